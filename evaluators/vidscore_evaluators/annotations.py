@@ -450,3 +450,13 @@ def _all_columns(annotations: Annotations) -> list[AnyArray]:
         *([] if annotations.frame_times_s is None else [annotations.frame_times_s]),
         *([] if annotations.frame_arrivals_s is None else [annotations.frame_arrivals_s]),
     ]
+
+
+def frame_keys(annotations: Annotations) -> list[tuple[SequenceKey, int]]:
+    """Sequence and number of every frame in order."""
+    return [
+        (annotations.sequences[index], number)
+        for index, number in zip(
+            annotations.frame_sequences.tolist(), annotations.frame_numbers.tolist(), strict=True
+        )
+    ]

@@ -50,6 +50,12 @@ def require_groups(what: str, rows: AnyArray, starts: AnyArray, *row_shape: int)
         raise ValueError(f"{what} of shape {shape} do not fall into groups {starts}")
 
 
+def require(holds: AnyArray | bool) -> None:
+    """Raise a ValueError unless everything holds."""
+    if not np.all(holds):
+        raise ValueError
+
+
 def expand_runs(starts: AnyArray, counts: AnyArray, offsets: IntArray | None = None) -> IntArray:
     """Row indices of runs, one after the other: ``starts [5, 1], counts [2, 1] -> [5, 6, 1]``.
 
@@ -93,6 +99,11 @@ def begin_runs(*sorted_columns: AnyArray) -> BoolArray:
     for column in sorted_columns:
         begin[1:] |= column[1:] != column[:-1]
     return begin
+
+
+def defined(value: AnyArray | float) -> float | None:
+    """A number; None if it is NaN."""
+    return None if np.isnan(value) else float(value)
 
 
 def distinct(values: AnyArray) -> AnyArray:

@@ -40,7 +40,14 @@ from vidscore_evaluators._scene_masks import missing_masks
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL, Annotations, Side
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Evaluator, Needs
+from vidscore_evaluators.evaluator import (
+    Averaging,
+    Direction,
+    Dissimilarity,
+    Evaluator,
+    Measure,
+    Needs,
+)
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.warnings import bounding_box_warnings
@@ -374,6 +381,22 @@ class Criterion(Evaluator[ParametersType]):
         reasons = zip(table.texts("reason"), table.count("detections").tolist(), strict=True)
         left_out = [ReportWarning(name, _REASONS[name], count) for name, count in reasons]
         return (*left_out, *([ReportWarning("rule_incomplete", shortfall)] if shortfall else []))
+
+
+def score_measure(name: str, description: str) -> Measure:
+    """A measure in [0, 1] of which more is better."""
+    return Measure(name, description, dissimilarity=Dissimilarity.ONE_MINUS)
+
+
+def distance_measure(name: str, description: str) -> Measure:
+    """A measure that is a distance in [0, 1], averaged over frames and classes."""
+    return Measure(
+        name,
+        description,
+        direction=Direction.LOWER,
+        averaging=Averaging.MEAN,
+        dissimilarity=Dissimilarity.VALUE,
+    )
 
 
 def _missing_column(name: str) -> Fault:

@@ -22,6 +22,7 @@ from vidscore_evaluators.annotations import (
     Side,
     concatenate,
     empty_annotations,
+    frame_keys,
     frame_name,
 )
 from vidscore_evaluators.errors import Fault, GeometryError, InputError, LimitError
@@ -169,16 +170,6 @@ class Pairing:
                 "maximum_waiting_frames",
                 self._maximum_waiting,
             )
-
-
-def frame_keys(batch: Annotations) -> list[FrameKey]:
-    """Sequence and number of every frame of a batch, in order."""
-    return [
-        (batch.sequences[index], number)
-        for index, number in zip(
-            batch.frame_sequences.tolist(), batch.frame_numbers.tolist(), strict=True
-        )
-    ]
 
 
 def _refuse_repeats(side: Side, keys: list[FrameKey], seen: set[FrameKey]) -> None:

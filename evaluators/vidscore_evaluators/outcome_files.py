@@ -9,7 +9,6 @@ from __future__ import annotations
 import json
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterable, Mapping
-from types import TracebackType
 from typing import IO, Any, ClassVar, Self
 
 import numpy as np
@@ -82,12 +81,7 @@ class OutcomeWriter(ABC):
         """Begin."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """End the file, unless something went wrong."""
         if kind is None:
             self.finish()

@@ -31,10 +31,9 @@ def parquet_library() -> Any:
     Raises:
         MissingExtraError: If pyarrow is not installed.
     """
-    try:
-        from pyarrow import parquet  # noqa: PLC0415 - an extra
-    except ImportError:
-        raise MissingExtraError("Parquet and Arrow files", "pyarrow", "parquet") from None
+    arrow_library()
+    from pyarrow import parquet  # noqa: PLC0415 - an extra
+
     return parquet
 
 

@@ -8,13 +8,12 @@ from __future__ import annotations
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, frame_keys
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats.coco import unresolved
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.live import frame_keys
 
 STREAM_PREFIX = "files-"
 """With what the names of streams begin whose frames come out of files."""

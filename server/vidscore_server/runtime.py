@@ -17,7 +17,7 @@ from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from types import TracebackType
-from typing import ParamSpec, Self, TypeVar
+from typing import Any, ParamSpec, Self, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
 
@@ -50,6 +50,12 @@ async def offload(
     if size < LARGE:
         return function(*args, **kwargs)
     return await asyncio.to_thread(function, *args, **kwargs)
+
+
+def retrieve(future: asyncio.Future[Any]) -> None:
+    """Retrieve the outcome of what nobody waits for, so that asyncio does not report it as lost."""
+    if not future.cancelled():
+        future.exception()
 
 
 class RunningCall:

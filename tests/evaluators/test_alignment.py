@@ -7,9 +7,9 @@ from hypothesis import given, settings
 from msgspec import structs
 
 from vidscore_evaluators.alignment import Cache, align, frames_in
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, frame_keys
 from vidscore_evaluators.evaluator import Needs
-from vidscore_evaluators.live import FrameKey, frame_keys
+from vidscore_evaluators.live import FrameKey
 from vidscore_evaluators.testing import Case, cases, make_annotations, seeds, shuffled
 from vidscore_evaluators.testing.examples import Frames, example_count
 

@@ -9,11 +9,10 @@ import pytest
 from hypothesis import given, settings
 
 from vidscore_evaluators.alignment import resolve, restrict, unlisted_frames
-from vidscore_evaluators.annotations import SequenceKey, concatenate
+from vidscore_evaluators.annotations import SequenceKey, concatenate, frame_keys
 from vidscore_evaluators.errors import SpecificationError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 from vidscore_evaluators.testing import Case, cases, make_annotations, seeds
 from vidscore_evaluators.testing.examples import example_count

@@ -13,7 +13,7 @@ from msgspec.structs import replace
 from tests.evaluators.toy import toy
 
 from vidscore_evaluators import jobs
-from vidscore_evaluators.annotations import Annotations, empty_annotations
+from vidscore_evaluators.annotations import Annotations, empty_annotations, frame_keys
 from vidscore_evaluators.arrays import FlagArray
 from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError
 from vidscore_evaluators.evaluator import Needs, Unit, tally_many
@@ -26,7 +26,6 @@ from vidscore_evaluators.jobs import (
     split,
     tally_in_parts,
 )
-from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.tally import Tally
 from vidscore_evaluators.tally_bytes import tally_to_bytes

@@ -6,11 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 
-from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.annotations import Annotations, Side, frame_keys
 from vidscore_evaluators.errors import InputError, LimitError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
-from vidscore_evaluators.live import Coverage, FrameKey, Pairing, frame_keys
+from vidscore_evaluators.live import Coverage, FrameKey, Pairing
 from vidscore_evaluators.testing import Case, cases, make_annotations, seeds
 from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.testing.strategies import interleaving, sides

@@ -11,10 +11,9 @@ from hypothesis import given, settings
 from msgspec.structs import replace
 
 import vidscore
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, frame_keys
 from vidscore_evaluators.errors import GeometryError, InputError, ParameterError, VidscoreError
 from vidscore_evaluators.evaluator import Needs
-from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.report import report_to_dict
 from vidscore_evaluators.scorer import FRAMES_PER_TALLY, Scorer
 from vidscore_evaluators.scoring import score

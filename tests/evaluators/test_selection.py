@@ -13,11 +13,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 import vidscore
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, frame_keys
 from vidscore_evaluators.convert import from_dict, to_dict
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Needs
-from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.outcome_table import OUTCOMES, SIDES, Outcomes
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, report_from_dict, report_to_dict

@@ -5,7 +5,6 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from msgspec import Struct
@@ -77,7 +76,7 @@ def steps_at(
 
 def frame_total(truth: Annotations, detections: Annotations) -> int:
     """Number of frames that one side or both have."""
-    from vidscore_evaluators.live import frame_keys
+    from vidscore_evaluators.annotations import frame_keys
 
     return len({*frame_keys(truth), *frame_keys(detections)})
 
@@ -86,7 +85,7 @@ def _in_order(truth: Annotations, detections: Annotations) -> tuple[IntArray, In
     """For each frame its row on both sides, -1 where a side does not have it."""
     import numpy as np
 
-    from vidscore_evaluators.live import frame_keys
+    from vidscore_evaluators.annotations import frame_keys
 
     truth_keys, detection_keys = frame_keys(truth), frame_keys(detections)
     sequences = dict.fromkeys([*truth.sequences, *detections.sequences])
@@ -202,12 +201,7 @@ class LiveDisplay:
             self._live.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop drawing."""
         if self._live is not None:
             self._live.stop()

@@ -282,7 +282,7 @@ class LiveScoring:
 
     def _refuse_unknown(self, frames: Annotations) -> None:
         from vidscore_evaluators.alignment import unknown_sequences
-        from vidscore_evaluators.live import frame_keys
+        from vidscore_evaluators.annotations import frame_keys
 
         keys = frame_keys(frames)
         faults = unknown_sequences(self._specification, self._known, {key for key, _ in keys})

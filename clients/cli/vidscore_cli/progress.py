@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import sys
 import threading
-from types import TracebackType
 from typing import TYPE_CHECKING, Self, TextIO
 
 from vidscore_cli.output import console_on
@@ -42,12 +41,7 @@ class ProgressBar:
             self._timer.start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Take the bar away, whatever happened."""
         if self._bar is not None:
             self._timer.cancel()

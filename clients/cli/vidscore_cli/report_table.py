@@ -18,17 +18,9 @@ from vidscore_cli.report_parts import (
     grid_cells,
     grid_pages,
     left_out_note,
-    report_parts,
 )
-from vidscore_cli.reporting import View
 from vidscore_evaluators.names import escape_controls
-from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_grids import UNDEFINED, Grid
-
-
-def report_renderables(reports: Sequence[Report], view: View) -> ConsoleRenderable:
-    """Tables of reports: all of them together, then each in detail."""
-    return parts_renderable(report_parts(reports, view))
 
 
 def parts_renderable(parts: Iterable[Words | Grid]) -> ConsoleRenderable:

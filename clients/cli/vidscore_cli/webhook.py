@@ -9,7 +9,6 @@ import urllib.request
 from collections.abc import Mapping
 from concurrent.futures import Future, ThreadPoolExecutor
 from http.client import HTTPException
-from types import TracebackType
 from typing import Any, Self
 from urllib.parse import urlsplit
 
@@ -74,12 +73,7 @@ class Webhook:
         """Begin."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """Deliver what waits; after an interrupt only what is on its way already."""
         if kind is not None and not issubclass(kind, Exception):
             self._given_up.set()

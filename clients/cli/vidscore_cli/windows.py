@@ -37,7 +37,7 @@ class LastFrames:
     """
 
     def __init__(self, size: int, evaluators: Sequence[Evaluator[Any]], truth: Annotations) -> None:
-        from vidscore_evaluators.live import frame_keys
+        from vidscore_evaluators.annotations import frame_keys
 
         self.size = size
         self.frame_count = 0
@@ -55,7 +55,7 @@ class LastFrames:
         """
         import numpy as np
 
-        from vidscore_evaluators.live import frame_keys
+        from vidscore_evaluators.annotations import frame_keys
 
         rows = np.flatnonzero([key in self._known for key in frame_keys(detections)])
         while len(rows):

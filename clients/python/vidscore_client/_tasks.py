@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import inspect
 from collections.abc import Callable, Coroutine
-from types import TracebackType
 from typing import Any
 
 import grpc
@@ -166,12 +165,7 @@ class TaskMonitor:
     def __enter__(self) -> Any:
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        traceback: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         pass
 
     def wake(self) -> None:

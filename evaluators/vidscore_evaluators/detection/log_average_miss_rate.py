@@ -31,6 +31,7 @@ from vidscore_evaluators.criterion import (
     Criterion,
     CriterionParameters,
     ThresholdGrid,
+    distance_measure,
     left_out_table,
 )
 from vidscore_evaluators.detection._outcome_rows import (
@@ -57,7 +58,7 @@ from vidscore_evaluators.detection._precision_recall import (
     powers_of_ten,
 )
 from vidscore_evaluators.detection.average_precision import CLASSES, OUTCOMES
-from vidscore_evaluators.evaluator import Averaging, Direction, Dissimilarity, Growth, Measure, Task
+from vidscore_evaluators.evaluator import Growth, Task
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
@@ -68,16 +69,6 @@ FRAMES = "frames"
 
 CURVE_SAMPLES = powers_of_ten(range(-60, 21), 20)
 """False positives a frame at which curves are reported: twenty to a decade."""
-
-
-def _measure(name: str, description: str) -> Measure:
-    return Measure(
-        name,
-        description,
-        direction=Direction.LOWER,
-        averaging=Averaging.MEAN,
-        dissimilarity=Dissimilarity.VALUE,
-    )
 
 
 @dataclass(frozen=True)
@@ -104,9 +95,11 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
     task = Task.DETECTION
     Parameters = LogAverageMissRateParameters
     measures = (
-        _measure("log_amr", "Log-average miss rate at the threshold, mean over classes."),
-        _measure("log_amr_m_partial", "Its mean over the thresholds 0.5, 0.55, ..., 0.95."),
-        _measure("log_amr_m_full", "Its mean over the whole grid of thresholds but its extremes."),
+        distance_measure("log_amr", "Log-average miss rate at the threshold, mean over classes."),
+        distance_measure("log_amr_m_partial", "Its mean over the thresholds 0.5, 0.55, ..., 0.95."),
+        distance_measure(
+            "log_amr_m_full", "Its mean over the whole grid of thresholds but its extremes."
+        ),
     )
     ranking = ("log_amr",)
     needs = RANKED

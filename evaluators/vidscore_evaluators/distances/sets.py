@@ -32,7 +32,13 @@ from vidscore_evaluators._report_rows import (
 from vidscore_evaluators._scene_outcomes import ScoredRows, figures_of_everything
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray, IntArray, batch_by_shape
-from vidscore_evaluators.criterion import LEFT_OUT, Criterion, ExtendedParameters, left_out_table
+from vidscore_evaluators.criterion import (
+    LEFT_OUT,
+    Criterion,
+    ExtendedParameters,
+    distance_measure,
+    left_out_table,
+)
 from vidscore_evaluators.distances._kernels import (
     cutoff_grid,
     cutoff_parameter,
@@ -44,11 +50,7 @@ from vidscore_evaluators.distances._kernels import (
 from vidscore_evaluators.distances._plans import Plan, plan_emd, plan_hausdorff, plan_ospa
 from vidscore_evaluators.distances._scene_plan import ScenePlan
 from vidscore_evaluators.evaluator import (
-    Averaging,
-    Direction,
-    Dissimilarity,
     Growth,
-    Measure,
     Task,
     count_measure,
 )
@@ -85,17 +87,6 @@ class SetDistanceParameters(ExtendedParameters):
 
 
 ParametersType = TypeVar("ParametersType", bound=SetDistanceParameters)
-
-
-def distance_measure(name: str, description: str) -> Measure:
-    """A measure that is a distance in [0, 1], averaged over frames and classes."""
-    return Measure(
-        name,
-        description,
-        direction=Direction.LOWER,
-        averaging=Averaging.MEAN,
-        dissimilarity=Dissimilarity.VALUE,
-    )
 
 
 COUNT_MEASURES = (

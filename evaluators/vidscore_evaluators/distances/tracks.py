@@ -28,7 +28,13 @@ import numpy as np
 from vidscore_evaluators._report_rows import named, scopes
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.criterion import ANY_SHAPE, LEFT_OUT, ExtendedParameters, left_out_table
+from vidscore_evaluators.criterion import (
+    ANY_SHAPE,
+    LEFT_OUT,
+    ExtendedParameters,
+    distance_measure,
+    left_out_table,
+)
 from vidscore_evaluators.distances._kernels import (
     cutoff_grid,
     cutoff_parameter,
@@ -43,7 +49,6 @@ from vidscore_evaluators.distances.sets import (
     SETS,
     SetDistanceParameters,
     SetFigures,
-    distance_measure,
     frame_table,
     set_table,
 )

@@ -9,7 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
-from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, defined
 from vidscore_evaluators.explanation.judgement import Judged, Judgement
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.overlay import Mark, Region
@@ -179,9 +179,9 @@ class _Frame(Struct, frozen=True, eq=False):
         return Cell(
             kind=_kind(outcome, switched=bool(own.id_switches[index])),
             outcome=outcome,
-            confidence=_known(own.confidences[index]),
-            similarity=_known(own.similarities[index]) or None,
-            distance_px=_known(own.distances_px[index]),
+            confidence=defined(own.confidences[index]),
+            similarity=defined(own.similarities[index]) or None,
+            distance_px=defined(own.distances_px[index]),
             share=float(own.shares[index]),
             track=_track(own.tracks[index]),
             coordinates=tuple(self.detections.coordinates[at].tolist()),
@@ -197,8 +197,8 @@ class _Frame(Struct, frozen=True, eq=False):
             kind=_kind(outcome, switched=bool(own.id_switches[index])),
             outcome=outcome,
             confidence=None,
-            similarity=_known(own.similarities[index]) or None,
-            distance_px=_known(own.distances_px[index]),
+            similarity=defined(own.similarities[index]) or None,
+            distance_px=defined(own.distances_px[index]),
             share=float(own.shares[index]),
             track=None,
             coordinates=tuple(self.truth.coordinates[at].tolist()),
@@ -321,10 +321,6 @@ def _kind(outcome: Outcome, *, switched: bool) -> str:
     if outcome is Outcome.TRUE_POSITIVE and switched:
         return "sw"
     return _KIND_OF.get(outcome, "fp")
-
-
-def _known(value: AnyArray | float) -> float | None:
-    return None if np.isnan(value) else float(value)
 
 
 def _track(value: AnyArray | int) -> int | None:

@@ -19,7 +19,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX, NO_TRACK
-from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, require
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._coco_segmentations import ListedSegmentations, Segmentations
 from vidscore_evaluators.formats._json import is_integer, show_value, type_name
@@ -157,7 +157,7 @@ def _columns(entries: list[Any], rules: Rules) -> dict[str, Any]:
         column = rule.column(values)
         if rule.unique:
             given = [value for value in values if value != default]
-            _require(len(set(given)) == len(given))
+            require(len(set(given)) == len(given))
         columns[key] = column
     return columns
 
@@ -224,9 +224,9 @@ def _integer(greatest: int, default: Any = None, *, unique: bool = False) -> Rul
         return bool(((array >= least) & (array <= greatest)).all())
 
     def column(values: list[Any]) -> IntArray:
-        _require(set(map(type, values)) <= {int})
+        require(set(map(type, values)) <= {int})
         array = np.array(values, dtype=np.int64)
-        _require(fits(array))
+        require(fits(array))
         return array
 
     return Rule(
@@ -249,7 +249,7 @@ def _id(*, unique: bool = False) -> Rule:
     def column(values: list[Any]) -> AnyArray:
         if set(map(type, values)) <= {int}:
             return cast("AnyArray", number.column(values))
-        _require(all(map(holds, values)))
+        require(all(map(holds, values)))
         return np.array(values, dtype=object)
 
     expected = f"{number.expected}, or a string"
@@ -288,9 +288,9 @@ def _number(least: float, greatest: float, default: float | None = None) -> Rule
         return bool((np.isnan(array) | ((array >= least) & (array <= greatest))).all())
 
     def column(values: list[Any]) -> FloatArray:
-        _require(set(map(type, values)) <= {int, float})
+        require(set(map(type, values)) <= {int, float})
         array = np.array(values, dtype=np.float64)
-        _require(fits(array))
+        require(fits(array))
         return array
 
     expected = f"a number from {least:g} to {greatest:g}"
@@ -309,7 +309,7 @@ def _string(default: str | None = None, *, unique: bool = False) -> Rule:
         )
 
     def column(values: list[Any]) -> list[Any]:
-        _require(all(map(holds, values)))
+        require(all(map(holds, values)))
         return values
 
     return Rule(EXPECTED_STRING + ", not empty", holds, column, default, unique)
@@ -330,12 +330,12 @@ def _box() -> Rule:
         return bool(largest <= MAXIMUM_COORDINATE_PX and array[:, 2:].min(initial=0.0) >= 0.0)
 
     def column(values: list[Any]) -> FloatArray:
-        _require(set(map(type, values)) <= {list})
-        _require(set(map(len, values)) <= {BOX})
+        require(set(map(type, values)) <= {list})
+        require(set(map(len, values)) <= {BOX})
         numbers = list(chain.from_iterable(values))
-        _require(set(map(type, numbers)) <= {int, float})
+        require(set(map(type, numbers)) <= {int, float})
         array = np.fromiter(numbers, dtype=np.float64, count=len(numbers)).reshape(-1, BOX)
-        _require(fits(array))
+        require(fits(array))
         return array
 
     return Rule(BOX_EXPECTED, holds, column, fits=fits)
@@ -343,7 +343,7 @@ def _box() -> Rule:
 
 def _segmentation() -> Rule:
     def column(values: list[Any]) -> ListedSegmentations:
-        _require(_are_segmentations(values))
+        require(_are_segmentations(values))
         return ListedSegmentations.of(values)
 
     expected = "polygons [[x, y, ...], ...], or an object with size [height, width] and counts"
@@ -398,11 +398,6 @@ def fitting(rules: Rules, entries: list[Any]) -> Rules:
         return boxes
 
     return MappingProxyType({**rules, "bbox": replace(box, column=column, default=_NO_BOX)})
-
-
-def _require(holds: AnyArray | bool) -> None:
-    if not np.all(holds):
-        raise ValueError
 
 
 _NO_BOX: tuple[float, ...] = ()

@@ -8,10 +8,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
-    BOX,
     NO_TRACK,
-    POINT,
-    QUADRILATERAL,
     Annotations,
     FrameFlag,
     Side,
@@ -19,7 +16,7 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray
 from vidscore_evaluators.data_frames import Column
 from vidscore_evaluators.formats._arrow_masks import columns_of_masks
-from vidscore_evaluators.formats._format import EVERY_FLAG, Capacity
+from vidscore_evaluators.formats._format import EVERY_FLAG
 from vidscore_evaluators.formats._times import ARRIVAL
 from vidscore_evaluators.formats._times import COLUMN as TIME
 from vidscore_evaluators.formats.generic import COORDINATES, FRAME_FLAG, object_words
@@ -126,20 +123,3 @@ def _flags(annotations: Annotations, frames: IntArray, alone: BoolArray) -> Colu
 _OBJECT_WORDS = tuple(object_words(bits) for bits in range(int(EVERY_FLAG) + 1))
 _WORDS = (*_OBJECT_WORDS, "", FRAME_FLAG)
 """The words of each value of an object's flags, and then of a frame's."""
-
-_EVERYTHING = Capacity(
-    arities=(POINT, BOX, QUADRILATERAL),
-    domains=True,
-    dont_care_frames=True,
-    tracks=True,
-    flags=EVERY_FLAG,
-    columns=None,
-    times=True,
-    arrivals=True,
-    masks=True,
-)
-CAPACITY = {
-    Side.TRUTH: replace(_EVERYTHING, confidences=False, arrivals=False),
-    Side.DETECTIONS: _EVERYTHING,
-}
-"""What such columns can hold."""

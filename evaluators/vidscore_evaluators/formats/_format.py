@@ -13,8 +13,18 @@ from itertools import chain, count
 
 import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import BOX, Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.annotations import (
+    BOX,
+    POINT,
+    QUADRILATERAL,
+    Annotations,
+    ObjectFlag,
+    SequenceKey,
+    Side,
+    frame_keys,
+)
 from vidscore_evaluators.arrays import AnyArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath
@@ -69,6 +79,24 @@ class Capacity(Struct, frozen=True):
     times: bool = False
     arrivals: bool = False
     masks: bool = False
+
+
+EVERYTHING = Capacity(
+    arities=(POINT, BOX, QUADRILATERAL),
+    domains=True,
+    dont_care_frames=True,
+    tracks=True,
+    flags=EVERY_FLAG,
+    columns=None,
+    times=True,
+    arrivals=True,
+    masks=True,
+)
+CAPACITY = {
+    Side.TRUTH: replace(EVERYTHING, confidences=False, arrivals=False),
+    Side.DETECTIONS: EVERYTHING,
+}
+"""What both sides may hold in formats of our own."""
 
 
 class WriteOptions(Struct, frozen=True):
@@ -317,13 +345,3 @@ def unnamed_remarks(annotations: Annotations, side: Side) -> tuple[str, ...]:
     del side
     used = {annotations.labels[index] for index in np.unique(annotations.label_indices).tolist()}
     return ("objects without a class became a class of their own",) if "" in used else ()
-
-
-def frame_keys(annotations: Annotations) -> list[tuple[SequenceKey, int]]:
-    """Sequence and number of each frame."""
-    return [
-        (annotations.sequences[sequence], number)
-        for sequence, number in zip(
-            annotations.frame_sequences.tolist(), annotations.frame_numbers.tolist(), strict=True
-        )
-    ]

@@ -14,7 +14,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import SequenceKey, concatenate
+from vidscore_evaluators.annotations import SequenceKey, concatenate, sequence_name
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._csv import (
@@ -43,7 +43,6 @@ from vidscore_evaluators.formats.source import (
     Source,
     join_positions,
     listed_names,
-    sequence_name,
 )
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.runtime import map_threads

@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct, field, structs
 
-from vidscore_evaluators.annotations import SequenceKey, concatenate
+from vidscore_evaluators.annotations import SequenceKey, concatenate, sequence_name
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     InputPath,
@@ -35,7 +35,6 @@ from vidscore_evaluators.formats.source import (
     Source,
     join_positions,
     listed_names,
-    sequence_name,
     show_text,
 )
 from vidscore_evaluators.names import is_formula

@@ -25,13 +25,18 @@ from vidscore_evaluators.formats._arrow_messages import check_messages
 from vidscore_evaluators.formats._column_files import FileKind, OpenFile
 from vidscore_evaluators.formats._column_reader import read_columns
 from vidscore_evaluators.formats._column_writing import (
-    CAPACITY,
     columns_of,
     groups_of,
     rows_of_frames,
 )
 from vidscore_evaluators.formats._files import InputPath, is_folder
-from vidscore_evaluators.formats._format import Format, WriteOptions, Writer, refuse_unnamed
+from vidscore_evaluators.formats._format import (
+    CAPACITY,
+    Format,
+    WriteOptions,
+    Writer,
+    refuse_unnamed,
+)
 from vidscore_evaluators.formats._heads import (
     ARROW,
     ARROW_FILE_HEAD,

@@ -38,8 +38,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._csv import read_columns, split_csv
 from vidscore_evaluators.formats._files import InputPath, first_line, read_bytes
 from vidscore_evaluators.formats._format import (
-    EVERY_FLAG,
-    Capacity,
+    CAPACITY,
     Format,
     WriteOptions,
     Writer,
@@ -446,26 +445,13 @@ def _object_rows(annotations: Annotations, side: Side, extra: Sequence[str]) -> 
     return rows
 
 
-_CAPACITY = Capacity(
-    arities=(POINT, BOX, QUADRILATERAL),
-    domains=True,
-    dont_care_frames=True,
-    tracks=True,
-    flags=EVERY_FLAG,
-    columns=None,
-    times=True,
-    arrivals=True,
-)
 FORMAT = Format(
     name=NAME,
     title="generic CSV: sequence, frame and coordinates as columns, one file",
     read=read,
     writer=Writer(
         folder=False,
-        capacity={
-            Side.TRUTH: replace(_CAPACITY, confidences=False, arrivals=False),
-            Side.DETECTIONS: _CAPACITY,
-        },
+        capacity={side: replace(own, masks=False) for side, own in CAPACITY.items()},
         write=_write,
     ),
     matches=matches,

@@ -28,26 +28,23 @@ from msgspec.structs import replace
 from vidscore_evaluators.annotations import (
     BOX,
     NO_TRACK,
-    POINT,
-    QUADRILATERAL,
     Annotations,
     FrameFlag,
     SequenceKey,
     Side,
     concatenate,
     empty_annotations,
+    frame_keys,
     frame_name,
 )
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._files import InputPath, read_bytes
 from vidscore_evaluators.formats._format import (
-    EVERY_FLAG,
-    Capacity,
+    CAPACITY,
     Format,
     WriteOptions,
     Writer,
-    frame_keys,
     frame_order,
 )
 from vidscore_evaluators.formats._heads import JSON_LINES
@@ -390,27 +387,13 @@ def _shortest_number(value: float) -> int | float:
     return int(value) if value.is_integer() and abs(value) <= MAXIMUM_FRAME_NUMBER else value
 
 
-_CAPACITY = Capacity(
-    arities=(POINT, BOX, QUADRILATERAL),
-    domains=True,
-    dont_care_frames=True,
-    tracks=True,
-    flags=EVERY_FLAG,
-    columns=None,
-    times=True,
-    arrivals=True,
-    masks=True,
-)
 FORMAT = Format(
     name=NAME,
     title="JSON lines: an object for each frame, one a line, one file",
     read=read,
     writer=Writer(
         folder=False,
-        capacity={
-            Side.TRUTH: replace(_CAPACITY, confidences=False, arrivals=False),
-            Side.DETECTIONS: _CAPACITY,
-        },
+        capacity=CAPACITY,
         write=_write,
     ),
     pair=pair,

@@ -13,7 +13,6 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Any
 
-from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.formats._files import read_bytes
 from vidscore_evaluators.formats.source import ReadLimits
@@ -90,11 +89,6 @@ def write_document(document: Mapping[str, Any]) -> str:
     import tomli_w  # noqa: PLC0415 - few have a manifest
 
     return tomli_w.dumps(_without_tuples(dict(document)))
-
-
-def write_manifest(specification: BenchmarkSpec) -> str:
-    """The manifest of a specification; `read_manifest` makes the same specification of it."""
-    return write_document(to_dict(specification))
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:

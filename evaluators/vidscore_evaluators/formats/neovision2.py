@@ -33,6 +33,7 @@ from vidscore_evaluators.annotations import (
     ObjectFlag,
     SequenceKey,
     Side,
+    sequence_name,
 )
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
@@ -84,7 +85,6 @@ from vidscore_evaluators.formats.source import (
     ReadOptions,
     Source,
     listed_names,
-    sequence_name,
     show_text,
 )
 from vidscore_evaluators.report import ReportWarning

@@ -16,9 +16,15 @@ from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._column_files import FileKind, OpenFile
 from vidscore_evaluators.formats._column_reader import read_columns
-from vidscore_evaluators.formats._column_writing import CAPACITY, columns_of, groups_of
+from vidscore_evaluators.formats._column_writing import columns_of, groups_of
 from vidscore_evaluators.formats._files import InputPath, is_folder
-from vidscore_evaluators.formats._format import Format, WriteOptions, Writer, refuse_unnamed
+from vidscore_evaluators.formats._format import (
+    CAPACITY,
+    Format,
+    WriteOptions,
+    Writer,
+    refuse_unnamed,
+)
 from vidscore_evaluators.formats._heads import PARQUET, PARQUET_HEAD, SUFFIXES, holds_files
 from vidscore_evaluators.formats.source import Files
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, ParquetTables, parquet_library

@@ -351,8 +351,3 @@ def listed_names(names: Sequence[str]) -> str:
     shown = ", ".join(names[:NAMES_IN_WARNING])
     rest = len(names) - NAMES_IN_WARNING
     return f"{shown} and {rest} more" if rest > 0 else shown
-
-
-def sequence_name(key: SequenceKey) -> str:
-    """``Tower/001``; the sequence alone where there is no domain."""
-    return "/".join(filter(None, key))

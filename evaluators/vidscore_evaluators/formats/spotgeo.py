@@ -29,11 +29,13 @@ from vidscore_evaluators.annotations import (
     Annotations,
     SequenceKey,
     Side,
+    frame_keys,
+    sequence_name,
 )
 from vidscore_evaluators.arrays import (
-    BoolArray,
     FloatArray,
     IntArray,
+    require,
     run_starts,
     starts_from_counts,
 )
@@ -44,7 +46,6 @@ from vidscore_evaluators.formats._format import (
     Format,
     WriteOptions,
     Writer,
-    frame_keys,
 )
 from vidscore_evaluators.formats._heads import SPOTGEO
 from vidscore_evaluators.formats._json import (
@@ -66,7 +67,6 @@ from vidscore_evaluators.formats.source import (
     Source,
     SourcePositions,
     listed_names,
-    sequence_name,
 )
 from vidscore_evaluators.kernels.reading import count_bytes, parse_spotgeo
 from vidscore_evaluators.report import ReportWarning
@@ -104,7 +104,7 @@ def _read_document(data: bytes, name: str) -> Reading:
         raise InputError([Fault(type_name(document), "an array of entries", source=name)])
     faults, positions = FaultList(), np.arange(len(document), dtype=np.int64)
     try:
-        _require(_holds_numbers_alone(data, len(document)))
+        require(_holds_numbers_alone(data, len(document)))
         entries = Entries.of(document)
     except ValueError:
         positions = _explain(mark_duplicate_keys(data, document), name, faults)
@@ -167,7 +167,7 @@ class Entries(Struct, frozen=True, eq=False):
             )
         except (KeyError, TypeError, OverflowError):
             raise ValueError from None
-        _require(entries.keep_rules())
+        require(entries.keep_rules())
         return entries
 
     def keep_rules(self) -> bool:
@@ -210,23 +210,18 @@ class Entries(Struct, frozen=True, eq=False):
 
 def _integer_column(values: list[Any]) -> IntArray:
     column = np.array(values) if values else np.zeros(0, dtype=np.int64)
-    _require(column.dtype == np.int64 and column.ndim == 1)
+    require(column.dtype == np.int64 and column.ndim == 1)
     return column
 
 
 def _coordinates(lists: list[Any], counts: IntArray) -> FloatArray:
     """(N, 2) coordinates of all entries, one after the other."""
-    _require(set(map(type, lists)) <= {list})
-    _require(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)) == counts)
+    require(set(map(type, lists)) <= {list})
+    require(np.fromiter(map(len, lists), dtype=np.int64, count=len(lists)) == counts)
     pairs = list(chain.from_iterable(lists))
-    _require(set(map(len, pairs)) <= {POINT})
+    require(set(map(len, pairs)) <= {POINT})
     numbers = list(chain.from_iterable(pairs))
     return np.fromiter(numbers, dtype=np.float64, count=len(numbers)).reshape(-1, POINT)
-
-
-def _require(holds: BoolArray | bool) -> None:
-    if not np.all(holds):
-        raise ValueError
 
 
 def parse_usual_text(data: bytes) -> Entries | None:

@@ -22,7 +22,7 @@ from itertools import islice
 import numpy as np
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey, Side
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey, Side, sequence_name
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
@@ -72,7 +72,6 @@ from vidscore_evaluators.formats.source import (
     ReadLimits,
     ReadOptions,
     Source,
-    sequence_name,
     show_text,
 )
 

@@ -39,19 +39,16 @@ LEAST_SHARES = 10
 """Objects that do not all lie in one pixel by chance."""
 
 
-def warnings_of_side(
-    side: Side, annotations: Annotations, specification: BenchmarkSpec = BenchmarkSpec()
-) -> tuple[ReportWarning, ...]:
+def warnings_of_side(side: Side, annotations: Annotations) -> tuple[ReportWarning, ...]:
     """Warnings about one side alone.
 
     Args:
         side: The side.
         annotations: What was read of it.
-        specification: Says how large images are.
     """
     nothing = empty_annotations(annotations.arity)
     sides = (annotations, nothing) if side is Side.TRUTH else (nothing, annotations)
-    input_summary = input_summary_of(align(*sides), specification)
+    input_summary = input_summary_of(align(*sides), BenchmarkSpec())
     return (
         *_shares(side, annotations),
         *side_warnings(input_summary, ranked=expects_confidences(annotations)),

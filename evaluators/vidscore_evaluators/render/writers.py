@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import errno
 from pathlib import Path
-from types import TracebackType
 from typing import Protocol, Self
 
 import cv2
@@ -22,8 +21,6 @@ FRAME_DIGITS = 6
 """Least digits of the number in the name of a picture."""
 
 _ENCODINGS = {"png": ".png", "jpeg": ".jpg"}
-IMAGE_FORMATS = tuple(_ENCODINGS)
-"""Formats of pictures in files."""
 
 
 class PictureWriter(Protocol):
@@ -39,7 +36,7 @@ class FolderWriter:
 
     Args:
         folder: A folder that is there.
-        image_format: One of `IMAGE_FORMATS`.
+        image_format: ``png`` or ``jpeg``.
     """
 
     def __init__(self, folder: Path, image_format: str) -> None:
@@ -94,12 +91,7 @@ class VideoWriter:
         """The file is made with the first picture."""
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
         """End the file.
 
         Raises:

@@ -29,10 +29,10 @@ from vidscore_evaluators.annotations import (
     SequenceKey,
     Side,
     concatenate,
+    frame_keys,
 )
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Needs, Unit
-from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.testing.examples import Frames, Thing, make_annotations
 
 EDGE_CONFIDENCES = (0.0, -0.0, 0.05, 0.15, 0.5, 0.95, 1.0)

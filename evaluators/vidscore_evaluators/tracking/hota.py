@@ -59,7 +59,12 @@ from vidscore_evaluators._scene_outcomes import (
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.criterion import LEFT_OUT, CriterionParameters, left_out_table
+from vidscore_evaluators.criterion import (
+    LEFT_OUT,
+    CriterionParameters,
+    left_out_table,
+    score_measure,
+)
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.evaluator import Averaging, Dissimilarity, Growth, Measure
 from vidscore_evaluators.keys import factorize
@@ -117,10 +122,6 @@ class HotaParameters(CriterionParameters):
             yield Fault("no threshold", "at least one", field="thresholds")
 
 
-def _score(name: str, description: str) -> Measure:
-    return Measure(name, description, dissimilarity=Dissimilarity.ONE_MINUS)
-
-
 class Hota(TrackingCriterion[HotaParameters]):
     """HOTA and its parts: detection, association and localisation."""
 
@@ -129,18 +130,22 @@ class Hota(TrackingCriterion[HotaParameters]):
     title = "HOTA and its parts for detection, association and localisation, over 19 thresholds"
     Parameters = HotaParameters
     measures = (
-        _score("hota", "Mean over thresholds of the root of DetA times AssA."),
-        _score("det_a", "Detection accuracy: TP / (TP + FN + FP)."),
-        _score("ass_a", "Association accuracy: mean Jaccard index of matched tracks."),
-        _score("loc_a", "Localisation accuracy: mean similarity of matches."),
-        _score("det_re", "Detection recall: TP / truth objects."),
-        _score("det_pr", "Detection precision: TP / detections."),
-        _score("ass_re", "Association recall: mean share of an object's frames in one track."),
-        _score("ass_pr", "Association precision: mean share of a track's frames on one object."),
-        _score("owta", "Mean over thresholds of the root of DetRe times AssA."),
-        _score("hota_0", "HOTA at the threshold 0.05: trackeval's HOTA(0)."),
-        _score("loc_a_0", "LocA at the threshold 0.05: trackeval's LocA(0)."),
-        _score("hota_loc_a_0", "The product of both: trackeval's HOTALocA(0)."),
+        score_measure("hota", "Mean over thresholds of the root of DetA times AssA."),
+        score_measure("det_a", "Detection accuracy: TP / (TP + FN + FP)."),
+        score_measure("ass_a", "Association accuracy: mean Jaccard index of matched tracks."),
+        score_measure("loc_a", "Localisation accuracy: mean similarity of matches."),
+        score_measure("det_re", "Detection recall: TP / truth objects."),
+        score_measure("det_pr", "Detection precision: TP / detections."),
+        score_measure(
+            "ass_re", "Association recall: mean share of an object's frames in one track."
+        ),
+        score_measure(
+            "ass_pr", "Association precision: mean share of a track's frames on one object."
+        ),
+        score_measure("owta", "Mean over thresholds of the root of DetRe times AssA."),
+        score_measure("hota_0", "HOTA at the threshold 0.05: trackeval's HOTA(0)."),
+        score_measure("loc_a_0", "LocA at the threshold 0.05: trackeval's LocA(0)."),
+        score_measure("hota_loc_a_0", "The product of both: trackeval's HOTALocA(0)."),
         Measure(
             "hota_class_mean",
             "Mean of HOTA over the classes of the truth.",

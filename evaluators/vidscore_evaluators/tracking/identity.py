@@ -46,7 +46,7 @@ from vidscore_evaluators._scene_outcomes import (
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import NO_TRACK, Side
 from vidscore_evaluators.arrays import BoolArray
-from vidscore_evaluators.criterion import LEFT_OUT, left_out_table
+from vidscore_evaluators.criterion import LEFT_OUT, left_out_table, score_measure
 from vidscore_evaluators.evaluator import (
     Averaging,
     Direction,
@@ -81,10 +81,6 @@ class IdentityParameters(ThresholdParameters):
     """Parameters of `Identity`."""
 
 
-def _score(name: str, description: str) -> Measure:
-    return Measure(name, description, dissimilarity=Dissimilarity.ONE_MINUS)
-
-
 class Identity(TrackingCriterion[IdentityParameters]):
     """IDF1 with its precision, recall and counts."""
 
@@ -93,9 +89,9 @@ class Identity(TrackingCriterion[IdentityParameters]):
     title = "IDF1, IDP and IDR: one track for each object over the whole sequence"
     Parameters = IdentityParameters
     measures = (
-        _score("idf1", "2 IDTP / (truth objects + detections)."),
-        _score("idp", "IDTP / detections."),
-        _score("idr", "IDTP / truth objects."),
+        score_measure("idf1", "2 IDTP / (truth objects + detections)."),
+        score_measure("idp", "IDTP / detections."),
+        score_measure("idr", "IDTP / truth objects."),
         Measure(
             "idf1_class_mean",
             "Mean of IDF1 over the classes of the truth.",

@@ -24,6 +24,7 @@ from vidscore_server.domain.live_answers import refuse_live
 from vidscore_server.domain.names import read_stream
 from vidscore_server.domain.sessions import TakeOver
 from vidscore_server.domain.submissions import team_seen, visible
+from vidscore_server.runtime import retrieve
 from vidscore_server.store import Reader
 
 BATCHES_AT_FIRST = 1
@@ -196,10 +197,4 @@ async def _acknowledge(
         while not waiting.empty():
             rest = waiting.get_nowait()
             if rest is not None:
-                rest.add_done_callback(_forget)
-
-
-def _forget(stored: asyncio.Future[int]) -> None:
-    """Retrieve an outcome that nobody awaits, so that asyncio does not report it as lost."""
-    if not stored.cancelled():
-        stored.exception()
+                rest.add_done_callback(retrieve)

@@ -44,8 +44,8 @@ from vidscore_server.api.requests import (
     read_page_token,
     request_of,
 )
+from vidscore_server.api.stored_frames import send_truth
 from vidscore_server.api.stream import Requests, Responses
-from vidscore_server.api.truth import send_truth
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.batches import BatchRules

@@ -14,15 +14,12 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOMES, SIDES, OperatingPoint, Outcomes
 from vidscore_protos.v1 import annotations_pb2, outcomes_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
-from vidscore_server.api.requests import request_of
+from vidscore_server.api.requests import bounded_messages, request_of
 from vidscore_server.api.stream import Responses
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import read_submission
 from vidscore_server.domain.release import with_used_names
-
-MAXIMUM_BYTES = 2 << 20
-"""Bytes of a response: half of what clients take by default."""
 
 _SIDES = np.array([getattr(outcomes_pb2, f"OUTCOME_SIDE_{side.name}") for side in SIDES])
 _OUTCOMES = np.array([getattr(outcomes_pb2, f"OUTCOME_{outcome.name}") for outcome in OUTCOMES])
@@ -88,13 +85,9 @@ def read_operating_point(request: pb.ReadOutcomesRequest) -> OperatingPoint:
 
 def write_outcomes(outcomes: Outcomes) -> Iterator[outcomes_pb2.OutcomeBatch]:
     """Rows as messages of bounded size, at least one; a row that is larger is one of its own."""
-    message = _batch(with_used_names(outcomes))
-    if message.ByteSize() <= MAXIMUM_BYTES or len(outcomes) < 2:
-        yield message
-        return
-    middle = len(outcomes) // 2
-    for rows in (np.arange(middle), np.arange(middle, len(outcomes))):
-        yield from write_outcomes(outcomes.take(rows))
+    return bounded_messages(
+        np.arange(len(outcomes)), lambda rows: _batch(with_used_names(outcomes.take(rows)))
+    )
 
 
 def _batch(outcomes: Outcomes) -> outcomes_pb2.OutcomeBatch:

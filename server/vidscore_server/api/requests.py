@@ -5,13 +5,15 @@ from __future__ import annotations
 import base64
 import binascii
 import hashlib
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from datetime import UTC, datetime
 from typing import Any, TypeVar
 
+import numpy as np
 import orjson
 from google.protobuf.message import Message
 
+from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.context import Context, Request
@@ -21,6 +23,10 @@ MAXIMUM_PAGE_SIZE = 1000
 """More is not refused; the page just has no more."""
 
 Entry = TypeVar("Entry")
+Part = TypeVar("Part", bound=Message)
+
+MAXIMUM_RESPONSE_BYTES = 2 << 20
+"""Bytes of a response: half of what clients take by default."""
 
 LARGEST = 1 << 63
 """No number in a page token is larger: stores count with 64 bits."""
@@ -122,3 +128,31 @@ def request_of(message: Message, action: str, context: Context) -> Request:
         request_id=getattr(message, "request_id", ""),
         digest=hashlib.sha256(data).hexdigest(),
     )
+
+
+def message_kind(request: Message) -> str:
+    """Which of its messages a request of a stream has.
+
+    Raises:
+        InputError: If it has none.
+    """
+    kind: str | None = request.WhichOneof("message")
+    if kind is None:
+        expected = "a configuration, truth or detections"
+        raise InputError([Fault("nothing", expected, field="message")])
+    return kind
+
+
+def bounded_messages(rows: IntArray, write: Callable[[IntArray], Part]) -> Iterator[Part]:
+    """Rows as messages of bounded size, at least one; a row that is larger is one of its own.
+
+    Args:
+        rows: (N,) rows.
+        write: Writes some of them as one message.
+    """
+    message = write(rows)
+    if message.ByteSize() <= MAXIMUM_RESPONSE_BYTES or len(rows) < 2:
+        yield message
+        return
+    for part in np.array_split(rows, 2):
+        yield from bounded_messages(part, write)

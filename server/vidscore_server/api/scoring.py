@@ -31,6 +31,7 @@ from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_server.api.batches import ARITY_OF_GEOMETRY, batch_size, geometry_name, read_batch
 from vidscore_server.api.convert import read_specification, write_coverage, write_reports
+from vidscore_server.api.requests import message_kind
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.scoring_session import (
     GEOMETRY_FIELDS,
@@ -316,7 +317,7 @@ async def _configuration_of(
     request: scoring_service_pb2.ScoreRequest | None = await anext(requests, None)
     if request is None:
         raise message_order("the end of the stream", "a configuration")
-    kind = _message_kind(request)
+    kind = message_kind(request)
     if kind != PATH:
         raise message_order(kind, "a configuration")
     return partial(read_configuration, request.configuration, settings)
@@ -332,19 +333,11 @@ async def _receive_all(
     session: ScoringSession, requests: Requests[Any], settings: Settings
 ) -> None:
     async for request in requests:
-        kind = _message_kind(request)
+        kind = message_kind(request)
         if kind == PATH:
             await session.configure(partial(read_configuration, request.configuration, settings))
         else:
             await _receive(session, Side(kind), getattr(request, kind), kind)
-
-
-def _message_kind(request: scoring_service_pb2.ScoreRequest) -> str:
-    kind: str | None = request.WhichOneof("message")
-    if kind is None:
-        expected = "a configuration, truth or detections"
-        raise InputError([Fault("nothing", expected, field="message")])
-    return kind
 
 
 async def _send_live(

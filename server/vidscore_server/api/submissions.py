@@ -25,7 +25,7 @@ from vidscore_server.api.requests import (
     time_key,
 )
 from vidscore_server.api.scores import ScoreWriter
-from vidscore_server.api.stored_detections import send_detections
+from vidscore_server.api.stored_frames import send_detections
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.append_rules import AppendRules

@@ -33,7 +33,7 @@ from vidscore_protos.v1 import trust_service_pb2 as pb
 from vidscore_server.api.batches import ARITY_OF_GEOMETRY, batch_size, geometry_name, read_batch
 from vidscore_server.api.convert import given, read_evaluators, read_questions, read_specification
 from vidscore_server.api.operations import write_operation
-from vidscore_server.api.requests import request_of
+from vidscore_server.api.requests import message_kind, request_of
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
@@ -245,12 +245,12 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
         first = await anext(requests, None)
         if first is None:
             raise message_order("the end of the stream", f"a {PATH}")
-        if _kind_of(first) != PATH:
-            raise message_order(_kind_of(first), f"a {PATH}")
+        if message_kind(first) != PATH:
+            raise message_order(message_kind(first), f"a {PATH}")
         # In a thread, because whoever asks first for an evaluator may wait for imports.
         contest = await asyncio.to_thread(self._contest, first.configuration)
         async for request in requests:
-            kind = _kind_of(request)
+            kind = message_kind(request)
             if kind == PATH:
                 raise message_order(f"a second {PATH}", "truth or detections")
             if kind == "truth":
@@ -276,14 +276,6 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
                 )
         except TimeoutError:
             raise LimitError("the analysis takes longer", "trust_timeout_s", limit_s) from None
-
-
-def _kind_of(request: ranking_service_pb2.ExamineUploadRequest) -> str:
-    kind: str | None = request.WhichOneof("message")
-    if kind is None:
-        expected = "a configuration, truth or detections"
-        raise InputError([Fault("nothing", expected, field="message")])
-    return kind
 
 
 async def _tell(

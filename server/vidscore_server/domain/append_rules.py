@@ -29,6 +29,7 @@ from vidscore_server.domain.truth import TruthStore
 from vidscore_server.errors import (
     NotOpenError,
 )
+from vidscore_server.runtime import retrieve
 from vidscore_server.store import Reader
 from vidscore_server.store.records import (
     BenchmarkRecord,
@@ -408,7 +409,7 @@ class RuleCache:
             # One for all that wait: the streams of a benchmark all ask again at the same moment.
             looking = asyncio.create_task(self._look(benchmark))
             self._looking[benchmark] = looking
-            looking.add_done_callback(_retrieve)
+            looking.add_done_callback(retrieve)
         return await asyncio.shield(looking)
 
     async def _look(self, benchmark: str) -> AppendRules:
@@ -449,12 +450,6 @@ class RuleCache:
         if revision and definition.truth_arity is not None:
             truth = self._truth.load(reader, benchmark, revision, definition.truth_arity)
         return state, AppendRules(definition, arity, known_names(definition, truth))
-
-
-def _retrieve(looking: asyncio.Task[AppendRules]) -> None:
-    """Retrieve an error that nobody waits for any more, so that asyncio does not report it."""
-    if not looking.cancelled():
-        looking.exception()
 
 
 def _complete_revision(reader: Reader, record: BenchmarkRecord) -> int:

@@ -174,23 +174,15 @@ class BoardUpdater:
         self._context = context
         self._benchmarks = benchmarks
         self._scorer = scorer
-        self._work = LeasedOperations(leases, ())
-        self._changed = ChangedBenchmarks(self._work, _board, self._has_work)
+        self.operations = LeasedOperations(leases, ())
+        self._changed = ChangedBenchmarks(self.operations, _board, self._has_work)
 
     async def advance(self) -> None:
         """Begin with every board that is out of date, and that no server works on."""
         for benchmark in await self._context.read(self._changed.due):
-            if self._work.count >= self._context.settings.maximum_scorings:
+            if self.operations.count >= self._context.settings.maximum_scorings:
                 return
-            await self._work.begin(_board(benchmark), partial(self._run, benchmark))
-
-    async def finish(self) -> None:
-        """Wait until nothing runs."""
-        await self._work.finish()
-
-    async def stop(self) -> None:
-        """Cancel running work; it continues after a restart, or on another server at once."""
-        await self._work.stop()
+            await self.operations.begin(_board(benchmark), partial(self._run, benchmark))
 
     async def publish(
         self, request: Request, benchmark: str, *, validate_only: bool
@@ -248,9 +240,7 @@ class BoardUpdater:
         try:
             await self._catch_up(benchmark)
             await self._context.write(partial(self._settle, benchmark))
-        except StoreError as error:
-            log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
-        except LeaseLostError:
+        except (LeaseLostError, StoreError):
             raise
         except NotFoundError:
             return  # deleted meanwhile
@@ -300,7 +290,7 @@ class BoardUpdater:
         basis: Basis,
         results: list[Result] | None,
     ) -> None:
-        self._work.require(transaction, _board(name.benchmark))
+        self.operations.require(transaction, _board(name.benchmark))
         submission = transaction.submission(*name)
         if submission is None:
             return
@@ -315,7 +305,7 @@ class BoardUpdater:
 
     def _settle(self, benchmark: str, transaction: Transaction) -> None:
         """Move the board where it may move."""
-        self._work.require(transaction, _board(benchmark))
+        self.operations.require(transaction, _board(benchmark))
         definition = self._benchmarks.definition(required_benchmark(transaction, benchmark))
         move_board(transaction, definition, benchmark, self._context.clock())
 

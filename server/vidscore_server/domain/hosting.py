@@ -123,10 +123,8 @@ class Hosting:
             task.cancel()
         await asyncio.gather(*self._own_work, return_exceptions=True)
         await self.scheduler.stop()
-        await self.boards.stop()
-        await self.tiers.stop()
-        await self.rescoring.stop()
-        await self.trust.stop()
+        for work in (self.boards, self.tiers, self.rescoring, self.trust):
+            await work.operations.stop()
 
     def wake(self) -> None:
         """Look for work at once, because something has changed."""

@@ -18,7 +18,7 @@ from vidscore_server.domain.basis import Key, shown_basis, version_of
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.policy import Policy, Selection, Visibility
 from vidscore_server.domain.private_part import Portion
-from vidscore_server.domain.release import final_rows, shown_values, values_from_json
+from vidscore_server.domain.release import as_float, final_rows, shown_values, values_from_json
 from vidscore_server.domain.scores import (
     kept_values,
     ranking_values,
@@ -427,11 +427,7 @@ def part_values(report: Report, board: Board, names: tuple[str, ...]) -> Scores 
     }
     if not set(names) & rows.keys():
         return None
-    return {name: _as_float(rows.get(name)) for name in names}
-
-
-def _as_float(value: Number) -> float | None:
-    return None if value is None else float(value)
+    return {name: as_float(rows.get(name)) for name in names}
 
 
 # --- Parts of a board: domains and labels

@@ -17,7 +17,7 @@ from functools import partial
 from typing import Any, TypeVar
 
 from vidscore_server.domain.context import Context
-from vidscore_server.logs import log
+from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import OperationRecord
@@ -216,8 +216,10 @@ class LeasedOperations:
             await self._leases.run(_work(operation), job())
         except LeaseLostError:
             log(logging.WARNING, "operation given up", name=operation)
-        else:
-            await self._leases.release([_work(operation)])
+            return
+        except StoreError as error:
+            log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
+        await self._leases.release([_work(operation)])
 
 
 def _work(operation: str) -> str:

@@ -76,7 +76,7 @@ class Released(Struct, frozen=True):
 def values_of(report: Report, names: Sequence[str]) -> dict[str, float | None]:
     """Ranking measures of a report over everything; None where one is undefined or not there."""
     found = {row.measure: row.value for row in report.rows() if row[:3] == (None, None, None)}
-    return {name: _as_float(found.get(name)) for name in names}
+    return {name: as_float(found.get(name)) for name in names}
 
 
 def values_to_json(values: Values) -> str:
@@ -322,7 +322,7 @@ def with_used_names(outcomes: Outcomes) -> Outcomes:
 def shown_values(values: Values, scales: Mapping[str, Scale], step: float) -> Values:
     """Ranking measures as a board shows them under ``final`` to others than organisers."""
     return {
-        name: _as_float(_shown_number(scales, name, value, step)) for name, value in values.items()
+        name: as_float(_shown_number(scales, name, value, step)) for name, value in values.items()
     }
 
 
@@ -408,5 +408,6 @@ def _shown_number(scales: Mapping[str, Scale], measure: str, value: Number, step
     return int(number) if isinstance(value, int) else number
 
 
-def _as_float(value: Number) -> float | None:
+def as_float(value: Number) -> float | None:
+    """A value of a score; None where it is undefined."""
     return None if value is None else float(value)

@@ -84,7 +84,7 @@ class Rescoring:
         self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
     ) -> None:
         self._context = context
-        self._operations = LeasedOperations(leases, (KIND,))
+        self.operations = LeasedOperations(leases, (KIND,))
         self._benchmarks = benchmarks
         self._scorer = scorer
 
@@ -131,26 +131,16 @@ class Rescoring:
 
     async def advance(self) -> None:
         """Start or continue every operation that is not done and that no server works on."""
-        for record in await self._context.read(self._operations.waiting):
-            await self._operations.begin(record.operation, partial(self._run, record))
-
-    async def finish(self) -> None:
-        """Wait until nothing runs."""
-        await self._operations.finish()
-
-    async def stop(self) -> None:
-        """Cancel running work; it continues after a restart, or on another server at once."""
-        await self._operations.stop()
+        for record in await self._context.read(self.operations.waiting):
+            await self.operations.begin(record.operation, partial(self._run, record))
 
     async def _run(self, record: OperationRecord) -> None:
         plan = read_plan(record)
         try:
             if await self._score_all(record.operation, plan):
                 await self._context.write(lambda transaction: self._end(transaction, record, plan))
-        except LeaseLostError:
+        except (LeaseLostError, StoreError):
             raise
-        except StoreError as error:
-            log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
         except Exception as error:  # noqa: BLE001 - whatever it is, the operation must end
             log(logging.ERROR, "operation failed", name=record.operation, places=places_of(error))
             await self._close(record.operation, "SCORING_FAILED")
@@ -181,7 +171,7 @@ class Rescoring:
         results: Sequence[Result],
     ) -> None:
         """Keep new scores, and that the submission is done."""
-        self._operations.require(transaction, operation)
+        self.operations.require(transaction, operation)
         submission = transaction.submission(*name)
         record = transaction.operation(operation)
         if submission is None or record is None:
@@ -193,7 +183,7 @@ class Rescoring:
         transaction.update_operation(replace(record, progress=progress))
 
     def _end(self, transaction: Transaction, record: OperationRecord, plan: Plan) -> None:
-        self._operations.require(transaction, record.operation)
+        self.operations.require(transaction, record.operation)
         present = transaction.operation(record.operation)
         if present is None:
             return
@@ -210,7 +200,7 @@ class Rescoring:
 
     async def _close(self, operation: str, reason: str) -> None:
         def command(transaction: Transaction) -> None:
-            self._operations.require(transaction, operation)
+            self.operations.require(transaction, operation)
             record = transaction.operation(operation)
             if record is not None and not record.done:
                 transaction.update_operation(replace(record, done=True, error=reason))

@@ -80,25 +80,17 @@ class TierUpdater:
         self._benchmarks = benchmarks
         self._boards = boards
         self._scorer = scorer
-        self._work = LeasedOperations(leases, ())
-        self._changed = ChangedBenchmarks(self._work, _name_of, self._has_work)
+        self.operations = LeasedOperations(leases, ())
+        self._changed = ChangedBenchmarks(self.operations, _name_of, self._has_work)
         self._closings: dict[str, datetime] = {}
 
     async def advance(self) -> None:
         """Begin with a board whose tiers are out of date, one at a time."""
-        if self._work.count:
+        if self.operations.count:
             return
         self._look_at_closed()
         for benchmark in (await self._context.read(self._changed.due))[:1]:
-            await self._work.begin(_name_of(benchmark), partial(self._run, benchmark))
-
-    async def finish(self) -> None:
-        """Wait until nothing runs."""
-        await self._work.finish()
-
-    async def stop(self) -> None:
-        """Cancel running work; it continues after a restart, or on another server at once."""
-        await self._work.stop()
+            await self.operations.begin(_name_of(benchmark), partial(self._run, benchmark))
 
     def _look_at_closed(self) -> None:
         """Benchmarks with private sequences have another board once they have closed."""
@@ -144,9 +136,7 @@ class TierUpdater:
             record = await self._context.read(partial(required_benchmark, benchmark=benchmark))
             for plan in await self._context.read(lambda reader: self._plans(reader, benchmark)):
                 await self._update(record, plan)
-        except StoreError as error:
-            log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
-        except LeaseLostError:
+        except (LeaseLostError, StoreError):
             raise
         except NotFoundError:
             return  # deleted meanwhile
@@ -174,7 +164,7 @@ class TierUpdater:
             LeaseLostError: If the lease does not hold.
             NotFoundError: If the benchmark was deleted, and perhaps another one has its name.
         """
-        self._work.require(transaction, _name_of(benchmark.benchmark))
+        self.operations.require(transaction, _name_of(benchmark.benchmark))
         if (
             required_benchmark(transaction, benchmark.benchmark).create_time
             != benchmark.create_time

@@ -88,7 +88,7 @@ class TrustAnalyses:
         self, context: Context, benchmarks: Benchmarks, scorer: Scorer, leases: Leases
     ) -> None:
         self._context = context
-        self._operations = LeasedOperations(leases, KINDS)
+        self.operations = LeasedOperations(leases, KINDS)
         self._benchmarks = benchmarks
         self._scorer = scorer
 
@@ -173,19 +173,11 @@ class TrustAnalyses:
 
     async def advance(self) -> None:
         """Begin as many of the analyses that are not done as may run at once, oldest first."""
-        for record in await self._context.read(self._operations.waiting):
+        for record in await self._context.read(self.operations.waiting):
             if record.cancel_requested:
                 await self._cancel(record.operation)
-            elif self._operations.count < self._context.settings.maximum_trust_analyses:
-                await self._operations.begin(record.operation, partial(self._run, record.operation))
-
-    async def finish(self) -> None:
-        """Wait until nothing runs."""
-        await self._operations.finish()
-
-    async def stop(self) -> None:
-        """Cancel running work; it restarts with the server, or on another one at once."""
-        await self._operations.stop()
+            elif self.operations.count < self._context.settings.maximum_trust_analyses:
+                await self.operations.begin(record.operation, partial(self._run, record.operation))
 
     async def _run(self, operation: str) -> None:
         try:
@@ -198,10 +190,8 @@ class TrustAnalyses:
                 analysis = await self._context.read(lambda reader: self._analysis(reader, record))
                 document = await self._watched(operation, analysis)
             await self._close(operation, CANCELLED if document is None else "", document)
-        except LeaseLostError:
+        except (LeaseLostError, StoreError):
             raise
-        except StoreError as error:
-            log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
         except TimeoutError:
             await self._close(operation, TIMED_OUT)
         except VidscoreError as error:
@@ -212,7 +202,7 @@ class TrustAnalyses:
 
     def _attempt(self, transaction: Transaction, operation: str) -> OperationRecord | None:
         """Count an attempt; an analysis that has ended the server too often is not begun again."""
-        self._operations.require(transaction, operation)
+        self.operations.require(transaction, operation)
         record = transaction.operation(operation)
         if record is None or record.done:
             return None
@@ -295,7 +285,7 @@ class TrustAnalyses:
         """End an operation that this server works on, while it does."""
 
         def command(transaction: Transaction) -> None:
-            self._operations.require(transaction, operation)
+            self.operations.require(transaction, operation)
             self._end(transaction, operation, error, document)
 
         await self._context.write(command)

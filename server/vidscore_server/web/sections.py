@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import Side, sequence_name
+from vidscore_evaluators.arrays import defined
 from vidscore_evaluators.explanation.figures import FigureRow
 from vidscore_evaluators.explanation.frame import Cell, FrameObjects, ObjectRow, objects_of_frame
 from vidscore_evaluators.explanation.judgement import Judgement
@@ -137,7 +138,7 @@ def _sequence_row(page: Page, judgement: Judgement, sequence: int) -> Context:
                 "misses": int(judgement.by_sequence[index].misses[sequence]),
                 "false_alarms": int(judgement.by_sequence[index].false_alarms[sequence]),
                 "id_switches": int(judgement.by_sequence[index].id_switches[sequence]),
-                "score": _defined(judgement.scores[index][sequence]),
+                "score": defined(judgement.scores[index][sequence]),
             }
             for index in range(len(page.material.systems))
         ],
@@ -299,7 +300,3 @@ def outcome_words(cell: Cell) -> str:
 
 def _counted(count: int, one: str, many: str = "") -> str:
     return f"{count} {one if count == 1 else many or one + 's'}"
-
-
-def _defined(value: float) -> float | None:
-    return None if np.isnan(value) else float(value)

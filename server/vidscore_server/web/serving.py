@@ -1,11 +1,13 @@
-"""Serving the viewer on this machine alone, until it is interrupted."""
+"""How pages are served, and the viewer: on this machine alone, until it is interrupted."""
 
 from __future__ import annotations
 
 import secrets
 import socket
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import replace
+from types import MappingProxyType
+from typing import Any
 
 import uvicorn
 
@@ -16,6 +18,29 @@ from vidscore_server.web.viewer import Viewer
 LOCALHOST = "127.0.0.1"
 
 SECRET_BYTES = 24
+
+SERVER_OPTIONS: Mapping[str, Any] = MappingProxyType(
+    {
+        "log_config": None,
+        "access_log": False,
+        "server_header": False,
+        "lifespan": "off",
+        "ws": "none",
+        "timeout_graceful_shutdown": 1,
+    }
+)
+"""Options of uvicorn wherever it serves pages."""
+
+
+def listening_socket(family: socket.AddressFamily = socket.AF_INET) -> socket.socket:
+    """A TCP socket that is yet to be bound, for a server of pages.
+
+    It names its protocol, so that asyncio sends the end of an answer without waiting for the
+    client to acknowledge its beginning, which takes 40 ms on a connection that is kept.
+    """
+    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    return listener
 
 
 def serve_viewer(viewer: Viewer, port: int, opened: Callable[[str], None]) -> None:
@@ -30,23 +55,12 @@ def serve_viewer(viewer: Viewer, port: int, opened: Callable[[str], None]) -> No
         OSError: If the port is taken.
     """
     secret = secrets.token_urlsafe(SECRET_BYTES)
-    # With the protocol said, asyncio sends the end of an answer without waiting for the client to
-    # acknowledge its beginning, which takes 40 ms on a connection that is kept.
-    with socket.socket(socket.AF_INET, socket.SOCK_STREAM, socket.IPPROTO_TCP) as listener:
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    with listening_socket() as listener:
         listener.bind((LOCALHOST, port))
         listener.listen()
         bound = listener.getsockname()[1]
         hosts = [f"{name}:{bound}" for name in (LOCALHOST, "localhost")]
         own = replace(viewer, links=Links(base=f"/{secret}/"))
-        config = uvicorn.Config(
-            viewer_app(own, secret, hosts),
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            ws="none",
-            timeout_graceful_shutdown=1,
-        )
+        config = uvicorn.Config(viewer_app(own, secret, hosts), **SERVER_OPTIONS)
         opened(f"http://{LOCALHOST}:{bound}/{secret}/")
         uvicorn.Server(config).run(sockets=[listener])

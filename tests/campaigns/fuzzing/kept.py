@@ -20,8 +20,9 @@ from tests.campaigns.fuzzing.trees import LONE, Tree, saved
 from tests.evaluators.shards.scenes import read_scene, write_scene, write_tallies
 from tests.support.tree import ROOT
 
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats.manifest import read_manifest, write_manifest
+from vidscore_evaluators.formats.manifest import read_manifest, write_document
 from vidscore_evaluators.jobs import make_job, run_job
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.shards.tally_files import shard_from_bytes, shard_to_bytes
@@ -183,8 +184,8 @@ def _read_manifest(files: Tree, folder: Path) -> None:
     for name in files:
         specification = read_manifest(folder / name)
         again = folder / "again.toml"
-        again.write_text(write_manifest(specification), encoding="utf-8")
-        assert write_manifest(read_manifest(again)) == write_manifest(specification)
+        again.write_text(write_document(to_dict(specification)), encoding="utf-8")
+        assert read_manifest(again) == specification
 
 
 TARGETS = (

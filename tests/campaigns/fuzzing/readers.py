@@ -24,11 +24,11 @@ from tests.campaigns.fuzzing.scenes import SIZE, sample_sides
 from tests.campaigns.fuzzing.targets import FILES, Target
 from tests.campaigns.fuzzing.trees import Tree, saved
 
-from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.annotations import Annotations, Side, frame_keys
 from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import AUTO, FORMATS, read_pair, read_source
-from vidscore_evaluators.formats._format import frame_keys, in_order
+from vidscore_evaluators.formats._format import in_order
 from vidscore_evaluators.formats.convert import convert, fit
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.mask_forms import compressed_texts

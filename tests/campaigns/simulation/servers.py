@@ -94,8 +94,8 @@ class Server:
             for task in self._own_work:
                 task.cancel()
             await self.scheduler.stop()
-            await self.boards.stop()
-            await self.rescoring.stop()
+            await self.boards.operations.stop()
+            await self.rescoring.operations.stop()
         self.die()
 
     def spawn(self, work: Coroutine[Any, Any, Any]) -> asyncio.Task[Any]:

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from vidscore_cli.live import FULL_SPEED_FRAMES, Step, frame_total, steps_at
-from vidscore_evaluators.annotations import Annotations, concatenate
+from vidscore_evaluators.annotations import Annotations, concatenate, frame_keys
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.live import frame_keys
 from vidscore_evaluators.testing.examples import make_annotations
 
 TRUTH = make_annotations(

@@ -23,7 +23,7 @@ from vidscore_cli.output import (
     write_atomically,
 )
 from vidscore_cli.report_parts import Words, fold_heading, report_parts
-from vidscore_cli.report_table import parts_renderable, report_renderables
+from vidscore_cli.report_table import parts_renderable
 from vidscore_cli.report_text import deliver_parts, parts_text
 from vidscore_cli.reporting import View, reports_to_csv
 from vidscore_evaluators.csv_text import csv_text
@@ -317,7 +317,7 @@ def test_names_of_a_report_are_shown_without_controls() -> None:
     block = Block({"f1": (0.5,)}, domains=("d\x1b[2J",), classes=("c\nd",), sequences=("s\x9b",))
     report = dataclasses.replace(example_report(), scores=Scores(blocks=(block,)))
     text = io.StringIO()
-    console_on(text).print(report_renderables([report], View(sequences=True)))
+    console_on(text).print(parts_renderable(report_parts([report], View(sequences=True))))
     assert r"d\x1b[2J" in text.getvalue()
     assert r"c\x0ad" in text.getvalue()
     assert not holds_controls(text.getvalue().replace("\n", ""))

@@ -7,9 +7,10 @@ from typing import Any
 
 import pytest
 
+from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import InputError, SpecificationError
 from vidscore_evaluators.formats import manifest
-from vidscore_evaluators.formats.manifest import read_manifest, write_manifest
+from vidscore_evaluators.formats.manifest import read_manifest, write_document
 from vidscore_evaluators.formats.video import VideoSize
 from vidscore_evaluators.specification import (
     BenchmarkSpec,
@@ -52,12 +53,12 @@ def sized(monkeypatch: pytest.MonkeyPatch) -> list[Path]:
 
 @pytest.mark.parametrize("specification", [SPECIFICATION, BenchmarkSpec()])
 def test_what_is_written_is_read_back(tmp_path: Path, specification: BenchmarkSpec) -> None:
-    assert read_manifest(write(tmp_path, write_manifest(specification))) == specification
+    assert read_manifest(write(tmp_path, write_document(to_dict(specification)))) == specification
 
 
 def test_parameters_that_are_tuples_become_arrays() -> None:
     specification = BenchmarkSpec(evaluators=(EvaluatorSpec("a", {"thresholds": (0.5, 0.75)}),))
-    assert "0.75" in write_manifest(specification)
+    assert "0.75" in write_document(to_dict(specification))
 
 
 def test_a_video_gives_its_decoded_frames_and_its_size(tmp_path: Path, sized: list[Path]) -> None:

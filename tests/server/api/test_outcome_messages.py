@@ -13,6 +13,7 @@ from vidscore_evaluators.outcome_table import ROW_COLUMNS, Outcomes, concatenate
 from vidscore_evaluators.registry import create_evaluator, evaluator_class, evaluator_names
 from vidscore_protos.v1 import submission_service_pb2
 from vidscore_server.api import outcomes as api
+from vidscore_server.api import requests
 from vidscore_server.domain.release import with_used_names
 
 NAMES = [name for name in evaluator_names() if create_evaluator(name).has_outcomes]
@@ -48,11 +49,11 @@ def test_there_are_evaluators_with_outcomes() -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-@pytest.mark.parametrize("most_bytes", [500, api.MAXIMUM_BYTES])
+@pytest.mark.parametrize("most_bytes", [500, requests.MAXIMUM_RESPONSE_BYTES])
 def test_every_column_arrives_as_it_was_sent(
     name: str, most_bytes: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "MAXIMUM_BYTES", most_bytes)
+    monkeypatch.setattr(requests, "MAXIMUM_RESPONSE_BYTES", most_bytes)
     needs = evaluator_class(name).needs
     truth, detections = side(needs.truth_arities[0], 1), side(needs.detection_arities[0], 2)
     found = create_evaluator(name).outcomes(align(truth, detections))

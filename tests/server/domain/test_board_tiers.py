@@ -181,7 +181,7 @@ async def test_what_is_not_released_changes_no_byte_that_others_see(hosted: Host
     await submit(hosted.red, "r2", range(3), 20)
     await submit(hosted.red, "r3", [1, *range(15)], 20)
     await settled(hosted.organiser)
-    await hosted.server.hosting.tiers.finish()  # type: ignore[union-attr]
+    await hosted.server.hosting.tiers.operations.finish()  # type: ignore[union-attr]
     assert [_uncounted(await client.board()) for client in watching] == before
     assert _uncounted(await hosted.red.board()) == own
 
@@ -279,7 +279,7 @@ async def test_tiers_that_another_server_works_on_are_left_to_it_until_its_lease
     await submit(hosted.red, "r", range(6), 6)
     await submit(hosted.blue, "b", [0], 6)
     await hosting.work()
-    await hosting.tiers.finish()
+    await hosting.tiers.operations.finish()
     assert (await hosted.viewer.board()).tiers_note == "no tiers yet: they are being computed"
     await hosting.context.write(lambda t: t.end_lease(work, "other"))
     assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
@@ -312,7 +312,7 @@ async def test_a_result_that_comes_after_its_lease_was_lost_is_not_kept(
     await submit(hosted.red, "r", range(6), 6)
     await submit(hosted.blue, "b", [0], 6)
     await asyncio.wait_for(lost.wait(), TIMEOUT_S)
-    await hosting.tiers.finish()
+    await hosting.tiers.operations.finish()
     with hosting.context.store.read() as reader:
         assert "score_draws" not in {table for table, _ in reader.dump("dots")}
     await hosting.context.write(lambda t: t.end_lease(work, "other"))
@@ -345,7 +345,7 @@ async def test_draws_of_a_deleted_benchmark_are_not_those_of_the_next_one_of_its
     await submit(hosted.red, "r", range(6), 6)
     await submit(hosted.blue, "b", [0], 6)
     await asyncio.wait_for(replaced.wait(), TIMEOUT_S)
-    await hosting.tiers.finish()
+    await hosting.tiers.operations.finish()
     with hosting.context.store.read() as reader:
         assert "score_draws" not in {table for table, _ in reader.dump("dots")}
 

@@ -10,7 +10,8 @@ from tests.server.scene import HERE, points
 from vidscore_evaluators.annotations import POINT, concatenate
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.batches import data_of, read_stored_batch
-from vidscore_server.api.stored_detections import MAXIMUM_BYTES, write_pieces
+from vidscore_server.api.requests import MAXIMUM_RESPONSE_BYTES
+from vidscore_server.api.stored_frames import write_pieces
 
 ONE = f"{BENCHMARK}/submissions/one"
 
@@ -109,6 +110,6 @@ def test_a_long_run_is_cut_into_messages_of_bounded_size_with_their_own_names() 
     frames = concatenate([one] * 150)
     pieces = list(write_pieces(frames))
     assert len(pieces) > 1
-    assert all(piece.ByteSize() <= MAXIMUM_BYTES for piece in pieces)
+    assert all(piece.ByteSize() <= MAXIMUM_RESPONSE_BYTES for piece in pieces)
     assert sum(len(piece.frame_numbers) for piece in pieces) == 150
     assert np.unique([len(piece.sequences) for piece in pieces]).tolist() == [1]

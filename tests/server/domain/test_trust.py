@@ -220,7 +220,7 @@ async def test_a_cancelled_analysis_ends_at_once_and_so_does_one_that_waits(
         )
         assert reason_of(await waited(ranked.organiser, name)) == "CANCELLED"
     assert ranked.server.hosting is not None
-    await ranked.server.hosting.trust.finish()
+    await ranked.server.hosting.trust.operations.finish()
 
 
 @pytest.mark.nightly
@@ -309,7 +309,7 @@ async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
         await take_from(slow)
         assert slow.server.hosting is not None
         async with asyncio.timeout(TIMEOUT_S):
-            await slow.server.hosting.trust.finish()
+            await slow.server.hosting.trust.operations.finish()
         request = operations_pb2.GetOperationRequest(name=begun.name)
         found = await slow.organiser.operations.GetOperation(
             request, metadata=slow.organiser.metadata

@@ -8,7 +8,6 @@ import sys
 import tempfile
 import threading
 from contextlib import suppress
-from types import TracebackType
 from typing import IO, Self
 
 from vidscore_cli.failures import ServerUnreachableError
@@ -63,12 +62,7 @@ class ServerProcess:
             self.site = stdout.readline().split()[-1]
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop it."""
         self._stop()
 
@@ -123,12 +117,7 @@ class Relay:
         threading.Thread(target=self._accept, args=(self._listener,), daemon=True).start()
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         """Stop, and let go of every connection."""
         if self._listener is not None:
             _close(self._listener)

@@ -103,7 +103,7 @@ def facts(visit: Visit, benchmark: Mapping[str, Any]) -> Iterator[tuple[str, str
 
 
 async def _benchmark(visit: Visit) -> dict[str, Any]:
-    name = f"benchmarks/{visit.request.path_params['benchmark']}"
+    name = visit.benchmark
     return await visit.call("BenchmarkService/GetBenchmark", name=name)
 
 

@@ -74,7 +74,7 @@ _NAMES = ("evaluator", "domain", "label", "page")
 async def show(visit: Visit) -> Response:
     """The board as a page."""
     view = View.of(visit.request.query_params)
-    found = await visit.call("BenchmarkService/GetBenchmark", name=_name(visit))
+    found = await visit.call("BenchmarkService/GetBenchmark", name=visit.benchmark)
     benchmark, account = found["benchmark"], await visit.account()
     judges = judges_of(benchmark)
     answer, refusal, faults = await _answer(visit, view)
@@ -124,7 +124,7 @@ async def show_json(visit: Visit) -> Response:
     answer = await _rows(visit, view)
     header, rows = table(answer)
     document = {
-        "benchmark": _name(visit),
+        "benchmark": visit.benchmark,
         "evaluator": view.evaluator,
         "domain": view.domain or None,
         "label": view.label or None,
@@ -227,7 +227,7 @@ def _curve(curve: Mapping[str, Any]) -> Curve:
 
 async def _rows(visit: Visit, view: View) -> dict[str, Any]:
     return await visit.call(
-        "BenchmarkService/GetLeaderboard", benchmark=_name(visit), **view.request
+        "BenchmarkService/GetLeaderboard", benchmark=visit.benchmark, **view.request
     )
 
 
@@ -256,10 +256,6 @@ def _refused(view: View) -> Iterator[str]:
 def _attached(visit: Visit, ending: str) -> dict[str, str]:
     name = visit.request.path_params["benchmark"]
     return {"Content-Disposition": f'attachment; filename="{name}-board.{ending}"'}
-
-
-def _name(visit: Visit) -> str:
-    return f"benchmarks/{visit.request.path_params['benchmark']}"
 
 
 ROUTES = (

@@ -36,7 +36,6 @@ from vidscore_server.web.site.spool import Typed, UploadLimits
 MOST_FAULTS = 200
 """Faults that a page lists; of the rest it says how many there are."""
 
-MOST_NAMES = 12
 MOST_FILES = 20_000
 UNPACKED_SHARE = 4
 """Bytes of an archive, unpacked, in files of the largest size."""

@@ -14,6 +14,7 @@ from starlette.types import ASGIApp
 from vidscore_evaluators.errors import Fault
 from vidscore_server.errors import ListenError
 from vidscore_server.settings import ListenAddress, Settings, SettingsError
+from vidscore_server.web.serving import SERVER_OPTIONS, listening_socket
 from vidscore_server.web.site.protection import SiteAddress
 
 MOST_CONNECTIONS = 500
@@ -59,15 +60,10 @@ class SiteServer:
         """
         config = uvicorn.Config(
             app,
-            log_config=None,
-            access_log=False,
-            server_header=False,
-            lifespan="off",
-            ws="none",
             proxy_headers=bool(self._settings.web_base_url),
             limit_concurrency=MOST_CONNECTIONS,
             timeout_keep_alive=KEEP_ALIVE_S,
-            timeout_graceful_shutdown=1,
+            **SERVER_OPTIONS,
         )
         config.load()
         config.ssl = _tls(self._settings)
@@ -90,13 +86,9 @@ class _Server(uvicorn.Server):
 
 
 def _listen(address: ListenAddress, settings: Settings) -> socket.socket:
-    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
-    # With the protocol said, asyncio sends the end of an answer without waiting for the client to
-    # acknowledge its beginning, which takes 40 ms on a connection that is kept.
-    listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
+    listener = listening_socket(socket.AF_INET6 if ":" in address.host else socket.AF_INET)
     try:
         _let_go_of_the_dead(listener, settings)
-        listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         listener.bind((address.host, address.port))
         listener.listen(BACKLOG)
     except OSError as error:

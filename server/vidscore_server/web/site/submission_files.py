@@ -40,7 +40,7 @@ def submission_name(visit: Visit) -> str:
 
 async def benchmark_of(visit: Visit) -> Mapping[str, Any]:
     """The benchmark that a path names."""
-    name = f"benchmarks/{visit.request.path_params['benchmark']}"
+    name = visit.benchmark
     found = await visit.call("BenchmarkService/GetBenchmark", name=name)
     benchmark: Mapping[str, Any] = found["benchmark"]
     return benchmark

@@ -65,7 +65,7 @@ class Moment(Struct, frozen=True):
 
 async def show_all(visit: Visit) -> Response:
     """The submissions that the visitor may see, newest first."""
-    name = _benchmark(visit)
+    name = visit.benchmark
     query = visit.request.query_params
     account = await visit.account()
     team = query.get("team", "")[:80] if account.is_organiser else ""
@@ -132,10 +132,6 @@ async def act(visit: Visit) -> Response:
     return visit.go(f"/{submission_name(visit)}")
 
 
-def _benchmark(visit: Visit) -> str:
-    return f"benchmarks/{visit.request.path_params['benchmark']}"
-
-
 async def _watched(visit: Visit) -> dict[str, Any]:
     """A submission with its newest scores, live ones included, and to organisers those of a window.
 
@@ -171,7 +167,7 @@ async def _live_context(visit: Visit, now: Mapping[str, Any], first: str) -> dic
     sends_file = any(one["stream"].startswith(STREAM_PREFIX) for one in submission["streams"])
     return {
         "submission": submission,
-        "benchmark_name": _benchmark(visit),
+        "benchmark_name": visit.benchmark,
         "state_words": state_words(state),
         "reason": reason_sentences(submission),
         "running": next((score.figures[0] for score in shown if score.figures), None),
@@ -200,7 +196,7 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     now = await _watched(visit)
     submission = now["submission"]
     account = await visit.account()
-    answer = await visit.call("BenchmarkService/GetBenchmark", name=_benchmark(visit))
+    answer = await visit.call("BenchmarkService/GetBenchmark", name=visit.benchmark)
     benchmark = answer["benchmark"]
     policy = benchmark["policy"]
     context = await _live_context(visit, now, policy["ranking_measure"])

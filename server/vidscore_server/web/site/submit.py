@@ -157,19 +157,15 @@ async def discard(visit: Visit) -> Response:
     """Forget a file that waits."""
     await visit.form(maximum_bytes=SMALL_FORM_BYTES)
     visit.site.spool.discard(_find(visit))
-    return visit.go(f"/{_benchmark(visit)}/submit")
+    return visit.go(f"/{visit.benchmark}/submit")
 
 
 # --- Files that wait
 
 
-def _benchmark(visit: Visit) -> str:
-    return f"benchmarks/{visit.request.path_params['benchmark']}"
-
-
 def _find(visit: Visit) -> Upload:
     upload = visit.request.path_params["upload"]
-    return visit.site.spool.find(upload, visit.visitor.session, _benchmark(visit))
+    return visit.site.spool.find(upload, visit.visitor.session, visit.benchmark)
 
 
 async def _admit(visit: Visit) -> None:
@@ -179,7 +175,7 @@ async def _admit(visit: Visit) -> None:
         ServiceError: If the benchmark takes no submission of the visitor.
     """
     try:
-        await visit.call("SubmissionService/CheckDetections", benchmark=_benchmark(visit))
+        await visit.call("SubmissionService/CheckDetections", benchmark=visit.benchmark)
     except ServiceError as error:
         if error.code != "RESOURCE_EXHAUSTED" or not await _may_go_on(visit):
             raise
@@ -189,7 +185,7 @@ async def _may_go_on(visit: Visit) -> bool:
     """Whether a submission of the visitor's team has begun to take a file: it has its place."""
     page = await visit.call(
         "SubmissionService/ListSubmissions",
-        benchmark=_benchmark(visit),
+        benchmark=visit.benchmark,
         team=await _team(visit),
         state="receiving",
         page_size=100,
@@ -201,7 +197,7 @@ async def _may_go_on(visit: Visit) -> bool:
 async def _begin(visit: Visit, file: FileFacts, typed: Typed) -> Upload:
     team = await _team(visit)
     session = visit.visitor.session
-    return visit.site.spool.begin(session, team, _benchmark(visit), file, typed)
+    return visit.site.spool.begin(session, team, visit.benchmark, file, typed)
 
 
 async def _team(visit: Visit) -> str:
@@ -356,7 +352,7 @@ async def _form(
         if error.code not in _NOT_NOW:
             raise
         closed = error
-    name = _benchmark(visit)
+    name = visit.benchmark
     found = await visit.call("BenchmarkService/GetBenchmark", name=name)
     spool = visit.site.spool
     return await visit.render(

@@ -99,6 +99,11 @@ class Visit:
         return self.request.client.host if self.request.client else ""
 
     @property
+    def benchmark(self) -> str:
+        """Name of the benchmark that the address is of."""
+        return f"benchmarks/{self.request.path_params['benchmark']}"
+
+    @property
     def is_part(self) -> bool:
         """Whether a script of ours asks for a part of the page."""
         return self.request.headers.get("hx-request") == "true"

@@ -20,7 +20,7 @@ MOST_DIFFERENCES = 200
 
 async def show(visit: Visit) -> Response:
     """The benchmark."""
-    name = f"benchmarks/{visit.request.path_params['benchmark']}"
+    name = visit.benchmark
     revisions = [
         entry
         async for entry in visit.pages(

@@ -110,7 +110,7 @@ def seen_text(seen: Mapping[str, Any]) -> str:
 
 
 async def _benchmark(visit: Visit) -> dict[str, Any]:
-    name = f"benchmarks/{visit.request.path_params['benchmark']}"
+    name = visit.benchmark
     # For organisers alone: others are refused before they see a form.
     await visit.call("BenchmarkService/ListTruthRevisions", benchmark=name, page_size=1)
     found: dict[str, Any] = (await visit.call("BenchmarkService/GetBenchmark", name=name))[

@@ -34,7 +34,7 @@ async def examine(visit: Visit) -> Response:
     try:
         operation = await visit.call(
             "TrustService/ExamineRanking",
-            benchmark=_name(visit),
+            benchmark=visit.benchmark,
             questions=questions,
             comment=values.get("comment", ""),
         )
@@ -42,7 +42,7 @@ async def examine(visit: Visit) -> Response:
         if error.code not in {"INVALID_ARGUMENT", "FAILED_PRECONDITION", "RESOURCE_EXHAUSTED"}:
             raise
         return await _page(visit, error.http_status, refused_by_service(values, error, FIELDS))
-    return visit.go(f"/organise/{_name(visit)}/{operation['name']}")
+    return visit.go(f"/organise/{visit.benchmark}/{operation['name']}")
 
 
 def read_questions(
@@ -75,7 +75,7 @@ def _integer(text: str) -> int:
 
 
 async def _page(visit: Visit, status: int, form: Form) -> Response:
-    name = _name(visit)
+    name = visit.benchmark
     benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
     found: list[dict[str, Any]] = []
     async for entry in visit.pages(
@@ -87,10 +87,6 @@ async def _page(visit: Visit, status: int, form: Form) -> Response:
     return await visit.render(
         "organise/trust.html", status, benchmark=benchmark, form=form, operations=found
     )
-
-
-def _name(visit: Visit) -> str:
-    return f"benchmarks/{visit.request.path_params['benchmark']}"
 
 
 ROUTES = (

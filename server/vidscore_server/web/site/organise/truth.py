@@ -73,7 +73,7 @@ async def show(visit: Visit) -> Response:
 
 async def upload(visit: Visit) -> Response:
     """Take a file; it counts once the organiser has seen what it would change."""
-    name = _benchmark(visit)
+    name = visit.benchmark
     await _newest(visit)  # for organisers alone
     fields = await visit.form(MOST_FILE_BYTES)
     values = typed(fields)
@@ -116,7 +116,7 @@ async def look(visit: Visit) -> Response:
 async def confirm(visit: Visit) -> Response:
     """Make a revision of an upload that waits."""
     values = typed(await visit.form())
-    name = _benchmark(visit)
+    name = visit.benchmark
     try:
         waiting = _find(visit)
     except ServiceError as error:
@@ -142,16 +142,12 @@ async def drop(visit: Visit) -> Response:
     """Forget an upload that waits."""
     await visit.form()
     visit.site.truths.discard(_find(visit))
-    return visit.go(f"/organise/{_benchmark(visit)}/truth")
-
-
-def _benchmark(visit: Visit) -> str:
-    return f"benchmarks/{visit.request.path_params['benchmark']}"
+    return visit.go(f"/organise/{visit.benchmark}/truth")
 
 
 def _find(visit: Visit) -> Upload:
     upload = visit.request.path_params["upload"]
-    return visit.site.truths.find(upload, visit.visitor.session, _benchmark(visit))
+    return visit.site.truths.find(upload, visit.visitor.session, visit.benchmark)
 
 
 def _url(waiting: Upload) -> str:
@@ -166,7 +162,7 @@ async def _newest(visit: Visit) -> dict[str, Any] | None:
         ServiceError: If the visitor is no organiser.
     """
     rpc = "BenchmarkService/ListTruthRevisions"
-    found = await visit.call(rpc, benchmark=_benchmark(visit), page_size=1)
+    found = await visit.call(rpc, benchmark=visit.benchmark, page_size=1)
     return next(iter(found["revisions"]), None)
 
 
@@ -303,7 +299,7 @@ def _between(size: int, start: int, end: int) -> np.typing.NDArray[np.bool_]:
 
 async def preview(visit: Visit) -> Response:
     """What a revision has, and its first frames."""
-    name = _benchmark(visit)
+    name = visit.benchmark
     number = visit.request.path_params["revision"]
     benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
     made = Preview(benchmark["specification"]["sequences"])
@@ -318,7 +314,7 @@ async def preview(visit: Visit) -> Response:
 
 
 async def _page(visit: Visit, status: int, form: Form) -> Response:
-    name = _benchmark(visit)
+    name = visit.benchmark
     newest = await _newest(visit)
     benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
     waiting = visit.site.truths.waiting(visit.visitor.session, name)

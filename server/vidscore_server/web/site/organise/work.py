@@ -23,17 +23,17 @@ async def rescore(visit: Visit) -> Response:
     fields = await visit.form()
     answer = await visit.call(
         "BenchmarkService/RescoreSubmissions",
-        benchmark=_name(visit),
+        benchmark=visit.benchmark,
         comment=str(fields.get("comment", "")),
     )
-    return visit.go(f"/organise/{_name(visit)}/{answer['operation']}")
+    return visit.go(f"/organise/{visit.benchmark}/{answer['operation']}")
 
 
 async def publish(visit: Visit) -> Response:
     """Move a board to its new scores."""
     await visit.form()
-    await visit.call("BenchmarkService/PublishLeaderboard", benchmark=_name(visit))
-    return visit.go(f"/organise/{_name(visit)}#scores")
+    await visit.call("BenchmarkService/PublishLeaderboard", benchmark=visit.benchmark)
+    return visit.go(f"/organise/{visit.benchmark}#scores")
 
 
 async def show_operation(visit: Visit) -> Response:
@@ -43,7 +43,7 @@ async def show_operation(visit: Visit) -> Response:
     return await visit.render(
         TEMPLATES[operation["metadata"]["type"]],
         operation=operation,
-        benchmark=_name(visit),
+        benchmark=visit.benchmark,
         most_differences=MOST_DIFFERENCES,
         **_trust(operation),
     )
@@ -54,7 +54,7 @@ async def cancel(visit: Visit) -> Response:
     await visit.form()
     name = f"operations/{visit.request.path_params['operation']}"
     await visit.call("google.longrunning.Operations/CancelOperation", name=name)
-    return visit.go(f"/organise/{_name(visit)}/{name}")
+    return visit.go(f"/organise/{visit.benchmark}/{name}")
 
 
 def _trust(operation: Mapping[str, Any]) -> dict[str, Any]:
@@ -63,10 +63,6 @@ def _trust(operation: Mapping[str, Any]) -> dict[str, Any]:
     if not response or response["type"] != "TrustResponse":
         return {}
     return {"view": trust_view(response["document_json"])}
-
-
-def _name(visit: Visit) -> str:
-    return f"benchmarks/{visit.request.path_params['benchmark']}"
 
 
 ROUTES = (

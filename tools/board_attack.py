@@ -33,14 +33,7 @@ from vidscore_server.domain.portions import bootstrap_times
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.release import released_values, shown_values
 from vidscore_server.domain.tier_updates import compare
-from vidscore_server.domain.tiers import (
-    DRAWS,
-    SEED,
-    BoardTiers,
-    Draws,
-    tier_plan,
-    visible_rows,
-)
+from vidscore_server.domain.tiers import DRAWS, SEED, BoardTiers, Draws, tier_plan, visible_rows
 from vidscore_server.store.records import Role
 
 SKILL = 0.5

@@ -19,11 +19,7 @@ from vidscore_evaluators.arrays import (
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.masks import Masks, merged, shared_areas
 from vidscore_evaluators.quadrilaterals import corners_of_boxes
-from vidscore_evaluators.regions import (
-    Regions,
-    shares_inside,
-    shares_of_outlines_inside,
-)
+from vidscore_evaluators.regions import Regions, shares_inside, shares_of_outlines_inside
 from vidscore_evaluators.shapes import boxes_as_shapes
 
 _RUNS_AT_ONCE = 1 << 16

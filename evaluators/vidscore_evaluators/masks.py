@@ -16,12 +16,7 @@ import numpy as np
 from msgspec import Struct, field
 
 from vidscore_evaluators import kernels
-from vidscore_evaluators.arrays import (
-    AnyArray,
-    FloatArray,
-    IntArray,
-    starts_from_counts,
-)
+from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, starts_from_counts
 from vidscore_evaluators.kernels import RunArray
 
 _Kept = TypeVar("_Kept", bound=AnyArray)

@@ -14,13 +14,7 @@ from vidscore_evaluators.figures.markup import markup_text
 from vidscore_evaluators.figures.report_curves import curve_charts
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.report_grids import (
-    ALL,
-    Grid,
-    detail_grids,
-    overall_grid,
-    settings_text,
-)
+from vidscore_evaluators.report_grids import ALL, Grid, detail_grids, overall_grid, settings_text
 
 MOST_LINES = 40
 """Lines of a report as text, at most."""

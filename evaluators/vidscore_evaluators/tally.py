@@ -20,14 +20,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators import kernels
-from vidscore_evaluators.arrays import (
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-    marked,
-    run_starts,
-)
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, marked, run_starts
 from vidscore_evaluators.deferred import Deferred, DeferredField
 from vidscore_evaluators.errors import TallyError
 from vidscore_evaluators.exact_sums import ExactSums, joined

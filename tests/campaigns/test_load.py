@@ -22,14 +22,7 @@ from time import monotonic
 import grpc
 import numpy as np
 import pytest
-from tests.campaigns.measuring import (
-    MEBIBYTE,
-    Peaks,
-    Waits,
-    open_descriptors,
-    peaks_of,
-    percentile,
-)
+from tests.campaigns.measuring import MEBIBYTE, Peaks, Waits, open_descriptors, peaks_of, percentile
 from tests.campaigns.settings import EFFORT, SEED
 from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer

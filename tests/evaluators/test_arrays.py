@@ -6,12 +6,7 @@ import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.arrays import (
-    batch_by_shape,
-    expand_runs,
-    run_starts,
-    starts_from_counts,
-)
+from vidscore_evaluators.arrays import batch_by_shape, expand_runs, run_starts, starts_from_counts
 
 COUNTS = st.lists(st.integers(0, 5), max_size=8)
 

@@ -17,11 +17,7 @@ from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.registry import create_evaluator, evaluator_names
 from vidscore_evaluators.scoring import score, score_annotations
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
-from vidscore_evaluators.streaming_accuracy import (
-    NO_ANSWER,
-    StreamingAnswers,
-    last_answers,
-)
+from vidscore_evaluators.streaming_accuracy import NO_ANSWER, StreamingAnswers, last_answers
 from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
 from vidscore_evaluators.testing.examples import example_count
 

@@ -14,11 +14,7 @@ from vidscore_cli.report_table import plain_table
 from vidscore_evaluators.annotations import ARITIES
 from vidscore_evaluators.evaluator import Direction, Measure
 from vidscore_evaluators.names import escape_controls
-from vidscore_evaluators.parameters import (
-    Bounds,
-    ParameterDescription,
-    describe_parameters,
-)
+from vidscore_evaluators.parameters import Bounds, ParameterDescription, describe_parameters
 from vidscore_evaluators.presets import Preset
 from vidscore_evaluators.registry import EvaluatorClass, create_evaluator
 

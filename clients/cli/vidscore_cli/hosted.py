@@ -9,9 +9,7 @@ from typing import TYPE_CHECKING
 
 from msgspec import Struct, structs
 
-from vidscore_cli.failures import (
-    NotScoredError,
-)
+from vidscore_cli.failures import NotScoredError
 from vidscore_cli.online import online_text
 from vidscore_cli.output import counted, say
 from vidscore_cli.records import short_names, time_text

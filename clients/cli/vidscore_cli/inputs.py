@@ -10,11 +10,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import Struct, structs
 
-from vidscore_evaluators.errors import (
-    ParameterError,
-    SpecificationError,
-    UnknownEvaluatorError,
-)
+from vidscore_evaluators.errors import ParameterError, SpecificationError, UnknownEvaluatorError
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.remote_files import data_path
 

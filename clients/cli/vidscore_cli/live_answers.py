@@ -9,13 +9,7 @@ import click
 from msgspec import Struct
 
 from vidscore_cli.failures import NotScoredError
-from vidscore_cli.hosted import (
-    look_up,
-    say_warnings,
-    standing,
-    wait_for_score,
-    write_outcome,
-)
+from vidscore_cli.hosted import look_up, say_warnings, standing, wait_for_score, write_outcome
 from vidscore_cli.lines import BadLineError, FrameInput
 from vidscore_cli.live_exchange import Exchange, OutputClosedError, ProgramError
 from vidscore_cli.online import online_text

@@ -12,13 +12,7 @@ from typing import TYPE_CHECKING, BinaryIO, Literal
 import click
 from msgspec import Struct
 
-from vidscore_cli.hosted import (
-    look_up,
-    say_warnings,
-    standing,
-    wait_for_score,
-    write_outcome,
-)
+from vidscore_cli.hosted import look_up, say_warnings, standing, wait_for_score, write_outcome
 from vidscore_cli.lines import BadLineError, FrameInput
 from vidscore_cli.live import LINE_INTERVAL_S, LiveDisplay, RunningScores
 from vidscore_cli.output import counted, say

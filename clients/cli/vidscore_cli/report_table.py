@@ -12,13 +12,7 @@ from rich.table import Table
 from rich.text import Text
 
 from vidscore_cli.output import indented
-from vidscore_cli.report_parts import (
-    Words,
-    fold_heading,
-    grid_cells,
-    grid_pages,
-    left_out_note,
-)
+from vidscore_cli.report_parts import Words, fold_heading, grid_cells, grid_pages, left_out_note
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report_grids import UNDEFINED, Grid
 

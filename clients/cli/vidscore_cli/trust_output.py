@@ -7,13 +7,7 @@ from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any
 
-from vidscore_cli.options import (
-    Decorator,
-    format_option,
-    number_option,
-    output_option,
-    together,
-)
+from vidscore_cli.options import Decorator, format_option, number_option, output_option, together
 from vidscore_cli.output import deliver_table, indented
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.names import escape_controls

@@ -21,15 +21,7 @@ from vidscore_client.hosting import (
     SubmissionUpdate,
 )
 from vidscore_client.leaderboards import Leaderboard, LeaderboardRow
-from vidscore_client.reports import (
-    Coverage,
-    Curve,
-    LiveReport,
-    Number,
-    Report,
-    ReportWarning,
-    Row,
-)
+from vidscore_client.reports import Coverage, Curve, LiveReport, Number, Report, ReportWarning, Row
 from vidscore_protos.dictionaries import FRAME_SOURCE_WORDS, GEOMETRIES, show_parameters
 from vidscore_protos.forms import present
 from vidscore_protos.v1 import (

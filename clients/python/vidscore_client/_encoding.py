@@ -10,11 +10,7 @@ import numpy as np
 from google.protobuf.message import Message
 
 from vidscore_client._outbox import Batch
-from vidscore_client._specification import (
-    Specification,
-    encode_geometry,
-    encode_specification,
-)
+from vidscore_client._specification import Specification, encode_geometry, encode_specification
 from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import (

@@ -5,12 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from vidscore_client.errors import (
-    DeadlineError,
-    InternalError,
-    UnavailableError,
-    VidscoreError,
-)
+from vidscore_client.errors import DeadlineError, InternalError, UnavailableError, VidscoreError
 from vidscore_client.hosting import SubmissionUpdate
 from vidscore_client.settings import Retry
 from vidscore_protos.v1 import submission_service_pb2

@@ -9,12 +9,7 @@ import grpc
 from google.protobuf.message import DecodeError
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
-from vidscore_client.errors import (
-    ERRORS_BY_CODE,
-    ERRORS_BY_REASON,
-    FieldViolation,
-    VidscoreError,
-)
+from vidscore_client.errors import ERRORS_BY_CODE, ERRORS_BY_REASON, FieldViolation, VidscoreError
 
 ERROR_DOMAIN = "vidscore"
 DETAILS_KEY = "grpc-status-details-bin"

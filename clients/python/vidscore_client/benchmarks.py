@@ -11,11 +11,7 @@ from vidscore_client._convert import to_dataclass
 from vidscore_client._decoding import decode_benchmark, decode_leaderboard
 from vidscore_client._encoding import benchmark_name, submission_names
 from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
-from vidscore_client._specification import (
-    UPDATABLE,
-    Definition,
-    encode_definition,
-)
+from vidscore_client._specification import UPDATABLE, Definition, encode_definition
 from vidscore_client._transport import (
     Transport,
     iterate_blocking,
@@ -27,12 +23,7 @@ from vidscore_client._transport import (
 from vidscore_client._truth import read_truth, truth_requests
 from vidscore_client.errors import InputError
 from vidscore_client.frames import Frames, parse_string
-from vidscore_client.hosting import (
-    Benchmark,
-    RescoreProgress,
-    ScoreDifference,
-    TruthRevision,
-)
+from vidscore_client.hosting import Benchmark, RescoreProgress, ScoreDifference, TruthRevision
 from vidscore_client.leaderboards import ChecklistItem, Leaderboard
 from vidscore_client.organising import TeamView, decode_team_view
 from vidscore_client.settings import DEFAULT_RETRY, Retry

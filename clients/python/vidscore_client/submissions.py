@@ -21,12 +21,7 @@ from vidscore_client._upload import messages_of, refuse_other_arity
 from vidscore_client.benchmarks import AsyncBenchmarks
 from vidscore_client.errors import VidscoreError
 from vidscore_client.frames import ARITIES, Frames, parse_string
-from vidscore_client.hosting import (
-    DetectionsCheck,
-    Submission,
-    SubmissionScore,
-    SubmissionUpdate,
-)
+from vidscore_client.hosting import DetectionsCheck, Submission, SubmissionScore, SubmissionUpdate
 from vidscore_client.outcomes import Outcomes, read_outcomes
 from vidscore_client.settings import DEFAULT_RETRY, Retry
 from vidscore_protos.forms import fill_scalar

@@ -21,11 +21,7 @@ from msgspec import Struct
 from vidscore_evaluators._report_rows import Figures, block_of, mean, ratio, scopes
 from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
 from vidscore_evaluators.detection._outcomes import FALSE, TRUE, OutcomeArray, decode
-from vidscore_evaluators.kernels import (
-    accumulate_outcomes,
-    greatest_precisions,
-    precisions_reached,
-)
+from vidscore_evaluators.kernels import accumulate_outcomes, greatest_precisions, precisions_reached
 from vidscore_evaluators.report import Block, Number
 from vidscore_evaluators.tally import Table
 

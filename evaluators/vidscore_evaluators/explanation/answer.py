@@ -8,11 +8,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.evaluator import Direction
-from vidscore_evaluators.explanation.figures import (
-    FEW_SEQUENCES,
-    VERY_FEW_SEQUENCES,
-    FigureRow,
-)
+from vidscore_evaluators.explanation.figures import FEW_SEQUENCES, VERY_FEW_SEQUENCES, FigureRow
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.figures.markup import MINUS
 

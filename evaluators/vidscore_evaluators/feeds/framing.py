@@ -8,11 +8,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.feeds.frames import (
-    MAXIMUM_DOCUMENT_BYTES,
-    MAXIMUM_MESSAGE_BYTES,
-    Framing,
-)
+from vidscore_evaluators.feeds.frames import MAXIMUM_DOCUMENT_BYTES, MAXIMUM_MESSAGE_BYTES, Framing
 
 _LENGTH_BYTES = 4
 

@@ -32,13 +32,7 @@ from vidscore_evaluators.formats._image_names import (
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, index_frames
 from vidscore_evaluators.formats._sequence_files import read_plain_files, to_reading
-from vidscore_evaluators.formats._table import (
-    Kind,
-    RowChecks,
-    RowTable,
-    StringColumn,
-    parse_number,
-)
+from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, StringColumn, parse_number
 from vidscore_evaluators.formats.source import IMAGES, FaultList, Files, Reading, ReadLimits
 
 

@@ -18,12 +18,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX
 from vidscore_evaluators.arrays import AnyArray, FlagArray, FloatArray, IntArray, starts_from_counts
-from vidscore_evaluators.formats._coco_entries import (
-    ANNOTATION_RULES,
-    RESULT_RULES,
-    Entries,
-    Rules,
-)
+from vidscore_evaluators.formats._coco_entries import ANNOTATION_RULES, RESULT_RULES, Entries, Rules
 from vidscore_evaluators.formats._coco_segmentations import FlatSegmentations, Form
 from vidscore_evaluators.kernels.reading import count_bytes, parse_coco
 

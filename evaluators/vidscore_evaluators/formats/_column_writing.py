@@ -7,12 +7,7 @@ from collections.abc import Iterator
 import numpy as np
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import (
-    NO_TRACK,
-    Annotations,
-    FrameFlag,
-    Side,
-)
+from vidscore_evaluators.annotations import NO_TRACK, Annotations, FrameFlag, Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray
 from vidscore_evaluators.data_frames import Column
 from vidscore_evaluators.formats._arrow_masks import columns_of_masks

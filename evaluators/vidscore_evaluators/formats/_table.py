@@ -17,19 +17,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import NO_TRACK
-from vidscore_evaluators.arrays import (
-    AnyArray,
-    BoolArray,
-    FloatArray,
-    IntArray,
-)
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.formats.source import (
-    MAXIMUM_FAULTS,
-    NOTHING,
-    FaultList,
-    show_text,
-)
+from vidscore_evaluators.formats.source import MAXIMUM_FAULTS, NOTHING, FaultList, show_text
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 EMPTY = int(np.iinfo(np.int64).min)

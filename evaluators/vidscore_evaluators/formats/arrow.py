@@ -24,11 +24,7 @@ from vidscore_evaluators.formats._arrow_columns import checked_array
 from vidscore_evaluators.formats._arrow_messages import check_messages
 from vidscore_evaluators.formats._column_files import FileKind, OpenFile
 from vidscore_evaluators.formats._column_reader import read_columns
-from vidscore_evaluators.formats._column_writing import (
-    columns_of,
-    groups_of,
-    rows_of_frames,
-)
+from vidscore_evaluators.formats._column_writing import columns_of, groups_of, rows_of_frames
 from vidscore_evaluators.formats._files import InputPath, is_folder
 from vidscore_evaluators.formats._format import (
     CAPACITY,

@@ -23,13 +23,7 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vidscore_evaluators.annotations import (
-    NO_TRACK,
-    QUADRILATERAL,
-    Annotations,
-    ObjectFlag,
-    Side,
-)
+from vidscore_evaluators.annotations import NO_TRACK, QUADRILATERAL, Annotations, ObjectFlag, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats._class_files import ClassFiles, image_names, write_class_files
 from vidscore_evaluators.formats._csv import normalised_rows

@@ -40,13 +40,7 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._files import InputPath, read_bytes
-from vidscore_evaluators.formats._format import (
-    CAPACITY,
-    Format,
-    WriteOptions,
-    Writer,
-    frame_order,
-)
+from vidscore_evaluators.formats._format import CAPACITY, Format, WriteOptions, Writer, frame_order
 from vidscore_evaluators.formats._heads import JSON_LINES
 from vidscore_evaluators.formats._json import no_garbage_collection
 from vidscore_evaluators.formats._line_columns import columns_of_lines, documents_of_lines

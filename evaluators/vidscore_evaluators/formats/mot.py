@@ -83,13 +83,7 @@ from vidscore_evaluators.formats._table import (
     parse_integer,
     parse_number,
 )
-from vidscore_evaluators.formats.source import (
-    SWAPPED,
-    Files,
-    Reading,
-    ReadLimits,
-    ReadOptions,
-)
+from vidscore_evaluators.formats.source import SWAPPED, Files, Reading, ReadLimits, ReadOptions
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "motchallenge"

@@ -37,12 +37,7 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats._csv import (
-    CsvFile,
-    CsvRows,
-    read_columns,
-    split_csv,
-)
+from vidscore_evaluators.formats._csv import CsvFile, CsvRows, read_columns, split_csv
 from vidscore_evaluators.formats._files import (
     InputPath,
     first_line,

@@ -32,21 +32,10 @@ from vidscore_evaluators.annotations import (
     frame_keys,
     sequence_name,
 )
-from vidscore_evaluators.arrays import (
-    FloatArray,
-    IntArray,
-    require,
-    run_starts,
-    starts_from_counts,
-)
+from vidscore_evaluators.arrays import FloatArray, IntArray, require, run_starts, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath, read_bytes
-from vidscore_evaluators.formats._format import (
-    Capacity,
-    Format,
-    WriteOptions,
-    Writer,
-)
+from vidscore_evaluators.formats._format import Capacity, Format, WriteOptions, Writer
 from vidscore_evaluators.formats._heads import SPOTGEO
 from vidscore_evaluators.formats._json import (
     DuplicateKey,

@@ -54,13 +54,7 @@ from vidscore_evaluators.formats._row_frames import (
     with_listed_frames,
 )
 from vidscore_evaluators.formats._sequence_files import count_faults, read_plain_files, to_reading
-from vidscore_evaluators.formats._table import (
-    Kind,
-    RowChecks,
-    RowTable,
-    StringColumn,
-    parse_number,
-)
+from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, StringColumn, parse_number
 from vidscore_evaluators.formats._visdrone import (
     CLASSES,
     COLUMNS,

@@ -45,30 +45,12 @@ from vidscore_evaluators.formats._format import (
     shortest_number,
     unnamed_remarks,
 )
-from vidscore_evaluators.formats._image_names import (
-    ImageFiles,
-    files_of_frames,
-)
-from vidscore_evaluators.formats._row_frames import (
-    RowColumns,
-    index_frames,
-    with_listed_frames,
-)
+from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames
+from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
 from vidscore_evaluators.formats._sequence_files import count_faults, to_reading
-from vidscore_evaluators.formats._table import (
-    RowChecks,
-    RowTable,
-    StringColumn,
-    parse_number,
-)
+from vidscore_evaluators.formats._table import RowChecks, RowTable, StringColumn, parse_number
 from vidscore_evaluators.formats._voc_xml import CORNERS, VocImage, object_faults, parse_voc_xml
-from vidscore_evaluators.formats.source import (
-    SWAPPED,
-    FaultList,
-    Files,
-    Reading,
-    ReadLimits,
-)
+from vidscore_evaluators.formats.source import SWAPPED, FaultList, Files, Reading, ReadLimits
 from vidscore_evaluators.plausibility.summary import ImageSizes
 
 NAME = "pascal-voc"

@@ -113,11 +113,7 @@ from vidscore_evaluators.neovision2._input import (
     prepare,
 )
 from vidscore_evaluators.neovision2.detection_only import DetectionOnly, merge_and_match
-from vidscore_evaluators.neovision2.matching import (
-    CountChanges,
-    class_changes,
-    counting_pairs,
-)
+from vidscore_evaluators.neovision2.matching import CountChanges, class_changes, counting_pairs
 from vidscore_evaluators.neovision2.outcomes import figures_of_outcomes, outcomes_of
 from vidscore_evaluators.neovision2.scores import (
     CHANGES,

@@ -26,11 +26,7 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.geometry import extend_boxes, identical
 from vidscore_evaluators.matching import match_maximum_in_stages
-from vidscore_evaluators.neovision2._input import (
-    Neovision2Parameters,
-    ObjectBoxes,
-    ProtocolInput,
-)
+from vidscore_evaluators.neovision2._input import Neovision2Parameters, ObjectBoxes, ProtocolInput
 from vidscore_evaluators.neovision2.matching import CountChanges, join_changes
 from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.shapes import (

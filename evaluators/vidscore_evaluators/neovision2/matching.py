@@ -17,11 +17,7 @@ from vidscore_evaluators.matching import (
     match_maximum_in_stages,
     match_minimum_cost,
 )
-from vidscore_evaluators.neovision2._input import (
-    UNLISTED,
-    Neovision2Parameters,
-    ProtocolInput,
-)
+from vidscore_evaluators.neovision2._input import UNLISTED, Neovision2Parameters, ProtocolInput
 from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.shapes import overlapping_pairs
 from vidscore_evaluators.similarity import TOLERANCE

@@ -21,9 +21,7 @@ from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.plausibility.labels import LabelUse
-from vidscore_evaluators.plausibility.summary import (
-    input_summary_of,
-)
+from vidscore_evaluators.plausibility.summary import input_summary_of
 from vidscore_evaluators.plausibility.warnings import (
     SIDE_NAMES,
     input_warnings,

@@ -26,12 +26,7 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.presets._document import Preset, read_preset
-from vidscore_evaluators.presets._names import (
-    SUFFIX,
-    broken_plug_ins,
-    preset_files,
-    preset_names,
-)
+from vidscore_evaluators.presets._names import SUFFIX, broken_plug_ins, preset_files, preset_names
 from vidscore_evaluators.registry import create_evaluator, is_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 

@@ -14,13 +14,7 @@ from vidscore_evaluators.arrays import BoolArray, FloatArray
 from vidscore_evaluators.mask_outlines import mask_outlines
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.outcome_table import NO_PARTNER
-from vidscore_evaluators.render.areas import (
-    Area,
-    area_of_outlines,
-    area_of_pieces,
-    hatched,
-    tint,
-)
+from vidscore_evaluators.render.areas import Area, area_of_outlines, area_of_pieces, hatched, tint
 from vidscore_evaluators.render.plates import (
     NO_PLATE,
     Plate,
@@ -33,14 +27,7 @@ from vidscore_evaluators.render.plates import (
 from vidscore_evaluators.render.scored import FrameView, SideView
 from vidscore_evaluators.render.strip import draw_strip, strip_height
 from vidscore_evaluators.render.strokes import Pen, edges_of, outlines, stroke, stroke_outlines
-from vidscore_evaluators.render.style import (
-    KINDS,
-    ORDER,
-    STYLES,
-    WHITE,
-    Image,
-    Kind,
-)
+from vidscore_evaluators.render.style import KINDS, ORDER, STYLES, WHITE, Image, Kind
 
 FILL_OPACITY = 0.2
 """Of what is found: hits are quiet, mistakes are loud."""

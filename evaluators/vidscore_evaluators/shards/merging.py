@@ -18,11 +18,7 @@ from vidscore_evaluators.report import FrameExample, Report, with_warnings
 from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.readings import warnings_of
 from vidscore_evaluators.shards.runs import Run
-from vidscore_evaluators.shards.tally_files import (
-    ShardHeader,
-    header_from_bytes,
-    shard_from_bytes,
-)
+from vidscore_evaluators.shards.tally_files import ShardHeader, header_from_bytes, shard_from_bytes
 from vidscore_evaluators.tally import Tally, merge_tallies
 
 TALLIES_PER_SUM = 8

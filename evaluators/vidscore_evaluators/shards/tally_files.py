@@ -18,11 +18,7 @@ from vidscore_evaluators.errors import ParameterError, TallyError
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.plain import example_of
-from vidscore_evaluators.shards.readings import (
-    Readings,
-    readings_from_plain,
-    readings_to_plain,
-)
+from vidscore_evaluators.shards.readings import Readings, readings_from_plain, readings_to_plain
 from vidscore_evaluators.shards.runs import Run, run_from_dict, run_to_dict
 from vidscore_evaluators.shards.tallying import Places, ShardTally
 from vidscore_evaluators.tally_bytes import UNREADABLE, seal, tally_from_bytes, tally_to_bytes

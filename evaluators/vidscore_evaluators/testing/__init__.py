@@ -27,12 +27,7 @@ pytest.register_assert_rewrite(
 )
 
 from vidscore_evaluators.testing.contract import EvaluatorContract  # noqa: E402 - see above
-from vidscore_evaluators.testing.examples import (  # noqa: E402
-    Thing,
-    make_annotations,
-    scored_objects,
-    shuffled,
-)
+from vidscore_evaluators.testing.examples import Thing, make_annotations, scored_objects, shuffled  # noqa: E402
 from vidscore_evaluators.testing.strategies import Case, cases, seeds  # noqa: E402
 
 __all__ = [

@@ -35,11 +35,7 @@ from vidscore_evaluators.evaluator import Direction, Evaluator, Task, Unit
 from vidscore_evaluators.jobs import make_job, run_job, split, with_parameter
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.outcome_table import Outcomes, concatenate_outcomes
-from vidscore_evaluators.parameters import (
-    describe_parameters,
-    parameter_values,
-    parse_parameters,
-)
+from vidscore_evaluators.parameters import describe_parameters, parameter_values, parse_parameters
 from vidscore_evaluators.plausibility.summary import INPUT_SUMMARY_BYTES
 from vidscore_evaluators.registry import create_evaluator, evaluator_names
 from vidscore_evaluators.report import Report, report_from_dict, report_to_dict, report_to_json

@@ -27,12 +27,7 @@ from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.trust.criterion import MOST_SEED
 from vidscore_evaluators.trust.dissimilarities import swept_parameters, usable_grid
 from vidscore_evaluators.trust.noise import TRIALS, NoiseEffect, noise_effect
-from vidscore_evaluators.trust.resampling import (
-    COVERAGE,
-    DRAWS,
-    Bootstrap,
-    bootstrap,
-)
+from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS, Bootstrap, bootstrap
 from vidscore_evaluators.trust.systems import (
     Contest,
     Indicators,

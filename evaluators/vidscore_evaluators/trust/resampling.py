@@ -27,12 +27,7 @@ from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.tally import Table, Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
-from vidscore_evaluators.trust.systems import (
-    Contest,
-    Request,
-    bare_report,
-    only_sequence,
-)
+from vidscore_evaluators.trust.systems import Contest, Request, bare_report, only_sequence
 
 DRAWS = 1000
 COVERAGE = 0.95

@@ -23,12 +23,7 @@ from vidscore_server.api.stream import Responses
 from vidscore_server.domain.access import Gate, new_token
 from vidscore_server.domain.context import Context
 from vidscore_server.domain.invitations import Invitations, new_invitations, why_ended
-from vidscore_server.domain.names import (
-    parse_string,
-    read_benchmark,
-    read_invitation,
-    read_token,
-)
+from vidscore_server.domain.names import parse_string, read_benchmark, read_invitation, read_token
 from vidscore_server.errors import NotFoundError
 from vidscore_server.store import Transaction
 from vidscore_server.store.records import (

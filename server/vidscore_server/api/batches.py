@@ -28,12 +28,7 @@ from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.validation import Columns, build_annotations
 from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.api.joined_batches import Lengths, join_columns
-from vidscore_server.api.mask_columns import (
-    mask_memory_bytes,
-    on_the_wire,
-    read_masks,
-    write_masks,
-)
+from vidscore_server.api.mask_columns import mask_memory_bytes, on_the_wire, read_masks, write_masks
 from vidscore_server.domain.batches import BatchRules, NotAlikeError
 from vidscore_server.settings import Settings
 

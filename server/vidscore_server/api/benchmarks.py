@@ -38,12 +38,7 @@ from vidscore_server.api.definitions import (
 )
 from vidscore_server.api.kept_answers import KeptAnswers, ReadyAnswer, next_change
 from vidscore_server.api.operations import write_operation
-from vidscore_server.api.requests import (
-    cut_page,
-    page_size_of,
-    read_page_token,
-    request_of,
-)
+from vidscore_server.api.requests import cut_page, page_size_of, read_page_token, request_of
 from vidscore_server.api.stored_frames import send_truth
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import current_caller
@@ -54,11 +49,7 @@ from vidscore_server.domain.checklist import TruthState, checklist
 from vidscore_server.domain.context import Request
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.names import (
-    parse_id,
-    read_benchmark,
-    read_submission,
-)
+from vidscore_server.domain.names import parse_id, read_benchmark, read_submission
 from vidscore_server.domain.policy_preview import preview_update
 from vidscore_server.domain.quotas import Quota, quotas_of, team_usage
 from vidscore_server.domain.release import public_definition, sees_board

@@ -23,12 +23,7 @@ from vidscore_server.domain.board_rows import (
 )
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.kept_boards import KeptBoards
-from vidscore_server.domain.leaderboard import (
-    APART,
-    Board,
-    RankedEntry,
-    refuse_unknown_part,
-)
+from vidscore_server.domain.leaderboard import APART, Board, RankedEntry, refuse_unknown_part
 from vidscore_server.domain.names import SubmissionName, benchmark_name, read_benchmark
 from vidscore_server.domain.policy_preview import SeenScores, TeamView
 from vidscore_server.domain.release import sees_board, sees_parts

@@ -19,12 +19,7 @@ from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, spec
 from vidscore_evaluators.trust.ranking import Questions
 from vidscore_protos.dictionaries import SPECIFICATION, fill_parameters, show_parameters
 from vidscore_protos.forms import fill_message, show_message
-from vidscore_protos.v1 import (
-    report_pb2,
-    scoring_service_pb2,
-    specification_pb2,
-    trust_pb2,
-)
+from vidscore_protos.v1 import report_pb2, scoring_service_pb2, specification_pb2, trust_pb2
 
 
 def write_time(time: datetime | None) -> Timestamp | None:

@@ -28,13 +28,7 @@ from vidscore_server.api.stream import (
     refuse,
     request_reader,
 )
-from vidscore_server.domain.access import (
-    Gate,
-    Metadata,
-    Transport,
-    current_caller,
-    set_caller,
-)
+from vidscore_server.domain.access import Gate, Metadata, Transport, current_caller, set_caller
 from vidscore_server.domain.sessions import PlainCalls, Sessions
 from vidscore_server.errors import message_order
 from vidscore_server.logs import begin_call, log

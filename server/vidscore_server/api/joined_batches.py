@@ -13,9 +13,7 @@ from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import (
-    NO_TRACK,
-)
+from vidscore_evaluators.annotations import NO_TRACK
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.validation import Columns
 from vidscore_protos.v1 import annotations_pb2

@@ -15,12 +15,7 @@ from vidscore_server.api.requests import bounded_messages, request_of
 from vidscore_server.api.stream import Responses
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.names import (
-    benchmark_name,
-    parse_id,
-    read_benchmark,
-    read_submission,
-)
+from vidscore_server.domain.names import benchmark_name, parse_id, read_benchmark, read_submission
 from vidscore_server.runtime import offload
 
 FRAMES_AT_ONCE = 2000

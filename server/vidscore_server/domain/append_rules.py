@@ -26,14 +26,10 @@ from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import benchmark_name
 from vidscore_server.domain.policy import NameKind, withheld_warning
 from vidscore_server.domain.truth import TruthStore
-from vidscore_server.errors import (
-    NotOpenError,
-)
+from vidscore_server.errors import NotOpenError
 from vidscore_server.runtime import retrieve
 from vidscore_server.store import Reader
-from vidscore_server.store.records import (
-    BenchmarkRecord,
-)
+from vidscore_server.store.records import BenchmarkRecord
 
 MAXIMUM_WARNINGS = 20
 """More would not be read, and a submission's record stays small."""

@@ -40,12 +40,7 @@ from vidscore_server.errors import (
 )
 from vidscore_server.settings import Settings
 from vidscore_server.store import Transaction
-from vidscore_server.store.records import (
-    BatchRecord,
-    FrameNumbers,
-    StreamRecord,
-    SubmissionRecord,
-)
+from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecord, SubmissionRecord
 
 FIELD = "detections"
 

@@ -16,11 +16,7 @@ from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.parameters import ParameterDescription, describe_parameters
 from vidscore_evaluators.presets import evaluators_of, preset_of
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
-from vidscore_server.domain.definition import (
-    NAME_OF_ARITY,
-    common_arities,
-    definition_from_dict,
-)
+from vidscore_server.domain.definition import NAME_OF_ARITY, common_arities, definition_from_dict
 from vidscore_server.domain.policy import DEFAULT_PUBLIC_NAMES, NameKind, Policy, in_order
 
 WIDTH = 100

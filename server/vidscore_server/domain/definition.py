@@ -16,14 +16,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from vidscore_evaluators.annotations import (
-    ARITIES,
-    BOX,
-    POINT,
-    QUADRILATERAL,
-    SequenceKey,
-    Side,
-)
+from vidscore_evaluators.annotations import ARITIES, BOX, POINT, QUADRILATERAL, SequenceKey, Side
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import (
     Fault,

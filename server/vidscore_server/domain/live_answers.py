@@ -34,11 +34,7 @@ from vidscore_server.domain.appends import (
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.live_clock import (
-    Timeline,
-    timeline_from_json,
-    timeline_to_json,
-)
+from vidscore_server.domain.live_clock import Timeline, timeline_from_json, timeline_to_json
 from vidscore_server.domain.names import StreamName, SubmissionName, benchmark_name
 from vidscore_server.domain.online import OnlineRecord, online_record
 from vidscore_server.domain.quotas import admit

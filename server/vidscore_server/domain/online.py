@@ -13,12 +13,7 @@ from datetime import timedelta
 from msgspec import Struct
 
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.live_clock import (
-    FrameSource,
-    Timeline,
-    timeline_from_json,
-    timeline_of,
-)
+from vidscore_server.domain.live_clock import FrameSource, Timeline, timeline_from_json, timeline_of
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.store import Reader
 from vidscore_server.store.errors import StoreDamagedError

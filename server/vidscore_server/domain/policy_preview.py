@@ -17,12 +17,7 @@ from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.leaderboard import Board, RankedEntry, ranked_entries
 from vidscore_server.domain.private_part import answered_portion
-from vidscore_server.domain.release import (
-    Released,
-    released_report,
-    sees_board,
-    values_from_json,
-)
+from vidscore_server.domain.release import Released, released_report, sees_board, values_from_json
 from vidscore_server.domain.scores import released_step, unpack_score
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, Role, ScoreRecord, SubmissionState

@@ -25,12 +25,7 @@ from vidscore_server.domain.batches import (
     repeated_frames,
     unpacked,
 )
-from vidscore_server.domain.benchmarks import (
-    from_json,
-    required_benchmark,
-    to_json,
-    with_truth_of,
-)
+from vidscore_server.domain.benchmarks import from_json, required_benchmark, to_json, with_truth_of
 from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import benchmark_name, parse_string

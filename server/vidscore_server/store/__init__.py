@@ -69,9 +69,7 @@ def open_store(
 
         return open_sqlite_store(Path(location), must_exist=must_exist)
     try:
-        from vidscore_server.store.postgresql import (  # noqa: PLC0415 - see above; an extra
-            open_postgresql_store,
-        )
+        from vidscore_server.store.postgresql import open_postgresql_store  # noqa: PLC0415 - see above; an extra
     except ImportError:
         raise StoreError(
             "a store in PostgreSQL needs psycopg: install vidscore[postgresql]"

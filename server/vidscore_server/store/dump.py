@@ -18,11 +18,7 @@ from sqlalchemy.exc import IntegrityError
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.store import Reader, SqlStore, Transaction
 from vidscore_server.store import tables as t
-from vidscore_server.store.errors import (
-    AlreadyExistsError,
-    CopyDiffersError,
-    StoreNotEmptyError,
-)
+from vidscore_server.store.errors import AlreadyExistsError, CopyDiffersError, StoreNotEmptyError
 from vidscore_server.store.records import Row
 
 ROWS_AT_ONCE = 64

@@ -10,15 +10,7 @@ from collections.abc import Callable, Iterable
 from typing import Any
 
 from msgspec import Struct
-from sqlalchemy import (
-    Column,
-    Connection,
-    Executable,
-    Table,
-    bindparam,
-    literal_column,
-    select,
-)
+from sqlalchemy import Column, Connection, Executable, Table, bindparam, literal_column, select
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.prepared import Prepared, PreparedBlocks, numbered

@@ -13,12 +13,7 @@ from vidscore_server.store import tables as t
 from vidscore_server.store.appends import select_points
 from vidscore_server.store.board_reader import HAS_FRAMES, BoardReader
 from vidscore_server.store.live import LiveReader
-from vidscore_server.store.lookups import (
-    find_benchmark,
-    find_scores,
-    find_streams,
-    find_submission,
-)
+from vidscore_server.store.lookups import find_benchmark, find_scores, find_streams, find_submission
 from vidscore_server.store.records import (
     BatchRecord,
     BenchmarkRecord,

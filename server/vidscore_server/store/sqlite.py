@@ -31,12 +31,7 @@ from vidscore_server.store.errors import (
     StoreLostError,
     StoreMissingError,
 )
-from vidscore_server.store.migrations import (
-    refuse_other_schema,
-    revisions,
-    schema_of,
-    upgrade,
-)
+from vidscore_server.store.migrations import refuse_other_schema, revisions, schema_of, upgrade
 from vidscore_server.store.prepared import Prepared
 from vidscore_server.store.sql_store import MAXIMUM_GROUP, Sharing, SqlStore, lock_nothing
 from vidscore_server.store.tables import leases

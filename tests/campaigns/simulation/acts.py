@@ -8,13 +8,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import TYPE_CHECKING, Any
 
-from tests.campaigns.simulation.actors import (
-    ORGANISER,
-    Writer,
-    some_submission,
-    team,
-    tried,
-)
+from tests.campaigns.simulation.actors import ORGANISER, Writer, some_submission, team, tried
 from tests.campaigns.simulation.batches import Batch
 from tests.campaigns.simulation.servers import UnavailableError
 

@@ -15,13 +15,7 @@ import pytest
 from msgspec import structs
 from tests.clients.cli.helpers import example_report
 
-from vidscore_cli.output import (
-    check_output,
-    console_on,
-    deliver,
-    deliver_json,
-    write_atomically,
-)
+from vidscore_cli.output import check_output, console_on, deliver, deliver_json, write_atomically
 from vidscore_cli.report_parts import Words, fold_heading, report_parts
 from vidscore_cli.report_table import parts_renderable
 from vidscore_cli.report_text import deliver_parts, parts_text

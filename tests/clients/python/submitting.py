@@ -7,22 +7,10 @@ from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 from tests.clients.python.fake_server import WAIT_S
-from tests.clients.python.fake_submissions import (
-    FakeSubmissions,
-)
-from tests.clients.python.streaming import (
-    BOX,
-    Blocking,
-    event_loop,
-)
+from tests.clients.python.fake_submissions import FakeSubmissions
+from tests.clients.python.streaming import BOX, Blocking, event_loop
 
-from vidscore_client import (
-    Batching,
-    Retry,
-    SubmissionStream,
-    aio,
-    connect,
-)
+from vidscore_client import Batching, Retry, SubmissionStream, aio, connect
 
 QUICK = Retry(initial_s=0.01, maximum_s=0.05)
 ONE_BY_ONE = Batching(batch_frames=1)

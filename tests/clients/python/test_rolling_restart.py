@@ -8,12 +8,7 @@ from pathlib import Path
 
 import grpc
 import pytest
-from tests.clients.python.test_chaos import (
-    BATCHING,
-    FRAME_COUNT,
-    WRITERS,
-    send_frames,
-)
+from tests.clients.python.test_chaos import BATCHING, FRAME_COUNT, WRITERS, send_frames
 from tests.crash.nursery import Nursery
 from tests.crash.organiser import TIMEOUT_S, Organiser
 from tests.crash.servers import KilledServer

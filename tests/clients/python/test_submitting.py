@@ -13,16 +13,8 @@ import time
 import grpc
 import pytest
 from tests.clients.python.fake_server import WAIT_S
-from tests.clients.python.fake_submissions import (
-    NAME,
-    FakeSubmissions,
-    lose_the_connection,
-)
-from tests.clients.python.streaming import (
-    BOX,
-    frames,
-    stream_threads,
-)
+from tests.clients.python.fake_submissions import NAME, FakeSubmissions, lose_the_connection
+from tests.clients.python.streaming import BOX, frames, stream_threads
 from tests.clients.python.submitting import ONE_BY_ONE, QUICK, Submitting, numbers_of, send
 from tests.support.waiting import eventually
 

@@ -17,11 +17,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.evaluators.detection.oracle import (
-    Found,
-    average_precision,
-    log_average_miss_rate,
-)
+from tests.evaluators.detection.oracle import Found, average_precision, log_average_miss_rate
 from tests.evaluators.distances import track_oracle
 from tests.evaluators.distances.track_oracle import Track
 from tests.evaluators.masks import pixel_oracle

@@ -5,15 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.evaluators.neovision2.helpers import (
-    FAR,
-    TEN,
-    car,
-    counts,
-    points,
-    score_frame,
-    spared,
-)
+from tests.evaluators.neovision2.helpers import FAR, TEN, car, counts, points, score_frame, spared
 
 from vidscore_evaluators.neovision2 import detection_only
 from vidscore_evaluators.testing import Thing

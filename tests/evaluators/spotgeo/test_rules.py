@@ -10,13 +10,7 @@ import math
 from fractions import Fraction
 
 import pytest
-from tests.evaluators.spotgeo.helpers import (
-    counts,
-    make_points,
-    score,
-    score_frame,
-    values,
-)
+from tests.evaluators.spotgeo.helpers import counts, make_points, score, score_frame, values
 
 ORIGIN = (0.0, 0.0)
 PROFILES = ["protocol", "kelvins"]

@@ -16,11 +16,7 @@ from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_evaluators.trust.resampling import (
-    bootstrap,
-    draw_sequences,
-    sequence_tallies,
-)
+from vidscore_evaluators.trust.resampling import bootstrap, draw_sequences, sequence_tallies
 from vidscore_evaluators.trust.tiers import (
     DrawsJob,
     find_tiers,

@@ -22,12 +22,7 @@ from vidscore_evaluators.mask_forms import masks_from_counts, masks_from_label_i
 from vidscore_evaluators.masks import concatenate_masks
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_protos.v1 import annotations_pb2
-from vidscore_server.api.batches import (
-    data_of,
-    read_batch,
-    read_stored_batches,
-    write_batch,
-)
+from vidscore_server.api.batches import data_of, read_batch, read_stored_batches, write_batch
 from vidscore_server.api.http.protojson import read_json, write_json
 from vidscore_server.domain.batches import BatchRules
 from vidscore_server.settings import Settings

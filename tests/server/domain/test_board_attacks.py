@@ -6,14 +6,7 @@ import math
 from dataclasses import replace
 
 import pytest
-from tools.attack_study import (
-    BUDGETS,
-    SEQUENCES,
-    SETTINGS,
-    Gain,
-    documented_gains,
-    mean_gain,
-)
+from tools.attack_study import BUDGETS, SEQUENCES, SETTINGS, Gain, documented_gains, mean_gain
 from tools.board_attack import Arena, Setting, gain, gains
 
 SEEDS = range(1000, 1030)

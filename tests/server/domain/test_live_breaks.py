@@ -6,13 +6,7 @@ from pathlib import Path
 
 import grpc
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, hosting
-from tests.server.domain.live_scene import (
-    PERIOD_S,
-    Answering,
-    delete_benchmark,
-    prepare,
-    scored,
-)
+from tests.server.domain.live_scene import PERIOD_S, Answering, delete_benchmark, prepare, scored
 from tests.server.domain.test_backups import export, import_, restored
 from tests.server.scene import HERE, points
 

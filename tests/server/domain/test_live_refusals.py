@@ -22,11 +22,7 @@ from tests.server.domain.live_scene import (
 )
 from tests.server.scene import HERE, points
 
-from vidscore_protos.v1 import (
-    annotations_pb2,
-    benchmark_pb2,
-    benchmark_service_pb2,
-)
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, benchmark_service_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 
 # --- refusals --------------------------------------------------------------------------------

@@ -6,15 +6,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.domain.hosted import Hosted, hosting
-from tests.server.domain.traced import (
-    ALL,
-    DETECTIONS,
-    TRUTH,
-    frames,
-    made,
-    rows,
-    scored,
-)
+from tests.server.domain.traced import ALL, DETECTIONS, TRUTH, frames, made, rows, scored
 from tests.support.varieties import mostly_nightly
 
 from vidscore_protos.v1 import specification_pb2

@@ -15,16 +15,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
 from tests.server.domain.test_backups import dumped, export
 from tests.server.domain.test_backups import made as made_backup
-from tests.server.domain.traced import (
-    ALL,
-    DETECTIONS,
-    OWN,
-    TRUTH,
-    made,
-    rows,
-    scored,
-    submit,
-)
+from tests.server.domain.traced import ALL, DETECTIONS, OWN, TRUTH, made, rows, scored, submit
 from tests.support.waiting import PAUSE_S, TIMEOUT_S, until
 
 from vidscore_evaluators.errors import Fault, InputError

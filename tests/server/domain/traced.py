@@ -6,12 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from tests.server.domain.hosted import Client, Hosted, dots
 
-from vidscore_protos.v1 import (
-    annotations_pb2,
-    benchmark_pb2,
-    outcomes_pb2,
-    submission_service_pb2,
-)
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, outcomes_pb2, submission_service_pb2
 
 Things = Sequence[tuple[str, float, float]]
 """Label and place of each object of a frame."""

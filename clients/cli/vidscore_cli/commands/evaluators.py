@@ -41,12 +41,7 @@ def evaluators(name: str | None, presets_alone: bool, format_: str, output: str)
     their parameters, labels and file format. As toml it is the beginning of a preset of your own,
     which is named by the path of its file.
     """
-    from vidscore_cli.evaluator_tables import (
-        all_evaluators,
-        all_presets,
-        one_evaluator,
-        one_preset,
-    )
+    from vidscore_cli.evaluator_tables import all_evaluators, all_presets, one_evaluator, one_preset
     from vidscore_evaluators.presets import Preset, preset_names, write_preset
     from vidscore_evaluators.registry import evaluator_names
 

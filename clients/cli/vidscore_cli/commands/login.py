@@ -16,14 +16,7 @@ from vidscore_cli.output import say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.session import DEFAULT_ADDRESS
-from vidscore_cli.sites import (
-    ServerChoice,
-    Site,
-    Sites,
-    read_sites,
-    sites_file,
-    write_sites,
-)
+from vidscore_cli.sites import ServerChoice, Site, Sites, read_sites, sites_file, write_sites
 
 HERE = "vidscore_cli.commands.login"
 

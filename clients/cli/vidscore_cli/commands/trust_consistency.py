@@ -11,10 +11,7 @@ from msgspec import Struct
 from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.inputs import create_alone, refuse_presets
-from vidscore_cli.options import (
-    number_option,
-    settings_option,
-)
+from vidscore_cli.options import number_option, settings_option
 from vidscore_cli.output import check_output, deliver_json
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.trust_output import deliver_tables, form_options, seed_option

@@ -11,17 +11,8 @@ from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
-from vidscore_cli.inputs import (
-    create_evaluators,
-    refuse_presets,
-    select_evaluators,
-)
-from vidscore_cli.options import (
-    number_option,
-    server_options,
-    settings_option,
-    workers_option,
-)
+from vidscore_cli.inputs import create_evaluators, refuse_presets, select_evaluators
+from vidscore_cli.options import number_option, server_options, settings_option, workers_option
 from vidscore_cli.output import check_output, deliver_json
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client

@@ -11,11 +11,7 @@ from msgspec import Struct, field, structs
 from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.failures import lines_of
-from vidscore_cli.inputs import (
-    check_format_name,
-    check_scale_of_side,
-    create_alone,
-)
+from vidscore_cli.inputs import check_format_name, check_scale_of_side, create_alone
 from vidscore_cli.options import (
     all_faults_option,
     confidence_scale_option,

@@ -7,13 +7,7 @@ from collections.abc import Callable, Iterable, Sequence
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import (
-    BOX,
-    NO_TRACK,
-    Annotations,
-    SequenceKey,
-    frame_list,
-)
+from vidscore_evaluators.annotations import BOX, NO_TRACK, Annotations, SequenceKey, frame_list
 from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, starts_from_counts
 
 SET_COUNT = 20

@@ -9,12 +9,7 @@ from importlib import resources
 from typing import Any
 
 import orjson
-from google.protobuf.descriptor import (
-    Descriptor,
-    EnumDescriptor,
-    FieldDescriptor,
-    MethodDescriptor,
-)
+from google.protobuf.descriptor import Descriptor, EnumDescriptor, FieldDescriptor, MethodDescriptor
 
 from vidscore_server.api.http.errors import CODE_WORDS
 from vidscore_server.api.http.examples import ERROR_EXAMPLE, REQUEST_EXAMPLES

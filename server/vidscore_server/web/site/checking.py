@@ -25,11 +25,7 @@ from vidscore_evaluators.preparation import scaled
 from vidscore_evaluators.presets import format_of
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import EvaluatorSpec
-from vidscore_evaluators.submitting import (
-    refuse_image_names,
-    submitted_order,
-    submitted_stream,
-)
+from vidscore_evaluators.submitting import refuse_image_names, submitted_order, submitted_stream
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.spool import Typed, UploadLimits
 

@@ -8,15 +8,7 @@ from typing import Any
 from msgspec import Struct
 
 from vidscore_evaluators.explanation.answer import figure
-from vidscore_evaluators.report import (
-    Curve,
-    Number,
-    Report,
-    ReportWarning,
-    Row,
-    Scores,
-    row_block,
-)
+from vidscore_evaluators.report import Curve, Number, Report, ReportWarning, Row, Scores, row_block
 from vidscore_evaluators.trust.spread import mean_intervals
 from vidscore_server.web.charts import report_charts
 

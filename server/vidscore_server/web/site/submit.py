@@ -32,14 +32,7 @@ from vidscore_server.web.site.sending import (
     what_stopped,
 )
 from vidscore_server.web.site.service import ServiceError
-from vidscore_server.web.site.spool import (
-    CHUNK_BYTES,
-    GONE,
-    FileFacts,
-    Typed,
-    Upload,
-    chunks_of,
-)
+from vidscore_server.web.site.spool import CHUNK_BYTES, GONE, FileFacts, Typed, Upload, chunks_of
 from vidscore_server.web.site.submission_words import ORGANISERS_TEAM, quota_sentence
 from vidscore_server.web.site.visit import Visit
 

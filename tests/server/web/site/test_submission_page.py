@@ -11,12 +11,7 @@ from pathlib import Path
 
 import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH
-from tests.server.domain.test_planted_truth import (
-    ALL_PUBLIC,
-    _forbidden,
-    _prepare,
-    _search,
-)
+from tests.server.domain.test_planted_truth import ALL_PUBLIC, _forbidden, _prepare, _search
 from tests.server.domain.traced import DETECTIONS
 from tests.server.domain.traced import TRUTH as TRACED_TRUTH
 from tests.server.domain.traced import made as traced

@@ -14,13 +14,7 @@ from tests.server.domain.hosted import BENCHMARK, TRUTH
 from tests.server.domain.streets import streets, things
 from tests.server.scene import points
 from tests.server.web.site.browsing import Browser, Browsing, Page, browsing
-from tests.server.web.site.uploading import (
-    DOTS,
-    WRONG,
-    dots,
-    only_submission,
-    send_file,
-)
+from tests.server.web.site.uploading import DOTS, WRONG, dots, only_submission, send_file
 
 from vidscore_protos.v1 import annotations_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb

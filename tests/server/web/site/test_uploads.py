@@ -14,15 +14,7 @@ from pathlib import Path
 import pytest
 from tests.server.domain.hosted import BENCHMARK
 from tests.server.web.site.browsing import Browsing, browsing
-from tests.server.web.site.uploading import (
-    DOTS,
-    begin,
-    dots,
-    put,
-    send_file,
-    send_parts,
-    settled,
-)
+from tests.server.web.site.uploading import DOTS, begin, dots, put, send_file, send_parts, settled
 
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.spool import (

@@ -4,12 +4,7 @@ from __future__ import annotations
 
 from starlette.responses import Response
 
-from vidscore_server.web.site.protection import (
-    FORM_COOKIE,
-    form_text,
-    new_form_text,
-    set_cookie,
-)
+from vidscore_server.web.site.protection import FORM_COOKIE, form_text, new_form_text, set_cookie
 from vidscore_server.web.site.visit import Visit
 
 

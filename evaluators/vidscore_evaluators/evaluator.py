@@ -186,6 +186,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         Parameters: Frozen dataclass of `vidscore_evaluators.parameters.parameter` fields.
         measures: Every measure that a report may have.
         ranking: Measures that rank systems, in order of precedence.
+        outcomes_nest: Whether detections change no outcome of surer ones, so that one sweep does.
         needs: Requirements on its input; parameters of an instance may narrow those of its class.
         growth: Bound of the size of its tally.
         preset: Name of the preset that asks for it, which its reports repeat; None where none does.
@@ -199,6 +200,7 @@ class Evaluator(ABC, Generic[ParametersType]):
     Parameters: ClassVar[type[Any]]
     measures: ClassVar[tuple[Measure, ...]]
     ranking: ClassVar[tuple[str, ...]]
+    outcomes_nest: ClassVar[bool] = False
     needs: Needs
     preset: str | None = None
     selection: Selection = ALL

@@ -197,6 +197,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
     )
     ranking = ("ap",)
     needs = RANKED
+    outcomes_nest = True
     threshold_parameter = "thresholds"
 
     @property

@@ -136,6 +136,7 @@ class Coco(Criterion[CocoParameters]):
     task = Task.DETECTION
     Parameters = CocoParameters
     needs = Needs(BOXES, BOXES, confidences=True, ranked=True)
+    outcomes_nest = True
     measures = (
         ap_measure("ap", "AP, mean over the thresholds 0.5, 0.55, ..., 0.95 and over classes."),
         ap_measure("ap_50", "AP at an IoU of 0.5, mean over classes."),

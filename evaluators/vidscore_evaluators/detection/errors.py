@@ -165,6 +165,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
     )
     ranking = ("ap",)
     needs = RANKED
+    outcomes_nest = True
 
     @property
     def growth(self) -> Growth:

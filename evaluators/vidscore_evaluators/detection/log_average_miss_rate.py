@@ -103,6 +103,7 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
     )
     ranking = ("log_amr",)
     needs = RANKED
+    outcomes_nest = True
     threshold_parameter = "threshold"
 
     @property

@@ -10,6 +10,7 @@ from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.explanation.figures import FEW_SEQUENCES, VERY_FEW_SEQUENCES, FigureRow
 from vidscore_evaluators.explanation.judgement import Judgement
+from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.markup import MINUS
 
 NARROW_SPACE = "\N{NO-BREAK SPACE}"
@@ -56,22 +57,18 @@ class Answer(Struct, frozen=True):
     doubt: tuple[str, str]
 
 
-def answer(
-    systems: Sequence[str],
-    rows: Sequence[FigureRow],
-    judgement: Judgement | None,
-    sequence_count: int,
-) -> Answer:
+def answer(material: Material, rows: Sequence[FigureRow], judgement: Judgement | None) -> Answer:
     """Say what the figures come to.
 
     Args:
-        systems: Names of one or two systems.
+        material: One or two systems.
         rows: Their figures; the first row ranks.
         judgement: Outcomes, where an evaluator has some.
-        sequence_count: Number of sequences.
     """
+    systems = material.systems
     sentences = [*_of_figures(systems, rows), *_of_sequences(systems, judgement)]
-    return Answer(_heading(systems, rows, judgement), tuple(sentences), _doubt(sequence_count))
+    doubt = _doubt(len(material.frames.sequences))
+    return Answer(_heading(material, rows, judgement), tuple(sentences), doubt)
 
 
 def in_words(count: int) -> str:
@@ -133,14 +130,15 @@ _ABBREVIATIONS = frozenset(
 )
 
 
-def _heading(systems: Sequence[str], rows: Sequence[FigureRow], judgement: Judgement | None) -> str:
+def _heading(material: Material, rows: Sequence[FigureRow], judgement: Judgement | None) -> str:
+    systems = material.systems
     if len(systems) == 2 and rows:
         return _comparison(systems, rows[0], judgement)
     if judgement is not None:
         counts = judgement.systems[0].counts.total()
         objects = int(counts.hits[0] + counts.misses[0])
         if objects:
-            a_frame = counts.false_alarms[0] / max(1, len(judgement.frames))
+            a_frame = counts.false_alarms[0] / max(1, material.evaluated_frames)
             share = percent(counts.hits[0] / objects)
             alarms = f"{a_frame:.2f} false alarms a frame"
             return f"{systems[0]} finds {share} of the objects, with {alarms}"

@@ -6,11 +6,12 @@ import threading
 from collections import OrderedDict
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 from typing import Any
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, FrameFlag, are_flagged
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.explanation.judgement import Judgement, judge
@@ -62,6 +63,12 @@ class Material:
     def systems(self) -> tuple[str, ...]:
         """Names of the systems."""
         return tuple(self.contest.systems)
+
+    @cached_property
+    def evaluated_frames(self) -> int:
+        """Number of frames that count: of detections alone none does, nor a don't-care frame."""
+        flags = self.contest.truth.frame_flags
+        return len(flags) - int(np.count_nonzero(are_flagged(flags, FrameFlag.DONT_CARE)))
 
     @property
     def judges(self) -> tuple[Evaluator[Any], ...]:

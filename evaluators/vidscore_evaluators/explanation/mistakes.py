@@ -8,7 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.arrays import IntArray
+from vidscore_evaluators.arrays import IntArray, marked
 from vidscore_evaluators.explanation.judgement import Judged
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.frames import FALSE_ALARMS
@@ -118,7 +118,8 @@ def confusion(judged: Judged) -> Confusion:
     wrong = outcomes.are(Outcome.MISCLASSIFIED)
     pointed = (partner >= 0) & (outcomes.are(Outcome.TRUE_POSITIVE)[truth] | wrong[partner])
     said = np.where(pointed, place[outcomes.labels[partner]], none)
-    alone = np.flatnonzero(~is_truth & outcomes.are(*FALSE_ALARMS) & ~wrong)
+    of_an_object = marked(len(outcomes), partner[pointed])
+    alone = np.flatnonzero(~is_truth & outcomes.are(*FALSE_ALARMS) & ~of_an_object)
     rows = np.concatenate([place[outcomes.labels[truth]], np.full(len(alone), none)])
     columns = np.concatenate([said, place[outcomes.labels[alone]]])
     known = (rows >= 0) & (columns >= 0)

@@ -39,7 +39,7 @@ class ConfidenceSweep(Struct, frozen=True, eq=False, dict=True):
         sequence_hits: (S, P) objects that are found.
         sequence_objects: (S,) objects that count.
         sequence_false_alarms: (S, P) detections that count and are matched with nothing.
-        frames: Number of frames.
+        frames: Number of evaluated frames.
     """
 
     confidences: FloatArray
@@ -113,7 +113,7 @@ def sweep_confidences(material: Material, evaluator: Evaluator[Any]) -> list[Con
     if len(np.unique(every)) < 2 or not len(material.frames):
         return []
     count = MOST_POINTS
-    if not evaluator.needs.ranked:
+    if not evaluator.outcomes_nest:
         size = material.contest.truth.object_count * len(material.systems) + len(every)
         count = int(np.clip(_MOST_WORK // max(1, size), LEAST_POINTS, MOST_POINTS))
     # Evenly over the detections; the first point has all of them.
@@ -129,8 +129,7 @@ def _sweep(
 ) -> ConfidenceSweep:
     aligned = align(material.contest.truth, material.contest.systems[system])
     at, sequences = material.at, material.frames.sequences
-    if evaluator.needs.ranked:
-        # The surest detections are matched first: what comes after them changes nothing of theirs.
+    if evaluator.outcomes_nest:
         table = evaluator.outcomes(aligned, replace(at, confidence=float(confidences[0])))
         places = _sequences_of(table, sequences)
         hits, false_alarms = (
@@ -153,7 +152,7 @@ def _sweep(
             false_alarms[:, place] = np.bincount(places[alarms], minlength=len(sequences))
             if place == 0:
                 objects = _objects(table, places, len(sequences))
-    return ConfidenceSweep(confidences, hits, objects, false_alarms, len(material.frames))
+    return ConfidenceSweep(confidences, hits, objects, false_alarms, material.evaluated_frames)
 
 
 def _sequences_of(table: Outcomes, sequences: Sequence[SequenceKey]) -> IntArray:

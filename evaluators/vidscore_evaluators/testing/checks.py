@@ -18,7 +18,13 @@ from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.evaluator import Direction, Dissimilarity, Evaluator, Growth, Measure
 from vidscore_evaluators.formats import Pair
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.outcome_table import NO_PARTNER, ROW_COLUMNS, Outcome, Outcomes
+from vidscore_evaluators.outcome_table import (
+    NO_PARTNER,
+    ROW_COLUMNS,
+    OperatingPoint,
+    Outcome,
+    Outcomes,
+)
 from vidscore_evaluators.parameters import (
     ParameterDescription,
     Value,
@@ -210,6 +216,20 @@ def check_outcomes(table: Outcomes, truth: Annotations, detections: Annotations)
     keys = list(zip(table.sequences.tolist(), table.frames.tolist(), strict=True))
     assert keys == sorted(keys), "frames are not in the common order"
     _check_partners(table)
+
+
+def check_nesting(evaluator: Evaluator[Any], case: Case) -> None:
+    """Where outcomes are said to nest, those of sure detections are the same without the others."""
+    if not evaluator.outcomes_nest or not case.detections.object_count:
+        return
+    aligned, least = align(*case), float(np.median(case.detections.confidences))
+    every = evaluator.outcomes(aligned)
+    sure = evaluator.outcomes(aligned, OperatingPoint(confidence=least))
+    own = every.of_side(Side.DETECTIONS) & (every.confidences >= least)
+    assert every.outcomes[own].tolist() == sure.outcomes[own].tolist()
+    counted = (Outcome.TRUE_POSITIVE, Outcome.FALSE_NEGATIVE)
+    objects = [table.of_side(Side.TRUTH) & table.are(*counted) for table in (every, sure)]
+    assert objects[0].tolist() == objects[1].tolist()
 
 
 _OF_BOTH_SIDES = (Outcome.TRUE_POSITIVE, Outcome.IGNORED)

@@ -164,6 +164,7 @@ class EvaluatorContract:
 
         def law(case: Case) -> None:
             checks.check_outcomes(self._outcomes(case), *case)
+            checks.check_nesting(self.evaluator, case)
 
         self._holds(law, self.cases())
 

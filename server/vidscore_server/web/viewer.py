@@ -152,7 +152,7 @@ class Viewer:
         judged = page.judgement
         systems = self.material.systems
         rows = [entry["row"] for entry in figures["figures"]["rows"]]
-        said = answer(systems, rows, judged, len(self.material.frames.sequences))
+        said = answer(self.material, rows, judged)
         return (
             self._shared(page)
             | figures

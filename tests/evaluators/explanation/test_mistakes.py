@@ -105,7 +105,7 @@ def test_the_interval_of_a_difference_is_paired(tmp_path: Path) -> None:
         assert interval is not None
         assert (row.difference, interval.low, interval.high) == (0.0, 0.0, 0.0)
         assert row.told_apart is False
-    said = answer(same.systems, figure_rows(same, uncertainty), None, 2)
+    said = answer(same, figure_rows(same, uncertainty), None)
     assert said.heading == "one and two cannot be told apart"
     assert said.doubt[0] == "Two sequences are very few."
 

@@ -6,6 +6,7 @@ and has one false alarm; mole never finds the person, misses the car once, and h
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from vidscore_evaluators.annotations import Annotations, Side
@@ -78,11 +79,41 @@ def street(
         at: Where evaluators are looked at.
     """
     write_street(folder)
-    truth = read(folder / "truth.csv")
     names = ("falcon", "mole")[:systems]
+    return _material(folder, names, evaluators or ("clear",), at)
+
+
+def material_of(
+    folder: Path,
+    truth: list[Row],
+    found: list[Row],
+    evaluator: str,
+    dont_care_frames: Sequence[int] = (),
+) -> Material:
+    """One system, ``found``, as material of a page.
+
+    Args:
+        folder: Where files may be written.
+        truth: Rows of the truth.
+        found: Rows of the system.
+        evaluator: Name of the evaluator.
+        dont_care_frames: Frames of sequence 001 that do not count.
+    """
+    lines = csv_of(truth, confidences=False).splitlines()
+    lines = [f"{line},{'flags' if not row else ''}" for row, line in enumerate(lines)]
+    lines += [f"Tower,001,{frame},,,,,,,dont_care_frame" for frame in dont_care_frames]
+    (folder / "truth.csv").write_text("\n".join(lines) + "\n")
+    (folder / "found.csv").write_text(csv_of(found, confidences=True))
+    return _material(folder, ("found",), (evaluator,), OperatingPoint())
+
+
+def _material(
+    folder: Path, names: Sequence[str], evaluators: Sequence[str], at: OperatingPoint
+) -> Material:
+    truth = read(folder / "truth.csv")
     sides: dict[str, Annotations] = {
         name: read(folder / f"{name}.csv", side=Side.DETECTIONS) for name in names
     }
-    created = [create_evaluator(name) for name in evaluators or ("clear",)]
+    created = [create_evaluator(name) for name in evaluators]
     reports = {name: score_annotations(created, truth, side) for name, side in sides.items()}
     return Material.of(Contest.of(truth, sides), created, reports, at)

@@ -460,3 +460,10 @@ def frame_keys(annotations: Annotations) -> list[tuple[SequenceKey, int]]:
             annotations.frame_sequences.tolist(), annotations.frame_numbers.tolist(), strict=True
         )
     ]
+
+
+def with_arity(frames: Annotations, arity: int | None) -> Annotations:
+    """The same frames; those without an object get the arity of the others, where it is known."""
+    if arity is None or frames.object_count or frames.arity == arity:
+        return frames
+    return replace(frames, coordinates=np.zeros((0, arity)))

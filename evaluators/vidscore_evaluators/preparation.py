@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct, structs
 
-from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.annotations import ARITIES, Annotations, Side, with_arity
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.formats import AUTO, OnError, read_pair
 from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
@@ -101,8 +101,26 @@ def prepare(
         known=frozenset(sequence.key for sequence in specification.sequences),
         wanted=wanted,
     )
-    pair = structs.replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+    pair = structs.replace(
+        pair,
+        truth=_fitted(pair.truth, pair.detections, [one.needs.truth_arities for one in evaluators]),
+        detections=_fitted(
+            scaled(pair.detections, choice.confidence_scale),
+            pair.truth,
+            [one.needs.detection_arities for one in evaluators],
+        ),
+    )
     return choose_part(choice.selection, evaluators, pair, specification)
+
+
+def _fitted(source: Source, other: Source, accepted: Sequence[tuple[int, ...]]) -> Source:
+    """A side that says no shape has that of the other side, or else one that evaluators take."""
+    if source.tells_shape:
+        return source
+    common = [arity for arity in ARITIES if all(arity in one for one in accepted)]
+    wanted = other.annotations.arity if other.tells_shape else source.annotations.arity
+    arity = wanted if wanted in common or not common else common[0]
+    return structs.replace(source, annotations=with_arity(source.annotations, arity))
 
 
 def _scene(

@@ -247,8 +247,7 @@ class LiveScoring:
         return "" if self._pair is None else self._pair.place_of(example)
 
     def _add(self, block: LineBlock) -> None:
-        from vidscore_evaluators.annotations import Side
-        from vidscore_evaluators.formats.json_lines import with_arity
+        from vidscore_evaluators.annotations import Side, with_arity
         from vidscore_evaluators.validation import ConfidenceScale
 
         frames = with_arity(block.frames, self.reader.arity or self._truth.annotations.arity)

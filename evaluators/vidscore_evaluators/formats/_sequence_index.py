@@ -15,7 +15,7 @@ from pathlib import PurePosixPath
 
 from msgspec import Struct, field, structs
 
-from vidscore_evaluators.annotations import SequenceKey, concatenate, sequence_name
+from vidscore_evaluators.annotations import SequenceKey, concatenate, sequence_name, with_arity
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     InputPath,
@@ -209,7 +209,7 @@ def read_indexed(index: SequenceIndex, options: ReadOptions, read_file: ReadFile
         try:
             reading = read_file(index.path_of(name), options)
             broken.extend(_lies(index, name, reading))
-            broken.extend(_differences(readings[:1], reading))
+            broken.extend(_differences(readings, reading))
         except InputError as error:
             broken.extend(error.faults)
             continue
@@ -251,10 +251,11 @@ def _lies(index: SequenceIndex, name: str, reading: Reading) -> Iterator[Fault]:
         yield structs.replace(fault, line=said[key])
 
 
-def _differences(first: Sequence[Reading], reading: Reading) -> Iterator[Fault]:
-    """Where a file is of another shape than the first one."""
-    for one in first:
-        here, there = reading.source, one.source
+def _differences(before: Sequence[Reading], reading: Reading) -> Iterator[Fault]:
+    """Where a file is of another shape than the first one; JSON lines say theirs with objects."""
+    told = [one for one in (*before, reading) if one.source.tells_shape]
+    if reading in told[1:]:
+        here, there = reading.source, told[0].source
         shapes = [
             {
                 "format": side.format,
@@ -273,7 +274,8 @@ def _differences(first: Sequence[Reading], reading: Reading) -> Iterator[Fault]:
 def _joined(parts: Sequence[Source], index: SequenceIndex) -> Source:
     """What several files hold as one side, in order of sequences and frames."""
     name = str(index.root)
-    whole = concatenate([part.annotations for part in parts])
+    arity = next((part.annotations.arity for part in parts if part.tells_shape), None)
+    whole = concatenate([with_arity(part.annotations, arity) for part in parts])
     order = frame_order(whole)
     annotations = whole.take_frames(order)
     table = tuple(sorted(annotations.sequences))
@@ -297,4 +299,5 @@ def _joined(parts: Sequence[Source], index: SequenceIndex) -> Source:
         parts[0].format,
         positions,
         (*listed, *time_warnings(annotations, name)),
+        tells_shape=arity is not None,
     )

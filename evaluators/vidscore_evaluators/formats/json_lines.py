@@ -36,6 +36,7 @@ from vidscore_evaluators.annotations import (
     empty_annotations,
     frame_keys,
     frame_name,
+    with_arity,
 )
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault
@@ -234,13 +235,6 @@ class LineReader(Struct, eq=False):
         )
 
 
-def with_arity(frames: Annotations, arity: int | None) -> Annotations:
-    """The same frames; those without an object get the arity of the others, where it is known."""
-    if arity is None or frames.object_count or frames.arity == arity:
-        return frames
-    return replace(frames, coordinates=np.zeros((0, arity)))
-
-
 def _document(line: bytes) -> Any:
     """What stands in a line.
 
@@ -294,7 +288,14 @@ def source_of_blocks(reader: LineReader, blocks: Sequence[LineBlock]) -> Source:
         positions=np.concatenate([block.lines for block in blocks])[order],
         position_name="line",
     )
-    return Source(annotations, name, NAME, positions, time_warnings(annotations, name))
+    return Source(
+        annotations,
+        name,
+        NAME,
+        positions,
+        time_warnings(annotations, name),
+        tells_shape=annotations.object_count > 0,
+    )
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:

@@ -264,7 +264,6 @@ FORMAT = Format(
     title="KITTI tracking text: 17 or 18 values between blanks in rows, a file a sequence",
     read=read,
     writer=_WRITER,
-    by_sequence=True,
     pair=pair,
     matches=matches,
     first_frame=0,

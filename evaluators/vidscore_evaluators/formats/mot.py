@@ -134,17 +134,15 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     check_files(files, path, _LAYOUT[side], limits, swapped)
     files, listing = wanted_files(files, limits)
     reading = read_each(files, lambda key, file: _read_file(key, file, side, limits), str(path))
-    annotations = _in_all_files(reading.source.annotations, side)
-    source = replace(reading.source, annotations=annotations)
+    source = replace(reading.source, annotations=_with_known(reading.source.annotations, side))
     return replace(reading, source=source, listing=listing)
 
 
-def _in_all_files(annotations: Annotations, side: Side) -> Annotations:
-    """Decide what only all files together can tell."""
-    if side is Side.DETECTIONS:
-        return replace(annotations, confidences=_confidences(annotations.confidences))
-    # Where no file has it, as in MOT15, there is no such column.
-    if annotations.object_count and np.isnan(annotations.columns["visibility"]).all():
+def _with_known(annotations: Annotations, side: Side) -> Annotations:
+    """Without the visibility where no file has it, as in MOT15."""
+    if side is Side.DETECTIONS or not annotations.object_count:
+        return annotations
+    if np.isnan(annotations.columns["visibility"]).all():
         return replace(annotations, columns={})
     return annotations
 
@@ -213,6 +211,9 @@ def _read_file(key: SequenceKey, path: InputPath, side: Side, limits: ReadLimits
 
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
         columns = _row_columns(table, key, side)
+        if side is Side.DETECTIONS:
+            # File by file, so that a shard that reads some of them alone decides as the whole does.
+            columns = replace(columns, confidences=_confidences(columns.confidences))
         missing = frames_without_rows(columns, lengths)
         # A frame without a row is at the first line of the file.
         return with_listed_frames(columns, table, missing, (missing[0], np.ones_like(missing[0])))
@@ -343,7 +344,7 @@ def _row_columns(table: RowTable, key: SequenceKey, side: Side) -> RowColumns:
 
 
 def _confidences(given: FloatArray) -> FloatArray:
-    """Confidences; -1 means none where all others lie from 0 to 1, and is a score elsewhere."""
+    """Those of a file; -1 means none where all others lie from 0 to 1, and is a score elsewhere."""
     none = given == -1.0
     if np.all(none | ((given >= 0.0) & (given <= 1.0))):
         return np.where(none, 1.0, given)

@@ -197,6 +197,7 @@ class Source(Struct, frozen=True, eq=False):
         image_sizes: Width and height in pixels of the largest image of each sequence, where the
             files or the reader's options give it.
         listing: What is known of the whole side; None where all of it was read.
+        tells_shape: Whether it says of which shape objects are; JSON lines without one do not.
     """
 
     annotations: Annotations
@@ -207,6 +208,7 @@ class Source(Struct, frozen=True, eq=False):
     numbering: Numbering | None = None
     image_sizes: ImageSizes = field(default_factory=dict)
     listing: Listing | None = None
+    tells_shape: bool = True
 
     def locate(self, fault: Fault) -> Fault:
         """Turn the frame row of an evaluator's fault into file and line, or entry.

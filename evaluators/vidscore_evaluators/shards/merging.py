@@ -16,7 +16,7 @@ from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.remote_files import DataPath
 from vidscore_evaluators.report import FrameExample, Report, with_warnings
 from vidscore_evaluators.shards.dealing import Shard
-from vidscore_evaluators.shards.readings import warnings_of
+from vidscore_evaluators.shards.readings import faults_between, warnings_of
 from vidscore_evaluators.shards.runs import Run
 from vidscore_evaluators.shards.tally_files import ShardHeader, header_from_bytes, shard_from_bytes
 from vidscore_evaluators.tally import Tally, merge_tallies
@@ -119,13 +119,17 @@ def merge_shards(sources: Mapping[str, Load]) -> Merged:
     if faults:
         raise InputError(faults)
     ordered = sorted(headers, key=lambda name: headers[name].shard)
+    readings = {name: headers[name].readings for name in ordered}
+    parts = {name: known for name, known in readings.items() if known is not None}
+    faults.extend(faults_between(parts))
+    if faults:
+        raise InputError(faults)
     run = headers[ordered[0]].run
     evaluators = _evaluators(run, ordered[0])
     tallies = _sum(sources, headers, evaluators)
     warnings = run.warnings
     if run.in_parts:
-        readings = (headers[name].readings for name in ordered)
-        warnings = warnings_of([known for known in readings if known is not None])
+        warnings = warnings_of(list(parts.values()))
     else:
         _check_whole(run, tallies)
     return Merged(

@@ -14,6 +14,7 @@ from typing import Any
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats import Pair, reads_by_sequence
 from vidscore_evaluators.formats._times import (
     TIMES_GO_BACK,
@@ -77,6 +78,7 @@ class PartReading(Struct, frozen=True):
         beyond: Objects beyond their images; None where no size is known.
         sized: Objects in images of known size.
         timed: Parts of cut sequences whose frames have times.
+        masked: Whether its objects have masks; None without an object.
     """
 
     name: str
@@ -85,6 +87,7 @@ class PartReading(Struct, frozen=True):
     beyond: Counted | None = None
     sized: int = 0
     timed: tuple[TimedPart, ...] = ()
+    masked: bool | None = None
 
 
 Readings = tuple[PartReading, PartReading]
@@ -168,7 +171,8 @@ def _reading(
     listed = tuple(warning for warning in source.warnings if warning.code != TIMES_GO_BACK)
     timed = () if cut_frames is None else tuple(_timed(annotations, places, cut_frames))
     sized = 0 if found is None else found[1]
-    return PartReading(source.name, listed, back, beyond, sized, timed)
+    masked = annotations.masks is not None if annotations.object_count else None
+    return PartReading(source.name, listed, back, beyond, sized, timed, masked)
 
 
 def _timed(
@@ -188,6 +192,24 @@ def cited(readings: Readings) -> Iterator[FrameExample]:
     for side, reading in zip(Side, readings, strict=True):
         if reading.beyond is not None:
             yield FrameExample(side, reading.beyond.sequence, reading.beyond.frame)
+
+
+def faults_between(parts: Mapping[str, Readings]) -> Iterator[Fault]:
+    """What parts read otherwise than the whole would be: masks count where all objects have one.
+
+    Args:
+        parts: Of every shard, by the name of its file.
+    """
+    for row, side in enumerate(Side):
+        owners = {readings[row].masked: name for name, readings in parts.items()}
+        if True in owners and False in owners:
+            yield Fault(
+                "objects without masks",
+                f"masks, as the objects of {owners[True]} have them",
+                source=owners[False],
+                field=f"masks of the {side.value}",
+                advice="give each object a mask or none, or score the data whole",
+            )
 
 
 def warnings_of(parts: Sequence[Readings]) -> tuple[ReportWarning, ...]:
@@ -256,6 +278,7 @@ def readings_to_plain(readings: Readings | None) -> list[dict[str, Any]] | None:
             "beyond": _plain(reading.beyond),
             "sized": reading.sized,
             "timed": [_plain_timed(part) for part in reading.timed],
+            "masked": reading.masked,
         }
         for reading in readings
     ]
@@ -283,6 +306,7 @@ def _from_plain(entry: Mapping[str, Any]) -> PartReading:
         beyond=_counted(entry["beyond"]),
         sized=typed(int, entry["sized"]),
         timed=tuple(map(_timed_from_plain, typed(list, entry["timed"]))),
+        masked=None if entry["masked"] is None else typed(bool, entry["masked"]),
     )
 
 

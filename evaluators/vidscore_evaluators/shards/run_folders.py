@@ -1,8 +1,9 @@
 """Run folder: keeps the tallies of finished shards under digests of what they depend on.
 
-A digest is of the evaluators, the installed versions, both sides of the shard and the places of its
-frames in the files. Where none of these has changed, the tally is that of the last run; nothing
-else is ever looked up, so that a folder may serve several scorings and be emptied at any time.
+A digest is of the evaluators, the installed versions, both sides of the shard, to the bit and in
+the order of their rows, and the places of its frames in the files. Where none of these has changed,
+the tally is that of the last run; nothing else is ever looked up, so that a folder may serve
+several scorings and be emptied at any time.
 """
 
 from __future__ import annotations
@@ -17,13 +18,16 @@ import numpy as np
 from msgspec import Struct
 from msgspec.structs import replace
 
+from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.errors import TallyError
-from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats.source import Source
-from vidscore_evaluators.shards.dealing import Shard, shards_of_frames
+from vidscore_evaluators.mask_digests import mask_digests
+from vidscore_evaluators.report import FrameExample
+from vidscore_evaluators.shards.dealing import Shard, shard_number, shards_of_frames
 from vidscore_evaluators.shards.runs import Run, run_to_dict
 from vidscore_evaluators.shards.tally_files import shard_from_bytes, shard_to_bytes
-from vidscore_evaluators.shards.tallying import CheckedData
+from vidscore_evaluators.shards.tallying import CheckedData, Places
 
 _SUFFIX = ".tally"
 
@@ -34,10 +38,12 @@ class ShardIndex(Struct, frozen=True):
     Attributes:
         run: What they have in common.
         keys: For each shard, in order, a digest of what its tally depends on.
+        places: Where the frames stand now that warnings of reading cite, of whichever shard.
     """
 
     run: Run
     keys: tuple[str, ...]
+    places: Places
 
 
 def index_of(data: CheckedData, count: int) -> ShardIndex:
@@ -61,11 +67,54 @@ def index_of(data: CheckedData, count: int) -> ShardIndex:
     for row, sides in enumerate(data.sides_by_shard(count)):
         digest = hashlib.blake2b(common, digest_size=20)
         for side in sides:
-            digest.update(fingerprint(side).to_bytes())
+            _add_columns(digest, side)
         for of_side in places:
             digest.update(of_side[row])
         keys.append(digest.hexdigest())
-    return ShardIndex(data.run, tuple(keys))
+    return ShardIndex(data.run, tuple(keys), data.cited_places())
+
+
+def _add_columns(digest: hashlib.blake2b, side: Annotations) -> None:
+    """Add a side as it was given.
+
+    A fingerprint has no order of the objects of a frame, by which criteria may rank, and takes a
+    further column's 0 for a value that is missing.
+    """
+    texts = [
+        [_text(key) for key in side.sequences],
+        [_text(label) for label in side.labels],
+    ]
+    for names, rows in zip(texts, (side.frame_sequences, side.label_indices), strict=True):
+        used, places = np.unique(rows, return_inverse=True)
+        order = sorted(range(len(used)), key=lambda row: names[used[row]])
+        ranks = np.empty(len(used), dtype="<i8")
+        ranks[order] = np.arange(len(used))
+        _add(digest, "\0".join(names[used[row]] for row in order), ranks[places.reshape(-1)])
+    columns = {
+        "numbers": side.frame_numbers,
+        "frame_flags": side.frame_flags,
+        "counts": side.object_counts,
+        "coordinates": side.coordinates,
+        "confidences": side.confidences,
+        "tracks": side.track_ids,
+        "flags": side.flags,
+        "times": side.frame_times_s,
+        "arrivals": side.frame_arrivals_s,
+        "masks": None if side.masks is None else mask_digests(side.masks),
+        **{f"column {name}": side.columns[name] for name in sorted(side.columns)},
+    }
+    for name, column in columns.items():
+        if column is not None:
+            _add(digest, name, column)
+
+
+def _text(name: str | SequenceKey) -> str:
+    return name if isinstance(name, str) else "\x01".join(name)
+
+
+def _add(digest: hashlib.blake2b, name: str, column: AnyArray) -> None:
+    digest.update(f"{name}\n{column.shape} {column.dtype.str}\n".encode())
+    digest.update(np.ascontiguousarray(column).tobytes())
 
 
 def _places(source: Source, count: int, cut_frames: int | None) -> list[bytes]:
@@ -113,7 +162,14 @@ class RunFolder:
                 tally = shard_from_bytes(self._file(key).read_bytes())
             except (OSError, TallyError):
                 continue
-            found[shard] = shard_to_bytes(replace(tally, run=index.run, shard=shard))
+            # Those that it cites of other shards may stand elsewhere by now.
+            own = {
+                example: place
+                for example, place in tally.places.items()
+                if _shard_of(example, shard.count, index.run.cut_frames) == shard.number
+            }
+            places = {**own, **index.places}
+            found[shard] = shard_to_bytes(replace(tally, run=index.run, shard=shard, places=places))
         return found
 
     def keep(self, key: str, tally: bytes) -> None:
@@ -138,3 +194,8 @@ class RunFolder:
 
     def _file(self, key: str) -> Path:
         return self._path / f"{key}{_SUFFIX}"
+
+
+def _shard_of(example: FrameExample, count: int, cut_frames: int | None) -> int:
+    part = None if cut_frames is None else example.frame // cut_frames
+    return shard_number(example.sequence, count, part)

@@ -131,6 +131,10 @@ class CheckedData(Struct, frozen=True, eq=False):
             raise type(error)(faults) from None
         return ShardTally(self.run, shard, tallies, self._places(tallies), self.readings)
 
+    def cited_places(self) -> Places:
+        """Where the frames stand that warnings of reading cite, of whichever shard."""
+        return {example: self.part.pair.place_of(example) for example in self._warned()}
+
     def _warned(self) -> Iterator[FrameExample]:
         """Frames that warnings of reading cite, or may cite once all shards are known."""
         for warning in self.run.warnings:
@@ -161,7 +165,7 @@ class CheckedData(Struct, frozen=True, eq=False):
         return {
             **_places_in(pair.truth, Side.TRUTH, wanted),
             **_places_in(pair.detections, Side.DETECTIONS, wanted),
-            **{example: pair.place_of(example) for example in self._warned()},
+            **self.cited_places(),
         }
 
 

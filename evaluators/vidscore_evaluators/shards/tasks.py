@@ -9,6 +9,7 @@ from __future__ import annotations
 import dataclasses
 import os
 import pickle
+import secrets
 import threading
 from collections.abc import Mapping
 from concurrent.futures import CancelledError, Executor, Future, as_completed
@@ -48,6 +49,8 @@ class ScoringTask(Struct, frozen=True):
         folder: Where relative paths begin.
         software: Versions that must be installed wherever it runs.
         in_parts: Whether a shard may read its sequences alone, where the formats allow it.
+        scoring: Tells one scoring from the next: a process keeps what it has read for one alone,
+            because what a reading depends on besides both sides may have changed since.
     """
 
     specification: BenchmarkSpec
@@ -57,6 +60,7 @@ class ScoringTask(Struct, frozen=True):
     folder: Path = field(default_factory=Path.cwd)
     software: Mapping[str, str] = field(default_factory=software_versions)
     in_parts: bool = True
+    scoring: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __post_init__(self) -> None:
         """Refuse what no other process can read.
@@ -75,6 +79,16 @@ class ScoringTask(Struct, frozen=True):
         if isinstance(path, RemotePath) or Path.cwd() == self.folder:
             return path
         return Path(self.folder, path)
+
+    def local_specification(self) -> BenchmarkSpec:
+        """The specification, with presets' files by paths that hold here."""
+        named = tuple(
+            dataclasses.replace(entry, name=str(self.path_of(entry.name)))
+            if entry.name.endswith(".toml")
+            else entry
+            for entry in self.specification.evaluators
+        )
+        return dataclasses.replace(self.specification, evaluators=named)
 
 
 def reports_by(
@@ -123,7 +137,7 @@ def score_shard(task: ScoringTask, shard: Shard) -> bytes:
     sides = (task.path_of(task.truth), task.path_of(task.detections))
     wanted = None
     if task.in_parts:
-        wanted = wanted_by(shard, task.specification, *sides, task.choice)
+        wanted = wanted_by(shard, task.local_specification(), *sides, task.choice)
     data = _checked(task) if wanted is None else _read(task, wanted)
     return shard_to_bytes(data.tally(shard))
 
@@ -235,15 +249,8 @@ def _check_software(task: ScoringTask) -> None:
 
 
 def _read(task: ScoringTask, wanted: Wanted | None = None) -> CheckedData:
-    named = tuple(
-        dataclasses.replace(entry, name=str(task.path_of(entry.name)))
-        if entry.name.endswith(".toml")
-        else entry
-        for entry in task.specification.evaluators
-    )
-    specification = dataclasses.replace(task.specification, evaluators=named)
     sides = (task.path_of(task.truth), task.path_of(task.detections))
-    part = prepare(specification, *sides, task.choice, wanted)
+    part = prepare(task.local_specification(), *sides, task.choice, wanted)
     truth, detections = (
         _named_as(typed, str(path), source)
         for typed, path, source in (

@@ -13,12 +13,12 @@ from tests.campaigns.fuzzing.scenes import SIZE, sample_masks, sample_sides
 from tests.campaigns.fuzzing.targets import MESSAGES, Target
 from tests.campaigns.fuzzing.trees import LONE, Tree
 
-from vidscore_evaluators.annotations import Annotations, Side, concatenate
+from vidscore_evaluators.annotations import Annotations, Side, concatenate, with_arity
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.json_lines import NAME as JSON_LINES
-from vidscore_evaluators.formats.json_lines import LineReader, with_arity
+from vidscore_evaluators.formats.json_lines import LineReader
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.mask_forms import (
     compressed_texts,

@@ -41,7 +41,6 @@ SIZE = (256, 128)
 
 FORMATS = (
     "motchallenge",
-    "kitti-tracking",
     "visdrone-mot",
     "neovision2-csv",
     "yolo-text",

@@ -6,6 +6,7 @@ import asyncio
 import ctypes
 import gc
 import logging
+import resource
 import signal
 import sys
 from collections.abc import Callable
@@ -104,6 +105,7 @@ def run(settings: Settings, ready: Ready = lambda _, __: None) -> None:
         StoreError: If the store cannot be opened, or is lost.
     """
     tune_malloc()
+    raise_file_limit()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
     gc.set_threshold(GARBAGE_THRESHOLD)
     configure_logging(settings.log_level, settings.log_format)
@@ -121,6 +123,15 @@ def run(settings: Settings, ready: Ready = lambda _, __: None) -> None:
         workers.close()
         if store is not None:
             store.close()
+
+
+def raise_file_limit() -> None:
+    """Take as many files and connections as the system allows.
+
+    Its soft limit is 1,024 on most, which a thousand connections use up, and then no call comes in.
+    """
+    _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def tune_malloc() -> None:

@@ -1,4 +1,4 @@
-"""What is free goes back to the system."""
+"""What a server that starts asks of the system: freed memory goes back, files may be many."""
 
 from __future__ import annotations
 
@@ -42,3 +42,19 @@ def test_large_pieces_that_are_freed_do_not_stay_in_the_heap() -> None:
 
     assert kept("tuned") < 10 << 20
     assert kept("untuned") > 50 << 20
+
+
+LIMITS = """
+import resource
+from vidscore_server.start import raise_file_limit
+
+_, most = resource.getrlimit(resource.RLIMIT_NOFILE)
+resource.setrlimit(resource.RLIMIT_NOFILE, (128, most))
+raise_file_limit()
+print(resource.getrlimit(resource.RLIMIT_NOFILE) == (most, most))
+"""
+
+
+def test_as_many_files_are_open_as_the_system_allows() -> None:
+    command = [sys.executable, "-c", LIMITS]
+    assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "True\n"

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable
 from datetime import datetime, timedelta
+from typing import NamedTuple
 
 from msgspec import Struct
 
@@ -104,6 +105,13 @@ GRACE = timedelta(seconds=60)
 Told = Callable[[bool], Awaitable[None]]
 
 
+class Beaten(NamedTuple):
+    """When the last heartbeat was written, by the monotonic clock and by the time of day."""
+
+    monotonic_s: float
+    time: datetime
+
+
 class Heartbeat:
     """A small write to the store again and again, which tells two things.
 
@@ -127,7 +135,7 @@ class Heartbeat:
         self.writable = True
         self._interval_s = context.settings.heartbeat_interval_s
         self._outage = timedelta(seconds=OUTAGE_BEATS * self._interval_s)
-        self._beat_at_s: float | None = None
+        self._beaten: Beaten | None = None
 
     async def beat_on(self, told: Told) -> None:
         """Beat until cancelled; the first beat was before.
@@ -147,14 +155,15 @@ class Heartbeat:
         """Beat once."""
         try:
             async with asyncio.timeout(TIMEOUT_BEATS * self._interval_s):
-                if not self._goes_on():  # the store may have come back with another time
+                # The store may have come back with another time.
+                if not self._goes_on(self._context.clock()):
                     await self._context.adjust_clock()
                 self.quiet_from = await self._context.write(self._write, about=())
         except (StoreError, TimeoutError):
             self.writable = False
         else:
             self.writable = True
-            self._beat_at_s = self._context.monotonic()
+            self._beaten = Beaten(self._context.monotonic(), self._context.clock())
 
     def quiet_from_now(self, reader: Reader, now: datetime) -> datetime:
         """From when quiet time counts: after an outage also while nothing was written yet.
@@ -163,7 +172,7 @@ class Heartbeat:
             reader: A state of the store.
             now: The time.
         """
-        return self.quiet_from if self._goes_on() else self._quiet_from(reader, now)
+        return self.quiet_from if self._goes_on(now) else self._quiet_from(reader, now)
 
     def _write(self, transaction: Transaction) -> datetime:
         now = self._context.clock()
@@ -171,11 +180,17 @@ class Heartbeat:
         transaction.put_serving(ServingRecord(quiet_from, beat_time=now))
         return quiet_from
 
-    def _goes_on(self) -> bool:
-        """Whether this server wrote a heartbeat recently, by its monotonic clock."""
-        last_s = self._beat_at_s
+    def _goes_on(self, now: datetime) -> bool:
+        """Whether this server wrote a heartbeat recently, by both of its clocks.
+
+        While a machine sleeps the monotonic one stands still; when the time is set the other leaps.
+        Nobody could send in the time between, or there was none.
+        """
+        last = self._beaten
         return (
-            last_s is not None and self._context.monotonic() - last_s < self._outage.total_seconds()
+            last is not None
+            and self._context.monotonic() - last.monotonic_s < self._outage.total_seconds()
+            and now - last.time < self._outage
         )
 
     def _quiet_from(self, reader: Reader, now: datetime) -> datetime:

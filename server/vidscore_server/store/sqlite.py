@@ -14,14 +14,14 @@ from __future__ import annotations
 import fcntl
 import os
 import sqlite3
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
 
 from msgspec import Struct
-from sqlalchemy import Connection, Engine, create_engine, delete, event, text
+from sqlalchemy import URL, Connection, Engine, create_engine, delete, event, text
 from sqlalchemy.exc import DBAPIError
 
 from vidscore_server.store import dump
@@ -81,14 +81,16 @@ def open_sqlite_store(
     Raises:
         StoreMissingError: If it was to exist and does not.
         StoreInUseError: If another process owns the store.
-        StoreError: If the folder is missing or on a network file system, or the file cannot be
-            opened: it is no database, or the disk is full.
+        StoreError: If the folder is missing or on a network file system, the file has several
+            names, or it cannot be opened: it is no database, or the disk is full.
     """
     if must_exist and not path.exists():
         raise StoreMissingError.at(str(path))
+    path = path.resolve()  # SQLite keeps its log beside the file itself, not beside a link to it
     if not path.parent.is_dir():
         raise StoreError(f"the folder {path.parent} does not exist: make it, or choose another")
     _refuse_network(path, mounts)
+    _refuse_names(path, mounts)
     try:
         return _open(path, must_exist=must_exist)
     except _FAILURES as error:
@@ -105,7 +107,9 @@ def open_sqlite_beside(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlSt
     Raises:
         StoreError: If it cannot be opened, or was made by another version of vidscore.
     """
+    path = path.resolve()
     _refuse_network(path, mounts)
+    _refuse_names(path, mounts)
     try:
         engine = _engine(path)
         try:
@@ -245,7 +249,8 @@ def _reason(error: Exception) -> str:
 
 
 def _engine(path: Path) -> Engine:
-    engine = create_engine(f"sqlite:///{path}")
+    # As a URL in text, a name with ? or % would be that of another file.
+    engine = create_engine(URL.create("sqlite", database=str(path)))
 
     @event.listens_for(engine, "connect")
     def _configure(connection: Any, _: object) -> None:
@@ -276,12 +281,34 @@ def _lock(path: Path) -> Callable[[], None]:
     return lambda: os.close(descriptor)
 
 
-def _refuse_network(path: Path, mounts: Path) -> None:
-    folder = path.parent.resolve()
-    best, kind = Path("/"), ""
+def _mounted(mounts: Path) -> Iterator[tuple[Path, str]]:
+    """Place and kind of every file system, or file, that is mounted."""
     for line in mounts.read_text().splitlines() if mounts.exists() else []:
-        _, place, file_system, *_rest = line.split(" ")
-        mounted = Path(place.replace("\\040", " "))
+        _, place, kind, *_rest = line.split(" ")
+        yield Path(place.replace("\\040", " ")), kind
+
+
+def _refuse_names(path: Path, mounts: Path) -> None:
+    """Refuse a file that has several names: a lock and a log, which lie beside each, hold for one.
+
+    Servers at two names would not see each other, and each would lose what the other acknowledged.
+    """
+    if path.exists() and (names := path.stat().st_nlink) > 1:
+        raise StoreError(
+            f"{path} has {names} names (hard links), each of which would have a log of its own: "
+            "remove the others"
+        )
+    if any(place == path for place, _ in _mounted(mounts)):
+        raise StoreError(
+            f"{path} is mounted as a single file, whose log would lie in another folder than that "
+            "of other names of it: mount its folder"
+        )
+
+
+def _refuse_network(path: Path, mounts: Path) -> None:
+    folder = path.parent
+    best, kind = Path("/"), ""
+    for mounted, file_system in _mounted(mounts):
         if folder.is_relative_to(mounted) and len(mounted.parts) >= len(best.parts):
             best, kind = mounted, file_system
     if kind in NETWORK_FILE_SYSTEMS:
@@ -317,7 +344,10 @@ def inspect_store(path: Path) -> StoreState:
     """
     if not path.is_file():
         raise StoreError(f"{path} does not exist: `vidscore init --store {path}` makes it")
-    engine = create_engine(f"sqlite:///file:{quote(str(path.resolve()))}?mode=ro&uri=true")
+    database = f"file:{quote(str(path.resolve()))}"
+    engine = create_engine(
+        URL.create("sqlite", database=database, query={"mode": "ro", "uri": "true"})
+    )
     try:
         with engine.connect() as connection:
             return _state(path, connection)

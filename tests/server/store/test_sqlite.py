@@ -252,6 +252,50 @@ def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
         open_sqlite_store(tmp_path / "store.db", mounts)
 
 
+def test_a_symbolic_link_is_the_file_that_it_leads_to(path: Path, tmp_path: Path) -> None:
+    """Its lock and its log, too: a second server at the link would end the leases of the first."""
+    link = tmp_path / "links" / "store.db"
+    link.parent.mkdir()
+    link.symlink_to(path)
+    opened = open_sqlite_store(link)
+    put(opened, populate)
+    with pytest.raises(StoreInUseError):
+        open_sqlite_store(path)
+    assert [entry.name for entry in link.parent.iterdir()] == [link.name]
+    opened.close()
+    again = open_sqlite_store(path)
+    with pytest.raises(StoreInUseError):
+        open_sqlite_store(link)
+    again.close()
+
+
+def test_a_file_with_a_second_name_is_refused(store: SqlStore, path: Path) -> None:
+    """Its lock and its log would be others: both servers would serve, and one lose its writes."""
+    del store
+    other = path.with_name("other.db")
+    other.hardlink_to(path)
+    for opened in (open_sqlite_store, open_sqlite_beside):
+        with pytest.raises(StoreError, match=r"other\.db has 2 names \(hard links\)"):
+            opened(other)
+    assert not other.with_name("other.db.lock").exists()
+
+
+def test_a_file_that_is_mounted_by_itself_is_refused(path: Path, tmp_path: Path) -> None:
+    mounts = tmp_path / "mounts"
+    mounts.write_text(f"/dev/x / ext4 rw 0 0\n/dev/x {path} ext4 rw 0 0\n")
+    with pytest.raises(StoreError, match="mount its folder"):
+        open_sqlite_store(path, mounts)
+
+
+@pytest.mark.parametrize("name", ["my?site.db", "my%41site.db", "my#site.db", "my site.db"])
+def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
+    opened = open_sqlite_store(tmp_path / name)
+    put(opened, populate)
+    opened.close()
+    assert inspect_store(tmp_path / name).fault == ""
+    assert all(entry.name.startswith(name) for entry in tmp_path.iterdir())
+
+
 def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
     path: Path,
 ) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from starlette.applications import Starlette
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
-from starlette.requests import Request
+from starlette.requests import ClientDisconnect, Request
 from starlette.responses import PlainTextResponse, RedirectResponse, Response
 from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
@@ -44,6 +44,7 @@ PAGES = (
 )
 """Modules of pages, each with its routes."""
 
+BAD_REQUEST = 400
 MISDIRECTED = 421
 
 NO_PAGE = "PAGE"
@@ -68,6 +69,8 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
                 return await page(visit)
             except (ServiceError, HTTPException):
                 raise
+            except ClientDisconnect:
+                return Response(status_code=BAD_REQUEST)  # nobody is there to read it
             except Exception as error:  # noqa: BLE001 - a page may hold a mistake of ours
                 raise incident(error) from None
             finally:
@@ -146,7 +149,7 @@ class _Guard:
         headers = MutableHeaders(scope=message)
         for name, value in HEADERS.items():
             headers.setdefault(name, value)
-        if scope["path"].startswith("/static/"):
+        if scope["path"].startswith("/static/") and message["status"] < BAD_REQUEST:
             headers["Cache-Control"] = f"public, max-age={STATIC_AGE_S}"
         if self._address.is_secure:
             headers["Strict-Transport-Security"] = "max-age=31536000"

@@ -92,3 +92,36 @@ async def test_an_address_that_is_taken_is_named(site: Browsing) -> None:
 async def test_answers_are_sent_at_once() -> None:
     settings = load_settings(flags={"web": "127.0.0.1:0", "store": "site.db"})
     assert await sends_at_once(SiteServer(settings)._listener)
+
+
+async def test_a_page_that_is_not_found_is_no_file_that_caches_keep(site: Browsing) -> None:
+    """It names the team, and has the key of its forms."""
+    found = await site.red.get("/static/style.css")
+    assert found.headers["cache-control"].startswith("public")
+    missing = await site.red.get("/static/nothing")
+    assert missing.status == 404
+    assert "public" not in missing.headers.get("cache-control", "")
+
+
+async def test_a_browser_that_goes_away_is_no_mistake_of_the_site(
+    site: Browsing, caplog: pytest.LogCaptureFixture
+) -> None:
+    await site.red.get("/benchmarks")
+    address = urlsplit(site.hosted.server.site_url)
+    cookies = "; ".join(f"{name}={value}" for name, value in site.red.cookies.items())
+    reader, writer = await asyncio.open_connection(address.hostname, address.port)
+    head = [
+        "POST /sign-out HTTP/1.1",
+        f"Host: {address.netloc}",
+        f"Origin: {site.hosted.server.site_url}",
+        f"Cookie: {cookies}",
+        "Content-Type: application/x-www-form-urlencoded",
+        "Content-Length: 100",
+    ]
+    writer.write(("\r\n".join(head) + "\r\n\r\nkey=").encode())
+    await writer.drain()
+    writer.close()
+    await writer.wait_closed()
+    del reader
+    await site.red.get("/benchmarks")
+    assert [record for record in caplog.records if record.levelname == "ERROR"] == []

@@ -309,6 +309,7 @@ async def hosting(
             "listen": "127.0.0.1:0",
             "store": str(path),
             "upkeep_interval_ms": 100,
+            "heartbeat_interval_s": 3600,  # the clock leaps, by four of them in an outage
             "minimum_live_interval_ms": 10,
             **flags,
         }

@@ -10,7 +10,7 @@ from tests.server.domain.traced import ALL, DETECTIONS, TRUTH, frames, made, row
 from tests.support.varieties import mostly_nightly
 
 from vidscore_protos.v1 import specification_pb2
-from vidscore_server.api import outcomes as api
+from vidscore_server.api import requests
 from vidscore_server.domain import outcomes as domain
 
 pytestmark = pytest.mark.usefixtures("tracer", "moody")
@@ -91,7 +91,7 @@ async def test_the_sizes_of_batches_tell_a_team_nothing_of_the_truth(
 async def test_a_message_stays_small_whatever_the_names(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(api, "MAXIMUM_BYTES", 150)
+    monkeypatch.setattr(requests, "MAXIMUM_RESPONSE_BYTES", 150)
     await scored(hosted)
     responses = await hosted.organiser.outcomes()
     assert len(responses) > 2

@@ -18,6 +18,7 @@ from vidscore_cli.completions import (
     complete_format,
     complete_setting,
 )
+from vidscore_cli.input_paths import EvaluatorPath, InputPath
 from vidscore_cli.session import DEFAULT_ADDRESS, Session
 
 Function = TypeVar("Function", bound=Callable[..., Any])
@@ -74,7 +75,7 @@ def data_options() -> Decorator[Any]:
         click.option(
             "--detections",
             metavar="PATH",
-            type=click.Path(),
+            type=InputPath(),
             required=True,
             help=f"Detections to score: {ANYWHERE}.",
         ),
@@ -131,7 +132,7 @@ def truth_option(
     return click.option(
         "--truth",
         metavar="PATH",
-        type=click.Path(),
+        type=InputPath(),
         required=required,
         help=help_,
     )
@@ -148,6 +149,7 @@ def evaluator_options(metavar: str = "[EVALUATOR]...") -> Decorator[Any]:
             "evaluators",
             metavar=metavar,
             nargs=-1,
+            type=EvaluatorPath(),
             shell_complete=complete_evaluator,
         ),
         settings_option(),
@@ -160,7 +162,7 @@ def manifest_option() -> Decorator[Any]:
     return click.option(
         "--manifest",
         metavar="FILE",
-        type=click.Path(),
+        type=InputPath(),
         help="TOML file that says what the data cannot: evaluators, classes, frames.",
     )
 
@@ -352,19 +354,19 @@ def connection_options() -> Decorator[Any]:
         _connection_option(
             "--tls-root",
             metavar="FILE",
-            type=click.Path(),
+            type=InputPath(),
             help="PEM file of the authorities to trust; implies --tls.",
         ),
         _connection_option(
             "--tls-certificate",
             metavar="FILE",
-            type=click.Path(),
+            type=InputPath(),
             help="PEM file of this side's certificate, where the server wants one; implies --tls.",
         ),
         _connection_option(
             "--tls-key",
             metavar="FILE",
-            type=click.Path(),
+            type=InputPath(),
             help="PEM file of the private key of --tls-certificate.",
         ),
         _connection_option(

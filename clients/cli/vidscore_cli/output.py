@@ -13,6 +13,7 @@ from typing import IO, TYPE_CHECKING, TextIO
 
 import click
 
+from vidscore_cli.input_paths import refuse_input
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.remote_files import (
     DataPath,
@@ -123,7 +124,8 @@ def check_output(output: str, option: str = "--output") -> None:
         option: The option that names it.
 
     Raises:
-        click.BadParameter: If it is a folder, or lies in a folder that is not there.
+        click.BadParameter: If it is a folder, lies in a folder that is not there, or is what the
+            command reads.
         InputError: If it is an address of no known kind of store.
         MissingExtraError: If it is an address, and a package that it takes is not installed.
     """
@@ -132,6 +134,7 @@ def check_output(output: str, option: str = "--output") -> None:
         return
     if isinstance(path, RemotePath):
         check_store(path)
+        refuse_input(output, option)
         return
     if path.is_dir():
         raise click.BadParameter(f"{output} is a folder, expected a file", param_hint=option)
@@ -140,6 +143,7 @@ def check_output(output: str, option: str = "--output") -> None:
             f"there is no folder {path.resolve().parent} to write {path.name} to",
             param_hint=option,
         )
+    refuse_input(output, option)
 
 
 def write_atomically(path: DataPath, data: bytes, mode: int = 0o666) -> None:

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from vidscore_cli.input_paths import InputPath
 from vidscore_cli.options import Decorator, together
 from vidscore_cli.output import say
 from vidscore_cli.thresholds import Measured, Threshold, overall_value, parse_threshold
@@ -212,7 +213,7 @@ def alert_options() -> Decorator[Any]:
         click.option(
             "--baseline",
             metavar="FILE",
-            type=click.Path(),
+            type=InputPath(),
             help="Report as JSON with which --alert compares.",
         ),
         click.option(

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.input_paths import InputPath
 from vidscore_cli.inputs import (
     FileOptions,
     create_evaluators,
@@ -72,6 +73,7 @@ class Viewing(FileOptions, frozen=True):
 @click.option(
     "--detections",
     metavar="[NAME=]PATH",
+    type=InputPath(),
     multiple=True,
     required=True,
     help="Detections of a system: a file or a folder; a second one is compared with the first.",
@@ -83,7 +85,7 @@ class Viewing(FileOptions, frozen=True):
 @click.option(
     "--media",
     metavar="PATH",
-    type=click.Path(),
+    type=InputPath(),
     help="Video, folder of images, or folder of either by sequence, to show objects on.",
 )
 @operating_point_options()

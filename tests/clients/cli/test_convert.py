@@ -72,7 +72,7 @@ def test_the_size_of_images_goes_both_ways(table: Path) -> None:
             "unknown format 'kitti'; did you mean kitti-tracking?",
         ),
         (("truth.csv", "x", "--to", "coco-json", "--from", "csv"), "unknown format 'csv'; "),
-        (("truth.csv", "truth.csv", "--to", "coco-json"), "is what is converted"),
+        (("truth.csv", "truth.csv", "--to", "coco-json"), "is what this command reads"),
         (("truth.csv", ".", "--to", "coco-json"), "is a folder, expected a file"),
         (("truth.csv", ".", "--to", "yolo-text"), "is there, expected a new folder"),
         (("truth.csv", "no/where", "--to", "coco-json"), "there is no folder"),

@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.completions import FORMAT_NAMES, complete_format
+from vidscore_cli.input_paths import InputPath, refuse_input
 from vidscore_cli.inputs import check_format_name, check_scale_of_side
 from vidscore_cli.options import (
     all_faults_option,
@@ -65,7 +66,7 @@ class FileConversion(Struct, frozen=True):
         "vidscore convert detections found.json --to coco-json --side detections --truth truth",
     ),
 )
-@click.argument("source", type=click.Path())
+@click.argument("source", type=InputPath())
 @click.argument("target", type=click.Path())
 @click.option(
     "--from",
@@ -88,7 +89,7 @@ class FileConversion(Struct, frozen=True):
 @click.option(
     "--truth",
     metavar="PATH",
-    type=click.Path(),
+    type=InputPath(),
     help="Truth that detections belong to: its numbers of images and classes are used.",
 )
 @image_size_option()
@@ -137,8 +138,7 @@ def _check_target(typed: FileConversion) -> None:
         return
     if not target.resolve().parent.is_dir():
         raise click.BadParameter(f"there is no folder {target.resolve().parent}", param_hint=hint)
-    if target.exists() and target.resolve() == Path(typed.source).resolve():
-        raise click.BadParameter(f"{target} is what is converted", param_hint=hint)
+    refuse_input(typed.target, hint)
     if FORMATS[typed.to_format].writer.folder:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):
             raise click.BadParameter(f"{target} is there, expected a new folder", param_hint=hint)
@@ -149,9 +149,8 @@ def _check_target(typed: FileConversion) -> None:
 def _check_remote(typed: FileConversion, target: RemotePath) -> None:
     from vidscore_evaluators.formats import FORMATS
 
-    if typed.target.rstrip("/") == typed.source.rstrip("/"):
-        raise click.BadParameter(f"{target} is what is converted", param_hint="TARGET")
     check_store(target)
+    refuse_input(typed.target, "TARGET")
     if FORMATS[typed.to_format].writer.folder and is_there(target):
         said = f"{target} is there, expected a new folder"
         raise click.BadParameter(said, param_hint="TARGET")

@@ -9,6 +9,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
+from vidscore_cli.input_paths import EvaluatorPath
 from vidscore_cli.options import format_option, output_option
 from vidscore_cli.output import check_output, deliver, deliver_json, deliver_table, say
 from vidscore_evaluators.errors import UnknownEvaluatorError, VidscoreError
@@ -30,7 +31,7 @@ if TYPE_CHECKING:
         "vidscore evaluators mot17 --format toml",
     ),
 )
-@click.argument("name", required=False, shell_complete=complete_evaluator)
+@click.argument("name", required=False, type=EvaluatorPath(), shell_complete=complete_evaluator)
 @click.option("--presets", "presets_alone", is_flag=True, help="List the presets alone.")
 @format_option("table", "json", "toml")
 @output_option()

@@ -8,6 +8,7 @@ import click
 
 from vidscore_cli.archives import merge_typed
 from vidscore_cli.command_tree import command
+from vidscore_cli.input_paths import InputPath
 from vidscore_cli.options import (
     all_faults_option,
     format_option,
@@ -27,7 +28,7 @@ from vidscore_cli.thresholds import check_thresholds, fail_under_option, parse_t
         "vidscore merge out/1.tally out/2.tally out/3.tally --format json --output scores.json",
     ),
 )
-@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=click.Path())
+@click.argument("files", metavar="FILE...", nargs=-1, required=True, type=InputPath())
 @format_option("table", "json", "csv", "markdown", "latex")
 @output_option()
 @view_options()

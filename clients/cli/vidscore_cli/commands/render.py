@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.input_paths import InputPath, refuse_input
 from vidscore_cli.inputs import (
     FileOptions,
     create_evaluators,
@@ -114,7 +115,7 @@ class Rendering(FileOptions, frozen=True):
 @click.option(
     "--media",
     metavar="PATH",
-    type=click.Path(),
+    type=InputPath(),
     help="A video, or a folder of images or with a folder or video for each sequence. "
     "[default: a blank canvas]",
 )
@@ -216,6 +217,7 @@ def _check_output(typed: Rendering) -> None:
     path, hint = Path(typed.output), "--output"
     if not path.resolve().parent.is_dir():
         raise click.BadParameter(f"there is no folder {path.resolve().parent}", param_hint=hint)
+    refuse_input(typed.output, hint)
     if typed.is_video:
         if path.is_dir():
             raise click.BadParameter(f"{path} is a folder, expected a file", param_hint=hint)

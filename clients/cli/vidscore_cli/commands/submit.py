@@ -22,6 +22,7 @@ from vidscore_cli.hosted import (
     wait_for_score,
     write_outcome,
 )
+from vidscore_cli.input_paths import InputPath
 from vidscore_cli.inputs import check_format_name
 from vidscore_cli.options import (
     ANYWHERE,
@@ -92,7 +93,7 @@ class FileSubmission(Struct, frozen=True):
 @click.option(
     "--detections",
     metavar="PATH",
-    type=click.Path(),
+    type=InputPath(),
     required=True,
     help=f"Detections to score: {ANYWHERE}.",
 )

@@ -12,6 +12,7 @@ import click
 from msgspec import Struct
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.input_paths import InputPath
 from vidscore_cli.inputs import (
     InputChoice,
     Settings,
@@ -112,6 +113,7 @@ class RankingExamination(Struct, frozen=True):
     "--system",
     "systems",
     metavar="[NAME=]PATH",
+    type=InputPath(),
     multiple=True,
     help=f"Detections of a system: {ANYWHERE}; two or more systems are needed.",
 )

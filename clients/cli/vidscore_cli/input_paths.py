@@ -1,0 +1,95 @@
+"""Paths that a command reads, none of which it writes over."""
+
+from __future__ import annotations
+
+import glob
+from collections.abc import Iterator
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+import click
+
+from vidscore_evaluators.remote_files import DataPath, RemotePath, data_path, is_there
+
+
+class InputPath(click.Path):
+    """A path to read: a file, a folder, a pattern of systems, or NAME=PATH."""
+
+    def is_path(self, word: str) -> bool:
+        """Whether what was typed is a path at all."""
+        return word != "-"
+
+
+class EvaluatorPath(InputPath):
+    """An evaluator or preset by its name, or a path: the file of a preset, or a system."""
+
+    def is_path(self, word: str) -> bool:
+        """Whether what was typed is no name: a file called ``f1`` is written ./f1."""
+        from vidscore_evaluators.presets import preset_names
+        from vidscore_evaluators.registry import evaluator_names
+
+        return word not in {*evaluator_names(), *preset_names()}
+
+
+def refuse_input(output: str, option: str) -> None:
+    """Refuse to write over what the command of the present context reads.
+
+    Args:
+        output: Where it writes.
+        option: The option that says so.
+
+    Raises:
+        click.BadParameter: If it reads what is there.
+        InputError: If that cannot be known, of an address.
+    """
+    context = click.get_current_context(silent=True)
+    for kind, word in () if context is None else _inputs(context):
+        path = _without_name(word)
+        if _is_read(data_path(output), data_path(path)) and kind.is_path(word):
+            what = "is what" if path == output else f"is, or is part of, {path}, which"
+            said = f"{output} {what} this command reads; name another place to write to"
+            raise click.BadParameter(said, param_hint=option)
+
+
+def _inputs(context: click.Context) -> Iterator[tuple[InputPath, str]]:
+    """All that was typed where a path to read is expected."""
+    for parameter in context.command.params:
+        typed = context.params.get(parameter.name or "")
+        if isinstance(parameter.type, InputPath) and typed is not None:
+            for word in [typed] if isinstance(typed, str) else typed:
+                yield parameter.type, word
+
+
+def _is_read(target: DataPath, source: DataPath) -> bool:
+    """Whether there is something at a target that is the source, or a part of it."""
+    if isinstance(target, RemotePath) or isinstance(source, RemotePath):
+        if isinstance(target, Path) or isinstance(source, Path):
+            return False
+        patterns = (source.address, f"{glob.escape(source.address)}/*")
+        part = any(fnmatchcase(target.address, pattern) for pattern in patterns)
+        return target == source or (part and is_there(target))
+    # A device or a pipe may be read and written at once.
+    if not (target.is_file() or target.is_dir()):
+        return False
+    # As for systems, a path that is there is no pattern.
+    found = [source] if _exists(source) else map(Path, glob.glob(str(source)))  # noqa: PTH207
+    return any(_holds(path, target) for path in found)
+
+
+def _holds(source: Path, target: Path) -> bool:
+    if source.is_dir() and source.resolve() in target.resolve().parents:
+        return True
+    return source.samefile(target)
+
+
+def _without_name(word: str) -> str:
+    """The path of PATH or NAME=PATH."""
+    name, _, path = word.partition("=")
+    return path if name and path and not _exists(Path(word)) else word
+
+
+def _exists(path: Path) -> bool:
+    try:
+        return path.exists()
+    except OSError:  # no path at all, such as a name that is too long
+        return False

@@ -25,6 +25,7 @@ MOST_CHARTS = 4
 MOST_POINTS_LISTED = 25
 """Points of a curve in the table beneath it."""
 
+_LARGEST = float(np.finfo(np.float64).max)
 _SHADES = 8
 
 
@@ -46,10 +47,12 @@ def curves_context(
     if sweeps:
         least, most = (float(sweeps[0].confidences[end]) for end in (0, -1))
         chosen = least if page.view.confidence is None else page.view.confidence
-        step = 10.0 ** math.floor(math.log10(max(1e-9, most - least)) - 2)
+        # Finite confidences may be further apart than any finite number.
+        span = min(max(1e-9, most - least), _LARGEST)
+        step = 10.0 ** math.floor(math.log10(span) - 2)
         slider = {
-            "least": math.floor(least / step) * step,
-            "most": math.ceil(most / step) * step,
+            "least": max(math.floor(least / step) * step, -_LARGEST),
+            "most": min(math.ceil(most / step) * step, _LARGEST),
             "step": step,
             "chosen": chosen,
             "found": _operating_point(page, sweeps[0]),

@@ -53,6 +53,20 @@ def test_a_file_is_written(tmp_path: Path) -> None:
     assert "vidscore view clear --truth truth.csv --detections falcon.csv" in text
 
 
+def test_confidences_further_apart_than_any_number_are_shown(tmp_path: Path) -> None:
+    head = "sequence,frame,class,x1,y1,x2,y2,confidence\n"
+    rows = "s,0,a,1,1,9,9,1.7976931348623157e308\ns,1,a,1,1,9,9,-1.7976931348623157e308\n"
+    for name in ("truth.csv", "found.csv"):
+        (tmp_path / name).write_text(head + rows)
+    command = [sys.executable, "-m", "vidscore_cli", "view", "f1", "--truth", "truth.csv"]
+    command += ["--detections", "found.csv", "--draws", "0", "--output", "page.html"]
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    assert done.returncode == 0, done.stderr
+    text = (tmp_path / "page.html").read_text("utf-8")
+    assert "Each point is a confidence threshold." in text
+    assert not re.search(r'"[^"<]*\b(nan|inf)\b[^"<]*"', text)
+
+
 @pytest.mark.parametrize(
     ("options", "said"),
     [

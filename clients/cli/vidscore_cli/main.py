@@ -164,6 +164,7 @@ class _Root(CommandTree):
     ) -> Any:
         """Run a command and exit with its code."""
         del standalone_mode
+        _open_missing_streams()
         _make_streams_lenient()
         os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # its notes of handshakes say nothing
         session = Session()
@@ -180,6 +181,7 @@ class _Root(CommandTree):
             from vidscore_cli.failures import explain
 
             code = explain(error, session)
+        _drop_unwritten()
         sys.exit(code)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
@@ -206,11 +208,37 @@ def _show(error: click.ClickException) -> None:
     click.echo(escape_controls(text.getvalue(), but="\n"), nl=False, err=True)
 
 
+def _open_missing_streams() -> None:
+    """Stand in for streams that the caller has closed (``>&-``).
+
+    Otherwise the next file that is opened would get the number of such a stream, and what goes to
+    the stream would stand in it. Errors are then said to nobody; results cannot be written.
+    """
+    for number, name in enumerate(("stdin", "stdout", "stderr")):
+        if getattr(sys, name) is None:
+            # Opened for reading, standard output refuses what is written.
+            opened = os.open(os.devnull, os.O_WRONLY if name == "stderr" else os.O_RDONLY)
+            if opened != number:
+                os.dup2(opened, number)
+                os.close(opened)
+            mode = "r" if name == "stdin" else "w"
+            stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - stays
+            setattr(sys, name, stream)
+
+
 def _make_streams_lenient() -> None:
     """Let a name that the terminal's encoding lacks be shown escaped rather than fail."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
+
+
+def _drop_unwritten() -> None:
+    """Drop what standard output has not taken, which has been said: the interpreter would too."""
+    try:
+        sys.stdout.flush()
+    except OSError:
+        _silence_stdout()
 
 
 def _silence_stdout() -> None:

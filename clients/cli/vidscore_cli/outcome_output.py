@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidscore_cli.output import STDOUT, atomic_file, check_output
+from vidscore_cli.output import STDOUT, atomic_file, check_output, naming_stdout
 from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:
@@ -39,7 +39,7 @@ def open_outcomes(output: str) -> Iterator[OutcomeWriter]:
     from vidscore_evaluators.outcome_files import WRITERS
 
     if output == STDOUT:
-        with WRITERS[".csv"](sys.stdout.buffer) as writer:
+        with naming_stdout(), WRITERS[".csv"](sys.stdout.buffer) as writer:
             yield writer
         return
     write = WRITERS[Path(output).suffix.lower()]

@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, nullcontext
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, TextIO
 
@@ -43,7 +43,8 @@ def say(text: str, *, err: bool = False) -> None:
         text: One or more lines.
         err: Whether they go to standard error.
     """
-    click.echo(escape_controls(text, but="\n"), err=err)
+    with nullcontext() if err else naming_stdout():
+        click.echo(escape_controls(text, but="\n"), err=err)
 
 
 def deliver_json(document: object, output: str) -> None:
@@ -67,7 +68,8 @@ def deliver(text: str, output: str) -> None:
     """
     whole = text if text.endswith("\n") else text + "\n"
     if output == STDOUT:
-        click.echo(whole.encode(), nl=False)
+        with naming_stdout():
+            click.echo(whole.encode(), nl=False)
     else:
         write_atomically(data_path(output), whole.encode())
 
@@ -80,7 +82,8 @@ def deliver_table(renderable: RenderableType, output: str) -> None:
         output: Path of the file, or "-".
     """
     if output == STDOUT and sys.stdout.isatty():
-        console_on(sys.stdout).print(renderable)
+        with naming_stdout():
+            console_on(sys.stdout).print(renderable)
     else:
         text = io.StringIO()
         console_on(text).print(renderable)
@@ -182,11 +185,15 @@ def atomic_file(path: DataPath, mode: int = 0o666) -> Iterator[IO[bytes]]:
         yield content
         write_file(path, content.getvalue())
         return
-    target = path.resolve()
-    if target.exists() and not target.is_file():
-        with target.open("wb") as file:
-            yield file
+    if path.exists() and not path.is_file():
+        try:
+            # Not resolved: the link of a pipe in /proc leads to no path.
+            with path.open("wb") as file:
+                yield file
+        except OSError as error:
+            raise about(path, error) from None
         return
+    target = path.resolve()
     neighbour = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
         descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
@@ -227,8 +234,25 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         shutil.rmtree(neighbour, ignore_errors=True)
 
 
-def about(path: Path, error: OSError) -> OSError:
-    """The error of a temporary file, reported as one of the file that it replaces."""
+@contextmanager
+def naming_stdout() -> Iterator[None]:
+    """Where standard output is written to: an error that names no file is about it.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    try:
+        yield
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise about("standard output", error) from None
+
+
+def about(path: Path | str, error: OSError) -> OSError:
+    """The error of a place that cannot be written; of a temporary file: of what it replaces."""
     return OSError(error.errno, f"cannot be written: {(error.strerror or '').lower()}", str(path))
 
 

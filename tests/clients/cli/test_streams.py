@@ -1,0 +1,77 @@
+"""Standard streams that are pipes, full or closed."""
+
+from __future__ import annotations
+
+import subprocess
+from pathlib import Path
+
+import pytest
+from tests.clients.cli.helpers import BINARY
+from tests.support.requirements import missing
+
+SCORE = "score f1 --truth t.csv --detections d.csv --format json"
+BOXES = "sequence,frame,class,x1,y1,x2,y2"
+
+
+@pytest.fixture
+def folder(tmp_path: Path) -> Path:
+    (tmp_path / "t.csv").write_text(f"{BOXES}\ns,0,a,1,1,9,9\n")
+    (tmp_path / "d.csv").write_text(f"{BOXES},confidence\ns,0,a,1,1,9,9,0.5\n")
+    return tmp_path
+
+
+def in_bash(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
+    """Run a line of bash in which ``vidscore`` is the installed command."""
+    line = f'vidscore() {{ "{BINARY}" "$@"; }}; {command}'
+    return subprocess.run(
+        ["bash", "-c", line], cwd=folder, capture_output=True, encoding="utf-8", timeout=120
+    )
+
+
+def test_a_pipe_is_written_as_it_is(folder: Path) -> None:
+    # Which closes its output at the end, so that bash waits for it.
+    done = in_bash(f"vidscore {SCORE} --output >(cat)", folder)
+    assert done.stdout.startswith("{\n"), done.stderr
+    assert done.stdout.endswith("}\n")
+    assert done.stderr == ""
+    done = in_bash(f"vidscore {SCORE} --output /dev/stdout | head -1", folder)
+    assert (done.stdout, done.stderr) == ("{\n", "")
+
+
+@pytest.mark.parametrize(
+    ("command", "place"),
+    [
+        (f"{SCORE} --output /dev/full", "/dev/full"),
+        (f"{SCORE} > /dev/full", "standard output"),
+        ("outcomes f1 --truth t.csv --detections d.csv > /dev/full", "standard output"),
+    ],
+)
+def test_what_is_full_is_named(command: str, place: str, folder: Path) -> None:
+    if not Path("/dev/full").exists():
+        missing("/dev/full")
+    done = in_bash(f"vidscore {command}", folder)
+    assert done.returncode == 1
+    assert done.stderr == f"Error: {place}: cannot be written: no space left on device\n"
+
+
+@pytest.mark.parametrize("command", ["evaluators", SCORE, "convert d.csv e.csv --to generic-csv"])
+def test_results_for_a_closed_standard_output_are_an_error_of_one_line(
+    command: str, folder: Path
+) -> None:
+    done = in_bash(f"vidscore {command} >&-", folder)
+    assert done.returncode == 1
+    assert done.stderr == "Error: standard output: cannot be written: bad file descriptor\n"
+
+
+def test_a_closed_standard_error_changes_nothing_else(folder: Path) -> None:
+    done = in_bash(f"vidscore {SCORE} 2>&-", folder)
+    assert done.returncode == 0
+    assert done.stdout.startswith("{\n")
+    done = in_bash("vidscore score f1 --truth t.csv --detections x.csv 2>&-", folder)
+    assert done.returncode == 1
+
+
+def test_no_file_gets_the_place_of_a_closed_stream(folder: Path) -> None:
+    done = in_bash(f"vidscore {SCORE} --output out.json <&- >&- 2>&-", folder)
+    assert done.returncode == 0
+    assert (folder / "out.json").read_text().startswith("{\n")

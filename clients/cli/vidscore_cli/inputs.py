@@ -203,13 +203,16 @@ def select_part(
         raise click.UsageError("\n".join(fault.description for fault in error.faults)) from None
 
 
-def doubts(evaluators: Sequence[Evaluator[Any]], pair: Pair) -> Iterator[ReportWarning]:
-    """Warnings about both sides for the needs of the evaluators."""
+def doubts(part: Selected) -> Iterator[ReportWarning]:
+    """Warnings about both sides: those of reading them, and those for the evaluators' needs."""
     from vidscore_evaluators.plausibility.inputs import warnings_of_pair
 
-    sides = (pair.truth.annotations, pair.detections.annotations)
-    for needs in dict.fromkeys((one.needs.labels, one.needs.ranked) for one in evaluators):
-        yield from warnings_of_pair(*sides, labels=needs[0], ranked=needs[1])
+    yield from part.pair.warnings
+    given = (part.pair.truth.annotations, part.pair.detections.annotations, part.specification)
+    for labels, ranked in dict.fromkeys(
+        (one.needs.labels, one.needs.ranked) for one in part.evaluators
+    ):
+        yield from warnings_of_pair(*given, labels, ranked=ranked)
 
 
 def select_evaluators(

@@ -55,6 +55,17 @@ def test_warnings_go_to_standard_error_in_every_format(
     assert "Warning" not in result.stdout
 
 
+@pytest.mark.parametrize("more", [["outcomes"], ["render", "--output", "pictures"]])
+def test_outcomes_and_pictures_come_with_the_warnings_of_scores(
+    truth: str, wrong: str, more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    files = ("--truth", truth, "--detections", wrong)
+    result = run(more[0], "f1", *files, *more[1:])
+    assert result.exit_code == 0, result.stderr
+    assert result.stderr == score(truth, wrong).stderr != ""
+
+
 @pytest.mark.parametrize("format_", ["table", "csv", "json"])
 def test_right_files_leave_standard_error_empty(truth: str, right: str, format_: str) -> None:
     assert score(truth, right, "--format", format_).stderr == ""

@@ -123,10 +123,7 @@ def compare(**choices: Any) -> int:
             truth = pair.truth
             parts[system] = select_part(typed.selection, evaluators, pair, specification)
             whose = parts[system]
-            warnings += [
-                (warning, whose.pair.place_of)
-                for warning in (*pair.warnings, *doubts(whose.evaluators, whose.pair))
-            ]
+            warnings += [(warning, whose.pair.place_of) for warning in doubts(whose)]
         comparisons = _compared(typed, parts, bar)
     for warning, place_of in {warning: (warning, place) for warning, place in warnings}.values():
         show_warnings([warning], place_of)

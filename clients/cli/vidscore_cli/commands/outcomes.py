@@ -8,6 +8,7 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     FileOptions,
     create_evaluators,
+    doubts,
     read_data,
     read_specification,
     select_evaluators,
@@ -85,7 +86,7 @@ def outcomes(**choices: Any) -> None:
         with open_outcomes(typed.output) as writer:
             for evaluator in part.evaluators:
                 _write(writer, evaluator, part, at, bar)
-    show_warnings(pair.warnings, pair.place_of)
+    show_warnings(tuple(doubts(part)), part.pair.place_of)
 
 
 def _write(

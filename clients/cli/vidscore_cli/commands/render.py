@@ -16,6 +16,7 @@ from vidscore_cli.input_paths import InputPath, refuse_input
 from vidscore_cli.inputs import (
     FileOptions,
     create_evaluators,
+    doubts,
     read_data,
     read_specification,
     select_evaluators,
@@ -199,7 +200,7 @@ def render(**choices: Any) -> None:
         chosen = _media(typed, frames, order, part)
         bar.stage("drawing")
         _draw(typed, frames, order, chosen, part, bar)
-    show_warnings(pair.warnings, pair.place_of)
+    show_warnings(tuple(doubts(part)), part.pair.place_of)
     views = map(frames.view, order.tolist())
     if typed.format_ == "json":
         deliver_json(_document(typed, evaluator, views), STDOUT)

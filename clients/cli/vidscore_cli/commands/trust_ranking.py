@@ -282,6 +282,7 @@ def _read_sides(
     evaluators: Sequence[Evaluator[Any]],
     specification: BenchmarkSpec,
 ) -> tuple[Annotations, dict[str, Annotations]]:
+    from vidscore_evaluators.selection import Selected
     from vidscore_evaluators.trust.systems import check_system
 
     if typed.truth is None or len(paths) < 2:
@@ -302,7 +303,8 @@ def _read_sides(
             check_system(evaluators, truth, systems[name], specification)
         except InputError as error:
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
-        show_warnings((*pair.warnings, *doubts(evaluators, pair)), pair.place_of)
+        part = Selected(list(evaluators), pair, specification)
+        show_warnings(tuple(doubts(part)), pair.place_of)
     if truth is None:
         raise click.UsageError(TOO_FEW)
     return truth, systems

@@ -119,12 +119,14 @@ class Writer(Struct, frozen=True):
         capacity: What each side can hold.
         write: The content of the files, for annotations within the capacity.
         remarks: Other changes to such annotations, in sentences.
+        least_frame: Least number that a frame can have.
     """
 
     folder: bool
     capacity: Mapping[Side, Capacity]
     write: Callable[[Annotations, Side, WriteOptions], Files]
     remarks: Callable[[Annotations, Side], tuple[str, ...]] = lambda _annotations, _side: ()
+    least_frame: int = 0
 
 
 class Format(Struct, frozen=True):

@@ -71,18 +71,49 @@ def convert(
             if masks are of another size than their image.
     """
     target = find_format(format_name)
-    moved, remarks = _moved(source, target)
-    fitted, losses = fit(moved, target.writer.capacity[side])
+    try:
+        moved, remarks = _moved(source, target)
+        fitted, losses = fit(moved, target.writer.capacity[side])
+    except GeometryError as error:
+        advice = _holding(source.annotations.arity, side)
+        named = [replace(fault, source=source.name, advice=advice) for fault in error.faults]
+        raise GeometryError(named) from None
     _check_names(fitted, source.name)
     _check_mask_sizes(fitted, image_size, source.name)
     options = WriteOptions(_numbering_truth(truth, target), image_size)
     remarks = (*remarks, *losses, *target.writer.remarks(fitted, side))
+    faults = _frame_faults(source, moved, fitted, target)
     try:
         files = target.writer.write(fitted, side, options)
     except InputError as error:
         named = [replace(fault, source=fault.source or source.name) for fault in error.faults]
-        raise type(error)(named) from None
+        raise type(error)([*faults, *named]) from None
+    if faults:
+        raise InputError(faults)
     return Conversion(files, target.writer.folder, remarks)
+
+
+def _holding(arity: int, side: Side) -> str:
+    """Which formats hold a shape."""
+    names = [name for name, one in FORMATS.items() if arity in one.writer.capacity[side].arities]
+    return f"formats that hold {ARITIES[arity]}: {', '.join(names)}"
+
+
+def _frame_faults(
+    source: Source, moved: Annotations, fitted: Annotations, target: Format
+) -> list[Fault]:
+    """The fault of frames whose numbers are too low for a format, if there are any."""
+    least = target.writer.least_frame
+    count = int((fitted.frame_numbers < least).sum())
+    if not count:
+        return []
+    row = int(np.flatnonzero(moved.frame_numbers < least)[0])  # a row of the source, too
+    which = source.annotations.frame_name(row)
+    found = which if count == 1 else f"{count} frames below {least}, the first of them {which}"
+    expected = f"frame numbers from {least} on, as {target.name} counts"
+    lift = least - int(fitted.frame_numbers.min())
+    advice = f"add {lift} to all frame numbers, in the files of the other side too"
+    return [source.locate(Fault(found, expected, entry=row, advice=advice))]
 
 
 def _check_names(annotations: Annotations, source: str) -> None:
@@ -149,7 +180,9 @@ def _moved(source: Source, target: Format) -> tuple[Annotations, tuple[str, ...]
         numbers = annotations.frame_numbers + frames
         if numbers.min() < 0:
             expected = f"frames from {-frames} on, as {source.format} counts them"
-            raise InputError([Fault(f"frame {numbers.min() - frames}", expected)])
+            row = int(numbers.argmin())
+            fault = Fault(annotations.frame_name(row), expected, entry=row)
+            raise InputError([source.locate(fault)])
         annotations = replace(annotations, frame_numbers=numbers)
         remarks.append(f"frame numbers changed by {frames:+d}")
     pixels = _difference(origin.first_pixel if origin else None, target.first_pixel)
@@ -219,7 +252,8 @@ def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
         return
     if side.arity == POINT or BOX not in capacity.arities:
         expected = " or ".join(ARITIES[arity] for arity in capacity.arities)
-        raise GeometryError([Fault(ARITIES[side.arity], expected)])
+        found = f"{side.object_count} objects as {ARITIES[side.arity]}"
+        raise GeometryError([Fault(found, expected)])
     boxes = bounding_boxes(side.coordinates)
     corners = corners_of_boxes(boxes)
     changed = int((np.sort(corners, axis=1) != np.sort(side.coordinates, axis=1)).any(axis=1).sum())

@@ -55,7 +55,6 @@ from vidscore_evaluators.formats._format import (
     WriteOptions,
     Writer,
     object_rows,
-    refuse_values,
     sequence_texts,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
@@ -356,7 +355,6 @@ def _confidences(given: FloatArray) -> FloatArray:
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """Rows in ``<sequence>/gt/gt.txt`` beside a seqinfo.ini, or in ``<sequence>.txt``."""
-    refuse_values(annotations.frame_numbers < 1, annotations.frame_numbers, "frame", "1 or more")
     x1, y1, x2, y2 = annotations.coordinates.T
     box = [x1, y1, x2 - x1, y2 - y1]
     if side is Side.DETECTIONS:
@@ -418,6 +416,7 @@ _WRITER = Writer(
     },
     write=_write,
     remarks=_gaps,
+    least_frame=1,
 )
 
 FORMAT = Format(

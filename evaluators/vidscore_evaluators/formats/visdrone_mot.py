@@ -42,7 +42,6 @@ from vidscore_evaluators.formats._format import (
     WriteOptions,
     Writer,
     object_rows,
-    refuse_values,
     sequence_texts,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, given_areas, with_listed_frames
@@ -207,7 +206,6 @@ def _last_frames(rows: RowColumns) -> dict[SequenceKey, int]:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """Rows in ``<sequence>.txt``."""
     del options
-    refuse_values(annotations.frame_numbers < 1, annotations.frame_numbers, "frame", "1 or more")
     x1, y1, x2, y2 = annotations.coordinates.T
     truth = side is Side.TRUTH
     unscored = (annotations.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) != 0
@@ -238,6 +236,7 @@ FORMAT = Format(
             Side.DETECTIONS: Capacity(empty_frames=False, tracks=True, columns=frozenset(DEGREES)),
         },
         write=_write,
+        least_frame=1,
     ),
     by_sequence=True,
     pair=pair_text_files,

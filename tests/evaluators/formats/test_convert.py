@@ -247,7 +247,7 @@ def test_frames_and_pixels_are_counted_as_each_format_does(tmp_path: Path) -> No
 
 def test_a_frame_before_the_first_is_an_error() -> None:
     source = source_of(make_annotations({STREET: {0: [PERSON]}}), "motchallenge")
-    with pytest.raises(InputError, match="found frame 0, expected frames from 1 on"):
+    with pytest.raises(InputError, match=r"found frame 0.*, expected frames from 1 on"):
         convert(source, "kitti-tracking", Side.TRUTH)
 
 
@@ -387,5 +387,44 @@ def test_objects_without_a_class_become_a_class_of_their_own() -> None:
 
 def test_points_are_no_boxes() -> None:
     points = make_annotations({STREET: {0: [(1, 2)]}})
-    with pytest.raises(GeometryError, match=r"found points \(x, y\), expected upright boxes"):
+    with pytest.raises(GeometryError, match=r"as points \(x, y\), expected upright boxes"):
         convert(source_of(points), "coco-json", Side.TRUTH)
+
+
+@pytest.mark.parametrize("name", ["motchallenge", "visdrone-mot"])
+def test_frames_that_a_format_cannot_number_are_counted_with_line_and_remedy(
+    name: str, tmp_path: Path
+) -> None:
+    text = "sequence,frame,class,x1,y1,x2,y2,confidence\ns,1,car,1,1,9,9,0.5\ns,0,car,1,1,9,9,0.5\n"
+    found = tmp_path / "found.csv"
+    found.write_text(text)
+    with pytest.raises(InputError) as raised:
+        convert(read_source(found, Side.DETECTIONS), name, Side.DETECTIONS)
+    assert str(raised.value) == (
+        f"{found}, line 3: found frame 0 of sequence s, expected frame numbers from 1 on, as "
+        f"{name} counts; add 1 to all frame numbers, in the files of the other side too"
+    )
+    found.write_text(text + "r,0,car,1,1,9,9,0.5\n")
+    with pytest.raises(InputError, match="2 frames below 1, the first of them frame 0 of"):
+        convert(read_source(found, Side.DETECTIONS), name, Side.DETECTIONS)
+
+
+def test_frame_numbers_and_classes_that_do_not_fit_are_said_at_once() -> None:
+    truth = make_annotations({STREET: {0: [Thing((1, 1, 9, 9), "truck", track_id=1)]}}, arity=BOX)
+    with pytest.raises(InputError) as raised:
+        convert(source_of(truth), "motchallenge", Side.TRUTH)
+    assert [fault.found for fault in raised.value.faults] == [
+        "frame 0 of sequence street",
+        "'truck'",
+    ]
+
+
+def test_a_shape_that_does_not_fit_is_refused_with_the_file_and_formats_that_hold_it() -> None:
+    truth = make_annotations({STREET: {1: [PERSON]}}, arity=BOX)
+    with pytest.raises(GeometryError) as raised:
+        convert(source_of(truth), "spotgeo-json", Side.TRUTH)
+    [fault] = raised.value.faults
+    assert fault.source == "given"
+    assert fault.found == "1 objects as upright boxes (x1, y1, x2, y2)"
+    assert "generic-csv" in str(fault.advice)
+    assert "spotgeo-json" not in str(fault.advice)

@@ -15,6 +15,10 @@ from vidscore_evaluators.remote_files import DataPath, RemotePath, data_path, is
 class InputPath(click.Path):
     """A path to read: a file, a folder, a pattern of systems, or NAME=PATH."""
 
+    def __init__(self) -> None:
+        """Leave it to the reader to say what is wrong with a file, which is no wrong usage."""
+        super().__init__(readable=False)
+
     def is_path(self, word: str) -> bool:
         """Whether what was typed is a path at all."""
         return word != "-"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import dataclasses
 from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -201,6 +202,23 @@ def select_part(
         return select(selection, evaluators, pair, specification)
     except ParameterError as error:
         raise click.UsageError("\n".join(fault.description for fault in error.faults)) from None
+
+
+@contextmanager
+def typed_operating_point() -> Iterator[None]:
+    """Where outcomes are asked for at ``--at-threshold`` and ``--at-confidence``.
+
+    Raises:
+        click.UsageError: If an evaluator cannot be looked at there.
+    """
+    try:
+        yield
+    except ParameterError as error:
+        options = {"at_threshold": "--at-threshold", "at_confidence": "--at-confidence"}
+        if not all(fault.field in options for fault in error.faults):
+            raise
+        lines = (f"{options[fault.field or '']}: {fault.description}" for fault in error.faults)
+        raise click.UsageError("\n".join(lines)) from None
 
 
 def doubts(part: Selected) -> Iterator[ReportWarning]:

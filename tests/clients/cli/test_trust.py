@@ -98,7 +98,7 @@ def test_a_mistake_on_the_command_line_is_a_usage_error(
 
 def test_a_measure_that_is_no_dissimilarity_is_refused_with_those_that_are() -> None:
     result = run("trust", "consistency", "spotgeo", "--measure", "recall")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "one that is a dissimilarity: f1" in result.stderr
 
 

@@ -13,6 +13,7 @@ from vidscore_cli.inputs import (
     read_specification,
     select_evaluators,
     select_part,
+    typed_operating_point,
 )
 from vidscore_cli.options import (
     all_faults_option,
@@ -83,7 +84,7 @@ def outcomes(**choices: Any) -> None:
         pair = read_data(typed.choice(typed.detections, typed.on_error), specification)
         part = select_part(typed.selection, evaluators, pair, specification)
         bar.stage("writing")
-        with open_outcomes(typed.output) as writer:
+        with typed_operating_point(), open_outcomes(typed.output) as writer:
             for evaluator in part.evaluators:
                 _write(writer, evaluator, part, at, bar)
     show_warnings(tuple(doubts(part)), part.pair.place_of)

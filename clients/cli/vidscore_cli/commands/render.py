@@ -21,6 +21,7 @@ from vidscore_cli.inputs import (
     read_specification,
     select_evaluators,
     select_part,
+    typed_operating_point,
 )
 from vidscore_cli.options import (
     all_faults_option,
@@ -276,7 +277,8 @@ def _frames_to_draw(
 
     at = OperatingPoint(typed.at_threshold, typed.at_confidence)
     [evaluator] = part.evaluators
-    frames = scored_frames(evaluator, part.pair, part.specification, at, progress=bar.advance)
+    with typed_operating_point():
+        frames = scored_frames(evaluator, part.pair, part.specification, at, progress=bar.advance)
     try:
         rows = frames.select(typed.selection)
     except ParameterError as error:

@@ -15,6 +15,7 @@ from vidscore_cli.options import number_option, settings_option
 from vidscore_cli.output import check_output, deliver_json
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.trust_output import deliver_tables, form_options, seed_option
+from vidscore_evaluators.errors import InputError
 
 if TYPE_CHECKING:
     from vidscore_evaluators.trust.consistency import Consistency, Counterexample
@@ -72,7 +73,11 @@ def consistency(**choices: Any) -> None:
     created = create_alone(typed.evaluator, typed.settings)
     refuse_presets(created)
     [evaluator] = created
-    measure = None if typed.measure is None else declared_measure(evaluator, typed.measure)
+    try:
+        measure = None if typed.measure is None else declared_measure(evaluator, typed.measure)
+    except InputError as error:
+        text = error.faults[0].description
+        raise click.BadParameter(text, param_hint="--measure") from None
     with ProgressBar() as bar:
         bar.stage("comparing sets")
         found = search_violations(

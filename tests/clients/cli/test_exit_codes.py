@@ -1,0 +1,51 @@
+"""Exit codes tell what was typed wrong from what is wrong with a file."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.clients.cli.helpers import run
+
+BOXES = "sequence,frame,class,x1,y1,x2,y2"
+FILES = ("--truth", "t.csv", "--detections", "d.csv")
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    Path("t.csv").write_text(f"{BOXES}\ns,0,a,1,1,9,9\n")
+    Path("d.csv").write_text(f"{BOXES},confidence\ns,0,a,1,1,9,9,0.5\n")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", [("outcomes",), ("render", "--output", "pictures")])
+def test_a_point_that_an_evaluator_cannot_be_looked_at_is_wrong_usage(
+    command: tuple[str, ...], folder: Path
+) -> None:
+    at = ("--at-threshold", "7", "--at-confidence", "nan")
+    result = run(command[0], "f1", *FILES, *command[1:], *at)
+    assert result.exit_code == 2
+    assert "--at-threshold: found 7, expected at most 1\n" in result.stderr
+    assert "--at-confidence: found nan, expected a finite number\n" in result.stderr
+    assert sorted(path.name for path in folder.iterdir()) == ["d.csv", "t.csv"]
+
+
+def test_a_measure_that_is_no_dissimilarity_is_wrong_usage() -> None:
+    result = run("trust", "consistency", "f1", "--measure", "f2")
+    assert result.exit_code == 2
+    assert "Invalid value for --measure: found measure f2 of f1, expected one" in result.stderr
+
+
+def test_a_file_that_may_not_be_read_is_the_readers_to_refuse(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    def denied(path: Path, *_: object, **__: object) -> bytes:
+        raise PermissionError(13, "Permission denied", str(path))
+
+    monkeypatch.setattr(os, "access", lambda *_args, **_named: False)
+    monkeypatch.setattr(Path, "open", denied)
+    result = run("score", "f1", *FILES)
+    assert result.exit_code == 1
+    assert "d.csv: permission denied" in result.stderr

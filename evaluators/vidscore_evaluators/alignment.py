@@ -10,8 +10,9 @@ no batch listed.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
 from operator import lt
 from typing import Any, TypeVar
 
@@ -38,9 +39,13 @@ from vidscore_evaluators.arrays import (
     run_starts,
     starts_from_counts,
 )
-from vidscore_evaluators.errors import Fault, SpecificationError
+from vidscore_evaluators.errors import FAULTS_PER_KIND, Fault, SpecificationError
 from vidscore_evaluators.keys import packed_columns
+from vidscore_evaluators.names import did_you_mean
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
+
+_NAMES_COMPARED = 1000
+"""Known names that an unknown one is compared with, each of which takes time."""
 
 Result = TypeVar("Result")
 
@@ -320,25 +325,35 @@ def unlisted_frames(
 
 def unknown_sequences(
     specification: BenchmarkSpec, listed: Iterable[SequenceKey], detected: Iterable[SequenceKey]
-) -> list[Fault]:
+) -> dict[SequenceKey, Fault]:
     """A fault for each sequence of the detections that neither truth nor specification knows.
+
+    The first ones come with the known name that is nearest.
 
     Args:
         specification: The specification.
         listed: Sequences that have a frame in the truth.
         detected: Sequences that have a frame in the detections.
     """
-    unknown = set(detected).difference(listed)
+    known = set(listed)
+    unknown = set(detected) - known
     if unknown:
-        unknown.difference_update(sequence.key for sequence in specification.sequences)
-    return [
-        Fault(
-            source="detections",
-            found=f"sequence {sequence_name(key)}",
-            expected="a sequence of the truth or of the specification",
-        )
-        for key in sorted(unknown)
-    ]
+        known.update(sequence.key for sequence in specification.sequences)
+    expected = "a sequence of the truth or of the specification"
+    return {
+        key: Fault(f"sequence {sequence_name(key)}", expected, source="detections", advice=advice)
+        for key, advice in with_near_names(unknown - known, known)
+    }
+
+
+def with_near_names(
+    unknown: Iterable[SequenceKey], known: Iterable[SequenceKey]
+) -> Iterator[tuple[SequenceKey, str | None]]:
+    """Unknown sequences in order; the first ones with the name that was probably meant."""
+    names = [sequence_name(key) for key in islice(sorted(known), _NAMES_COMPARED)]
+    for place, key in enumerate(sorted(unknown)):
+        near = did_you_mean(sequence_name(key), names) if place < FAULTS_PER_KIND else None
+        yield key, near
 
 
 def _outside(sequence: SequenceSpec, numbers: IntArray) -> list[Fault]:

@@ -5,9 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
+import numpy as np
+from msgspec import structs
+
 from vidscore_evaluators.alignment import resolve, unknown_sequences
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.specification import BenchmarkSpec
 
@@ -63,10 +66,21 @@ def check_sides(
     if listed is None:
         listed = truth.used_sequences
     detected = detections.used_sequences
-    faults = [] if listed == detected else unknown_sequences(specification, listed, detected)
+    faults: list[Fault] = []
+    if listed != detected:
+        unknown = unknown_sequences(specification, listed, detected)
+        firsts = _first_rows(detections) if unknown else {}
+        faults = [structs.replace(fault, entry=firsts[key]) for key, fault in unknown.items()]
     for evaluator in evaluators:
         for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
             evaluator.check_arity(side, annotations.arity, annotations.columns)
             faults.extend(evaluator.input_faults(side, annotations))
     if faults:
         raise InputError(list(dict.fromkeys(faults)))
+
+
+def _first_rows(side: Annotations) -> dict[SequenceKey, int]:
+    """Row of the first frame of each sequence that has one."""
+    used, rows = np.unique(side.frame_sequences, return_index=True)
+    keys = [side.sequences[index] for index in used.tolist()]
+    return dict(zip(keys, rows.tolist(), strict=True))

@@ -420,7 +420,7 @@ def final_frames(
         {key for key, _ in pairing.seen(Side.DETECTIONS)},
     )
     if unknown:
-        raise InputError(unknown)
+        raise InputError(list(unknown.values()))
     if not specification.sequences and pairing.waits_for_nothing:
         return None
     missing = unlisted_frames(specification, pairing.seen(Side.TRUTH), arities[Side.TRUTH])

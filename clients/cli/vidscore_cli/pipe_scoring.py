@@ -286,5 +286,5 @@ class LiveScoring:
         keys = frame_keys(frames)
         faults = unknown_sequences(self._specification, self._known, {key for key, _ in keys})
         if faults:
-            first = next(row for row, (key, _) in enumerate(keys) if key not in self._known)
-            raise InputError([replace(faults[0], entry=first)])
+            first = next(row for row, (key, _) in enumerate(keys) if key in faults)
+            raise InputError([replace(faults[keys[first][0]], entry=first)])

@@ -14,6 +14,7 @@ from pathlib import Path
 import numpy as np
 from msgspec.structs import replace
 
+from vidscore_evaluators.alignment import with_near_names
 from vidscore_evaluators.annotations import SequenceKey, concatenate, sequence_name
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
@@ -193,9 +194,10 @@ def pair_sequences(
     faults = FaultList()
     table = detections.annotations.sequences
     unknown = frozenset(table) - known
-    for key in sorted(unknown):
-        expected = "a sequence of the truth or of the manifest"
-        faults.add(Fault(f"sequence {sequence_name(key)}", expected, source=file_of(key)))
+    expected = "a sequence of the truth or of the manifest"
+    for key, advice in with_near_names(unknown, known):
+        found = f"sequence {sequence_name(key)}"
+        faults.add(Fault(found, expected, source=file_of(key), advice=advice))
     missing = sorted({*truth.annotations.sequences} - {*table})
     if missing:
         names = listed_names([sequence_name(key) for key in missing])

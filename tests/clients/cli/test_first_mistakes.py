@@ -318,3 +318,33 @@ def test_an_empty_array_beside_a_truth_of_spotgeo_is_one_of_spotgeo(tmp_path: Pa
     paths = ("--truth", str(tmp_path / "t.json"), "--detections", str(tmp_path / "d.json"))
     result = run("score", "spotgeo", *paths)
     assert "found no entry for frame 1 of sequence 1" in result.stderr
+
+
+def test_an_unknown_sequence_comes_with_its_first_line_and_the_name_that_was_meant(
+    tmp_path: Path,
+) -> None:
+    head, box = "sequence,frame,class,x1,y1,x2,y2,confidence\n", "a,1,1,9,9,1\n"
+    found = "".join(f"{name},0,{box}" for name in ("alpha", "alpha.mp4", "x1", "x2", "x3", "x4"))
+    _write(tmp_path, {"t.csv": f"{head}alpha,0,{box}beta,0,{box}", "d.csv": head + found})
+    paths = ("--truth", str(tmp_path / "t.csv"), "--detections", str(tmp_path / "d.csv"))
+    result = run("score", "f1", *paths)
+    assert result.exit_code == 1
+    assert (
+        "d.csv, line 3: found sequence alpha.mp4, expected a sequence of the truth or of the "
+        "specification; did you mean alpha?\n"
+    ) in result.stderr
+    assert "4 times, first at" in result.stderr
+    assert "d.csv, line 4: found sequence x1, expected a sequence" in result.stderr
+
+
+def test_the_file_of_an_unknown_sequence_comes_with_the_name_that_was_meant(
+    tmp_path: Path,
+) -> None:
+    row = "1,1,1,1,9,9,1,-1,-1,-1\n"
+    _write(tmp_path, {"t/street/gt/gt.txt": "1,1,1,1,9,9,1,1,1\n"})
+    _write(tmp_path, {"d/street.txt": row, "d/stret.txt": row})
+    paths = ("--truth", str(tmp_path / "t"), "--detections", str(tmp_path / "d"))
+    result = run("score", "clear", *paths)
+    assert result.exit_code == 1
+    assert "found sequence stret, " in result.stderr
+    assert "; did you mean street?" in result.stderr

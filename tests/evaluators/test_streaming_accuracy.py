@@ -337,4 +337,6 @@ def test_frames_that_only_a_specification_lists_have_no_time_and_are_refused() -
 
 def test_an_unknown_sequence_is_refused_as_it_is_without_times() -> None:
     [fault] = faults_of(truth_at(0, 1), answers_at({0: 0.5}, key=B))
-    assert fault.startswith("detections, entry 0: found sequence b, expected a sequence of the truth")
+    assert fault.startswith(
+        "detections, entry 0: found sequence b, expected a sequence of the truth"
+    )

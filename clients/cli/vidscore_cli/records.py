@@ -43,6 +43,7 @@ def write_records(
     output: str,
     *,
     empty: str = "there is nothing to list",
+    leading: int = 1,
 ) -> None:
     """Write a list; where it is empty, a table is a line on standard error.
 
@@ -52,8 +53,11 @@ def write_records(
         format_: ``table``, ``csv`` or ``json``.
         output: Path of a file, or "-".
         empty: What is said where there are no entries.
+        leading: First columns, which say what an entry is: where a table is too wide for the
+            terminal, each of its parts has them.
     """
-    from vidscore_cli.report_table import plain_table
+    from vidscore_cli.report_table import RecordsView
+    from vidscore_evaluators.report_grids import Grid
 
     check_output(output)
     if not records:
@@ -65,10 +69,8 @@ def write_records(
         rows = ([_plain(record[name]) for name in columns] for record in records)
         deliver(csv_text(columns, rows), output)
     elif records or output != "-":
-        table = plain_table(*columns)
-        for record in records:
-            table.add_row(*(_in_table(name, record[name]) for name in columns))
-        deliver_table(table, output)
+        lines = [tuple(_in_table(name, record[name]) for name in columns) for record in records]
+        deliver_table(RecordsView(Grid("", tuple(columns), leading, lines)), output)
 
 
 def write_record(record: Record, format_: str, output: str) -> None:

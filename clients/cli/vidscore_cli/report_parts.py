@@ -90,6 +90,12 @@ def column_width(grid: Grid, column: int) -> int:
     return max(map(cell_width, [*fold_heading(grid.headings[column]), *cells]))
 
 
+def grid_width(grid: Grid) -> int:
+    """Columns of a terminal that a grid takes whose headings are not folded."""
+    columns = zip(grid.headings, *grid.lines, strict=True)
+    return sum(max(map(cell_width, cells)) + COLUMN_GAP for cells in columns) - COLUMN_GAP
+
+
 def grid_pages(grid: Grid, width: int) -> list[list[int]]:
     """Columns of each part of a table for which a width is not enough; leading ones are in all."""
     leading = list(range(grid.leading))

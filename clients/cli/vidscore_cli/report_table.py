@@ -12,7 +12,14 @@ from rich.table import Table
 from rich.text import Text
 
 from vidscore_cli.output import indented
-from vidscore_cli.report_parts import Words, fold_heading, grid_cells, grid_pages, left_out_note
+from vidscore_cli.report_parts import (
+    Words,
+    fold_heading,
+    grid_cells,
+    grid_pages,
+    grid_width,
+    left_out_note,
+)
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.report_grids import UNDEFINED, Grid
 
@@ -23,10 +30,10 @@ def parts_renderable(parts: Iterable[Words | Grid]) -> ConsoleRenderable:
 
 
 def plain_table(*headings: str) -> Table:
-    """A table without a frame; its first column is never broken."""
+    """A table without a frame; its first column is never broken, the others are never cut."""
     table = Table(box=box.SIMPLE_HEAD, show_edge=False, pad_edge=False, header_style="dim")
     for index, heading in enumerate(headings):
-        table.add_column(heading, no_wrap=index == 0)
+        table.add_column(heading, no_wrap=index == 0, overflow="fold")
     return table
 
 
@@ -64,6 +71,36 @@ class GridView(Struct, frozen=True):
             table.add_column(heading, justify="right" if score else "left", no_wrap=score)
         for cells in grid_cells(grid):
             table.add_row(*(_cell(cells[column]) for column in columns))
+        return table
+
+
+class RecordsView(Struct, frozen=True):
+    """Records as a table, which goes on below where the terminal is too narrow for all columns.
+
+    Attributes:
+        grid: Their values; the leading columns stand in every part.
+    """
+
+    grid: Grid
+
+    def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
+        """Draw the table whole, or as many columns side by side as there is room for."""
+        del console
+        grid = self.grid
+        columns = range(len(grid.headings))
+        if grid_width(grid) <= options.max_width:
+            yield self._table(columns, grid.headings)
+            return
+        folded = ["\n".join(fold_heading(heading)) for heading in grid.headings]
+        for number, part in enumerate(grid_pages(grid, options.max_width)):
+            if number:
+                yield Text("")
+            yield self._table(part, folded)
+
+    def _table(self, columns: Sequence[int], headings: Sequence[str]) -> Table:
+        table = plain_table(*(headings[column] for column in columns))
+        for line in self.grid.lines:
+            table.add_row(*(Text(line[column]) for column in columns))
         return table
 
 

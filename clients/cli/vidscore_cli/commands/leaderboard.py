@@ -66,7 +66,8 @@ def leaderboard(**choices: Any) -> None:
         tiers = tuple(
             name for name in tiers if any(getattr(row, name) is not None for row in board.rows)
         )
-    columns = ("rank", *tiers, "team", "title", *measures, *basis, "seal_time", "submission")
+    whose = ("rank", *tiers, "team")
+    columns = (*whose, "title", *measures, *basis, "seal_time", "submission")
     if any(row.disqualification for row in board.rows):
         columns = (*columns, "disqualification")
     missing = UNDEFINED if typed.format_ == "table" else None
@@ -80,7 +81,14 @@ def leaderboard(**choices: Any) -> None:
         }
         for row in board.rows
     ]
-    write_records(records, columns, typed.format_, typed.output, empty="the board is empty")
+    write_records(
+        records,
+        columns,
+        typed.format_,
+        typed.output,
+        empty="the board is empty",
+        leading=len(whose),
+    )
     for line in _about_board(board):
         say(line, err=True)
 

@@ -1,0 +1,48 @@
+"""Lists of records on terminals of any width."""
+
+from __future__ import annotations
+
+import io
+
+import pytest
+from rich.console import Console
+
+from vidscore_cli.report_table import RecordsView
+from vidscore_evaluators.report_grids import Grid
+
+HEADINGS = ("rank", "team", "title", "f1", "truth_revision", "seal_time", "submission")
+LINES = [
+    (str(rank), f"team-{rank:02}", f"A system called {rank}", "0.6667", "1",
+     "2026-05-01 12:00:00", f"one-night/submission-{rank:02}")
+    for rank in range(1, 4)
+]  # fmt: skip
+
+
+def drawn(width: int) -> list[str]:
+    text = io.StringIO()
+    grid = Grid("", HEADINGS, 2, LINES)
+    Console(file=text, width=width, markup=False, highlight=False).print(RecordsView(grid))
+    return text.getvalue().splitlines()
+
+
+@pytest.mark.parametrize("width", [40, 60, 80, 200])
+def test_every_name_is_whole_whatever_the_width(width: int) -> None:
+    lines = drawn(width)
+    text = "\n".join(lines)
+    assert "…" not in text
+    for cell in {cell for line in LINES for cell in line}:
+        assert cell in text
+    assert max(map(len, lines)) <= width
+
+
+def test_a_wide_terminal_has_one_line_for_each_record() -> None:
+    lines = [line.split() for line in drawn(200)]
+    assert lines[0] == list(HEADINGS)
+    assert lines[2] == " ".join(LINES[0]).split()
+    assert len(lines) == 2 + len(LINES)
+
+
+def test_each_part_on_a_narrow_terminal_begins_with_whose_it_is() -> None:
+    lines = drawn(80)
+    assert sum(line.startswith("rank   team") for line in lines) == 2
+    assert sum(line.startswith("2      team-02") for line in lines) == 2

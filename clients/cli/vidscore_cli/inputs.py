@@ -11,7 +11,13 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 from msgspec import Struct, structs
 
-from vidscore_evaluators.errors import ParameterError, SpecificationError, UnknownEvaluatorError
+from vidscore_evaluators.errors import (
+    Fault,
+    InputError,
+    ParameterError,
+    SpecificationError,
+    UnknownEvaluatorError,
+)
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.remote_files import data_path
 
@@ -283,15 +289,26 @@ def create_evaluators(
 
     Raises:
         click.UsageError: If what was typed is wrong.
-        VidscoreError: If what the manifest says is wrong.
+        InputError: If what the manifest says is wrong; with every fault of every evaluator.
     """
     from vidscore_evaluators.presets import repeated_evaluators
 
-    created = [
-        evaluator
-        for entry in specification.evaluators
-        for evaluator in _create(entry, specification, names, typed)
-    ]
+    created: list[Evaluator[Any]] = []
+    typed_wrong: list[str] = []
+    wrong: list[Fault] = []
+    for entry in specification.evaluators:
+        try:
+            created += _create(entry, specification, names, typed)
+        except click.UsageError as error:
+            typed_wrong.append(error.message)
+        except UnknownEvaluatorError as error:
+            wrong.append(Fault(str(error), "", source="manifest"))
+        except InputError as error:
+            wrong += error.faults
+    if typed_wrong:
+        raise click.UsageError("\n".join(typed_wrong))
+    if wrong:
+        raise InputError(wrong)
     faults = repeated_evaluators(created)
     if faults:
         if names:

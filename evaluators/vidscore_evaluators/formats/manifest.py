@@ -9,7 +9,7 @@ in ``.toml`` is the file of a preset.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -17,12 +17,15 @@ from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.formats._files import read_bytes
 from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.formats.video import VideoSize, measure_images, measure_video
-from vidscore_evaluators.specification import BenchmarkSpec, spec_from_dict
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, spec_from_dict
 
 MAXIMUM_BYTES = 16 << 20
 
 MAXIMUM_DEPTH = 32
 """Parts of a dotted key or the name of a table; a manifest has three."""
+
+_MOST_EVALUATORS = 64
+"""Evaluators that are looked at where the manifest is wrong."""
 
 _MEASURES: Mapping[str, Callable[[Path], VideoSize]] = {
     "video": measure_video,
@@ -39,16 +42,33 @@ def read_manifest(path: Path) -> BenchmarkSpec:
     Raises:
         InputError: If there is no such file.
         SpecificationError: If it is no TOML (with line and column), breaks the rules of a
-            specification, or names videos that cannot be decoded; with every fault.
+            specification, or names videos that cannot be decoded; with every fault, those of its
+            evaluators too.
     """
     document, faults = _read(path)
     try:
         specification = spec_from_dict(document, source=str(path))
     except SpecificationError as error:
-        raise SpecificationError([*error.faults, *faults]) from None
+        faults = [*error.faults, *faults]
     if faults:
-        raise SpecificationError(faults)
+        raise SpecificationError([*faults, *_evaluator_faults(document, str(path))])
     return specification
+
+
+def _evaluator_faults(document: Mapping[str, Any], source: str) -> Iterator[Fault]:
+    """What is wrong with evaluators, which otherwise is found when they are built.
+
+    That they need to know of the rest of the manifest cannot be said, as that is wrong.
+    """
+    # Presets are documents themselves, and import this module.
+    from vidscore_evaluators.presets import evaluator_faults, evaluators_of  # noqa: PLC0415
+
+    def create(name: str, parameters: dict[str, Any]) -> object:
+        return evaluators_of(EvaluatorSpec(name, parameters), BenchmarkSpec(), files=True)
+
+    entries = document.get("evaluators")
+    if isinstance(entries, list):
+        yield from evaluator_faults(entries[:_MOST_EVALUATORS], source, create)
 
 
 def read_document(path: Path) -> dict[str, Any]:

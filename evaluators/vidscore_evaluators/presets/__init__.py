@@ -5,7 +5,12 @@ A preset stands wherever an evaluator's name may, and becomes the evaluators tha
 the preset's name, so that a user's own file can say it as well.
 """
 
-from vidscore_evaluators.presets._document import Preset, read_preset, write_preset
+from vidscore_evaluators.presets._document import (
+    Preset,
+    evaluator_faults,
+    read_preset,
+    write_preset,
+)
 from vidscore_evaluators.presets._expansion import (
     create_evaluators,
     evaluators_of,
@@ -21,6 +26,7 @@ __all__ = [
     "Preset",
     "broken_plug_ins",
     "create_evaluators",
+    "evaluator_faults",
     "evaluators_of",
     "find_preset",
     "format_of",

@@ -18,7 +18,7 @@ from __future__ import annotations
 
 import dataclasses
 import re
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -28,6 +28,7 @@ from msgspec import structs
 from vidscore_evaluators.convert import converted, from_dict, to_dict
 from vidscore_evaluators.errors import (
     Fault,
+    InputError,
     ParameterError,
     SpecificationError,
     UnknownEvaluatorError,
@@ -127,7 +128,8 @@ def read_preset(path: Path, name: str) -> Preset:
         found, expected = f"{len(preset.evaluators)}", f"1 to {MAXIMUM_EVALUATORS} evaluators"
         faults.append(Fault(found, expected, str(path), field="evaluators"))
     if isinstance(entries, list):
-        faults.extend(_evaluator_faults(entries[:MAXIMUM_EVALUATORS], str(path)))
+        entries = entries[:MAXIMUM_EVALUATORS]
+        faults.extend(evaluator_faults(entries, str(path), create_evaluator))
     if preset is None or faults:
         raise SpecificationError(faults)
     return dataclasses.replace(preset, name=name)
@@ -138,8 +140,16 @@ def write_preset(preset: Preset) -> str:
     return write_document(to_dict(dataclasses.replace(preset, name="")))
 
 
-def _evaluator_faults(entries: list[Any], source: str) -> Iterator[Fault]:
-    """What no evaluator takes; what has no name, or no table of parameters, is told elsewhere."""
+def evaluator_faults(
+    entries: Sequence[Any], source: str, create: Callable[[str, dict[str, Any]], object]
+) -> Iterator[Fault]:
+    """What no evaluator takes; what has no name, or no table of parameters, is told elsewhere.
+
+    Args:
+        entries: The evaluators of a document.
+        source: Name of its file.
+        create: Builds what a name and parameters mean.
+    """
     for index, entry in enumerate(entries):
         name = entry.get("name") if isinstance(entry, dict) else None
         parameters = entry.get("parameters", {}) if isinstance(entry, dict) else None
@@ -147,10 +157,12 @@ def _evaluator_faults(entries: list[Any], source: str) -> Iterator[Fault]:
             continue
         place = f"evaluators[{index}]"
         try:
-            create_evaluator(name, parameters)
+            create(name, parameters)
         except UnknownEvaluatorError as error:
             yield Fault(str(error)[:500], "", source, field=f"{place}.name")
         except ParameterError as error:
             for fault in error.faults:
                 field = f"{place}.parameters" + (f".{fault.field}" if fault.field else "")
                 yield structs.replace(fault, source=source, field=field)
+        except InputError as error:  # of the file of a preset
+            yield from error.faults

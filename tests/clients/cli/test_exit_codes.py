@@ -49,3 +49,22 @@ def test_a_file_that_may_not_be_read_is_the_readers_to_refuse(
     result = run("score", "f1", *FILES)
     assert result.exit_code == 1
     assert "d.csv: permission denied" in result.stderr
+
+
+def test_every_evaluator_of_a_manifest_that_is_wrong_is_told_at_once(folder: Path) -> None:
+    names = ("f2x", "f3y")
+    text = "".join(f'[[evaluators]]\nname = "{name}"\n' for name in names)
+    parameters = "parameters = {thresh = 3}\n"
+    (folder / "m.toml").write_text(f'{text}[[evaluators]]\nname = "f1"\n{parameters}')
+    result = run("score", "--manifest", "m.toml", *FILES)
+    assert result.exit_code == 1
+    assert result.stderr.startswith("Error: 3 faults:\n")
+    for said in ("'f2x'", "'f3y'", "manifest, f1, thresh: unknown parameter"):
+        assert said in result.stderr
+
+
+def test_every_typed_evaluator_that_is_none_is_told_at_once() -> None:
+    result = run("score", "f2x", "f3y", *FILES)
+    assert result.exit_code == 2
+    assert "'f2x'" in result.stderr
+    assert "'f3y'" in result.stderr

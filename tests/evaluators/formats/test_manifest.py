@@ -176,3 +176,19 @@ def test_a_manifest_of_many_megabytes_is_refused(tmp_path: Path) -> None:
     path.write_bytes(b"#" * (manifest.MAXIMUM_BYTES + 1))
     with pytest.raises(InputError, match="expected at most"):
         read_manifest(path)
+
+
+def test_faults_of_evaluators_are_told_with_those_of_the_rest(tmp_path: Path) -> None:
+    text = (
+        '[[evaluators]]\nname = "f2x"\n[[evaluators]]\nname = "f1"\nparameters = {thresh = 3}\n'
+        '[[evaluators]]\nname = "none.toml"\n[[sequences]]\nname = "S"\nframe_count = -1\n'
+    )
+    with pytest.raises(SpecificationError) as raised:
+        read_manifest(write(tmp_path, text))
+    lines = [str(fault) for fault in raised.value.faults]
+    place = f"{tmp_path}/manifest.toml"
+    assert lines[0].startswith(f"{place}, sequences[0].frame_count: found -1, expected")
+    assert lines[1].startswith(f"{place}, evaluators[0].name: no evaluator is called 'f2x'")
+    assert lines[2].startswith(f"{place}, evaluators[1].parameters.thresh: unknown parameter")
+    assert lines[3].startswith(f"{tmp_path}/none.toml: file not found")
+    assert len(lines) == 4

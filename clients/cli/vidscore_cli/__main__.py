@@ -1,5 +1,5 @@
 """Run the command line as ``python -m vidscore_cli``."""
 
-from vidscore_cli.main import main
+from vidscore_cli.start import main
 
 main()

@@ -5,10 +5,13 @@ from __future__ import annotations
 import io
 import json
 import os
+import signal
 import sys
+import threading
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
+from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO
 
 import click
@@ -196,16 +199,47 @@ def atomic_file(path: DataPath, mode: int = 0o666) -> Iterator[IO[bytes]]:
     target = path.resolve()
     neighbour = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
     try:
-        descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-        with os.fdopen(descriptor, "wb") as file:
-            yield file
-            file.flush()
-            os.fsync(file.fileno())
-        neighbour.replace(target)
+        with removing_at_sigterm(neighbour):
+            descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
+            with os.fdopen(descriptor, "wb") as file:
+                yield file
+                file.flush()
+                os.fsync(file.fileno())
+            neighbour.replace(target)
     except OSError as error:
         raise about(path, error) from None
     finally:
         neighbour.unlink(missing_ok=True)
+
+
+@contextmanager
+def removing_at_sigterm(neighbour: Path) -> Iterator[None]:
+    """While a file or folder is being filled: SIGTERM removes it before it ends the process."""
+
+    def end(number: int, _frame: FrameType | None) -> None:
+        _remove(neighbour)
+        signal.signal(number, signal.SIG_DFL)
+        os.kill(os.getpid(), number)
+
+    # Handlers are for the main thread to set, and where there is one it knows what to do.
+    in_main = threading.current_thread() is threading.main_thread()
+    if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
+        yield
+        return
+    signal.signal(signal.SIGTERM, end)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+
+
+def _remove(place: Path) -> None:
+    import shutil
+
+    if place.is_dir():
+        shutil.rmtree(place, ignore_errors=True)
+    else:
+        place.unlink(missing_ok=True)
 
 
 @contextmanager
@@ -219,19 +253,18 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         OSError: If it cannot be written; about the folder, not about its neighbour.
     """
     whole = path.resolve()
-    import shutil
-
     neighbour = whole.with_name(f".{whole.name}.{os.urandom(4).hex()}.part")
     try:
-        neighbour.mkdir()
-        yield neighbour
-        if whole.is_dir():
-            whole.rmdir()
-        neighbour.rename(whole)
+        with removing_at_sigterm(neighbour):
+            neighbour.mkdir()
+            yield neighbour
+            if whole.is_dir():
+                whole.rmdir()
+            neighbour.rename(whole)
     except OSError as error:
         raise about(path, error) from None
     finally:
-        shutil.rmtree(neighbour, ignore_errors=True)
+        _remove(neighbour)
 
 
 @contextmanager

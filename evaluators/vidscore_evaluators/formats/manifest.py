@@ -48,11 +48,11 @@ def read_manifest(path: Path) -> BenchmarkSpec:
     document, faults = _read(path)
     try:
         specification = spec_from_dict(document, source=str(path))
+        if not faults:
+            return specification
     except SpecificationError as error:
         faults = [*error.faults, *faults]
-    if faults:
-        raise SpecificationError([*faults, *_evaluator_faults(document, str(path))])
-    return specification
+    raise SpecificationError([*faults, *_evaluator_faults(document, str(path))])
 
 
 def _evaluator_faults(document: Mapping[str, Any], source: str) -> Iterator[Fault]:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import signal
 import subprocess
+import sys
 import time
 from pathlib import Path
 
@@ -59,3 +60,68 @@ def test_ctrl_c_while_workers_start_exits_with_130_and_no_traceback(data: Path) 
         os.killpg(process.pid, signal.SIGINT)
         stdout, stderr = process.communicate(timeout=60)
     assert (process.returncode, stdout, stderr.strip()) == (130, "", "")
+
+
+IMPORTING = """
+import sys
+
+
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == "vidscore_cli.main":
+            print("importing", flush=True)
+            sys.stdin.read()
+
+
+sys.meta_path.insert(0, Finder())
+from vidscore_cli.start import main
+
+main()
+"""
+
+
+def test_ctrl_c_while_the_command_imports_exits_with_130_and_no_traceback() -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", IMPORTING],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "importing\n"
+        process.send_signal(signal.SIGINT)
+        _, stderr = process.communicate(timeout=60)
+    assert (process.returncode, stderr) == (130, "")
+
+
+FILLING = """
+import sys
+from pathlib import Path
+
+from vidscore_cli.output import atomic_file, atomic_folder
+
+kind, path = sys.argv[1:]
+with {"file": atomic_file, "folder": atomic_folder}[kind](Path(path)) as part:
+    if kind == "folder":
+        (part / "1.png").write_bytes(b"")
+    print("filling", flush=True)
+    sys.stdin.read()
+"""
+
+
+@pytest.mark.parametrize("kind", ["file", "folder"])
+def test_sigterm_leaves_nothing_half_written(kind: str, tmp_path: Path) -> None:
+    with subprocess.Popen(
+        [sys.executable, "-c", FILLING, kind, str(tmp_path / "out")],
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        encoding="utf-8",
+    ) as process:
+        assert process.stdout is not None
+        assert process.stdout.readline() == "filling\n"
+        assert list(tmp_path.iterdir())
+        process.terminate()
+        process.communicate(timeout=60)
+    assert process.returncode == -signal.SIGTERM
+    assert list(tmp_path.iterdir()) == []

@@ -11,7 +11,7 @@ from vidscore_cli.report_table import RecordsView
 from vidscore_evaluators.report_grids import Grid
 
 HEADINGS = ("rank", "team", "title", "f1", "truth_revision", "seal_time", "submission")
-LINES = [
+LINES: list[tuple[str, ...]] = [
     (str(rank), f"team-{rank:02}", f"A system called {rank}", "0.6667", "1",
      "2026-05-01 12:00:00", f"one-night/submission-{rank:02}")
     for rank in range(1, 4)

@@ -41,6 +41,7 @@ from vidscore_cli.output import (
     deliver_json,
     deliver_table,
     headed,
+    removing_at_sigterm,
 )
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings
@@ -347,9 +348,10 @@ def _writer(typed: Rendering, frames_per_s: float) -> Iterator[PictureWriter]:
     # OpenCV goes by the suffix.
     neighbour = whole.with_name(f".{whole.name}.{secrets.token_hex(4)}.part.mp4")
     try:
-        with VideoWriter(neighbour, typed.frames_per_s or frames_per_s) as writer:
-            yield writer
-        neighbour.replace(whole)
+        with removing_at_sigterm(neighbour):
+            with VideoWriter(neighbour, typed.frames_per_s or frames_per_s) as writer:
+                yield writer
+            neighbour.replace(whole)
     except OSError as error:
         raise about(path, error) from None
     finally:

@@ -8,10 +8,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray
-
-TEXT_HEIGHT = 12.0
-_CHARACTER_WIDTH = 6.8
-"""Of a wide letter at the size of `TEXT_HEIGHT`."""
+from vidscore_evaluators.figures._text import TEXT_SIZE, fitted, text_width
 
 _PLACES = 24
 """Places along a line that are tried."""
@@ -19,12 +16,24 @@ _PLACES = 24
 _SPACING = 3.0
 """Distance of the points into which lines are cut, to see what a label would lie on."""
 
+_BAND_SPACING = 8.0
+"""The same across bands; less than a label is high."""
+
 _DISTANCE = 6.0
+
+_FAR = 40.0
+"""A label that is so far from its line on average may as well stand at the line's beginning."""
+
+_SHORT = 120.0
+"""Width of a name that has no good place as a whole."""
+
+_SHORT_COST = 4.0
 
 
 class Placed(Struct, frozen=True):
-    """A label on the picture: its left end and its baseline."""
+    """A label on the picture: its text, its left end and its baseline."""
 
+    text: str
     x: float
     y: float
 
@@ -38,47 +47,123 @@ class Area(Struct, frozen=True):
     bottom: float
 
 
-def text_width(text: str) -> float:
-    """About how wide a text is on the picture."""
-    return _CHARACTER_WIDTH * len(text)
+class Drawn(Struct, frozen=True, eq=False):
+    """A line on the picture.
+
+    Attributes:
+        points: (N, 2) its points; rows of NaN are gaps.
+        bands: Both edges of its intervals, each (2, K, 2) points from left to right.
+    """
+
+    points: FloatArray
+    bands: Sequence[FloatArray] = ()
 
 
 def place_labels(
-    labels: Sequence[str], lines: Sequence[FloatArray], others: FloatArray, inside: Area
+    labels: Sequence[str], lines: Sequence[Drawn], others: FloatArray, inside: Area
 ) -> list[Placed | None]:
-    """Places for the labels of lines.
+    """Places for the labels of lines, the first of which is bold.
+
+    A name that has no good place as a whole is cut in its middle.
 
     Args:
         labels: A label for each line; an empty one gets no place.
-        lines: (N, 2) points of each line; rows of NaN are gaps.
+        lines: The lines.
         others: (K, 2) further points that no label may cover.
         inside: Where labels may be.
 
     Returns:
         A place each; None without a label or a line.
     """
-    cut = [_densely(line) for line in lines]
+    cut = [_densely(line.points) for line in lines]
+    bands = [_within(line.bands) for line in lines]
     taken = np.concatenate([*cut, others])
     placed: list[Placed | None] = []
     for number, (label, line) in enumerate(zip(labels, cut, strict=True)):
         if not label or not len(line):
             placed.append(None)
             continue
-        width = text_width(label)
-        boxes = _boxes(line, width, inside)
-        foreign = np.concatenate([*cut[:number], *cut[number + 1 :], others])
-        cost = 10.0 * _covered(boxes, taken, margin=2.0) + _outside(boxes, inside)
-        # A label close to another line as well could be either's.
-        cost += _covered(boxes, foreign, margin=_DISTANCE + 2.0)
-        # Towards the end of a line, where lines are furthest apart in general.
-        cost += np.linspace(1.0, 0.0, len(boxes))
-        left, top, _, bottom = boxes[int(np.argmin(cost))].tolist()
-        placed.append(Placed(left, bottom - 2.0))
+        around = _Around(
+            own=line,
+            foreign=np.concatenate([*cut[:number], *cut[number + 1 :], others[:0]]),
+            points=others,
+            bands=(bands[number], np.concatenate([*bands[:number], *bands[number + 1 :], _NONE])),
+            taken=taken,
+        )
+        place, box = around.best(label, inside, strong=number == 0)
+        placed.append(place)
         across, down = np.meshgrid(
-            np.linspace(left, left + width, 12), np.linspace(top, bottom, 4), indexing="ij"
+            np.linspace(box[0], box[2], 12), np.linspace(box[1], box[3], 4), indexing="ij"
         )
         taken = np.concatenate([taken, np.stack([across.ravel(), down.ravel()], axis=1)])
     return placed
+
+
+_NONE: FloatArray = np.zeros((0, 2))
+
+
+class _Around(Struct, frozen=True, eq=False):
+    """What the label of a line has around it, each (N, 2) points.
+
+    Attributes:
+        own: The line.
+        foreign: The other lines.
+        points: Further points.
+        bands: Within bands of the line, and of others.
+        taken: Where no label may be: all lines, further points and the labels before.
+    """
+
+    own: FloatArray
+    foreign: FloatArray
+    points: FloatArray
+    bands: tuple[FloatArray, FloatArray]
+    taken: FloatArray
+
+    def best(self, label: str, inside: Area, *, strong: bool) -> tuple[Placed, list[float]]:
+        """The best place, with its left, top, right and bottom."""
+        found = []
+        for extra, room in ((0.0, inside.right - inside.left), (_SHORT_COST, _SHORT)):
+            text = fitted(label, room, strong=strong)
+            boxes = _boxes(self.own, text_width(text, strong=strong), inside)
+            cost = self._costs(boxes, inside) + extra
+            at = int(np.argmin(cost))
+            found.append((float(cost[at]), text, boxes[at].tolist()))
+        _, text, box = min(found, key=lambda entry: entry[0])
+        return Placed(text, box[0], box[3] - 2.0), box
+
+    def _costs(self, boxes: FloatArray, inside: Area) -> FloatArray:
+        cost = 10.0 * _covered(boxes, self.taken, margin=2.0) + _outside(boxes, inside)
+        # A label close to another line as well could be either's.
+        for foreign in (self.foreign, self.points):
+            cost += _covered(boxes, foreign, margin=_DISTANCE + 2.0)
+        own, others = (_apart(boxes, line) for line in (self.own, self.foreign))
+        cost += 6.0 * (own > others).mean(axis=1) + own.mean(axis=1) / _FAR
+        own, others = (_covered(boxes, band, margin=0.0) for band in self.bands)
+        cost += np.minimum(own, 20.0) / 20.0 + np.minimum(others, 20.0) / 4.0
+        # Towards the end of a line, where lines are furthest apart in general.
+        return cost + np.linspace(1.0, 0.0, len(boxes))
+
+
+def _within(bands: Sequence[FloatArray]) -> FloatArray:
+    """(M, 2) points all over bands."""
+    parts = [_NONE]
+    for lower, upper in bands:
+        height = float(np.abs(lower - upper).max(initial=0.0))
+        shares = np.linspace(0.0, 1.0, int(height / _BAND_SPACING) + 2)
+        parts += [_densely(lower + (upper - lower) * share) for share in shares.tolist()]
+    return np.concatenate(parts)
+
+
+def _apart(boxes: FloatArray, line: FloatArray) -> FloatArray:
+    """(B, 9) how far some points along the middle of each box are from a line."""
+    if not len(line):
+        return np.full((len(boxes), 9), np.inf)
+    left, top, right, bottom = boxes.T[..., np.newaxis]
+    across = left + (right - left) * np.linspace(0.0, 1.0, 9)
+    sideways = across[..., np.newaxis] - line[:, 0]
+    up = (top + bottom)[..., np.newaxis] / 2 - line[:, 1]
+    distances: FloatArray = np.hypot(sideways, up).min(axis=2)
+    return distances
 
 
 def _densely(line: FloatArray) -> FloatArray:
@@ -102,8 +187,8 @@ def _boxes(line: FloatArray, width: float, inside: Area) -> FloatArray:
     x, y = np.repeat(line[rows], 4, axis=0).T
     left = x + np.tile([_DISTANCE, _DISTANCE, -_DISTANCE - width, -_DISTANCE - width], len(rows))
     left = np.clip(left, inside.left, max(inside.left, inside.right - width))
-    top = y + np.tile([-_DISTANCE - TEXT_HEIGHT, _DISTANCE], 2 * len(rows))
-    return np.stack([left, top, left + width, top + TEXT_HEIGHT], axis=1)
+    top = y + np.tile([-_DISTANCE - TEXT_SIZE, _DISTANCE], 2 * len(rows))
+    return np.stack([left, top, left + width, top + TEXT_SIZE], axis=1)
 
 
 def _covered(boxes: FloatArray, points: FloatArray, margin: float) -> FloatArray:

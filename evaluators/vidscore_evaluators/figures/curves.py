@@ -17,7 +17,8 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.figures._labels import Area, Placed, place_labels, text_width
+from vidscore_evaluators.figures._labels import Area, Drawn, Placed, place_labels
+from vidscore_evaluators.figures._text import text_width
 from vidscore_evaluators.figures._thinning import thin
 from vidscore_evaluators.figures.axes import Axis, Scale, scale_of
 from vidscore_evaluators.figures.markup import coordinate, markup_text, number_text
@@ -180,22 +181,25 @@ class CurveChart(Struct, frozen=True, eq=False, dict=True):
         area = Area(self._across.start + 4, _TOP - 12, _RIGHT, _BOTTOM - 2)
         places = place_labels(
             [line.label for line in self.lines],
-            [part.points for part in drawn],
+            [Drawn(part.points, part.bands) for part in drawn],
             np.array(points, dtype=np.float64).reshape(-1, 2),
             area,
         )
-        for number, (line, place) in enumerate(zip(self.lines, places, strict=True)):
+        for number, place in enumerate(places):
             if place is not None:
-                yield _label(line.label, place, first=number == 0)
+                yield _label(place, first=number == 0)
 
 
 class _Drawn(Struct, frozen=True, eq=False):
-    """A line on the picture: (N, 2) points, the runs of them that are drawn, and its markup."""
+    """A line on the picture: (N, 2) points, the runs of them that are drawn, and its path.
+
+    `bands` are both edges of the intervals around it, each (2, K, 2) points.
+    """
 
     points: FloatArray
     runs: list[IntArray]
     path: str
-    band: str
+    bands: list[FloatArray]
 
     @classmethod
     def of(cls, line: Line, across: Scale, down: Scale) -> _Drawn:
@@ -209,8 +213,17 @@ class _Drawn(Struct, frozen=True, eq=False):
             points=np.concatenate([gap, *joined]),
             runs=runs,
             path="".join(map(_path, parts)),
-            band="" if line.band is None else _band(x, line.band, runs, down),
+            bands=[] if line.band is None else list(_bands(x, line.band, runs, down)),
         )
+
+    @property
+    def band(self) -> str:
+        """Its intervals as markup; empty without any."""
+        shapes = "".join(
+            f"M{'L'.join(_pairs(np.concatenate([lower, upper[::-1]])))}Z"
+            for lower, upper in self.bands
+        )
+        return f'<path class="band" opacity=".1" d="{shapes}"/>' if shapes else ""
 
 
 def _path(points: FloatArray) -> str:
@@ -225,26 +238,23 @@ def _pairs(points: FloatArray) -> Iterator[str]:
     return (f"{coordinate(x)} {coordinate(y)}" for x, y in points.tolist())
 
 
-def _band(
+def _bands(
     x: FloatArray, band: tuple[FloatArray, FloatArray], runs: Sequence[IntArray], down: Scale
-) -> str:
-    """The interval around a line, wherever both of its ends are known."""
+) -> Iterator[FloatArray]:
+    """(2, K, 2) edges of the interval around a line, wherever both of its ends are known."""
     lower, upper = (down.positions(end) for end in band)
-    shapes = []
     for run in runs:
         known = ~np.isnan(lower[run]) & ~np.isnan(upper[run])
         for part in np.split(run, np.flatnonzero(np.diff(known)) + 1):
             if known[np.searchsorted(run, part[0])] and len(part) > 1:
-                around = np.concatenate([part, part[::-1]])
-                heights = np.concatenate([lower[part], upper[part][::-1]])
-                shapes.append("M" + "L".join(_pairs(np.stack([x[around], heights], axis=1))) + "Z")
-    return f'<path class="band" opacity=".1" d="{"".join(shapes)}"/>' if shapes else ""
+                edges = [np.stack([x[part], end[part]], axis=1) for end in (lower, upper)]
+                yield np.stack(edges)
 
 
-def _label(text: str, place: Placed, *, first: bool) -> str:
+def _label(place: Placed, *, first: bool) -> str:
     strong = ' class="strong" font-weight="600"' if first else ""
     x, y = coordinate(place.x), coordinate(place.y)
-    return f'<text{strong} x="{x}" y="{y}">{markup_text(text)}</text>'
+    return f'<text{strong} x="{x}" y="{y}">{markup_text(place.text)}</text>'
 
 
 def _readable(scale: Scale) -> Iterator[tuple[float, str]]:

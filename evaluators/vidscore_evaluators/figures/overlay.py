@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.figures._labels import text_width
+from vidscore_evaluators.figures._text import text_width
 from vidscore_evaluators.figures.markup import coordinate, markup_text
 from vidscore_evaluators.figures.mask_paths import mask_paths
 from vidscore_evaluators.masks import Masks, concatenate_masks

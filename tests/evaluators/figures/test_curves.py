@@ -191,3 +191,61 @@ def test_no_style_attribute_and_no_colour_of_its_own() -> None:
     text = chart(own, line([0.0], [1.0], "b")).svg()
     assert "style=" not in text
     assert set(re.findall(r' (?:fill|stroke)="([^"]*)"', text)) == {"currentColor", "none"}
+
+
+LONG_NAMES = [
+    "abbbbbbbbbbbbbbbbbbbbbbbbbbbbbb-very-long-team-name-of-an-institute",
+    "WWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWWW",
+    "\u81ea\u8ee2\u8eca" * 20,
+    "laboratory of machine vision",
+]
+
+
+def placed(picture: CurveChart) -> dict[str, tuple[float, float]]:
+    """Left end and baseline of each label, by its text."""
+    count = sum(each.label != "" for each in picture.lines)
+    return {
+        text.text or "": (float(text.attrib["x"]), float(text.attrib["y"]))
+        for text in parsed(picture).findall("svg:text", NAMES)[-count:]
+    }
+
+
+@pytest.mark.parametrize("name", LONG_NAMES, ids=["letters", "wide", "ideographs", "words"])
+@pytest.mark.parametrize("weight", ["normal", "bold"])
+def test_names_of_curves_end_within_the_picture(name: str, weight: str) -> None:
+    """Measured with the widest of the common fonts."""
+    image_font = pytest.importorskip("PIL.ImageFont")
+    fonts = pytest.importorskip("matplotlib.font_manager")
+    font = image_font.truetype(fonts.findfont(f"DejaVu Sans:{weight}"), 120)
+    level = line([0.0, 1.0], [0.95, 0.95], name)
+    other = line([0.0, 1.0], [0.5, 0.5], "")
+    lines = [level, other] if weight == "bold" else [other, level]
+    shown = placed(chart(*lines))
+    [(text, (left, _))] = shown.items()
+    assert left + font.getlength(text) / 10 <= 460
+    assert text.endswith(name[-4:])
+
+
+def test_a_long_name_stands_at_its_own_curve_and_on_no_band_of_another() -> None:
+    """As two systems whose second one falls off early, in values that a page had."""
+    x = np.linspace(0.0, 0.8, 30)
+    own = 0.97 - 0.06 * x
+    first = Line("ca", x, own, (own - 0.02, own + 0.02), (0.8, own[-1]))
+    x = np.linspace(0.0, 0.67, 30)
+    y = 0.99 - 0.3 * x**2
+    name = "cb with long name of a system baseline v2"
+    second = Line(name, x, y, (y - 0.02, y + 0.01), (0.67, y[-1]))
+    picture = chart(first, second, x=Axis("recall", (0.0, 1.0)), y=Axis("precision", (0.8, 1.0)))
+    shown = placed(picture)
+    [(text, (left, baseline))] = [item for item in shown.items() if item[0].startswith("cb")]
+    middle = np.array([left + 3.3 * len(text), baseline - 4])
+    to_curves = [
+        min(
+            np.hypot(*(np.array(picture.position(*point)) - middle))
+            for point in zip(each.x.tolist(), each.y.tolist(), strict=True)
+        )
+        for each in picture.lines
+    ]
+    assert to_curves[1] < to_curves[0]
+    _, upper_end = picture.position(0.0, float((own - 0.02).min()))
+    assert baseline - 9 > upper_end or left > picture.position(0.8, 0.9)[0]

@@ -116,11 +116,20 @@ class FrameObjects(Struct, frozen=True, eq=False):
             if cell is None:
                 continue
             confidence = "" if cell.confidence is None else f"{cell.confidence:.2f}"
-            words = " ".join(filter(None, [row.label, confidence]))
             same = len(row.cells) > 1 and row.same
             id_ = f"{prefix}{row.number}"
-            mark = Mark(cell.kind, cell.coordinates, row.number, words, id_, same, cell.mask)
-            found.append(mark)
+            found.append(
+                Mark(
+                    cell.kind,
+                    cell.coordinates,
+                    row.number,
+                    row.label,
+                    confidence,
+                    row=id_,
+                    same=same,
+                    mask=cell.mask,
+                )
+            )
         return found
 
     def count(self, system: int, kind: str) -> int:

@@ -1,5 +1,8 @@
 """The objects of a frame, drawn over its picture: outlines by outcome, with plates that name them.
 
+Plates never cover one another. Where there is no room for the whole one, the number stands alone;
+where that has no room either, the object has none. What is at an outline is its title in any case.
+
 What has a mask is filled along it; masks that together are larger than a page should be are boxes.
 
 Coordinates are scaled so that every picture is 960 wide and the same strokes suit all. Colours and
@@ -11,13 +14,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
+from unicodedata import bidirectional
 
 import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import BOX, POINT
-from vidscore_evaluators.arrays import FloatArray
-from vidscore_evaluators.figures._text import text_width
+from vidscore_evaluators.arrays import BoolArray, FloatArray
+from vidscore_evaluators.figures._text import TEXT_SIZE, fitted, text_width
 from vidscore_evaluators.figures.markup import coordinate, markup_text
 from vidscore_evaluators.figures.mask_paths import mask_paths
 from vidscore_evaluators.masks import Masks, concatenate_masks
@@ -33,7 +37,12 @@ TOO_LARGE = "The masks of this frame are too large for a page; their boxes stand
 _POINT_RADIUS = 9.0
 _PLATE_HEIGHT = 28.0
 _SMALL_HEIGHT = 42.0
-_TEXT_SCALE = 20.0 / 12.0
+_TEXT_SCALE = 20.0 / TEXT_SIZE
+_LABEL_WIDTH = 170.0
+"""Most of a label that a plate shows, at the size of `TEXT_SIZE`."""
+
+_ORDER = ("fn", "fp", "sw", "ig", "tp", "own")
+"""Kinds in the order in which plates take their places: mistakes before what is found."""
 
 _GLYPHS = {
     "tp": '<circle r="6" fill="#fff"/>',
@@ -46,6 +55,12 @@ _GLYPHS = {
 """White shapes of the plates, around (0, 0), by outcome; none where the outcome is not known."""
 
 
+Words = tuple[str, ...]
+"""What a plate says: a number, a label and a detail, or the number alone."""
+
+_ISOLATE, _END_OF_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
+
+
 class Mark(Struct, frozen=True):
     """One object on the picture.
 
@@ -53,7 +68,8 @@ class Mark(Struct, frozen=True):
         kind: ``tp``, ``fp``, ``fn``, ``ig`` or ``sw``; ``own`` where the outcome is not known.
         coordinates: 2, 4 or 8 numbers in pixels of the image.
         number: Its number in the table of objects.
-        text: What its plate says after the number.
+        label: What its plate says after the number.
+        detail: What it says after the label, such as a confidence.
         row: Id of its row in the table of objects; empty without.
         same: Whether the same became of it in both systems that are compared.
         mask: Its mask; None without one.
@@ -62,10 +78,22 @@ class Mark(Struct, frozen=True):
     kind: str
     coordinates: Sequence[float]
     number: int
-    text: str = ""
+    label: str = ""
+    detail: str = ""
     row: str = ""
     same: bool = False
     mask: Masks | None = None
+
+    @property
+    def words(self) -> Words:
+        """All that is said of it."""
+        return str(self.number), self.label, self.detail
+
+    @property
+    def plates(self) -> tuple[Words, Words]:
+        """What its plate says where there is room, and where there is less."""
+        number = str(self.number)
+        return (number, fitted(self.label, _LABEL_WIDTH, strong=True), self.detail), (number,)
 
 
 class Region(Struct, frozen=True):
@@ -86,7 +114,7 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
     Attributes:
         width_px: Width of the image.
         height_px: Height of the image.
-        marks: Objects; what comes first is drawn on top, and has its plate placed first.
+        marks: Objects; what comes first is drawn on top, and of its kind has its plate first.
         regions: Areas where nothing counts.
         tails: Paths of tracks, each (P, 2) positions.
         picture: Address of the image, or ``#`` and the id of a symbol of the page that holds it;
@@ -161,39 +189,60 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
                 f"{coordinate(x)} {coordinate(y)}" for x, y in (tail * self._scale).tolist()
             )
             yield f'<path class="tail" d="M{points}"/>'
-        places = {False: _Places(self._height), True: _Places(self._height)}
-        drawn = [self._mark(mark, places, index, name) for index, mark in enumerate(self.marks)]
-        # Plates lie over all outlines, and those of the first marks over the others.
-        yield from (shape for shape, _ in reversed(drawn))
-        yield from (plates for _, plates in reversed(drawn))
+        # Plates lie over all outlines.
+        yield from reversed([self._mark(*entry, name) for entry in enumerate(self.marks)])
+        yield from self._plates()
 
-    def _mark(
-        self, mark: Mark, places: dict[bool, _Places], index: int, name: str
-    ) -> tuple[str, str]:
-        """Its outline and its plates."""
-        scaled = self._scaled(mark.coordinates)
-        css = f"o-{mark.kind}" + (" same" if mark.same else "")
+    def _mark(self, index: int, mark: Mark, name: str) -> str:
+        """Its outline."""
         path = self._path(index)
-        plates = ""
-        if index < MOST_PLATES:
-            around = _bounds(scaled)
-            words = f"{mark.number} {mark.text}".strip()
-            plates = _plate(
-                mark.kind, words, places[False].find(around, words, _PLATE_HEIGHT), "big"
-            )
-            small = str(mark.number)
-            plates += _plate(
-                mark.kind, small, places[True].find(around, small, _SMALL_HEIGHT), "small"
-            )
-        row = f' data-row="{markup_text(mark.row)}"' if mark.row else ""
-        drawn = _masked(path, f"{name}-m{index}") if path else _boxed(outline(scaled))
-        return (
-            f'<g class="{css}{" mask" if path else ""}"{row}>{drawn}</g>',
-            f'<g class="{css}"{row}>{plates}</g>' if plates else "",
-        )
+        shape = outline(self._scaled(mark.coordinates))
+        drawn = _masked(path, f"{name}-m{index}") if path else _boxed(shape)
+        title = f"<title>{_words_markup(mark.words)}</title>"
+        return f"{_group(mark, masked=bool(path))}{title}{drawn}</g>"
+
+    def _plates(self) -> Iterator[str]:
+        """Plates of each mark, large ones and small ones, those of mistakes first."""
+        large, small = _Places(self._height, _PLATE_HEIGHT), _Places(self._height, _SMALL_HEIGHT)
+        marks = sorted(self.marks, key=lambda mark: _ORDER.index(mark.kind))
+        for mark in marks[:MOST_PLATES]:
+            around = _bounds(self._scaled(mark.coordinates))
+            found = [
+                _plate(mark.kind, *place, css)
+                for places, texts, css in (
+                    (large, mark.plates, "big"),
+                    (small, mark.plates[-1:], "small"),
+                )
+                if (place := places.find(around, texts)) is not None
+            ]
+            if found:
+                yield f"{_group(mark)}{''.join(found)}</g>"
 
     def _scaled(self, coordinates: Sequence[float]) -> list[float]:
         return [value * self._scale for value in coordinates]
+
+
+def _joined(words: Words) -> str:
+    return " ".join(filter(None, words))
+
+
+def _words_markup(words: Words) -> str:
+    """Words as markup. One that is written from right to left moves nothing that is around it."""
+    return _joined(
+        tuple(
+            f"{_ISOLATE}{markup_text(word)}{_END_OF_ISOLATE}"
+            if any(bidirectional(character) in ("R", "AL", "AN") for character in word)
+            else markup_text(word)
+            for word in words
+        )
+    )
+
+
+def _group(mark: Mark, *, masked: bool = False) -> str:
+    """What a part of a mark begins with."""
+    css = f"o-{mark.kind}{' same' if mark.same else ''}{' mask' if masked else ''}"
+    row = f' data-row="{markup_text(mark.row)}"' if mark.row else ""
+    return f'<g class="{css}"{row}>'
 
 
 def _boxed(shape: str) -> str:
@@ -231,7 +280,7 @@ def _bounds(coordinates: Sequence[float]) -> tuple[float, float, float, float]:
     return min(xs) - room, min(ys) - room, max(xs) + room, max(ys) + room
 
 
-def _plate(kind: str, words: str, place: tuple[float, float, float, float], css: str) -> str:
+def _plate(kind: str, words: Words, place: tuple[float, float, float, float], css: str) -> str:
     x, y, width, height = place
     grown = height / _PLATE_HEIGHT
     glyph = coordinate(x + 15 * grown), coordinate(y + height / 2)
@@ -241,24 +290,48 @@ def _plate(kind: str, words: str, place: tuple[float, float, float, float], css:
         f'width="{coordinate(width)}" height="{coordinate(height)}"/>'
         f'<g transform="translate({glyph[0]} {glyph[1]}) scale({grown * 0.95:.2f})">'
         f"{_GLYPHS[kind]}</g>"
-        f'<text x="{coordinate(x + 27 * grown)}" y="{baseline}">{markup_text(words)}</text></g>'
+        f'<text x="{coordinate(x + 27 * grown)}" y="{baseline}">{_words_markup(words)}</text></g>'
     )
 
 
 class _Places:
-    """Finds each plate a place near its object that covers no other plate."""
+    """Finds each plate a place near its object where it covers no other plate.
 
-    def __init__(self, height: float) -> None:
+    Args:
+        height: Height of the picture.
+        plate_height: Height of the plates.
+    """
+
+    def __init__(self, height: float, plate_height: float) -> None:
         self._height = height
-        self._taken: list[tuple[float, float, float, float]] = []
+        self._plate_height = plate_height
+        self._taken: FloatArray = np.zeros((0, 4))
 
     def find(
-        self, around: tuple[float, float, float, float], words: str, height: float
-    ) -> tuple[float, float, float, float]:
-        """x, y, width and height of a plate: above, below or beside the object, else within it."""
-        x1, y1, x2, y2 = around
+        self, around: tuple[float, float, float, float], texts: Sequence[Words]
+    ) -> tuple[Words, tuple[float, float, float, float]] | None:
+        """The first text that has a place, with x, y, width and height of its plate.
+
+        Args:
+            around: Left, top, right and bottom of the object.
+            texts: What the plate may say, the best first.
+        """
+        height = self._plate_height
         grown = height / _PLATE_HEIGHT
-        width = (27 + 8) * grown + text_width(words) * _TEXT_SCALE * grown * 1.08
+        for text in texts:
+            width = ((27 + 8) + text_width(_joined(text), strong=True) * _TEXT_SCALE) * grown
+            corners = self._corners(around, width)
+            free = corners[~self._covers(corners, width)]
+            if len(free):
+                x, y = free[0].tolist()
+                self._taken = np.concatenate([self._taken, [(x, y, x + width, y + height)]])
+                return text, (x, y, width, height)
+        return None
+
+    def _corners(self, around: tuple[float, float, float, float], width: float) -> FloatArray:
+        """(C, 2) left upper corners: above, below or beside the object, else within it."""
+        x1, y1, x2, y2 = around
+        height = self._plate_height
         corners = np.array(
             [
                 (x1 - 2, y1 - height - 2),
@@ -274,18 +347,13 @@ class _Places:
         )
         corners[:, 0] = corners[:, 0].clip(0, max(0.0, WIDTH - width))
         corners[:, 1] = corners[:, 1].clip(0, max(0.0, self._height - height))
-        covered = self._covered(corners, width, height)
-        x, y = corners[int(np.argmin(covered))].tolist()
-        self._taken.append((x, y, x + width, y + height))
-        return x, y, width, height
+        return corners
 
-    def _covered(self, corners: FloatArray, width: float, height: float) -> FloatArray:
-        """How much of the other plates each place covers."""
-        if not self._taken:
-            return np.zeros(len(corners))
-        taken = np.array(self._taken)[np.newaxis]
+    def _covers(self, corners: FloatArray, width: float) -> BoolArray:
+        """(C,) whether a plate there would cover another one."""
         x, y = corners[:, :1], corners[:, 1:]
-        across = np.minimum(x + width, taken[..., 2]) - np.maximum(x, taken[..., 0])
-        down = np.minimum(y + height, taken[..., 3]) - np.maximum(y, taken[..., 1])
-        areas: FloatArray = (across.clip(0) * down.clip(0)).sum(axis=1)
-        return areas
+        across = np.minimum(x + width, self._taken[:, 2]) - np.maximum(x, self._taken[:, 0])
+        bottoms = np.minimum(y + self._plate_height, self._taken[:, 3])
+        shared = np.logical_and(across > 0, bottoms > np.maximum(y, self._taken[:, 1]))
+        covers: BoolArray = np.logical_or.reduce(shared, axis=1)
+        return covers

@@ -8,6 +8,7 @@ from xml.etree import ElementTree as ET
 import numpy as np
 import pytest
 
+from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.figures.overlay import Mark, Overlay, outline
 from vidscore_evaluators.figures.whisker import whisker_svg
 
@@ -40,21 +41,88 @@ def test_names_are_text_and_never_markup() -> None:
     assert not any(name.startswith("on") for element in elements for name in element.attrib)
 
 
-def test_plates_cover_no_other_where_there_is_room() -> None:
-    marks = [Mark("fn", (400, 300, 440, 340), number, "Car") for number in range(4)]
-    svg = Overlay(960, 540, marks).svg("", "", "x")
-    plates = re.findall(
-        r'<g class="big"><rect class="plate" x="([\d.]+)" y="([\d.]+)" '
-        r'width="([\d.]+)" height="([\d.]+)"',
+def plates(svg: str, css: str = "big") -> tuple[FloatArray, list[str]]:
+    """(P, 4) edges of plates, and their texts."""
+    found = re.findall(
+        rf'<g class="{css}"><rect class="plate" x="([\d.]+)" y="([\d.]+)" '
+        r'width="([\d.]+)" height="([\d.]+)"/>.*?<text[^>]*>([^<]*)</text>',
         svg,
     )
-    boxes = np.array(plates, dtype=np.float64)
+    boxes = np.array([entry[:4] for entry in found], dtype=np.float64).reshape(-1, 4)
+    boxes[:, 2:] += boxes[:, :2]
+    return boxes, [entry[4] for entry in found]
+
+
+def covered_plates(boxes: FloatArray) -> int:
+    """Pairs of plates that cover each other; coordinates have one decimal."""
+    low = np.maximum(boxes[:, None, :2], boxes[:, :2])
+    high = np.minimum(boxes[:, None, 2:], boxes[:, 2:])
+    covered = ((high - low) > 0.2).all(axis=2)
+    return int((covered.sum() - len(boxes)) // 2)
+
+
+def test_plates_cover_no_other_where_there_is_room() -> None:
+    marks = [Mark("fn", (400, 300, 440, 340), number, "Car") for number in range(4)]
+    boxes, _ = plates(Overlay(960, 540, marks).svg("", "", "x"))
     assert len(boxes) == 4
-    for one in range(4):
-        for other in range(one):
-            low = np.maximum(boxes[one, :2], boxes[other, :2])
-            high = np.minimum(boxes[one, :2] + boxes[one, 2:], boxes[other, :2] + boxes[other, 2:])
-            assert (high - low).min() <= 0.2
+    assert covered_plates(boxes) == 0
+
+
+def crowd(count: int, step: float) -> list[Mark]:
+    """Cars of 60 x 90 in nine columns; each fifth is missed, and each seventh a false alarm."""
+    kinds = ["fn" if n % 5 == 4 else "fp" if n % 7 == 6 else "tp" for n in range(count)]
+    corners = [(n % 9 * 135.0 + 10, n // 9 * step + 5) for n in range(count)]
+    return [
+        Mark(kind, (x, y, x + 60, y + 90), n + 1, "car", f"0.{n:02}")
+        for n, (kind, (x, y)) in enumerate(zip(kinds, corners, strict=True))
+    ]
+
+
+@pytest.mark.parametrize("css", ["big", "small"])
+@pytest.mark.parametrize("step", [140.0, 30.0, 1.0])
+def test_plates_of_crowds_cover_no_other(css: str, step: float) -> None:
+    boxes, texts = plates(Overlay(1280, 720, crowd(45, step)).svg("", "", "x"), css)
+    assert len(boxes) > 8
+    assert covered_plates(boxes) == 0
+    assert all(re.fullmatch(r"\d+( car 0\.\d+)?", text) for text in texts)
+
+
+def test_plates_are_shortened_and_then_left_out_where_there_is_no_room() -> None:
+    svg = Overlay(1280, 720, crowd(45, 10.0)).svg("", "", "x")
+    _, texts = plates(svg)
+    shortened = [text for text in texts if text.isdecimal()]
+    assert 0 < len(shortened) < len(texts) < 45
+    assert len(re.findall(r"<title>\d+ car 0\.\d+</title>", svg)) == 45
+
+
+def test_plates_of_mistakes_find_room_before_those_of_hits() -> None:
+    marks = [Mark("tp", (400, 300, 440, 340), number, "Car", "0.50") for number in range(1, 31)]
+    marks += [Mark("fn", (400, 300, 440, 340), 31, "Car"), Mark("fp", (400, 300, 440, 340), 32)]
+    _, texts = plates(Overlay(960, 540, marks).svg("", "", "x"))
+    assert texts[:2] == ["31 Car", "32"]
+
+
+def test_a_plate_of_a_long_label_stays_in_the_picture_and_keeps_its_number_and_detail() -> None:
+    label = "very-long-label-" + "x" * 50
+    svg = Overlay(1280, 720, [Mark("tp", (1200, 600, 1270, 700), 6, label, "0.94")]).svg(
+        "", "", "x"
+    )
+    boxes, [text] = plates(svg)
+    assert boxes[0, 2] <= 960
+    assert text.startswith("6 very-long")
+    assert text.endswith(" 0.94")
+
+
+def test_labels_written_from_right_to_left_leave_number_and_confidence_at_their_ends() -> None:
+    """Of the plate and of the title, by an isolate that nothing else has."""
+    marks = [
+        Mark("tp", (10, 10, 40, 40), 4, "\u05e1\u05d9\u05e8\u05d4", "0.94"),
+        Mark("tp", (300, 300, 340, 340), 5, "car", "0.50"),
+    ]
+    svg = Overlay(960, 540, marks).svg("", "", "x")
+    assert svg.count("4 \u2068\u05e1\u05d9\u05e8\u05d4\u2069 0.94") == 2
+    assert svg.count("5 car 0.50") == 2
+    assert svg.count("\u2068") == 2
 
 
 def test_the_same_in_both_systems_can_be_left_out() -> None:

@@ -76,7 +76,8 @@ def picture(
             row.kind or "own",
             place,
             row.number,
-            " ".join(filter(None, (row.label, row.confidence))),
+            row.label,
+            row.confidence,
             mask=frame.mask_of(row.number - 1),
         )
         for row, place in zip(rows, frame.coordinates[: len(rows)].tolist(), strict=True)

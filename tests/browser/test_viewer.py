@@ -106,7 +106,7 @@ def test_a_pointer_over_a_curve_reads_the_operating_point_there(
     tab: Any, request: pytest.FixtureRequest, where: str
 ) -> None:
     watched = tab(request.getfixturevalue(where), viewport=WIDE)
-    figure = watched.page.locator("figure.plot", has_text="ROC").first
+    figure = watched.page.locator("figure.plot", has_text="FROC").first
     reading = figure.locator("[data-read]")
     point = figure.locator("circle.hit")
     figure.locator("svg").scroll_into_view_if_needed()
@@ -121,7 +121,7 @@ def test_a_pointer_over_a_curve_reads_the_operating_point_there(
 
 def test_the_arrows_read_the_same_and_enter_chooses_it(tab: Any, address: str) -> None:
     watched = tab(f"{address}?confidence=0.5", viewport=WIDE)
-    reading = watched.page.get_by_role("slider", name="Point of ROC")
+    reading = watched.page.get_by_role("slider", name="Point of FROC")
     assert reading.inner_text().startswith("Confidence 0.4000. ")
     reading.focus()
     watched.page.keyboard.press("ArrowRight")
@@ -152,7 +152,7 @@ def test_a_choice_made_while_the_one_before_is_answered_is_kept(tab: Any, addres
     assert "label=Car" in page.url
     page.wait_for_function("document.querySelector('#by option[selected]').value === 'errors'")
     assert page.locator("#label").input_value() == "Car"
-    assert page.get_by_role("slider", name="Point of ROC").count() == 1
+    assert page.get_by_role("slider", name="Point of FROC").count() == 1
 
 
 def test_outcomes_and_systems_are_shown_as_chosen(tab: Any, address: str) -> None:

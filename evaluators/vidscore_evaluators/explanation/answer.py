@@ -11,6 +11,7 @@ from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.explanation.figures import FEW_SEQUENCES, VERY_FEW_SEQUENCES, FigureRow
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.markup import MINUS
 
 NARROW_SPACE = "\N{NO-BREAK SPACE}"
@@ -90,44 +91,6 @@ def figure(value: float | None, digits: int = 4, *, signed: bool = False) -> str
         return "undefined"
     text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
     return (f"+{text}" if signed and value > 0 else text).replace("-", MINUS)
-
-
-def measure_title(name: str) -> str:
-    """A measure in a sentence: short names without vowels or of few letters are abbreviations."""
-    known = {"f1": "F1", "ap": "AP", "mota": "MOTA", "motp": "MOTP", "hota": "HOTA", "idf1": "IDF1"}
-    if name in known:
-        return known[name]
-    words = name.split("_")
-    shown = [known.get(word, word.upper() if word in _ABBREVIATIONS else word) for word in words]
-    shown[0] = shown[0] if shown[0].isupper() else shown[0].capitalize()
-    return " ".join(shown)
-
-
-_ABBREVIATIONS = frozenset(
-    [
-        "amr",
-        "ar",
-        "ass",
-        "det",
-        "emd",
-        "hd",
-        "idp",
-        "idr",
-        "loc",
-        "moda",
-        "mse",
-        "motal",
-        "mse",
-        "nmotda",
-        "ospa",
-        "ospa2",
-        "owta",
-        "roc",
-        "smota",
-        "sse",
-        "wod",
-    ]
-)
 
 
 def _heading(material: Material, rows: Sequence[FigureRow], judgement: Judgement | None) -> str:

@@ -110,7 +110,7 @@ def _board_of(
         request.label if request.HasField("label") else None,
     )
     if not sees_parts(caller, definition, domain=board.domain, label=board.label):
-        raise NotReleasedError("scores of single domains and classes are not released")
+        raise NotReleasedError("scores of single domains and labels are not released")
     return board
 
 

@@ -277,7 +277,7 @@ def shown_tiers(
     shown = shown_basis(record)
     key = None if shown is None else shown.key(board.evaluator.name)
     if not board.of_everything:
-        return ShownTiers("no tiers: boards of single domains and classes have none")
+        return ShownTiers("no tiers: boards of single domains and labels have none")
     if key is None:
         return ShownTiers("")
     exact = caller.is_organiser

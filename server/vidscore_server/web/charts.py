@@ -9,10 +9,11 @@ from typing import NamedTuple
 import numpy as np
 
 from vidscore_evaluators.errors import ParameterError
-from vidscore_evaluators.explanation.answer import figure, measure_title
+from vidscore_evaluators.explanation.answer import figure
 from vidscore_evaluators.explanation.judgement import Judgement
 from vidscore_evaluators.explanation.mistakes import Confusion, confusion, kind_rows
 from vidscore_evaluators.explanation.sweep import Band, ConfidenceSweep
+from vidscore_evaluators.explanation.titles import axis_title, measure_title
 from vidscore_evaluators.figures.axes import Axis
 from vidscore_evaluators.figures.curves import CurveChart, Line
 from vidscore_evaluators.figures.markup import coordinate, markup_text
@@ -84,15 +85,22 @@ def _confidence_charts(
     names = " and ".join(systems)
     found, alarms = "share of objects found", "false alarms a frame"
     kinds = (
-        ("ROC", f"ROC curve of {names}", Axis(alarms, (0.0,)), Axis(found, (0.0, 1.0))),
+        (
+            "FROC",
+            "objects found over false alarms (free-response ROC)",
+            f"FROC curve of {names}",
+            Axis(alarms, (0.0,)),
+            Axis(found, (0.0, 1.0)),
+        ),
         (
             "Precision-recall",
+            "precision",
             f"Precision-recall curve of {names}",
             Axis("recall", (0.0, 1.0)),
             Axis("precision", (1.0,)),
         ),
     )
-    for index, (title, long, x, y) in enumerate(kinds):
+    for index, (title, what, long, x, y) in enumerate(kinds):
         values = [
             (sweep.false_alarms_per_frame, sweep.recall)
             if index == 0
@@ -117,7 +125,7 @@ def _confidence_charts(
         header = ["confidence", *(f"{name}, {axis.label}" for name in systems for axis in (x, y))]
         yield {
             "title": title,
-            "what": y.label,
+            "what": what,
             "svg": chart.svg(f"chart{index}", "".join(_target(page, point) for point in points)),
             "read": _chosen(points, float(sweeps[0].confidences[at[0]])),
             "header": header,
@@ -227,7 +235,7 @@ def _report_chart(
         Line(name if len(systems) > 1 else "", _floats(one, across), _floats(one, up))
         for name, one in zip(systems, own, strict=True)
     ]
-    x, y = Axis(across.replace("_", " ")), Axis(up.replace("_", " "))
+    x, y = Axis(axis_title(across)), Axis(axis_title(up))
     chart = CurveChart(f"{title} of {' and '.join(systems)} by {evaluator}", x, y, lines)
     return chart_context(chart, systems, title, evaluator, number)
 

@@ -7,7 +7,8 @@ from pathlib import Path
 
 from jinja2 import Environment, PackageLoader, StrictUndefined
 
-from vidscore_evaluators.explanation.answer import figure, in_words, measure_title, percent
+from vidscore_evaluators.explanation.answer import figure, in_words, percent
+from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_server.web.site.phrases import (
     last_part,
     sentence,

@@ -163,7 +163,7 @@ async def test_a_board_without_tiers_says_why(hosted: Hosted) -> None:
     assert board.tiers_note.startswith("no tiers: fewer than two sequences have objects")
     assert set(tiers(board).values()) == {(None, None)}
     part = await hosted.viewer.board(domain="")
-    assert part.tiers_note == "no tiers: boards of single domains and classes have none"
+    assert part.tiers_note == "no tiers: boards of single domains and labels have none"
     assert (await hosted.viewer.board()).tiers_stale is False
 
 

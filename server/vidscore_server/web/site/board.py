@@ -10,7 +10,7 @@ from msgspec import Struct
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from vidscore_evaluators.csv_text import csv_text
-from vidscore_evaluators.explanation.answer import measure_title
+from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.curves import CurveChart
 from vidscore_evaluators.figures.report_curves import choose_curves
 from vidscore_evaluators.report import Curve, Report, Scores

@@ -9,8 +9,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from vidscore_evaluators.explanation.answer import figure, in_words, measure_title
+from vidscore_evaluators.explanation.answer import figure, in_words
 from vidscore_evaluators.explanation.figures import FEW_SEQUENCES
+from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_server.web.site.phrases import (
     chance_text,
     counted,

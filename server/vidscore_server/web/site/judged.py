@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.explanation.answer import measure_title
+from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.specification import spec_from_dict

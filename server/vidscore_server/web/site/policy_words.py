@@ -8,7 +8,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from vidscore_evaluators.explanation.answer import in_words, measure_title
+from vidscore_evaluators.explanation.answer import in_words
+from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_server.web.site.phrases import (
     counted,
     duration_text,

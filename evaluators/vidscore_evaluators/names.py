@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
+from unicodedata import bidirectional
 
 MAXIMUM_NAME_LENGTH = 1000
 """Characters that a name may have; every report repeats it, so a longer one is no name."""
@@ -22,6 +23,11 @@ _FORMS = ("\\x{:02x}", "\\u{:04x}")
 def holds_controls(text: str) -> bool:
     """Whether a text has a character that a terminal would obey in place of showing it."""
     return _CONTROLS.search(text) is not None
+
+
+def is_right_to_left(text: str) -> bool:
+    """Whether a part of a text is written from right to left, as Hebrew and Arabic are."""
+    return any(bidirectional(character) in ("R", "AL", "AN") for character in text)
 
 
 def is_formula(text: str) -> bool:

@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from functools import cached_property
-from unicodedata import bidirectional
 
 import numpy as np
 from msgspec import Struct
@@ -25,6 +24,7 @@ from vidscore_evaluators.figures._text import TEXT_SIZE, fitted, text_width
 from vidscore_evaluators.figures.markup import coordinate, markup_text
 from vidscore_evaluators.figures.mask_paths import mask_paths
 from vidscore_evaluators.masks import Masks, concatenate_masks
+from vidscore_evaluators.names import is_right_to_left
 
 WIDTH = 960.0
 """Width of a picture in its own units."""
@@ -231,7 +231,7 @@ def _words_markup(words: Words) -> str:
     return _joined(
         tuple(
             f"{_ISOLATE}{markup_text(word)}{_END_OF_ISOLATE}"
-            if any(bidirectional(character) in ("R", "AL", "AN") for character in word)
+            if is_right_to_left(word)
             else markup_text(word)
             for word in words
         )

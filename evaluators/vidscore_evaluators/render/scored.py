@@ -23,6 +23,7 @@ from vidscore_evaluators.arrays import BoolArray, FlagArray, FloatArray, IntArra
 from vidscore_evaluators.errors import Fault, ParameterError
 from vidscore_evaluators.mask_outlines import ColumnPieces, column_pieces
 from vidscore_evaluators.masks import Masks, no_masks
+from vidscore_evaluators.names import is_right_to_left
 from vidscore_evaluators.outcome_table import CODES, NO_PARTNER, OUTCOMES, SIDES, Outcome, Outcomes
 from vidscore_evaluators.render.style import KINDS, NO_KIND, Kind, kinds_of
 from vidscore_evaluators.selection import Selection
@@ -333,7 +334,9 @@ def _names(table: _SideTable, objects: slice) -> tuple[str, ...]:
             strict=True,
         )
     ):
-        words = [str(row), annotations.labels[label]]
+        name = annotations.labels[label]
+        # OpenCV writes from left to right alone, and would show such a label back to front.
+        words = [str(row), f"label {label}" if is_right_to_left(name) else name]
         if track != NO_TRACK:
             words.append(f"#{track}")
         if OUTCOMES[code] in _EXPLAINED:

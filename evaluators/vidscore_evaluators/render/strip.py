@@ -9,6 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import sequence_name
+from vidscore_evaluators.names import is_right_to_left
 from vidscore_evaluators.render.plates import Type, draw_mark
 from vidscore_evaluators.render.scored import FrameView
 from vidscore_evaluators.render.style import INK, PAPER, RULE, SECOND_INK, STYLES, Image, Kind
@@ -104,7 +105,9 @@ def _write_title(image: Image, view: FrameView, type_: Type, base: int, without_
         room -= right
         if remark:
             type_.write(image, remark, width - edge - type_.width_px(remark), base, SECOND_INK)
-    name = _shortened(sequence_name(view.sequence), room, type_)
+    name = sequence_name(view.sequence)
+    # OpenCV writes from left to right alone, and would show such a name back to front.
+    name = "" if is_right_to_left(name) else _shortened(name, room, type_)
     type_.write(image, name, edge, base, INK)
     left = edge + (type_.width_px(name) + 4 * type_.gap_px if name else 0)
     type_.write(image, frame, left, base, INK)

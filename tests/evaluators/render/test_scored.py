@@ -91,6 +91,16 @@ def test_a_view_counts_the_objects_of_its_frame(frames: ScoredFrames) -> None:
     assert np.isnan(truth.confidences).all()
 
 
+def test_a_label_that_is_written_from_right_to_left_is_named_by_its_number() -> None:
+    """Among the labels of both sides, in order: Car, car, then one in Hebrew and one in Arabic."""
+    hebrew, arabic = "\u05e1\u05d9\u05e8\u05d4", "\u0639\u0631\u0628\u0629"
+    truth = [{**box(1, 4.0), "class": name} for name in ("car", hebrew, arabic)]
+    detections = [{**box(1, 4.0), "class": name} for name in ("Car", hebrew)]
+    view = scored(aligned_of(truth, detections), [(1, 1)], [0, 2], [0]).view(0)
+    assert view.sides[Side.TRUTH].names == ("0 car", "1 label 2", "2 label 3")
+    assert view.sides[Side.DETECTIONS].names == ("0 Car", "1 label 2")
+
+
 def test_a_tail_has_the_middles_of_the_track_and_breaks_where_it_was_not_seen(
     frames: ScoredFrames,
 ) -> None:

@@ -6,8 +6,10 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.evaluators.render.scenes import grey, side_of, view_of
 
+from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.render.picture import Drawing, draw_frame
 from vidscore_evaluators.render.plates import Type
 from vidscore_evaluators.render.strip import bar_widths, counts_in_words, draw_strip, strip_height
@@ -58,3 +60,14 @@ def test_a_strip_of_any_width_can_be_drawn(width: int) -> None:
     image = np.zeros((strip_height(type_), width, 3), dtype=np.uint8)
     draw_strip(image, view_of(side_of([ANY], [Kind.MISS])), type_, without_plate=3)
     assert (image[0] > 240).all()
+
+
+def test_a_sequence_whose_name_is_written_from_right_to_left_is_not_named() -> None:
+    view = view_of(side_of([ANY], [Kind.HIT]))
+    unnamed, hebrew = [
+        draw_frame(
+            grey(640, 100), replace(view, sequence=SequenceKey("", name)), Drawing(scale=1.0)
+        )
+        for name in ("", "\u05db\u05d1\u05d9\u05e9")
+    ]
+    assert np.array_equal(unnamed, hebrew)

@@ -157,6 +157,19 @@ def test_a_dropped_track_costs_less_if_it_is_regained_with_its_identity() -> Non
     assert all(less is not None and more is not None and less < more for less, more in later)
 
 
+@pytest.mark.parametrize("name", ["track-ospa", "ospa2"])
+def test_a_frame_with_one_of_two_tracks_counts_as_the_cutoff(name: str) -> None:
+    """Four frames, exact in one, alone in one, apart by 2/3, over c, in two: (0 + 3 c) / 4."""
+    truth = [still(range(4))]
+    found = [still(range(1)) | still(range(2, 4), x=5.0)]
+    report = report_of(name, truth, found, cutoff=0.4)
+    if name == "track-ospa":
+        assert report.value("track_ospa") == pytest.approx(0.3, abs=1e-15)
+    else:
+        last = report.curve("ospa2_by_frame").columns["ospa2"][3]
+        assert last == pytest.approx(0.3, abs=1e-15)
+
+
 def test_two_tracks_that_swap_identities_halfway_cost_half() -> None:
     """Each truth track is covered for half of its frames by its partner: distance 1/2 each."""
     truth = [still(range(10)), still(range(10), x=50.0)]

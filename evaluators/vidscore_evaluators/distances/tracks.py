@@ -146,7 +146,9 @@ class TrackHausdorff(TrackSetDistance[TrackHausdorffParameters]):
     Parameters = TrackHausdorffParameters
     parts = ("track_hausdorff",)
     measures = (
-        distance_measure("track_hausdorff", "How far the loneliest track is from the other set."),
+        distance_measure(
+            "track_hausdorff", "Largest distance of a track to the nearest of the other set."
+        ),
         *COUNT_MEASURES,
     )
     ranking = ("track_hausdorff",)
@@ -199,7 +201,7 @@ class TrackOspa(TrackSetDistance[TrackOspaParameters]):
     Parameters = TrackOspaParameters
     parts = ("track_ospa", "localisation", "cardinality")
     measures = (
-        distance_measure("track_ospa", "Least mean cost of pairing tracks, c for a lonely one."),
+        distance_measure("track_ospa", "Least mean cost of pairing tracks, c for an unpaired one."),
         distance_measure("localisation", "Part that is due to distances of paired tracks."),
         distance_measure("cardinality", "Part that is due to tracks without a partner."),
         *COUNT_MEASURES,
@@ -259,6 +261,8 @@ class Ospa2(TrackSetDistance[Ospa2Parameters]):
        counts, and one whose window is empty is at a distance of 0
        (`vidscore_evaluators.distances.sets`).
     4. Tracks, `references` and `predictions`, are counted anew in each window.
+    5. With a cut-off c, a frame that has one of two tracks counts as c in their distance, which is
+       therefore at most c (appendix 3.2).
     """
 
     name = "ospa2"

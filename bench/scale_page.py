@@ -42,26 +42,25 @@ on the machine at hand and writes this page; `BENCH_ARGS="--detections 10000000"
 
 ## Measured
 
-On a machine of {processors} processors, for which {load:.1f} programs stood in line on average in
-the last minute, ours and others: an archive in Parquet, a file a sequence of 1,000 frames with 10
-objects each, scored by `f1` in processes, which share as many processors as there are of them.
-Reading, checking and digesting both sides and merging the shards is in the time; starting processes
-is not. Every number of workers has the same shards. A process opens each file once, to see whose
-rows it has, unless folders `sequence=...` say so; each shard then looks at the names and times of
-all files.
+On a machine of {processors} processors, with a load average of {load:.1f} over the last minute,
+ours included: an archive in Parquet, one file per sequence of 1,000 frames with 10 objects each,
+scored by `f1` in processes, which share as many processors as there are of them. Reading, checking
+and digesting both sides and merging the shards is in the time; starting processes is not. Every
+number of workers has the same shards. A process opens each file once, to see whose rows it has,
+unless folders `sequence=...` say so; each shard then looks at the names and times of all files.
 
-| workers | detections | a second | efficiency | processor time a detection | largest worker |
+| workers | detections | per second | efficiency | processor time per detection | largest worker |
 | --- | --- | --- | --- | --- | --- |
 {rows}
 
-Efficiency is the rate a worker beside that of the fewest workers, on the first {first:,}
+Efficiency is the rate per worker beside that of the fewest workers, on the first {first:,}
 detections, which all score one after the other; rates are medians of all that was scored. Where
 other programs run, rates and efficiency are theirs as much as ours, and processor time says more.
-The two sides take {size:.1f} bytes a detection.
+The two sides take {size:.1f} bytes per detection.
 
 ## Inferred
 
-For 10^12 detections, from the processor time a detection of {count} workers:
+For 10^12 detections, from the processor time per detection of {count} workers:
 
 - **Processor time**: {hours:,.0f} processor hours; at an assumed ${price:g} each, ${cost:,.0f}.
 - **Time**: {time_h:,.1f} hours on {machines} machines of {each} processors, if they are as fast as

@@ -34,7 +34,7 @@ class Masks(Struct, frozen=True, eq=False):
         sizes: (N, 2) height and width of the images in pixels.
         starts: (N + 1,) offsets into `runs`.
         runs: (R,) lengths of runs, 0s and 1s in turn from the first of each mask on.
-        kept: What was worked out of the masks, by name: arrays of N rows, 48 bytes a mask at most.
+        kept: What was worked out of the masks, by name: N rows each, 48 bytes per mask at most.
     """
 
     sizes: IntArray

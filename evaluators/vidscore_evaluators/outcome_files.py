@@ -117,7 +117,7 @@ class CsvOutcomes(OutcomeWriter):
 
 
 class JsonOutcomes(OutcomeWriter):
-    """A JSON array of one object a row, each on a line of its own."""
+    """A JSON array of one object per row, each on a line of its own."""
 
     _separator = "[\n"
 

@@ -255,9 +255,9 @@ class Report:
         """The scores as a data frame.
 
         Args:
-            form: ``wide`` for a row a domain, label and sequence with a column a measure, ``long``
-                for a row a score. A dimension that is null stands for all of them, a score that is
-                null is undefined.
+            form: ``wide`` for one row per domain, label and sequence with one column per measure,
+                ``long`` for one row per score. A dimension that is null stands for all of them, a
+                score that is null is undefined.
             backend: ``pandas``, ``polars`` or ``pyarrow``.
 
         Returns:

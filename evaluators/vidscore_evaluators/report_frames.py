@@ -1,4 +1,4 @@
-"""The scores of a report as columns: a row a score, or a row a domain, label and sequence."""
+"""The scores of a report as columns: one row per score, or per domain, label and sequence."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vidscore_evaluators.report import Block, Number, Report
 from vidscore_evaluators.report_grids import Key
 
 Form = Literal["wide", "long"]
-"""``wide``: a column a measure; ``long``: a row a score."""
+"""``wide``: one column per measure; ``long``: one row per score."""
 
 _PLACES = ("domain", "label", "sequence")
 

@@ -46,7 +46,7 @@ class Grid(Struct, frozen=True):
 
 
 def overall_grid(reports: Sequence[Report]) -> Grid:
-    """Scores over all classes, of every evaluator: a line a measure, a column a domain.
+    """Scores over all classes, of every evaluator: one line per measure, one column per domain.
 
     Args:
         reports: The reports; where there are several, a line begins with its evaluator.
@@ -70,7 +70,7 @@ def overall_grid(reports: Sequence[Report]) -> Grid:
 
 
 def detail_grids(report: Report, *, sequences: bool) -> list[Grid]:
-    """Scores of classes and, where wanted, of sequences: a line each, a column a measure.
+    """Scores of classes and, where wanted, of sequences: a line each, one column per measure.
 
     Args:
         report: The report.

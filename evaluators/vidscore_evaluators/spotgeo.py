@@ -174,7 +174,7 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
 
     @property
     def growth(self) -> Growth:
-        """A row a sequence."""
+        """One row per sequence."""
         return Growth(by="sequence", bytes_each=_BYTES_PER_SEQUENCE)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:

@@ -1,4 +1,4 @@
-"""A table of outcomes has a row an object and detection; files say the same, and read back."""
+"""A table of outcomes has one row per object and detection; files say the same, and read back."""
 
 from __future__ import annotations
 

@@ -68,7 +68,7 @@ def comparison_parts(comparisons: Sequence[Comparison]) -> Iterator[Words | Grid
 
 
 def _scores_grid(pair: SystemPair) -> Grid:
-    """Scores over everything, a line a measure."""
+    """Scores over everything, one line per measure."""
     headings = ("measure", pair.first, pair.second, "difference", "low", "high", "p better")
     lines = [
         (one.measure, *_cells(one)) for one in pair.differences if one.domain is one.label is None
@@ -134,7 +134,7 @@ def _cells(one: Difference) -> tuple[str, ...]:
 
 
 def _lines(comparisons: Sequence[Comparison]) -> Iterator[tuple[object, ...]]:
-    """A line a score, then those of sequences and frames that made the difference."""
+    """One line per score, then those of sequences and frames that made the difference."""
     for comparison in comparisons:
         for pair in comparison.pairs:
             start = (comparison.evaluator.name, pair.first, pair.second)

@@ -29,7 +29,7 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
 
     Args:
         address: Address of the scheduler; None for a cluster of this machine.
-        workers: Processes of such a cluster; None for one a processor.
+        workers: Processes of such a cluster; None for one per processor.
 
     Raises:
         MissingExtraError: If Dask is not installed.

@@ -126,7 +126,7 @@ SECTIONS: Sections = {
         "serve": Entry(f"{SERVER}.serve:serve", "Run a scoring server.", extra="server"),
         "pipe": Entry(
             f"{CLI}.pipe:pipe",
-            "Score frames that a running program writes to standard input, one a line, as JSON.",
+            "Score frames that a running program writes to standard input, one per line, as JSON.",
         ),
         "live": Entry(
             f"{CLI}.live:live",

@@ -75,7 +75,7 @@ class ScoredSystem(Struct, frozen=True):
     def of(
         cls, name: str, evaluators: Sequence[Evaluator[Any]], reports: Sequence[Report]
     ) -> ScoredSystem:
-        """Keep of the reports of a system, one an evaluator, what the table shows."""
+        """Keep of the reports of a system, one per evaluator, what the table shows."""
         scores = {
             f"{report.evaluator}.{measure}" if len(evaluators) > 1 else measure: value
             for report in reports

@@ -250,7 +250,7 @@ def strict_option(left_undone: str = "written") -> Decorator[Any]:
     """``--strict``.
 
     Args:
-        left_undone: What nothing is where there are warnings.
+        left_undone: Completes 'nothing is ...' in the help.
     """
     return click.option(
         "--strict",

@@ -74,7 +74,7 @@ def write_records(
 
 
 def write_record(record: Record, format_: str, output: str) -> None:
-    """Write one thing, in a table a line for each of its values.
+    """Write one record; as a table, one line per value.
 
     Args:
         record: Its values by name.

@@ -35,7 +35,7 @@ enum class Script {
   never_accept,          // take everything and say nothing
 };
 
-/// A server in this process, with two evaluators, one a page.
+/// A server in this process, with two evaluators, one per page.
 class FakeScoring final : public wire::ScoringService::Service,
                           public wire::EvaluatorService::Service {
  public:

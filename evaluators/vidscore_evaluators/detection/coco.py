@@ -132,7 +132,7 @@ class Coco(Criterion[CocoParameters]):
 
     name = "coco"
     version = "1.2.0"
-    title = "COCO detection: AP and AR over ten thresholds, area ranges and detections an image"
+    title = "COCO detection: AP and AR over ten thresholds, area ranges and detections per image"
     task = Task.DETECTION
     Parameters = CocoParameters
     needs = Needs(BOXES, BOXES, confidences=True, ranked=True)

@@ -41,7 +41,7 @@ class Ospa(Struct, frozen=True, eq=False):
 
 
 def hausdorff(distances: FloatArray) -> FloatArray:
-    """Hausdorff distance (eq. 1): how far the loneliest element of either set is from the other.
+    """Hausdorff distance (eq. 1): the largest distance of an element to the other set.
 
     Args:
         distances: (..., m, n) base distances in [0, 1].

@@ -1,4 +1,4 @@
-"""The figures of systems with their uncertainty, a row a measure."""
+"""The figures of systems with their uncertainty, one row per measure."""
 
 from __future__ import annotations
 

@@ -56,7 +56,7 @@ class Framing(StrEnum):
     """How messages are told apart in a stream of bytes; brokers and datagrams need none."""
 
     LINES = "lines"
-    """One message a line."""
+    """One message per line."""
     LENGTH = "length"
     """The length of a message before it, in four bytes, the highest first."""
     DOCUMENT = "document"

@@ -33,7 +33,7 @@ def read(message: bytes) -> list[FeedFrame]:
     for number, line in enumerate(message.splitlines(), 1):
         if not line or line.isspace():
             continue
-        document = json_object(line, "an object, one frame a line")
+        document = json_object(line, "an object, one frame per line")
         found = [
             Fault(problem.found, problem.expected, None, number, None, problem.field,
                   problem.advice)

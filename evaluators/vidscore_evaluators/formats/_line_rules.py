@@ -94,7 +94,7 @@ def line_problems(frame: object, arity: int | None) -> Iterator[Problem]:
         arity: Coordinates of the objects of the lines before; None where there were none.
     """
     if not isinstance(frame, dict):
-        yield Problem(None, type_name(frame), "an object, one frame a line")
+        yield Problem(None, type_name(frame), "an object, one frame per line")
         return
     if _is_plain(frame, arity):
         return
@@ -119,7 +119,7 @@ def line_problems(frame: object, arity: int | None) -> Iterator[Problem]:
 def _is_plain(frame: Mapping[str, Any], arity: int | None) -> bool:
     """Whether a line has nothing but what most lines have, in which case nothing is wrong with it.
 
-    A feed has a line a message, too few for whole columns; this looks at its objects all at once.
+    A feed has one line per message, too few for whole columns: its objects are read at once here.
     """
     objects = frame.get("objects")
     sequence, number, time_s = frame.get("sequence"), frame.get("frame"), frame.get(COLUMN)

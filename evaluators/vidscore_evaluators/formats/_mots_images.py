@@ -132,7 +132,7 @@ def _add_frame(
         return [Fault(repr(file.name), "the number of a frame as its name", source=str(file))]
     number = int(file.stem)
     if number in frames:
-        return [Fault(f"frame {number} again", "one image a frame", source=str(file))]
+        return [Fault(f"frame {number} again", "one image per frame", source=str(file))]
     frames[number] = file
     if bounds is not None and not bounds[0] <= number <= bounds[1]:
         expected = f"a frame from {bounds[0]} to {bounds[1]}, by the seqmap"

@@ -226,7 +226,7 @@ _WRITER = Writer(
 
 FORMAT = Format(
     name=NAME,
-    title="DOTA: text files of objects by four corners, one an image; result files, one a class",
+    title="DOTA: text files of objects by four corners, one per image; result files, one per class",
     read=read,
     writer=_WRITER,
     matches=matches,

@@ -1,4 +1,4 @@
-"""JSON lines: a frame a line, as programs write them while they run; `vidscore pipe` reads them.
+"""JSON lines: one frame per line, as running programs write them; `vidscore pipe` reads them.
 
 ``{"sequence": "a", "frame": 12, "time_s": 1732270000.5, "objects": [{"label": "car", "box": [x1,
 y1, x2, y2], "confidence": 0.9, "track": 3}]}``, by the JSON Schema in ``json_lines.schema.json``.
@@ -71,7 +71,7 @@ MAXIMUM_LINE_BYTES = 1 << 20
 BLOCK_LINES = 4096
 """Lines that are parsed together; what the parser makes of them is gone before the next ones."""
 
-_EXPECTED = "a file of JSON lines, one frame a line"
+_EXPECTED = "a file of JSON lines, one frame per line"
 
 
 def schema_text() -> str:
@@ -247,7 +247,7 @@ def _document(line: bytes) -> Any:
         return orjson.loads(line)
     except orjson.JSONDecodeError as error:
         found = f"no JSON ({error.msg}, character {error.colno})"
-        raise ValueError(found, "an object, one frame a line") from None
+        raise ValueError(found, "an object, one frame per line") from None
 
 
 # --- files -----------------------------------------------------------------------------------
@@ -384,7 +384,7 @@ def _shortest_number(value: float) -> int | float:
 
 FORMAT = Format(
     name=NAME,
-    title="JSON lines: an object for each frame, one a line, one file",
+    title="JSON lines: an object for each frame, one per line, one file",
     read=read,
     writer=Writer(
         folder=False,

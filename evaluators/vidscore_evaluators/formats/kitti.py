@@ -1,4 +1,4 @@
-"""KITTI tracking text: a row an object, a file a sequence, frames and pixels counted from 0.
+"""KITTI tracking text: one row per object, one file per sequence, frames and pixels counted from 0.
 
 Source: the readme of the KITTI tracking benchmark's development kit. A row has, between blanks,
 ``frame track_id type truncated occluded alpha left top right bottom height width length x y z
@@ -261,7 +261,7 @@ _WRITER = Writer(
 
 FORMAT = Format(
     name=NAME,
-    title="KITTI tracking text: 17 or 18 values between blanks in rows, a file a sequence",
+    title="KITTI tracking text: 17 or 18 values between blanks in rows, one file per sequence",
     read=read,
     writer=_WRITER,
     pair=pair,

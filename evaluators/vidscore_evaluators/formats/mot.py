@@ -1,4 +1,4 @@
-"""MOTChallenge text: a row an object, a file a sequence, frames and pixels counted from 1.
+"""MOTChallenge text: one row per object, one file per sequence, frames and pixels counted from 1.
 
 Source: motchallenge.net, instructions; A. Milan et al., "MOT16: A Benchmark for Multi-Object
 Tracking", section 3.3 and Table 3. A row is ``frame,id,left,top,width,height,conf`` and up to three
@@ -421,7 +421,7 @@ _WRITER = Writer(
 
 FORMAT = Format(
     name=NAME,
-    title="MOTChallenge text: frame,id,left,top,width,height,conf in rows, a file a sequence",
+    title="MOTChallenge text: frame,id,left,top,width,height,conf in rows, one file per sequence",
     read=read,
     writer=_WRITER,
     by_sequence=True,

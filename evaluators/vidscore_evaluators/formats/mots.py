@@ -1,4 +1,4 @@
-"""MOTS text: a row a mask, a file a sequence, as MOTSChallenge and KITTI MOTS have it.
+"""MOTS text: one row per mask, one file per sequence, as MOTSChallenge and KITTI MOTS have it.
 
 Source: P. Voigtlaender et al., "MOTS: Multi-Object Tracking and Segmentation", and its tools
 (mots_tools, file formats). A row has, between blanks, ``frame id class height width rle``: the last
@@ -386,7 +386,7 @@ _WRITER = Writer(
 
 FORMAT = Format(
     name=NAME,
-    title="MOTS text: frame, id, class, height, width and runs in rows, a file a sequence",
+    title="MOTS text: frame, id, class, height, width and runs in rows, one file per sequence",
     read=read,
     writer=_WRITER,
     pair=pair_text_files,

@@ -1,4 +1,4 @@
-"""Neovision2 annotations: a folder a domain, a CSV file a sequence, a row an object.
+"""Neovision2 annotations: one folder per domain, one CSV file per sequence, one row per object.
 
 ``<root>/<Domain>/<sequence>.csv`` with the fifteen columns of Table 4 of the Neovision2 Performance
 Evaluation Protocol 3.0 (section 4), for truth and detections alike. The project's readings:

@@ -3,7 +3,7 @@
 ``[{"sequence_id": 1, "frame": 1, "num_objects": 2, "object_coords": [[x, y], [x, y]]}, ...]``, as
 the spotGEO challenge distributes its annotations and takes submissions. ``num_objects`` is the
 number of coordinates, no (sequence, frame) comes twice, and detections have an entry for exactly
-the frames of the truth. Bounds on values (image size, objects a frame, five frames) are rules of
+the frames of the truth. Bounds on values (image size, objects per frame, five frames) are rules of
 the evaluator.
 
 Programs write the format with its keys in one order, so that a compiled loop can read the numbers

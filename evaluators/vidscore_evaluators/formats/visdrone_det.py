@@ -1,4 +1,4 @@
-"""VisDrone-DET text: a file an image, a row an object, pixels counted from 1.
+"""VisDrone-DET text: one file per image, one row per object, pixels counted from 1.
 
 Source: the readme of VisDrone2018-DET-toolkit 1.0.4 (P. Zhu et al., "Vision Meets Drones"). A row
 is ``left,top,width,height,score,class,truncation,occlusion``. The truth is a folder with
@@ -192,7 +192,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 FORMAT = Format(
     name=NAME,
-    title="VisDrone-DET text: eight values between commas in rows, a file an image",
+    title="VisDrone-DET text: eight values between commas in rows, one file per image",
     read=read,
     writer=Writer(
         folder=True,

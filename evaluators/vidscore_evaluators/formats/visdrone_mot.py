@@ -1,4 +1,4 @@
-"""VisDrone-MOT text: a file a sequence, a row an object, frames and pixels counted from 1.
+"""VisDrone-MOT text: one file per sequence, one row per object, frames and pixels counted from 1.
 
 Source: the readme of VisDrone2018-MOT-toolkit (P. Zhu et al., "Vision Meets Drones"). A row is
 ``frame,id,left,top,width,height,score,class,truncation,occlusion``. The truth is a folder with
@@ -221,7 +221,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 FORMAT = Format(
     name=NAME,
-    title="VisDrone-MOT text: ten values between commas in rows, a file a sequence",
+    title="VisDrone-MOT text: ten values between commas in rows, one file per sequence",
     read=read,
     writer=Writer(
         folder=True,

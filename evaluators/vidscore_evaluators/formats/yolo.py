@@ -1,8 +1,8 @@
-"""YOLO text: a file an image, a row an object, in parts of the image's width and height.
+"""YOLO text: one file per image, one row per object, in parts of the image's width and height.
 
 A row is ``class cx cy width height`` between blanks: the number of a class, from 0, and the centre
 and size of a box divided by the image's width and height; in detections a confidence may come last.
-``classes.txt`` in the given folder, or in one of its folders, names the classes, one a line.
+``classes.txt`` in the given folder, or in one of its folders, names the classes, one per line.
 The project's readings:
 
 1. Files are ``<folder>/<name>.txt`` or ``<folder>/<sequence>/<name>.txt``. The digits at the end of
@@ -77,7 +77,7 @@ from vidscore_evaluators.formats.source import (
 
 NAME = "yolo-text"
 CLASSES_FILE = "classes.txt"
-"""Names of the classes, one a line, in the order of their numbers."""
+"""Names of the classes, one per line, in the order of their numbers."""
 
 COLUMNS = ("class", "cx", "cy", "width", "height", "confidence")
 _KINDS = {"class": Kind.INTEGER, **dict.fromkeys(COLUMNS[1:], Kind.NUMBER)}
@@ -312,7 +312,7 @@ _WRITER = Writer(
 
 FORMAT = Format(
     name=NAME,
-    title="YOLO text: class, centre and size in parts of the image, a file a frame",
+    title="YOLO text: class, centre and size in parts of the image, one file per frame",
     read=read,
     writer=_WRITER,
     by_sequence=True,

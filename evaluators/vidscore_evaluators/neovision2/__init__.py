@@ -198,7 +198,7 @@ class Neovision2(Evaluator[Neovision2Parameters]):
 
     @property
     def growth(self) -> Growth:
-        """By sequence, a row a class and, of each curve, ten points; else by detection."""
+        """By sequence, one row per class and, of each curve, ten points; else by detection."""
         # Detection-only is one more, and no row of it is longer than one of a class.
         rows = 1 + max(len(ALL_CLASSES), len(self.specification.listed_labels))
         frames = (2 + len(COUNTERS)) * _NUMBER_BYTES

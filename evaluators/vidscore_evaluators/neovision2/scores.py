@@ -381,7 +381,7 @@ def report_warnings(frames: Table) -> tuple[ReportWarning, ...]:
     """Warnings out of the counters, each with its stable code and how often it applies.
 
     Args:
-        frames: The table of frames, a row a sequence.
+        frames: The table of frames, one row per sequence.
     """
     counts = {code: int(frames.count(code).sum()) for code in _MESSAGES}
     silent = (frames.count("received_detections") == 0) & (frames.count("evaluated_frames") > 0)

@@ -192,7 +192,7 @@ def _faults_between(headers: Mapping[str, ShardHeader]) -> Iterator[Fault]:
         names = ", ".join(map(str, missing[:SHARDS_NAMED]))
         rest = len(missing) - SHARDS_NAMED
         names += f" and {rest} more" if rest > 0 else ""
-        yield Fault(f"no usable tally file of shard {names}", f"{count} tally files, one a shard")
+        yield Fault(f"no usable tally file of shard {names}", f"{count} tally files, one per shard")
 
 
 def _usual(headers: Mapping[str, ShardHeader]) -> str:

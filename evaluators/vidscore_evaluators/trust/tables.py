@@ -119,7 +119,7 @@ def error_tables(title: str, rows: Sequence[FigureRow]) -> list[TextTable]:
 
 
 def indicator_table(title: str, rows: Sequence[FigureRow]) -> TextTable:
-    """Indicators laid out as in Tables 4 and 6: a line for each, a column a criterion.
+    """Indicators laid out as in Tables 4 and 6: a line for each, one column per criterion.
 
     Args:
         title: Title of the test.

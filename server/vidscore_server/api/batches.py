@@ -284,8 +284,8 @@ def _unless_default(column: AnyArray, default: float) -> list[Any]:
 
 # --- Stored batches: checked when they were received
 #
-# A live system sends a frame a batch. Building columns batch by batch would cost more than scoring
-# them, so batches are joined first, and columns built once.
+# A live system sends one frame per batch. Building columns batch by batch would cost more than
+# scoring them, so batches are joined first, and columns built once.
 
 JOINED_AT_ONCE = 4096
 JOINED_BYTES = 1 << 24

@@ -21,7 +21,7 @@ from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 
 COMPACT_BYTES = 4 << 20
-"""Pending bytes from which on they are tallied: a job a frame would cost more than its work."""
+"""Pending bytes from which on they are tallied: one job per frame would cost more than its work."""
 
 BYTES_PER_ROW = 64
 """Bytes that one row of a tally, a batch or a specification takes, roughly."""

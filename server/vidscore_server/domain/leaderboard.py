@@ -90,7 +90,7 @@ class BoardRules(Struct, frozen=True, dict=True):
 
 
 def rank(entries: Sequence[Entry], rules: BoardRules) -> list[RankedEntry]:
-    """One entry a team, in rank order; an undefined score comes after every defined one.
+    """One entry per team, in rank order; an undefined score comes after every defined one.
 
     Entries of one rank stand in the order of their sealing, then of their names, which says
     nothing about quality: it only makes the order one and the same.

@@ -208,8 +208,8 @@ CURVES_ALONG = frozenset({*_CHOSEN, "recall", "false_positives_per_frame"})
 of them have truth."""
 
 MOST_CURVE_POINTS = 1000
-"""So many points at most has a curve that is released under ``final``: one with a point a detection
-would judge each of them."""
+"""Most points of a curve that is released under ``final``; a point for each detection would reveal
+which of them are correct."""
 
 
 def released_curves(

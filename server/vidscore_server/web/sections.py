@@ -101,7 +101,7 @@ def _drawn(row: FigureRow, system: int) -> Drawn | None:
 
 
 def sequences_context(page: Page, judgement: Judgement) -> Context:
-    """A row a sequence, the one that costs the first system most first."""
+    """One row per sequence, the one that costs the first system most first."""
     order = judgement.order.tolist()
     first = min(page.view.first, max(0, len(order) - 1))
     rows = [_sequence_row(page, judgement, row) for row in order[first : first + ROWS]]

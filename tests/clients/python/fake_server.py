@@ -90,7 +90,7 @@ class _Scoring(scoring_service_pb2_grpc.ScoringServiceServicer):
 
 
 class _Evaluators(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
-    """Serves its evaluators one a page."""
+    """Serves its evaluators one per page."""
 
     def __init__(self, server: FakeServer, names: Sequence[str]) -> None:
         self._server = server

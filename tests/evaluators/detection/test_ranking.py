@@ -56,7 +56,7 @@ def test_recall_of_the_first_rows_of_a_frame_is_of_any_class() -> None:
 
 
 def test_a_limit_cuts_what_is_matched_at_all() -> None:
-    """One row a frame: the second object is never found, in AP as in AR."""
+    """One row per frame: the second object is never found, in AP as in AR."""
     truth = {0: [Thing(LEFT, "a"), Thing(RIGHT, "a")]}
     found = {0: [Thing(LEFT, "a", 0.2), Thing(RIGHT, "a", 0.9)]}
     for limit in ("class", "frame"):

@@ -66,7 +66,7 @@ def test_sizes_are_known_where_all_files_have_one(tmp_path: Path) -> None:
 
 
 def test_results_have_their_class_in_the_name_of_the_file(tmp_path: Path) -> None:
-    """One file a class; images without a year belong to one sequence."""
+    """One file per class; images without a year belong to one sequence."""
     write(tmp_path / "comp3_det_test_cat.txt", RESULT + "000012 -1.5 1 2 3 4\n")
     write(tmp_path / "comp4_uuid_det_val_fire_truck.txt", RESULT)
     write(tmp_path / "comp3_det_test_dog.txt", "")

@@ -28,7 +28,7 @@ def random_files(seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Truth and results whose images and entries are in no order.
 
     There are equal scores, duplicates, IoU at exact thresholds, crowds, ignored objects, areas at
-    the ends of ranges, more than 100 detections an image, and classes without objects.
+    the ends of ranges, more than 100 detections per image, and classes without objects.
     """
     random = np.random.default_rng(seed)
     classes, decimals = int(random.integers(1, 6)), int(random.choice([0, 0, 1, 2]))

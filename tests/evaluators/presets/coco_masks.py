@@ -17,7 +17,7 @@ def random_mask_files(seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
     """Truth and results whose images and entries are in no order.
 
     There are polygons of several parts, runs with and without compression, crowds, empty masks,
-    duplicates, equal scores, IoU at exact thresholds, and more than 100 detections an image.
+    duplicates, equal scores, IoU at exact thresholds, and more than 100 detections per image.
     """
     random = np.random.default_rng([seed, 21])
     classes, dense = int(random.integers(1, 4)), random.random() < 0.1

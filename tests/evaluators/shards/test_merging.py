@@ -54,7 +54,7 @@ def test_files_in_any_order_give_the_reports_of_score(tmp_path: Path) -> None:
 
 def test_a_missing_shard_is_named(files: list[Path]) -> None:
     assert faults_of(files[:2] + files[3:]) == (
-        "found no usable tally file of shard 3/4, expected 4 tally files, one a shard"
+        "found no usable tally file of shard 3/4, expected 4 tally files, one per shard"
     )
 
 

@@ -50,7 +50,7 @@ class CountError(Evaluator[CountErrorParameters]):
 
     name = "count_error"
     version = "1"
-    title = "Count error: by how many objects a frame is miscounted"
+    title = "Count error: by how many objects per frame is miscounted"
     task = Task.DETECTION
     Parameters = CountErrorParameters
     measures = (

@@ -73,7 +73,7 @@ def through_http(given: Annotations, _: Path) -> Annotations:
 
 
 def through_store(given: Annotations, _: Path) -> Annotations:
-    """A frame a batch, as a live system sends them."""
+    """One frame per batch, as a live system sends them."""
     batches = [data_of(write_batch(given.frame_run(row, row + 1))) for row in range(FRAMES)]
     return read_stored_batches(batches, 4)
 

@@ -1,6 +1,6 @@
 """Attacks on hidden truth by a team that sees nothing but what a policy shows it of its scores.
 
-The truth is one thing in each sequence that stands still, one object a frame; the attacker knows
+The truth is one thing in each sequence that stands still, one object per frame; the attacker knows
 that, the frames and the size of the image, and no position. It submits, looks at what is shown,
 and submits again.
 
@@ -324,7 +324,7 @@ def subtract(ring: Ring, seed: int, limit: int) -> float:
 def spot(ring: Ring, looks: int) -> list[tuple[float, float]]:
     """Find the thing of each sequence by outcomes: a grid over all, and finer ones where it is.
 
-    A server that takes fewer detections a frame than the grid has gets it over several frames.
+    A server that takes fewer detections per frame than the grid has gets it over several frames.
 
     Args:
         ring: What is attacked.

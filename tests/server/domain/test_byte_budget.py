@@ -46,7 +46,7 @@ def _plane() -> benchmark_pb2.Benchmark:
 
 
 def _batch(sequence: str, objects: int = 1_000) -> annotations_pb2.AnnotationBatch:
-    """A frame of 16 bytes an object."""
+    """A frame of 16 bytes per object."""
     return points({1: [(float(row), 0.0) for row in range(objects)]}, sequence)
 
 

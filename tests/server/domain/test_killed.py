@@ -1,7 +1,7 @@
 """The real process, killed at named points: nothing acknowledged is lost, nothing counted twice.
 
 The server is `vidscore serve` with a store; SIGKILL comes where a failpoint says so. The writer
-is the test: it sends one frame a batch and resumes from the offset that the server names.
+is the test: it sends one frame per batch and resumes from the offset that the server names.
 """
 
 from __future__ import annotations

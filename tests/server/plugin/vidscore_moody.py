@@ -58,7 +58,7 @@ class Moody(Evaluator[MoodyParameters]):
 
     @property
     def growth(self) -> Growth:
-        """A row a sequence."""
+        """One row per sequence."""
         return Growth("sequence", 32)
 
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:

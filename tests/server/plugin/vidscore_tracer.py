@@ -63,7 +63,7 @@ class Tracer(Evaluator[TracerParameters]):
 
     @property
     def growth(self) -> Growth:
-        """A row a sequence."""
+        """One row per sequence."""
         return Growth("sequence", 32)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:

@@ -121,7 +121,7 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
     help="Write the JSON Schema of a line, and exit.",
 )
 def pipe(**choices: Any) -> int:
-    """Score frames that a running program writes to standard input, one a line, as JSON.
+    """Score frames that a running program writes to standard input, one per line, as JSON.
 
     {"sequence": "a", "frame": 12, "objects": [{"label": "car", "box": [10, 10, 50, 50],
     "confidence": 0.9}]} is a line. With BENCHMARK the frames go into a submission to it, which is

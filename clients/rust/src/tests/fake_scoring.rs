@@ -166,7 +166,7 @@ impl ScoringService for Service {
     }
 }
 
-/// Serves two evaluators, one a page.
+/// Serves two evaluators, one per page.
 #[tonic::async_trait]
 impl EvaluatorService for Service {
     async fn list_evaluators(

@@ -225,7 +225,7 @@ def _body(rpc: str, method: MethodDescriptor, schemas: _Schemas) -> dict[str, An
         content[JSON]["example"] = REQUEST_EXAMPLES[rpc]
     found: dict[str, Any] = {"required": True, "content": content}
     if method.client_streaming:
-        found["description"] = f"As {LINES} one message a line, as {JSON} a single one."
+        found["description"] = f"As {LINES} one message per line, as {JSON} a single one."
     return found
 
 

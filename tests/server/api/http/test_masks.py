@@ -50,7 +50,7 @@ def append_of(offset: int, batch: annotations_pb2.AnnotationBatch) -> dict[str, 
 
 
 async def hosted_truth(site: Browsing, truth: Annotations) -> None:
-    """A benchmark of masks whose truth came over HTTP, a line a frame."""
+    """A benchmark of masks whose truth came over HTTP, one line per frame."""
     message = streets()
     [evaluator] = message.specification.evaluators
     evaluator.name = "coco"

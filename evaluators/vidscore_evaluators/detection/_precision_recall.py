@@ -264,14 +264,14 @@ def recalls(found: Ranked, truth: Sequence[int]) -> list[float | None]:
 def miss_rates_at(
     true: IntArray, false: IntArray, truth: int, frames: int, samples: FloatArray
 ) -> FloatArray:
-    """Miss rate at false positives a frame: that of the last point at or below each sample.
+    """Miss rate at false positives per frame: that of the last point at or below each sample.
 
     Args:
         true: (P,) true positives in descending confidence.
         false: (P,) false positives in descending confidence.
         truth: Real objects, at least one.
         frames: Frames, at least one.
-        samples: (S,) false positives a frame.
+        samples: (S,) false positives per frame.
 
     Returns:
         (S,) miss rates; 1 before any point.

@@ -1,4 +1,4 @@
-"""Log-average miss rate: misses against false alarms a frame, on logarithmic scales.
+"""Log-average miss rate: misses against false alarms per frame, on logarithmic scales.
 
 Source: the trustworthiness paper, section 2 (after P. Dollar et al., "Pedestrian Detection: An
 Evaluation of the State of the Art"). The geometric mean of the miss rate at nine rates of false

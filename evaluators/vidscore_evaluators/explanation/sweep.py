@@ -77,7 +77,7 @@ class ConfidenceSweep(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def false_alarms_per_frame(self) -> FloatArray:
-        """(P,) false alarms a frame."""
+        """(P,) false alarms per frame."""
         return _ratio(self.false_alarms, self.frames)
 
     def bands(self, times: IntArray) -> tuple[Band, Band]:

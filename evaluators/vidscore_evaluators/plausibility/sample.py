@@ -41,7 +41,7 @@ COORDINATES = ("a", "b", "c", "d")
 SAMPLE_SCHEMA = TableSchema(
     ("block",), numbers=("frame", "side", *COORDINATES), counts=("objects",), first=SAMPLE_ROWS
 )
-"""A row a box. Side 0 is the truth, 1 the detections; a point is a box of its own corner."""
+"""One row per box. Side 0 is the truth, 1 the detections; a point is a box of its own corner."""
 
 _HASH_DIGITS = 16
 _WEIGHTS = (0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.2451223337533073)

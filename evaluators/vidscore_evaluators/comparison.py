@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
+from vidscore_evaluators.arguments import check_arguments
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO, OnError, Pair
@@ -79,6 +80,7 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If an evaluator is unknown.
     """
+    check_arguments(on_error=on_error)
     single = isinstance(evaluator, str | EvaluatorSpec)
     if parameters and not single:
         raise ParameterError(

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Any, overload
 
 from vidscore_evaluators.alignment import resolve
 from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.arguments import check_arguments
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO, OnError, Pair, read_source
@@ -60,6 +61,7 @@ def read(
         InputError: With every fault, with file, line and column or entry.
         ParameterError: If the scale is invalid.
     """
+    check_arguments(on_error=on_error)
     source = read_source(
         data_path(path),
         Side(side),
@@ -168,6 +170,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If an evaluator is unknown.
     """
+    check_arguments(on_error=on_error)
     single = isinstance(evaluator, str | EvaluatorSpec)
     if parameters and not single:
         raise ParameterError(
@@ -249,6 +252,7 @@ def outcomes(  # noqa: PLR0913 - as `score`
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If the evaluator is unknown.
     """
+    check_arguments(on_error=on_error)
     judges = judged_by(
         evaluator, specification=specification, manifest=manifest, parameters=parameters
     )

@@ -225,7 +225,7 @@ class _HowToRead(Struct, frozen=True):
         inner, known, is_guess = _locate(place, self.format_name, self.side, self.beside)
         try:
             reading = known.read(inner, self.side, options)
-            if reading.faults.total and self.on_error == "refuse":
+            if reading.faults.total and self.on_error != "skip":
                 raise InputError(reading.faults.listed())
         except InputError as error:
             guess = self._guess(inner, known, is_guess=is_guess)
@@ -330,7 +330,7 @@ def read_pair(
     if right.format is None:
         return Pair(left, right)
     paired = FORMATS[right.format].pair(left, right, known.union(left.annotations.sequences))
-    if paired.faults.total and on_error == "refuse":
+    if paired.faults.total and on_error != "skip":
         raise InputError(paired.faults.listed())
     return Pair(left, with_skipped(paired.detections, paired.skipped))
 

@@ -80,13 +80,27 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If an evaluator is unknown.
     """
-    check_arguments(on_error=on_error)
+    check_arguments(
+        evaluator=evaluator,
+        systems=systems,
+        draws=draws,
+        coverage=coverage,
+        seed=seed,
+        top=top,
+        specification=specification,
+        manifest=manifest,
+        format=format,
+        on_error=on_error,
+        confidence_scale=confidence_scale,
+        select=select,
+        workers=workers,
+        progress=progress,
+    )
     single = isinstance(evaluator, str | EvaluatorSpec)
     if parameters and not single:
         raise ParameterError(
             [Fault("parameters for several evaluators", "EvaluatorSpec(name, parameters) for each")]
         )
-    _check_draws(draws, coverage, top)
     judges = judged_by(
         evaluator, specification=specification, manifest=manifest, parameters=parameters
     )
@@ -105,10 +119,10 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
         compare_systems(
             one,
             contest,
-            draws=draws,
-            coverage=coverage,
-            seed=seed,
-            top=top,
+            draws=int(draws),
+            coverage=float(coverage),
+            seed=int(seed),
+            top=int(top),
             workers=workers,
             progress=progress,
         )
@@ -194,17 +208,3 @@ def system_names(paths: Sequence[Path]) -> list[str]:
 def _long_name(path: Path, depth: int) -> str:
     """The last folders of a path and the name of its file."""
     return "/".join([*path.parts[1:][-depth:-1], path.stem])
-
-
-def _check_draws(draws: int, coverage: float, top: int) -> None:
-    faults = [
-        Fault(str(value), expected, field=name)
-        for name, value, is_right, expected in (
-            ("draws", draws, draws >= 1, "an integer of at least 1"),
-            ("coverage", coverage, 0.0 < coverage < 1.0, "a share between 0 and 1"),
-            ("top", top, top >= 0, "an integer of at least 0"),
-        )
-        if not is_right
-    ]
-    if faults:
-        raise ParameterError(faults)

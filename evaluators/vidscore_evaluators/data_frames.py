@@ -66,7 +66,7 @@ def data_frame(columns: Mapping[str, Column], backend: str) -> Any:
         ParameterError: If the backend is none of these.
     """
     if backend not in _FRAMES:
-        advice = name_advice(backend, _FRAMES)
+        advice = name_advice(str(backend), _FRAMES)
         raise ParameterError([Fault(repr(backend), "a backend", field="backend", advice=advice)])
     try:
         library = import_module(backend)

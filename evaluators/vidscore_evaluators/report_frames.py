@@ -28,7 +28,7 @@ def report_columns(report: Report, form: str) -> dict[str, Column]:
     """
     forms = {"wide": wide_columns, "long": long_columns}
     if form not in forms:
-        advice = name_advice(form, forms)
+        advice = name_advice(str(form), forms)
         raise ParameterError([Fault(repr(form), "a form", field="form", advice=advice)])
     return forms[form](report)
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from vidscore_evaluators._frame_objects import Labels, frame_annotations
 from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.arguments import check_arguments
 from vidscore_evaluators.errors import Fault, ParameterError
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.presets import evaluators_of
@@ -45,17 +46,25 @@ class Scorer:
         labels: Labels | None = None,
         sequence: str = "",
         domain: str = "",
-        specification: BenchmarkSpec = BenchmarkSpec(),
+        specification: BenchmarkSpec | None = None,
         **parameters: Any,
     ) -> None:
+        check_arguments(
+            evaluator=evaluator,
+            labels=labels,
+            sequence=sequence,
+            domain=domain,
+            specification=specification,
+        )
+        if not isinstance(evaluator, str | EvaluatorSpec):
+            raise ParameterError([Fault(repr(evaluator), "one evaluator", field="evaluator")])
+        scene = specification or BenchmarkSpec()
         given = EvaluatorSpec(evaluator) if isinstance(evaluator, str) else evaluator
         wanted = EvaluatorSpec(given.name, {**given.parameters, **parameters})
-        self._evaluators = evaluators_of(wanted, specification, files=True)
-        if isinstance(labels, str):
-            raise ParameterError([Fault(repr(labels), "a list or a mapping", field="labels")])
+        self._evaluators = evaluators_of(wanted, scene, files=True)
         self._labels = labels
         self._key = SequenceKey(domain, sequence)
-        self._stream = StreamScorer(self._evaluators, specification)
+        self._stream = StreamScorer(self._evaluators, scene)
         needs = self._evaluators[0].needs
         self._arities = {
             Side.TRUTH: needs.truth_arities[0],

@@ -59,9 +59,17 @@ def read(
 
     Raises:
         InputError: With every fault, with file, line and column or entry.
-        ParameterError: If the scale is invalid.
+        ParameterError: With every other argument that is wrong.
     """
-    check_arguments(on_error=on_error)
+    check_arguments(
+        path=path,
+        side=side,
+        format=format,
+        on_error=on_error,
+        limits=limits,
+        image_size=image_size,
+        confidence_scale=confidence_scale,
+    )
     source = read_source(
         data_path(path),
         Side(side),
@@ -170,7 +178,20 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If an evaluator is unknown.
     """
-    check_arguments(on_error=on_error)
+    check_arguments(
+        evaluator=evaluator,
+        specification=specification,
+        manifest=manifest,
+        format=format,
+        on_error=on_error,
+        confidence_scale=confidence_scale,
+        select=select,
+        online=online,
+        workers=workers,
+        executor=executor,
+        shards=shards,
+        progress=progress,
+    )
     single = isinstance(evaluator, str | EvaluatorSpec)
     if parameters and not single:
         raise ParameterError(
@@ -252,14 +273,27 @@ def outcomes(  # noqa: PLR0913 - as `score`
         SpecificationError: With every fault of the specification, or of a preset's file.
         UnknownEvaluatorError: If the evaluator is unknown.
     """
-    check_arguments(on_error=on_error)
+    check_arguments(
+        evaluator=evaluator,
+        at_threshold=at_threshold,
+        at_confidence=at_confidence,
+        specification=specification,
+        manifest=manifest,
+        format=format,
+        on_error=on_error,
+        confidence_scale=confidence_scale,
+        select=select,
+        progress=progress,
+    )
     judges = judged_by(
         evaluator, specification=specification, manifest=manifest, parameters=parameters
     )
     choice = DataChoice(format, on_error, confidence_scale, select)
     task = prepare(judges, truth, detections, choice)
     check_outcomes_offered(task.evaluators)
-    at = OperatingPoint(at_threshold, at_confidence)
+    # A number of numpy is one as well, but no loop takes those of 32 bits.
+    point = (None if at is None else float(at) for at in (at_threshold, at_confidence))
+    at = OperatingPoint(*point)
     sides = (task.pair.truth.annotations, task.pair.detections.annotations)
     most_rows = sum(side.object_count for side in sides)
     tables = [

@@ -58,14 +58,22 @@ def _read_names(value: object) -> tuple[str, ...]:
     return tuple(required_name(entry) for entry in value)
 
 
-def _names(given: str | Iterable[str] | None) -> tuple[str, ...] | None:
+def _names(given: Any) -> tuple[str, ...] | None:
+    """Names, one or several; a ValueError says what was expected."""
     if given is None:
         return None
-    return (given,) if isinstance(given, str) else tuple(dict.fromkeys(given)) or None
+    alone = isinstance(given, str) or not isinstance(given, Iterable)
+    names: tuple[Any, ...] = (given,) if alone else tuple(given)
+    if not all(isinstance(name, str) for name in names):
+        raise ValueError("a name or several")
+    return tuple(dict.fromkeys(names)) or None
 
 
-def _frame_ranges(given: str | FrameRanges | Iterable[int | tuple[int, int]]) -> FrameRanges:
-    if isinstance(given, FrameRanges):
+def _frame_ranges(
+    given: str | FrameRanges | Iterable[int | tuple[int, int]] | None,
+) -> FrameRanges | None:
+    """Ranges of frames; a ValueError says what was expected."""
+    if given is None or isinstance(given, FrameRanges):
         return given
     try:
         pairs = list(
@@ -75,7 +83,7 @@ def _frame_ranges(given: str | FrameRanges | Iterable[int | tuple[int, int]]) ->
             raise ValueError(_FRAMES)
         return FrameRanges.of(pairs)
     except (TypeError, ValueError):
-        raise ParameterError([Fault(repr(given)[:80], _FRAMES, field="frames")]) from None
+        raise ValueError(_FRAMES) from None
 
 
 def _pair(given: int | tuple[int, int]) -> tuple[int, int]:
@@ -128,12 +136,19 @@ class Selection:
             frames: ``"100:200,300"``, or numbers and (first, last) pairs; both ends are included.
 
         Raises:
-            ParameterError: If there is no such range of frames.
+            ParameterError: With everything that is no name and no range of frames.
         """
-        chosen = {"domains": domains, "sequences": sequences, "labels": labels}
-        for name, given in chosen.items():
-            object.__setattr__(self, name, _names(given))
-        object.__setattr__(self, "frames", None if frames is None else _frame_ranges(frames))
+        chosen: dict[str, Any] = {"domains": domains, "sequences": sequences, "labels": labels}
+        faults = []
+        for name, given in (chosen | {"frames": frames}).items():
+            try:
+                read = _frame_ranges(given) if name == "frames" else _names(given)
+            except ValueError as error:
+                faults.append(Fault(repr(given)[:80], str(error), field=name))
+            else:
+                object.__setattr__(self, name, read)
+        if faults:
+            raise ParameterError(faults)
 
     def __bool__(self) -> bool:
         """Whether it chooses anything; else all is scored."""

@@ -2,15 +2,22 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 
 from vidscore_evaluators.comparison import compare
 from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.figures.plots import plot
+from vidscore_evaluators.presets import find_preset
+from vidscore_evaluators.scorer import Scorer
 from vidscore_evaluators.scoring import outcomes, read, score
+from vidscore_evaluators.selection import Selection
+from vidscore_evaluators.specification import EvaluatorSpec
 
 Call = Callable[..., Any]
 
@@ -48,3 +55,148 @@ def test_on_error_is_refuse_or_skip_and_nothing_else(call: Call, found: Any) -> 
     with pytest.raises(ParameterError) as caught:
         call(on_error=found)
     assert str(caught.value) == f"on_error: found {found!r}, expected refuse or skip"
+
+
+@pytest.mark.parametrize("call", [_score, _outcomes, _compare])
+@pytest.mark.parametrize("found", [None, [1], 3, b"f1", EvaluatorSpec(3), EvaluatorSpec("f1", 3)])  # type: ignore[arg-type]
+def test_an_evaluator_is_a_name_or_a_specification_or_several_of_them(
+    call: Call, found: Any
+) -> None:
+    expected = "the name of an evaluator or preset, an EvaluatorSpec, or a list of these"
+    with pytest.raises(ParameterError) as caught:
+        call(evaluator=found)
+    assert str(caught.value) == f"evaluator: found {found!r}, expected {expected}"
+
+
+@pytest.mark.parametrize(
+    "evaluator", [["f1"], ("f1", EvaluatorSpec("map")), {"f1": 1}.keys(), np.array(["f1"])]
+)
+def test_several_evaluators_may_be_any_collection(evaluator: Any) -> None:
+    assert len(_score(evaluator=evaluator)) == len(evaluator)
+
+
+_OF_SCORE: list[tuple[str, Any, str]] = [
+    ("select", "car", "a Selection"),
+    ("format", None, "the name of a format, or auto"),
+    ("confidence_scale", 3, "sigmoid, or MIN,MAX as a text"),
+    ("specification", 3, "a BenchmarkSpec"),
+    ("manifest", 3, "a path"),
+]
+_OF_WORK: list[tuple[str, Any, str]] = [
+    ("workers", 0, "an integer of at least 1"),
+    ("workers", 2.5, "an integer of at least 1"),
+    ("workers", True, "an integer of at least 1"),
+    ("progress", 3, "a function"),
+]
+_WRONG: list[tuple[Call, str, Any, str]] = [
+    *((call, *one) for call in (_score, _outcomes, _compare) for one in _OF_SCORE),
+    *((call, *one) for call in (_score, _compare) for one in _OF_WORK),
+    (_score, "shards", "3", "an integer from 1 to 65536"),
+    (_score, "shards", 0, "an integer from 1 to 65536"),
+    (_score, "executor", 3, "an executor of concurrent.futures"),
+    (_score, "online", "yes", "True or False"),
+    (_read, "side", "x", "truth or detections"),
+    (_read, "format", 3, "the name of a format, or auto"),
+    (_read, "limits", 3, "ReadLimits"),
+    (_read, "image_size", (0, -1), "width and height, integers from 1 to 2147483647"),
+    (_read, "image_size", 5, "width and height, integers from 1 to 2147483647"),
+    (_read, "image_size", (640.5, 480), "width and height, integers from 1 to 2147483647"),
+    (_outcomes, "at_threshold", "x", "a number"),
+    (_outcomes, "at_confidence", True, "a number"),
+    (_compare, "seed", "x", "an integer of at least 0"),
+    (_compare, "seed", -1, "an integer of at least 0"),
+    (_compare, "draws", 2.5, "an integer of at least 1"),
+    (_compare, "draws", "x", "an integer of at least 1"),
+    (_compare, "coverage", "x", "a share between 0 and 1"),
+    (_compare, "top", None, "an integer of at least 0"),
+]
+
+
+@pytest.mark.parametrize(("call", "name", "found", "expected"), _WRONG)
+def test_a_wrong_argument_is_named_with_what_it_may_be(
+    call: Call, name: str, found: Any, expected: str
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        call(**{name: found})
+    assert str(caught.value) == f"{name}: found {found!r}, expected {expected}"
+
+
+def test_all_wrong_arguments_of_a_call_are_named_at_once() -> None:
+    with pytest.raises(ParameterError) as caught:
+        _score(evaluator=None, select="car", workers=0, on_error="raise")
+    named = [fault.field for fault in caught.value.faults]
+    assert named == ["evaluator", "on_error", "select", "workers"]
+
+
+@pytest.mark.parametrize("path", [None, 3, b"t.csv"])
+def test_a_path_is_a_text_or_a_path(path: Any) -> None:
+    with pytest.raises(ParameterError, match=r"^path: found .*, expected a path$"):
+        read(path)
+
+
+@pytest.mark.parametrize("systems", [3, "t.csv", [3, 4], [{}, {}]])
+def test_systems_are_named_or_a_list_of_paths(systems: Any) -> None:
+    expected = "detections by name (a dictionary), or a list of paths"
+    with pytest.raises(ParameterError) as caught:
+        compare("f1", "t.csv", systems)
+    assert str(caught.value) == f"systems: found {systems!r}, expected {expected}"
+
+
+def test_numbers_of_numpy_are_numbers() -> None:
+    assert _score(workers=np.int64(1), online=np.bool_(False)).value("f1") == 1.0
+    assert len(_outcomes(at_threshold=np.float32(0.5)).labels) == 2
+    found = _compare(draws=np.int32(2), seed=np.uint8(3), coverage=np.float32(0.5))
+    assert '"seed": 3' in json.dumps(found.to_dict())
+    assert read("t.csv", image_size=np.array([640, 480])).frame_count == 1  # type: ignore[arg-type]
+
+
+@pytest.mark.parametrize(
+    ("argument", "found", "expected"),
+    [
+        ("evaluator", None, "the name of an evaluator or preset, an EvaluatorSpec, or a list"),
+        ("evaluator", ["f1"], "one evaluator"),
+        ("labels", 3, "a list or a mapping"),
+        ("labels", "car", "a list or a mapping"),
+        ("sequence", 3, "a text"),
+        ("domain", None, "a text"),
+        ("specification", 3, "a BenchmarkSpec"),
+    ],
+)
+def test_a_scorer_names_its_wrong_argument(argument: str, found: Any, expected: str) -> None:
+    arguments = {"evaluator": "f1", argument: found}
+    with pytest.raises(ParameterError) as caught:
+        Scorer(**arguments)
+    assert str(caught.value).startswith(f"{argument}: found {found!r}, expected {expected}")
+
+
+@pytest.mark.parametrize("name", ["domains", "sequences", "labels"])
+@pytest.mark.parametrize("found", [3, [3], b"car", ["car", None]])
+def test_a_selection_names_what_is_no_name(name: str, found: Any) -> None:
+    with pytest.raises(ParameterError) as caught:
+        Selection(**{name: found})
+    assert str(caught.value) == f"{name}: found {found!r}, expected a name or several"
+
+
+def test_a_selection_names_all_that_is_wrong() -> None:
+    with pytest.raises(ParameterError) as caught:
+        Selection(labels=3, frames="x", domains=4)  # type: ignore[arg-type]
+    assert [fault.field for fault in caught.value.faults] == ["domains", "labels", "frames"]
+
+
+@pytest.mark.parametrize("reports", [3, [], {"a": 3}])
+def test_what_is_plotted_are_reports(reports: Any) -> None:
+    with pytest.raises(ParameterError, match=r"^reports: found .*, expected a Report, or Reports"):
+        plot(reports, "f1_by_threshold")
+
+
+@pytest.mark.parametrize("name", [None, 3])
+def test_a_preset_is_found_by_a_text(name: Any) -> None:
+    with pytest.raises(ParameterError, match=r"^name_or_path: found .*, expected a text$"):
+        find_preset(name)
+
+
+@pytest.mark.parametrize("arguments", [{"form": 3}, {"backend": 3}])
+def test_a_data_frame_names_its_wrong_argument(arguments: dict[str, Any]) -> None:
+    [name] = arguments
+    with pytest.raises(ParameterError, match=f"^{name}: found 3, expected "):
+        _score().frame(**arguments)

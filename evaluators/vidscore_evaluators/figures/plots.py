@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from vidscore_evaluators.arguments import check_arguments
 from vidscore_evaluators.errors import MissingExtraError
 from vidscore_evaluators.figures.curves import Line
 from vidscore_evaluators.figures.report_curves import By, choose_curves
@@ -59,6 +60,7 @@ def plot(
         MissingExtraError: If matplotlib is not installed.
         ParameterError: If there is no such curve; the text says what there is.
     """
+    check_arguments(reports=reports)
     systems = reports if isinstance(reports, Mapping) else {"": reports}
     drawn = choose_curves(systems, name, domain=domain, label=label, by=by, x=x, y=y)
     axes = _new_axes() if ax is None else ax

@@ -15,6 +15,7 @@ from typing import Any
 
 from msgspec import structs
 
+from vidscore_evaluators.arguments import check_arguments
 from vidscore_evaluators.errors import (
     Fault,
     InputError,
@@ -35,10 +36,12 @@ def find_preset(name_or_path: str) -> Preset:
     """The preset of that name or, where it ends in ``.toml``, of that file.
 
     Raises:
+        ParameterError: If it is no text.
         UnknownEvaluatorError: If there is none, or one of a distribution cannot be used.
         InputError: If there is no such file.
         SpecificationError: If the file is no preset; with every fault.
     """
+    check_arguments(name_or_path=name_or_path)
     if name_or_path.endswith(SUFFIX):
         path = Path(name_or_path)
         return read_preset(path, path.name)

@@ -29,6 +29,8 @@ from concurrent.futures import Executor
 from os import PathLike
 from typing import Any, Literal, TypedDict, Unpack, overload
 
+from numpy.typing import NDArray
+
 {imports}
 from vidscore_evaluators.formats.data_frames import DataFrame
 
@@ -135,9 +137,9 @@ def _fields(name: str) -> Iterator[str]:
 
 
 def _type_text(hint: object) -> str:
-    """A type as a caller may give it: any sequence in place of a tuple."""
+    """A type as a caller may give it: any sequence or array in place of a tuple."""
     if typing.get_origin(hint) is tuple:
-        return f"Sequence[{_type_text(typing.get_args(hint)[0])}]"
+        return f"Sequence[{_type_text(typing.get_args(hint)[0])}] | NDArray[Any]"
     if typing.get_origin(hint) is typing.Literal:
         return f"Literal[{', '.join(map(repr, typing.get_args(hint)))}]"
     assert isinstance(hint, type)

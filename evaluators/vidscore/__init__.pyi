@@ -6,6 +6,8 @@ from concurrent.futures import Executor
 from os import PathLike
 from typing import Any, Literal, TypedDict, Unpack, overload
 
+from numpy.typing import NDArray
+
 from vidscore_evaluators import Annotations as Annotations
 from vidscore_evaluators import BenchmarkSpec as BenchmarkSpec
 from vidscore_evaluators import Comparison as Comparison
@@ -141,9 +143,9 @@ class _F1Parameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -175,9 +177,9 @@ class _MeanAveragePrecisionParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -203,7 +205,7 @@ class _MeanAveragePrecisionParameters(_Options, total=False):
     """Whether equal confidences are one step of the curve, or are ranked by sequence, frame and row of the frame. [default: 'step']"""
     box_areas: Literal['corners', 'given']
     """Whether a box's area is that of its corners, or width times height where the format has these. [default: 'corners']"""
-    thresholds: Sequence[float]
+    thresholds: Sequence[float] | NDArray[Any]
     """Least similarities of a true positive; `ap` is the mean over them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
     interpolation: Literal['all-point', '11-point', '11-point-voc', '11-point-numpy', '101-point']
     """At which recalls precision is taken: everywhere, at 11 or at 101 levels. [default: 'all-point']"""
@@ -223,9 +225,9 @@ class _CocoParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'coco']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -249,7 +251,7 @@ class _CocoParameters(_Options, total=False):
     """Whether a box's area is that of its corners, or width times height where the format has these. [default: 'corners']"""
     base: Literal['iou', 'polygon', 'mask']
     """How alike two objects are: IoU of upright boxes, of polygons (four corners), or of masks. [default: 'iou']"""
-    thresholds: Sequence[float]
+    thresholds: Sequence[float] | NDArray[Any]
     """Least IoU of a true positive; figures are means over them, `ap_50` and `ap_75` are null where 0.5 and 0.75 are not among them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
 
 class _LogAverageMissRateParameters(_Options, total=False):
@@ -257,9 +259,9 @@ class _LogAverageMissRateParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -291,9 +293,9 @@ class _DetectionErrorsParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -327,9 +329,9 @@ class _HausdorffParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -361,9 +363,9 @@ class _EmdParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -397,9 +399,9 @@ class _OspaParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -435,9 +437,9 @@ class _ClearParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -469,9 +471,9 @@ class _IdentityParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -501,9 +503,9 @@ class _HotaParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -525,7 +527,7 @@ class _HotaParameters(_Options, total=False):
     """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
-    thresholds: Sequence[float]
+    thresholds: Sequence[float] | NDArray[Any]
     """Least similarities of a match; figures are means over them. [default: (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
 
 class _TrackHausdorffParameters(_Options, total=False):
@@ -533,9 +535,9 @@ class _TrackHausdorffParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -565,9 +567,9 @@ class _TrackEmdParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -599,9 +601,9 @@ class _TrackOspaParameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
@@ -635,9 +637,9 @@ class _Ospa2Parameters(_Options, total=False):
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str]
+    distractor_classes: Sequence[str] | NDArray[Any]
     """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str]
+    neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
     """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""

@@ -129,7 +129,8 @@ def parse_parameters(
 ) -> ParametersType:
     """Check values from outside and build the dataclass.
 
-    Texts are read as the parameter's type (command line), whole floats as integers (wire). A
+    Texts are read as the parameter's type (command line), whole floats as integers (wire), numbers
+    and arrays of numpy as the numbers that they hold: a float32 is the float of its exact value. A
     class may define ``faults()`` that yields what is wrong between parameters.
 
     Args:
@@ -221,12 +222,19 @@ def _choices(hint: Any) -> tuple[str, ...]:
 
 def _convert(value: object, hint: Any) -> Value:
     """Read `value` as the type `hint`; a ValueError's text says what was expected."""
+    value = _plain(value)
     if typing.get_origin(hint) is Literal:
         return _convert_choice(value, typing.get_args(hint))
     if typing.get_origin(hint) is tuple:
         return _convert_array(value, typing.get_args(hint)[0])
     converted: Value = _CONVERTERS[hint](value)
     return converted
+
+
+def _plain(value: object) -> object:
+    """Numbers and arrays of numpy, tensors and the like as Python's own, exactly."""
+    convert = getattr(value, "tolist", None)
+    return value if convert is None else convert()
 
 
 def _convert_choice(value: object, choices: Sequence[str]) -> str:
@@ -240,7 +248,7 @@ def _convert_array(value: object, item: type) -> tuple[Any, ...]:
     if not isinstance(items, Sequence) or isinstance(items, bytes):
         raise ValueError(f"an array of {_TYPE_NAMES[item]}s")
     convert = _convert_label if item is str else _CONVERTERS[item]
-    return tuple(convert(entry) for entry in items)
+    return tuple(convert(_plain(entry)) for entry in items)
 
 
 def _convert_bool(value: object) -> bool:

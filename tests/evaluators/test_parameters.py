@@ -231,3 +231,58 @@ def test_bounds_hold_up_to_the_limit_itself(bounds: Bounds, inside: float, outsi
 
 def test_values_are_those_of_the_instance_in_order() -> None:
     assert list(parameter_values(Sample(tau=4.0)).items())[:2] == [("tau", 4.0), ("epsilon", 3.0)]
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("tau", np.float32(0.5), 0.5),
+        ("tau", np.float32(3.1), float(np.float32(3.1))),
+        ("tau", np.float16(4.0), 4.0),
+        ("tau", np.int64(7), 7.0),
+        ("tau", np.array(4.5), 4.5),
+        ("limit", np.int64(2**62), 2**62),
+        ("limit", np.uint8(3), 3),
+        ("limit", np.float32(3.0), 3),
+        ("strict", np.bool_(True), True),
+        ("thresholds", np.array([0.25, 0.75]), (0.25, 0.75)),
+        ("thresholds", np.array([0, 1]), (0.0, 1.0)),
+        ("thresholds", np.array([0.1], dtype=np.float32), (float(np.float32(0.1)),)),
+        ("thresholds", [np.float32(0.5), np.int8(1)], (0.5, 1.0)),
+        ("thresholds", np.array([]), ()),
+        ("classes", np.array(["car", "van"]), ("car", "van")),
+        ("classes", np.array([1, 2]), ("1", "2")),
+        ("shape", np.str_("union"), "union"),
+    ],
+)
+def test_numbers_and_arrays_of_numpy_are_taken_exactly(
+    name: str, given: Any, expected: Any
+) -> None:
+    value = getattr(parse_parameters(Sample, {name: given, "epsilon": 0}), name)
+    assert value == expected
+    # As JSON holds it.
+    items = value if isinstance(value, tuple) else (value,)
+    assert {type(item) for item in items} <= {bool, int, float, str}
+
+
+@pytest.mark.parametrize(
+    ("name", "given", "expected"),
+    [
+        ("tau", np.bool_(True), "a number"),
+        ("tau", np.array([1.0]), "a number"),
+        ("tau", np.float32("nan"), "a finite number"),
+        ("tau", np.complex64(1), "a number"),
+        ("strict", np.int64(1), "true or false"),
+        ("thresholds", np.array([[0.5]]), "a number"),
+        ("thresholds", np.array([True]), "a number"),
+        ("thresholds", np.float64(0.5), "an array of numbers"),
+        ("thresholds", np.ma.array([0.5, 0.6], mask=[False, True]), "a number"),
+        ("thresholds", np.array([0.5, 1.5]), "at most 1"),
+    ],
+)
+def test_what_numpy_holds_keeps_to_the_same_types_and_bounds(
+    name: str, given: Any, expected: str
+) -> None:
+    with pytest.raises(ParameterError) as caught:
+        parse_parameters(Sample, {name: given})
+    assert [fault.expected for fault in caught.value.faults] == [expected]

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import inspect
+import json
 import subprocess
 import sys
 import zipfile
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.packaging.test_wheels import DISTRIBUTIONS, build
 from tests.support.tree import ROOT
@@ -55,6 +57,13 @@ def test_a_parameter_that_an_evaluator_has_not_is_an_error_of_types_too() -> Non
     assert report.value("f1") == 1.0
     with pytest.raises(vidscore.ParameterError):
         vidscore.score("f1", ARRAYS, ARRAYS, tresholds=5)  # type: ignore[call-overload]
+
+
+def test_an_array_of_numpy_may_stand_for_a_list_in_types_too() -> None:
+    box = {"sequence": ["a"], "frame": [0], "x1": [0.0], "y1": [0.0], "x2": [9.0], "y2": [9.0]}
+    report = vidscore.score("map", box, box, thresholds=np.linspace(0.5, 0.9, 5))
+    assert report.parameters["thresholds"] == (0.5, 0.6, 0.7, 0.8, 0.9)
+    assert json.loads(report.to_json())["parameters"]["thresholds"] == [0.5, 0.6, 0.7, 0.8, 0.9]
 
 
 def test_a_presets_name_tells_types_how_many_reports_there_are() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vidscore_evaluators.annotations import ARITIES, Annotations, ObjectFlag, SequenceKey, Side
-from vidscore_evaluators.arrays import AnyArray, FlagArray
+from vidscore_evaluators.arrays import AnyArray, FlagArray, hidden_values
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.validation import Columns, build_annotations
@@ -55,12 +55,14 @@ def frame_annotations(
         InputError: With every fault.
     """
     fields = _fields(side, objects, prefer_names=labels is None)
-    coordinates = _array(fields.get("coordinates", ()))
+    coordinates = _array(side, "boxes", fields.get("coordinates", ()))
     if coordinates.size == 0 and coordinates.ndim != 2:
         coordinates = np.zeros((0, arity))
     if coordinates.ndim != 2 or coordinates.shape[1] not in ARITIES:
         raise _error(side, "boxes", f"an array of shape {coordinates.shape}", _SHAPES)
-    columns = {name: _array(values) for name, values in fields.items() if name != "coordinates"}
+    columns = {
+        name: _array(side, name, values) for name, values in fields.items() if name != "coordinates"
+    }
     faults = [
         _fault(side, name, f"an array of shape {column.shape}", f"one of {len(coordinates)} values")
         for name, column in columns.items()
@@ -133,10 +135,12 @@ def _attributes(detections: Any, *, prefer_names: bool) -> dict[str, Any]:
     }
 
 
-def _array(values: Any) -> AnyArray:
+def _array(side: Side, field: str, values: Any) -> AnyArray:
     """An array of anything that is one; tensors come from their device."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
+    if hidden_values(values) is not None:
+        raise _error(side, field, "masked values", "none")
     try:
         return np.asarray(values)
     except ValueError:  # rows of different lengths

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterator
 from itertools import pairwise
 from typing import Any
@@ -17,6 +18,20 @@ AnyArray = NDArray[Any]
 
 LARGEST_KEY = 1 << 62
 """Bound of keys that combine several numbers, so that int64 holds them."""
+
+
+def hidden_values(values: Any) -> AnyArray | None:
+    """Where the mask of an array hides its values; None where it hides none, or there is no mask.
+
+    Args:
+        values: Anything; the arrays of `numpy.ma` have masks.
+    """
+    # It is loaded wherever there is one of its arrays, which numpy takes for plain ones.
+    masked = sys.modules.get("numpy.ma")
+    if masked is None or not isinstance(values, masked.MaskedArray):
+        return None
+    mask: AnyArray = masked.getmaskarray(values)
+    return mask if mask.any() else None
 
 
 def starts_from_counts(counts: AnyArray) -> IntArray:

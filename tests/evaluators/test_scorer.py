@@ -208,6 +208,8 @@ def test_crowds_and_ignored_objects_are_no_misses() -> None:
         ({"boxes": BOX, "scores": [np.nan]}, "confidences: found nan, expected a finite number"),
         ({"boxes": BOX, "track_ids": [-5]}, "track_ids: found -5"),
         (np.zeros((1, 2)), "found points"),
+        (np.ma.array(BOX, mask=BOX > 0), "boxes: found masked values, expected none"),
+        ({"boxes": BOX, "scores": np.ma.array([1.0], mask=True)}, "confidences: found masked"),
     ],
 )  # fmt: skip
 def test_what_is_wrong_is_said_and_changes_nothing(detections: Any, reason: str) -> None:

@@ -9,7 +9,7 @@ import numpy as np
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import POINT, QUADRILATERAL
-from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, hidden_values
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._table import (
     EMPTY,
@@ -29,7 +29,7 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
 
     Args:
         columns: (N,) arrays or sequences by the column names of generic CSV. None and NaN are
-            empty fields.
+            empty fields, and so are values that a mask hides.
         name: Name of the source in messages.
 
     Raises:
@@ -59,7 +59,7 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
     reading = read_table(table, name, None)
     if "class" in table.strings:
         labels = columns[named.typed.get("class", "class")]
-        reading.faults.absorb(_unlabelled(table, _missing(np.asarray(labels))))
+        reading.faults.absorb(_unlabelled(table, _missing(_one_dimension(labels))))
     if reading.faults:
         raise InputError(reading.faults.relocated(named.as_typed).listed())
     return replace(reading.source, warnings=(*named.notes, *reading.source.warnings))
@@ -72,7 +72,7 @@ def _unlabelled(table: RowTable, missing: BoolArray) -> FaultList:
         names = [name for name in COORDINATES[QUADRILATERAL] if name in table.numbers]
         columns = [table.numbers[name] for name in names or COORDINATES[POINT]]
         is_object = ~np.isnan(columns).all(axis=0)
-        checks.refuse(is_object & missing, "class", "None or NaN", "a class")
+        checks.refuse(is_object & missing, "class", "a missing value", "a class")
     return checks.faults
 
 
@@ -80,6 +80,10 @@ def _one_dimension(values: Any) -> AnyArray:
     array = np.asarray(values)
     if array.ndim != 1:
         raise ValueError(f"an array of {array.ndim} dimensions")
+    hidden = hidden_values(values)
+    if hidden is not None:
+        array = array.astype(np.object_)
+        array[hidden] = None
     return array
 
 

@@ -187,8 +187,8 @@ def test_what_is_neither_string_nor_integer_is_no_label(label: Any) -> None:
 )
 def test_an_object_without_a_class_is_refused_with_its_row(labels: Any) -> None:
     assert problems(arrays(label=labels)) == [
-        "truth, entry 1, column label: found None or NaN, expected a class",
-        "truth, entry 2, column label: found None or NaN, expected a class",
+        "truth, entry 1, column label: found a missing value, expected a class",
+        "truth, entry 2, column label: found a missing value, expected a class",
     ]
 
 
@@ -213,5 +213,5 @@ def test_a_missing_value_of_pandas_is_missing() -> None:
     labels = np.array(["car", None, "car"], dtype=object)
     labels[1] = NAType()
     assert problems(arrays(label=labels)) == [
-        "truth, entry 1, column label: found None or NaN, expected a class"
+        "truth, entry 1, column label: found a missing value, expected a class"
     ]

@@ -87,3 +87,45 @@ def test_broken_rows_are_named_by_their_index() -> None:
 def test_columns_that_miss_are_named() -> None:
     with pytest.raises(InputError, match="column frame: missing; the columns sequence, frame and"):
         read_arrays({"sequence": ["a"], "x": [1], "y": [1]}, "truth")
+
+
+def test_values_that_a_mask_hides_are_missing() -> None:
+    hidden = [False, True]
+    masked = columns(
+        x=np.ma.array([1.0, 2.0], mask=hidden),
+        y=np.ma.array([3, 4], mask=hidden),
+        area=np.ma.array([9.0, 8.0], mask=[True, False]),
+        track_id=np.ma.array([7, 8], mask=hidden),
+        **{"class": np.ma.array(["Car", "Van"], mask=hidden)},
+    )
+    missing = columns(
+        x=[1.0, None],
+        y=[3, None],
+        area=[np.nan, 8.0],
+        track_id=[7, None],
+        **{"class": ["Car", None]},
+    )
+    for given in (masked, missing):
+        read = read_arrays(given, "truth").annotations
+        assert read.object_count == 1
+        assert (read.frame_count, read.labels) == (2, ("Car",))
+    assert fingerprint(read_arrays(masked, "truth").annotations) == fingerprint(
+        read_arrays(missing, "truth").annotations
+    )
+
+
+def test_hidden_values_are_refused_where_none_may_be_missing() -> None:
+    hidden = [False, True]
+    assert found(x=np.ma.array([1.0, 2.0], mask=hidden)) == found(x=[1.0, None])
+    assert found(frame=np.ma.array([0, 1], mask=hidden)) == found(frame=[0, None])
+    assert found(**{"class": np.ma.array(["Car", "Van"], mask=hidden)}) == [
+        "truth, entry 1, column class: found a missing value, expected a class"
+    ]
+
+
+@pytest.mark.parametrize("mask", [np.ma.nomask, [False, False]])
+def test_a_mask_that_hides_nothing_changes_nothing(mask: Any) -> None:
+    masked = columns(x=np.ma.array([1.0, 2.0], mask=mask))
+    assert fingerprint(read_arrays(masked, "truth").annotations) == fingerprint(
+        read_arrays(columns(), "truth").annotations
+    )

@@ -105,7 +105,7 @@ def _integers(array: AnyArray) -> IntArray:
     numbers = _numbers(array)
     empty = np.isnan(numbers)
     integers = np.where(empty, 0.0, numbers)
-    if (np.abs(integers) > 2.0**53).any() or (integers != np.floor(integers)).any():
+    if (np.abs(integers) >= 2.0**53).any() or (integers != np.floor(integers)).any():
         raise ValueError("a number with a fraction, or too large")
     return np.where(empty, EMPTY, integers.astype(np.int64))
 

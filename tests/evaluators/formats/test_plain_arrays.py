@@ -129,3 +129,9 @@ def test_a_mask_that_hides_nothing_changes_nothing(mask: Any) -> None:
     assert fingerprint(read_arrays(masked, "truth").annotations) == fingerprint(
         read_arrays(columns(), "truth").annotations
     )
+
+
+def test_an_integer_that_a_float_beside_missing_ones_would_round_is_refused() -> None:
+    [said] = found(track_id=[2**53 + 1, None])
+    assert "found a number with a fraction, or too large" in said
+    read_arrays(columns(track_id=[2**53 - 1, None]), "truth")

@@ -50,6 +50,8 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
             n_workers=workers or os.cpu_count() or 1,
             threads_per_worker=1,
             dashboard_address=None,
+            # Without a dashboard, too, a scheduler has a page; a free port is in no one's way.
+            scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             silence_logs=logging.CRITICAL,
         ) as cluster,
         Client(cluster, set_as_default=False) as client,

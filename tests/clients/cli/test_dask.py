@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import socket
 import subprocess
 from collections.abc import Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -16,6 +18,9 @@ pytestmark = pytest.mark.slow
 pytest.importorskip("distributed")
 
 SHARDS = 12
+DASHBOARD_PORT = 8787
+"""Where Dask shows how far it is, unless told otherwise."""
+
 DATA = ("score", "f1", "--truth", "truth.csv", "--detections", "detections.csv", "--format", "json")
 
 
@@ -61,6 +66,17 @@ def test_local_processes_write_what_one_process_writes() -> None:
     done = run_binary(*DATA, "--dask", "local", "--workers", "2", "--run-folder", "run")
     assert (done.returncode, done.stdout, done.stderr) == wanted()
     assert list(Path("run").glob("*.tally"))
+
+
+@pytest.mark.usefixtures("scene")
+def test_a_second_local_cluster_says_nothing_of_ports() -> None:
+    with socket.socket() as first:
+        first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        with suppress(OSError):  # another program has it, which is as well
+            first.bind(("", DASHBOARD_PORT))
+            first.listen()
+        done = run_binary(*DATA, "--dask", "local", "--workers", "1", "--shards", "2")
+    assert (done.returncode, done.stdout, done.stderr) == wanted()
 
 
 @pytest.mark.usefixtures("scene")

@@ -30,6 +30,11 @@ _EXTRAS = {"s3": "s3fs", "s3a": "s3fs"}
 
 _CONNECT_TIMEOUT_S = 10
 _NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError")
+_NOT_FOUND = (404, 410)
+_NO_PERMISSION = (401, 403)
+_WITHOUT_PARTS = ("support range requests", "seek streaming HTTP")
+"""What fsspec says where a part of a file is asked for and the server sends no parts."""
+
 _ADVICE = dict.fromkeys(
     _EXTRAS,
     "AWS_PROFILE, or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY, say as whom; FSSPEC_S3_ANON=true "
@@ -98,6 +103,8 @@ class RemoteFile(Struct, frozen=True, eq=False):
             # A byte more shows a file that has grown.
             end = size if size < self.byte_count else size + 1
             data: bytes = self._store.cat_file(self._name, start=0, end=end)
+        if len(data) == self.byte_count:
+            return data[:size]  # a server that sends no parts of files sends all of it
         if len(data) != size:
             found = f"a file that has changed since it was listed with {self.byte_count} bytes"
             raise InputError([Fault(found, "", source=self.shown)])
@@ -207,8 +214,10 @@ def is_there(path: RemotePath) -> bool:
         store, name = _store_of(path)
         try:
             store.info(name)
-        except FileNotFoundError:
-            return False
+        except FileNotFoundError as error:
+            if _is_missing(error):
+                return False
+            raise
         return True
 
 
@@ -306,6 +315,24 @@ def _writing(address: str) -> Iterator[None]:
         raise OSError(getattr(error, "errno", None) or errno.EIO, found, address) from None
 
 
+def _is_missing(error: FileNotFoundError) -> bool:
+    """Whether nothing is there; fsspec says so of whatever else an HTTP server says, too."""
+    said = error.__cause__
+    status = getattr(said, "status", None)
+    return not isinstance(said, OSError) if status is None else status in _NOT_FOUND
+
+
+def _of_server(said: BaseException, address: str) -> Fault:
+    """What an HTTP server says in place of what is there."""
+    status = getattr(said, "status", None)
+    if status is None:
+        found = str(said)[:MOST_SHOWN] or type(said).__name__
+        return Fault(f"the server does not answer ({found})", "", source=address)
+    reason = f"{status} {getattr(said, 'message', '')}"[:MOST_SHOWN].strip()
+    what = "no permission" if status in _NO_PERMISSION else "the store cannot be used"
+    return Fault(f"{what} ({reason})", "", source=address)
+
+
 def _fault(error: Exception, address: str) -> Fault:
     """What a store says, as one fault.
 
@@ -321,6 +348,8 @@ def _fault(error: Exception, address: str) -> Fault:
         found = f"{scheme}:// needs a package that is not installed ({said})"
         return Fault(found, "", source=address)
     if isinstance(error, FileNotFoundError):
+        if error.__cause__ is not None and not _is_missing(error):
+            return _of_server(error.__cause__, address)
         why = f" ({said})" if " " in said and said not in address else ""
         return Fault(f"file or folder not found{why}", "", source=address)
     if isinstance(error, PermissionError):
@@ -329,4 +358,7 @@ def _fault(error: Exception, address: str) -> Fault:
         return Fault("no credentials", "", source=address, advice=_ADVICE.get(scheme))
     if isinstance(error, ValueError) and said.startswith("Protocol not known"):
         return Fault(f"{scheme}://", "a kind of store that fsspec knows, as s3://", source=address)
+    if isinstance(error, ValueError) and any(words in said for words in _WITHOUT_PARTS):
+        found, expected = "a server that sends files whole", "one that sends parts of files"
+        return Fault(found, expected, source=address, advice="copy the file to a disk")
     return Fault(f"the store cannot be used ({said or type(error).__name__})", "", source=address)

@@ -92,9 +92,8 @@ def _are_systems(value: Any) -> bool:
 
 
 def _is_executor(value: Any) -> bool:
-    from concurrent.futures import Executor  # noqa: PLC0415 - few need it
-
-    return isinstance(value, Executor)
+    # Not all libraries derive theirs from the one of `concurrent.futures`.
+    return callable(getattr(value, "submit", None))
 
 
 def _is_image_size(value: Any) -> bool:

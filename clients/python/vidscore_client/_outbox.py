@@ -16,11 +16,13 @@ from numpy.typing import ArrayLike
 
 from vidscore_client.errors import InputError
 from vidscore_client.frames import (
+    MAXIMUM_INDEX,
     FloatArray,
     FrameFlag,
     Frames,
     IntArray,
     Side,
+    check_range,
     coordinate_array,
     integers,
     label_text,
@@ -166,8 +168,7 @@ def _labels(labels: Sequence[str | int], count: int) -> tuple[str, ...]:
 
 def _flags(flags: ArrayLike, count: int) -> IntArray:
     bits = integers("flags", flags, count, copy=True)
-    if count and bits.min() < 0:
-        raise InputError("flags", str(bits.min()), "bits of ObjectFlag")
+    check_range("flags", bits, MAXIMUM_INDEX)
     return bits
 
 

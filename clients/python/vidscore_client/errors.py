@@ -138,7 +138,7 @@ class InternalError(VidscoreError):
 
 
 class InputError(VidscoreError, ValueError):
-    """An argument has the wrong shape; nothing was sent.
+    """An argument has the wrong type or shape, or is out of range; nothing was sent.
 
     Attributes:
         argument: Name of the argument.

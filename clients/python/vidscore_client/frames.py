@@ -39,6 +39,9 @@ ARITIES: Mapping[Geometry, int] = MappingProxyType(
 
 MAXIMUM_INDEX = 2**32 - 1
 
+_LEAST, _GREATEST = -(2**63), 2**63 - 1
+"""Integers that the wire has room for."""
+
 
 class ObjectFlag(IntFlag):
     """What an object is besides an ordinary one."""
@@ -84,7 +87,8 @@ class Frames:
         masks: Masks of N boxes; None where there are none.
 
     Raises:
-        InputError: If a column has the wrong length or type, or an index points outside its table.
+        InputError: If a column has the wrong length or type, an integer has more than 64 bits, or
+            an index points outside its table.
     """
 
     sequences: Sequence[tuple[str, str]]
@@ -128,10 +132,13 @@ class Frames:
         if self.masks is not None:
             self._set("masks", masks_of(self.masks, self.object_count))
         self._check_starts()
-        self._check_range("frame_sequences", len(self.sequences) - 1)
-        self._check_range("label_indices", max(len(self.labels), 1) - 1)
-        self._check_range("flags", MAXIMUM_INDEX)
-        self._check_range("frame_flags", MAXIMUM_INDEX)
+        for name, greatest in (
+            ("frame_sequences", len(self.sequences) - 1),
+            ("label_indices", max(len(self.labels), 1) - 1),
+            ("flags", MAXIMUM_INDEX),
+            ("frame_flags", MAXIMUM_INDEX),
+        ):
+            check_range(name, getattr(self, name), greatest)
 
     @property
     def frame_count(self) -> int:
@@ -181,15 +188,21 @@ class Frames:
         if starts[0] != 0 or starts[-1] != self.object_count or np.any(starts[1:] < starts[:-1]):
             expected = f"offsets that ascend from 0 to the number of objects, {self.object_count}"
             raise InputError("frame_starts", f"{starts[0]} ... {starts[-1]}", expected)
-        self._set("frame_starts", starts)
+        # Sizes are computed from them, which smaller integers would have no room for.
+        self._set("frame_starts", starts.astype(np.int64, copy=False))
 
-    def _check_range(self, name: str, greatest: int) -> None:
-        values = getattr(self, name)
-        if values is None or len(values) == 0:
-            return
-        if values.min() < 0 or values.max() > greatest:
-            found = f"{values.min()} to {values.max()}"
-            raise InputError(name, found, f"integers from 0 to {greatest}")
+
+def check_range(name: str, values: IntArray | None, greatest: int) -> None:
+    """Refuse a column with other integers than those from 0 to `greatest`.
+
+    Raises:
+        InputError: If there is one.
+    """
+    if values is None or len(values) == 0:
+        return
+    if values.min() < 0 or values.max() > greatest:
+        found = f"{values.min()} to {values.max()}"
+        raise InputError(name, found, f"integers from 0 to {greatest}")
 
 
 def coordinate_array(values: ArrayLike, arity: int | None = None, *, copy: bool = False) -> Any:
@@ -229,15 +242,15 @@ def numbers(name: str, values: ArrayLike, length: int, *, copy: bool = False) ->
 def integers(
     name: str, values: ArrayLike, length: int | None = None, *, copy: bool = False
 ) -> IntArray:
-    """A column of integers.
+    """A column of integers that the wire has room for.
 
     Raises:
-        InputError: If it is no column of `length` integers.
+        InputError: If it is no column of `length` integers, or one is too large.
     """
     expected = "integers" if length is None else f"{length} integers"
     try:
         array = np.array(values) if copy else np.asarray(values)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise InputError(name, "something else", expected) from None
     if array.size == 0 and array.dtype.kind not in "iu":
         array = array.astype(np.int64)
@@ -245,6 +258,12 @@ def integers(
         raise InputError(name, f"values of type {array.dtype}", expected)
     if array.ndim != 1 or (length is not None and len(array) != length):
         raise InputError(name, f"shape {array.shape}", expected)
+    if array.dtype == np.uint64:
+        # Joined with a column of signed integers it would become one of fractions.
+        if array.max(initial=0) > _GREATEST:
+            found = str(array.max())
+            raise InputError(name, found, f"integers from {_LEAST} to {_GREATEST}")
+        array = array.astype(np.int64)
     return array
 
 
@@ -279,7 +298,7 @@ def _convert(name: str, values: ArrayLike, expected: str, *, copy: bool) -> Floa
         if copy:
             return np.array(values, dtype=np.float64)
         return np.asarray(values, dtype=np.float64)
-    except (ValueError, TypeError):
+    except (ValueError, TypeError, OverflowError):
         raise InputError(name, "something else", expected) from None
 
 

@@ -68,6 +68,14 @@ class Masks:
         ):
             expected = f"{self.count + 1} offsets that ascend from 0 to {len(self.runs)}"
             raise InputError("masks.starts", f"{starts[:1]} ... {starts[-1:]}", expected)
+        self._widen()
+
+    def _widen(self) -> None:
+        """Make columns signed that others would turn into fractions, and offsets wide enough."""
+        for name in ("sizes", "starts", "runs"):
+            values = getattr(self, name)
+            if name == "starts" or values.dtype == np.uint64:
+                object.__setattr__(self, name, values.astype(np.int64, copy=False))
 
     @property
     def count(self) -> int:

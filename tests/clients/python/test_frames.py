@@ -101,6 +101,9 @@ def test_a_part_holds_the_frames_and_objects_of_its_range() -> None:
         ("confidences", [0.5]),
         ("confidences", ["high"] * 3),
         ("track_ids", [1, 2]),
+        ("track_ids", np.full(3, 2**63, dtype=np.uint64)),
+        ("frame_numbers", np.full(2, 2**63, dtype=np.uint64)),
+        ("frame_sequences", np.full(2, 2**64 - 1, dtype=np.uint64)),
         ("flags", [0, 0, -1]),
         ("flags", [0, 0, 2**32]),
         ("frame_flags", [0]),
@@ -163,7 +166,11 @@ def test_plain_lists_arrays_and_empty_frames_are_taken() -> None:
         ({"confidences": 0.5}, "confidences"),
         ({"track_ids": [1.5]}, "track_ids"),
         ({"track_ids": []}, "track_ids"),
+        ({"track_ids": np.array([2**63], dtype=np.uint64)}, "track_ids"),
+        ({"coordinates": [[10**400, 0, 1, 1]]}, "coordinates"),
         ({"flags": [-1]}, "flags"),
+        ({"flags": [2**32]}, "flags"),
+        ({"flags": np.array([2**64 - 1], dtype=np.uint64)}, "flags"),
         ({"sequence": 3}, "sequence"),
         ({"domain": None}, "domain"),
         ({"frame": 1.0}, "frame"),
@@ -208,6 +215,26 @@ def test_joined_frames_share_one_table_and_missing_columns_take_their_defaults()
     assert joined.flags is None
     assert joined.frame_flags is not None
     assert joined.frame_flags.tolist() == [0, 1, 0, 0]
+
+
+@pytest.mark.parametrize("dtype", [np.uint64, np.uint8, np.int16])
+def test_integers_of_any_type_are_joined_with_frames_that_have_none(dtype: Any) -> None:
+    column = np.array([7], dtype=dtype)
+    joined = join([single(track_ids=column, flags=column), single([], frame=1), single(frame=2)])
+    assert joined.track_ids is not None
+    assert joined.track_ids.tolist() == [7, -1]
+    assert joined.flags is not None
+    assert joined.flags.tolist() == [7, 0]
+
+
+def test_unsigned_columns_of_64_bits_become_signed_ones() -> None:
+    """Beside others they would become fractions."""
+    names = ("frame_sequences", "frame_numbers", "frame_starts", "label_indices", "track_ids")
+    given = columns(track_ids=[7, 0, 8])
+    frames = Frames(**{**given, **{name: np.array(given[name], np.uint64) for name in names}})
+    for name in names:
+        assert getattr(frames, name).dtype == np.int64, name
+        assert getattr(frames, name).tolist() == given[name], name
 
 
 def test_joined_frames_of_which_none_has_a_time_have_no_column_of_times() -> None:

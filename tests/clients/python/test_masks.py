@@ -116,6 +116,17 @@ def test_columns_that_are_no_masks_are_named(columns: Any, field: str) -> None:
     assert error.value.argument == field
 
 
+def test_masks_of_unsigned_columns_are_joined_with_others() -> None:
+    unsigned = Masks(
+        np.array([[2, 3]], np.uint64), np.array([0, 3], np.uint64), np.array([1, 2, 3], np.uint64)
+    )
+    frames = [
+        SingleFrame.of(4, "a", 0, [BOX], masks=unsigned),
+        SingleFrame.of(4, "a", 1, [BOX], masks=[OTHER]),
+    ]
+    assert lists(join(frames).masks) == [[[2, 3], [2, 3]], [0, 3, 5], [1, 2, 3, 0, 6]]
+
+
 def test_there_is_a_mask_for_each_object() -> None:
     with pytest.raises(InputError, match="1 masks"):
         SingleFrame.of(4, "a", 0, [BOX, BOX], masks=[MASK])

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from tests.clients.python.streaming import frames
 
-from vidscore_client import Batching, Side
+from vidscore_client import Batching, Frames, Side
 from vidscore_client._encoding import encode_frames
 from vidscore_client._outbox import FRAME_BYTES, OBJECT_BYTES, Outbox, SingleFrame, join
 
@@ -220,3 +220,10 @@ def test_the_bytes_that_are_counted_are_no_fewer_than_those_that_are_sent() -> N
 def test_settings_with_which_nothing_would_be_sent_are_refused(setting: str, value: Any) -> None:
     with pytest.raises(ValueError, match=setting):
         Batching(**{setting: value})
+
+
+def test_offsets_of_few_bits_count_their_bytes_in_full() -> None:
+    box = outbox(batch_bytes=10 * BOX_BYTES)
+    zeros, numbers_of, starts = np.zeros(100, int), np.arange(100), np.arange(101, dtype=np.uint8)
+    box.offer("truth", Frames([("", "a")], zeros, numbers_of, starts, np.ones((100, 4))), 0.0)
+    assert [len(batch) for _, batch in numbers(box, 0.0)] == [10] * 10

@@ -2,6 +2,8 @@
 
 #pragma once
 
+#include <string>
+
 #include "vidscore/frames.h"
 #include "vidscore/settings.h"
 
@@ -25,7 +27,10 @@ void check(const Delivery& delivery);
 /// Refuse a time that is none.
 void check_positive(const char* name, Duration time);
 
-/// Refuse objects of another shape than a stream was opened for.
+/// Refuse a text that is not UTF-8, which no message can hold.
+void check_text(const char* name, const std::string& text);
+
+/// Refuse objects of another shape than a stream was opened for, and names that are no text.
 void check(const Frame& frame, Geometry geometry);
 
 }  // namespace vidscore::detail

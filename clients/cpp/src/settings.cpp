@@ -1,5 +1,7 @@
 #include "vidscore/settings.h"
 
+#include <array>
+#include <cstdio>
 #include <string>
 
 #include "checks.h"
@@ -15,6 +17,53 @@ void check_at_least_1(const char* name, std::size_t value) {
 
 void check_not_negative(const char* name, Duration time) {
   if (time < Duration::zero()) refuse(name, show(time), "0 or more");
+}
+
+/// Bytes of the character that a byte of UTF-8 begins; 0 where it begins none.
+std::size_t character_length(unsigned char first) {
+  if (first < 0x80) return 1;
+  if (first < 0xC2 || first > 0xF4) return 0;
+  return first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
+}
+
+/// Whether the byte after the first one of a character may stand there: longer forms than needed,
+/// halves of surrogate pairs and what is beyond U+10FFFF are no UTF-8.
+bool may_follow(unsigned char first, unsigned char second) {
+  if (first == 0xE0) return second >= 0xA0;
+  if (first == 0xED) return second < 0xA0;
+  if (first == 0xF0) return second >= 0x90;
+  if (first == 0xF4) return second < 0x90;
+  return true;
+}
+
+bool is_utf8(const std::string& text) {
+  for (std::size_t at = 0; at < text.size();) {
+    const auto byte = [&](std::size_t index) { return static_cast<unsigned char>(text[index]); };
+    const std::size_t length = character_length(byte(at));
+    if (length == 0 || length > text.size() - at) return false;
+    for (std::size_t next = at + 1; next < at + length; ++next) {
+      if (byte(next) < 0x80 || byte(next) > 0xBF) return false;
+    }
+    if (length > 1 && !may_follow(byte(at), byte(at + 1))) return false;
+    at += length;
+  }
+  return true;
+}
+
+/// A text of any bytes as one of ASCII, in quotes, cut where it is long.
+std::string escaped(const std::string& text) {
+  std::string shown;
+  for (const char sign : text.substr(0, 80)) {
+    const auto byte = static_cast<unsigned char>(sign);
+    if (byte >= ' ' && byte <= '~') {
+      shown += sign;
+    } else {
+      std::array<char, 5> code{};
+      std::snprintf(code.data(), code.size(), "\\x%02x", byte);
+      shown += code.data();
+    }
+  }
+  return quoted(shown);
 }
 
 }  // namespace
@@ -64,8 +113,15 @@ void check_positive(const char* name, Duration time) {
   if (time <= Duration::zero()) refuse(name, show(time), "more than 0 s");
 }
 
+void check_text(const char* name, const std::string& text) {
+  if (!is_utf8(text)) refuse(name, escaped(text), "a text in UTF-8");
+}
+
 void check(const Frame& frame, Geometry geometry) {
+  check_text("domain", frame.domain);
+  check_text("sequence", frame.sequence);
   for (const Object& object : frame.objects) {
+    check_text("label", object.label);
     if (object.coordinate_count != arity(geometry)) {
       refuse("coordinates", std::to_string(object.coordinate_count) + " coordinates an object",
              std::to_string(arity(geometry)) + ", as the stream has objects of shape " +

@@ -47,6 +47,10 @@ SubmissionStream::SubmissionStream(std::shared_ptr<const detail::Connection> con
     : submissions_(connection), retry_(options.delivery.retry) {
   detail::check(options.batching);
   detail::check(options.delivery);
+  detail::check_text("benchmark", options.benchmark);
+  detail::check_text("submission", options.submission.value_or(""));
+  detail::check_text("stream", options.stream);
+  detail::check_text("title", options.title);
   const std::string benchmark = detail::benchmark_name(options.benchmark);
   detail::OpenedStream opened;
   opened.geometry = detection_geometry(*connection, benchmark);

@@ -71,6 +71,36 @@ TEST(SubmissionStream, LosesNoFrameAndStoresNoneTwiceWhateverBreaks) {
   }
 }
 
+/// Which would end the stream where it is sent, with all frames before it.
+TEST(SubmissionStream, RefusesTextsThatAreNoUtf8AndGoesOn) {
+  FakeSubmissions server;
+  SubmissionStream stream = server.client().submit(options_of());
+  const std::vector<std::string> wrong = {
+      "\xff",         "a\x80",         "\xc3",         "\xc0\xaf",         "\xe0\x9f\xbf",
+      "\xed\xa0\x80", "\xf0\x8f\xbf\xbf", "\xf4\x90\x80\x80", "\xf5\x80\x80\x80", "\xe2\x82"};
+  for (const std::string& text : wrong) {
+    Frame named = boxes(0);
+    named.sequence = text;
+    EXPECT_THROW(stream.send(named), InputError) << ::testing::PrintToString(text);
+    Frame labelled = boxes(0);
+    labelled.objects[0].label = text;
+    EXPECT_THROW(stream.send_batch({labelled}), InputError);
+    Frame placed = boxes(0);
+    placed.domain = text;
+    EXPECT_THROW(stream.send(placed), InputError);
+  }
+  try {
+    stream.send(Frame{"a\xff", 0});
+    FAIL() << "it was taken";
+  } catch (const InputError& error) {
+    EXPECT_STREQ(error.what(), "sequence: found 'a\\xff', expected a text in UTF-8");
+  }
+  Frame right = boxes(0);
+  right.objects[0].label = "\xc3\x9f \xe2\x82\xac \xf0\x9f\x9a\x97 \xed\x9f\xbf \xf4\x8f\xbf\xbf";
+  stream.send(right);
+  EXPECT_EQ(stream.flush(kWait), 1u);
+}
+
 TEST(SubmissionStream, TakesAServerThatAnswersNothingForABrokenConnection) {
   FakeSubmissions server;
   server.faults = {Fault::none, Fault::say_nothing};

@@ -409,6 +409,12 @@ def limits_of(settings: Settings) -> dict[str, int]:
     }
 
 
+def message_limits_of(settings: Settings) -> dict[str, int]:
+    """Limits that a message with frames must keep, by name."""
+    prefixes = ("maximum_message_", "maximum_batch_", "maximum_frame_")
+    return {name: value for name, value in limits_of(settings).items() if name.startswith(prefixes)}
+
+
 def load_settings(
     file: Path | None = None,
     environment: Mapping[str, str] | None = None,

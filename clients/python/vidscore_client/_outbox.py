@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
+from vidscore_client._limits import limited
 from vidscore_client.errors import InputError
 from vidscore_client.frames import (
     MAXIMUM_INDEX,
@@ -261,13 +262,9 @@ class Outbox:
         """Time at which `take` has something; None where nothing waits."""
         return AT_ONCE if self._ready else self._gathered_due_s
 
-    def limit(self, batch_frames: int, batch_bytes: int) -> None:
-        """Make no larger batches than a server takes."""
-        self._batching = replace(
-            self._batching,
-            batch_frames=min(self._batching.batch_frames, batch_frames),
-            batch_bytes=min(self._batching.batch_bytes, batch_bytes),
-        )
+    def limit(self, limits: Mapping[str, int]) -> None:
+        """Make no larger batches than a server takes that states these limits."""
+        self._batching = limited(self._batching, limits)
 
     def offer(
         self, side: Side, item: Item, now_s: float, source_position: str | None = None

@@ -19,6 +19,7 @@ from vidscore_client._append_state import (
 )
 from vidscore_client._convert import to_dataclass
 from vidscore_client._encoding import checksum, encode_frames
+from vidscore_client._limits import limited
 from vidscore_client._outbox import Item
 from vidscore_client._retrying import ended_early
 from vidscore_client._transport import Call, Transport
@@ -112,6 +113,7 @@ async def open_append(
     request = wire.OpenStreamRequest(submission=found.name, stream=parse_string("stream", stream))
     response = await transport.unary(SUBMISSIONS + "OpenStream", request, wire.OpenStreamResponse)
     opened = to_dataclass(StreamInfo, response.stream)
+    batching = limited(batching, response.limits)
     return AppendPlan(found, opened, ARITIES[geometry], batching, delivery, replay)
 
 

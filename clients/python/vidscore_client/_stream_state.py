@@ -24,8 +24,6 @@ from vidscore_client.frames import Side
 from vidscore_client.reports import LiveReport, Report
 from vidscore_client.settings import Batching, Live
 
-UNLIMITED = 2**31
-
 
 class StreamState:
     """The state of one stream.
@@ -103,11 +101,7 @@ class StreamState:
         if isinstance(event, Started):
             check_server(event.server_version)
             self.started = event
-            self.outbox.limit(
-                event.limits.get("maximum_batch_frames", UNLIMITED),
-                # The other half is for the tables of names, which the outbox does not count.
-                event.limits.get("maximum_message_bytes", UNLIMITED) // 2,
-            )
+            self.outbox.limit(event.limits)
         elif isinstance(event, Final):
             self._final = event
         else:

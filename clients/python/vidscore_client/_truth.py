@@ -16,24 +16,25 @@ from vidscore_client._upload import messages_of
 from vidscore_client.errors import VidscoreError
 from vidscore_client.frames import Frames
 from vidscore_client.masks import Masks
-from vidscore_client.settings import Retry
+from vidscore_client.settings import Batching, Retry
 from vidscore_protos.v1 import annotations_pb2, organiser_pb2
 
 READ_TRUTH = "/vidscore.v1.BenchmarkService/ReadTruth"
 
 
 def truth_requests(
-    header: organiser_pb2.UploadTruthHeader, batches: Iterable[Frames]
+    header: organiser_pb2.UploadTruthHeader, batches: Iterable[Frames], batching: Batching
 ) -> Iterator[organiser_pb2.UploadTruthRequest]:
     """What carries an upload of truth.
 
     Args:
         header: What it is for.
         batches: Its frames.
+        batching: How much a message has at most.
     """
     yield organiser_pb2.UploadTruthRequest(header=header)
     frame_count = 0
-    for frames in messages_of("batches", batches):
+    for frames in messages_of("batches", batches, batching):
         frame_count += frames.frame_count
         truth = encode_frames(frames)
         yield organiser_pb2.UploadTruthRequest(truth=truth, truth_crc32=checksum(truth))

@@ -19,7 +19,7 @@ from vidscore_client.errors import InputError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import GEOMETRY_OF_ARITY, Frames, Geometry, Side, parse_string
 from vidscore_client.hosting import RankingQuestions
-from vidscore_client.settings import DEFAULT_BATCHING, Batching
+from vidscore_client.settings import Batching
 from vidscore_protos.v1 import ranking_service_pb2 as wire
 from vidscore_protos.v1 import trust_pb2
 
@@ -114,17 +114,18 @@ def _pieces(batches: Iterable[Frames]) -> Iterator[Frames]:
             yield frames.part(first, min(first + UNHURRIED.batch_frames, frames.frame_count))
 
 
-def messages_of(argument: str, batches: Iterable[Frames]) -> Iterator[Frames]:
+def messages_of(argument: str, batches: Iterable[Frames], batching: Batching) -> Iterator[Frames]:
     """Batches, cut where a message would have too many frames or bytes.
 
     Args:
         argument: Name of the argument that they were given as.
         batches: The batches.
+        batching: How much a message has at most.
 
     Raises:
         InputError: If one is no batch, when it is reached.
     """
-    outbox = Outbox(DEFAULT_BATCHING)
+    outbox = Outbox(batching)
     for frames in batches:
         if not isinstance(frames, Frames):
             raise InputError(argument, repr(frames)[:80], "Frames")
@@ -164,8 +165,12 @@ class Examined:
     questions: RankingQuestions
 
 
-def upload_requests(given: Examined) -> Iterator[wire.ExamineUploadRequest]:
+def upload_requests(given: Examined, batching: Batching) -> Iterator[wire.ExamineUploadRequest]:
     """What an upload sends: the configuration, then all sides in turns.
+
+    Args:
+        given: What is to be examined.
+        batching: How much a message has at most.
 
     Raises:
         InputError: If an argument is wrong; a batch that is none, when it is reached.
@@ -191,17 +196,17 @@ def upload_requests(given: Examined) -> Iterator[wire.ExamineUploadRequest]:
         systems=[parse_string("systems", name) for name in given.systems],
         questions=filled(trust_pb2.RankingQuestions(), asdict(given.questions)),
     )
-    return _requests(configuration, truth, [batches for batches, _ in looked_at])
+    sides = [messages_of("systems", batches, batching) for batches, _ in looked_at]
+    return _requests(configuration, messages_of("truth", truth, batching), sides)
 
 
 def _requests(
     configuration: wire.ExaminationConfiguration,
-    truth: Iterable[Frames],
-    systems: Sequence[Iterable[Frames]],
+    truth: Iterator[Frames],
+    systems: Sequence[Iterator[Frames]],
 ) -> Iterator[wire.ExamineUploadRequest]:
     yield wire.ExamineUploadRequest(configuration=configuration)
-    sides = [messages_of("systems", batches) for batches in systems]
-    for true, *detected in zip_longest(messages_of("truth", truth), *sides):
+    for true, *detected in zip_longest(truth, *systems):
         if true is not None:
             yield wire.ExamineUploadRequest(truth=encode_frames(true))
         for index, frames in enumerate(detected):

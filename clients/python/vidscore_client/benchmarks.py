@@ -10,6 +10,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from vidscore_client._convert import to_dataclass
 from vidscore_client._decoding import decode_benchmark, decode_leaderboard
 from vidscore_client._encoding import benchmark_name, submission_names
+from vidscore_client._limits import batching_of_server
 from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
 from vidscore_client._specification import UPDATABLE, Definition, encode_definition
 from vidscore_client._transport import (
@@ -148,9 +149,10 @@ class AsyncBenchmarks:
             comment=parse_string("comment", comment),
             request_id=str(uuid.uuid4()),
         )
+        batching = await batching_of_server(self._transport)
         call = self._transport.stream(
             BENCHMARKS + "UploadTruth",
-            requests_of(truth_requests(header, batches)),
+            requests_of(truth_requests(header, batches, batching)),
             organiser_pb2.UploadTruthResponse,
             timeout_s,
         )

@@ -9,6 +9,7 @@ from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 from vidscore_client._convert import checked, to_dataclass
 from vidscore_client._decoding import decode_score, decode_update
 from vidscore_client._encoding import benchmark_name, encode_frames, submission_name
+from vidscore_client._limits import batching_of_server
 from vidscore_client._retrying import Retrying, Watched, call_s, ended_early, not_ended
 from vidscore_client._transport import (
     Transport,
@@ -79,7 +80,8 @@ class AsyncSubmissions:
         hosted = await AsyncBenchmarks(self._transport).get(benchmark)
         name, path = benchmark_name(benchmark), SUBMISSIONS + "CheckDetections"
         frame_count, warnings = 0, dict[str, None]()
-        for frames in messages_of("detections", batches):
+        batching = await batching_of_server(self._transport)
+        for frames in messages_of("detections", batches, batching):
             if hosted.detection_geometry is not None:
                 refuse_other_arity(frames, ARITIES[hosted.detection_geometry])
             request = wire.CheckDetectionsRequest(benchmark=name, detections=encode_frames(frames))

@@ -10,6 +10,7 @@ from dataclasses import asdict
 from google.longrunning import operations_pb2
 
 from vidscore_client._encoding import benchmark_name, submission_names
+from vidscore_client._limits import batching_of_server
 from vidscore_client._long_work import AsyncLongWork, LongKind, LongWork
 from vidscore_client._specification import Specification, encode_evaluators
 from vidscore_client._transport import Transport, requests_of, run_blocking
@@ -93,9 +94,10 @@ class AsyncTrust:
         `on_progress` may be a coroutine function.
         """
         given = Examined(truth, systems, evaluators, specification, questions)
+        requests = upload_requests(given, await batching_of_server(self._transport))
         call = self._transport.stream(
             EXAMINE_UPLOAD,
-            requests_of(upload_requests(given)),
+            requests_of(requests),
             ranking_service_pb2.ExamineUploadResponse,
             timeout_s,
         )

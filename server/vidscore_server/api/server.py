@@ -47,7 +47,7 @@ from vidscore_server.domain.names import read_benchmark
 from vidscore_server.domain.sessions import Sessions
 from vidscore_server.errors import UnauthenticatedError
 from vidscore_server.runtime import utc_now
-from vidscore_server.settings import Settings
+from vidscore_server.settings import Settings, limits_of
 from vidscore_server.store import Reader, Transaction, is_address
 from vidscore_server.store.backup_file import BackupHeader, check_backup
 from vidscore_server.store.errors import StoreError
@@ -56,12 +56,19 @@ from vidscore_server.version import server_version, supported_versions
 
 
 def write_server(
-    now: datetime, *, hosting: bool, draining: bool, token: TokenRecord | None, keeps: pb.StoreInfo
+    now: datetime,
+    settings: Settings,
+    *,
+    hosting: bool,
+    draining: bool,
+    token: TokenRecord | None,
+    keeps: pb.StoreInfo,
 ) -> pb.Server:
     """A server as a message.
 
     Args:
         now: Its time.
+        settings: Its limits.
         hosting: Whether it hosts benchmarks.
         draining: Whether it is about to stop.
         token: The caller's token; its comment is left out.
@@ -76,6 +83,7 @@ def write_server(
         time=write_time(now),
         hosting=hosting,
         draining=draining,
+        limits=limits_of(settings),
     )
     if token is not None:
         server.token.CopyFrom(write_token(token))
@@ -114,6 +122,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         keeps = await self._keeps() if caller.is_organiser else pb.StoreInfo()
         server = write_server(
             utc_now(),
+            self._settings,
             hosting=self._hosting is not None,
             draining=self._sessions.draining,
             token=await self._gate.token_of(caller),

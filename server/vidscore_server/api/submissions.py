@@ -49,6 +49,7 @@ from vidscore_server.domain.states import ENDED
 from vidscore_server.domain.submissions import SubmissionView, team_seen, visible
 from vidscore_server.domain.windows import ScoreWindow, check_window
 from vidscore_server.runtime import offload
+from vidscore_server.settings import message_limits_of
 from vidscore_server.store import Reader
 from vidscore_server.store.records import StreamRecord, SubmissionState
 
@@ -268,7 +269,8 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         stream = parse_id(request.stream or DEFAULT_STREAM, "stream")
         made = request_of(request, "OpenStream", self._context)
         record = await self._hosting.submissions.open_stream(made, StreamName(*submission, stream))
-        return pb.OpenStreamResponse(stream=write_stream(record))
+        limits = message_limits_of(self._context.settings)
+        return pb.OpenStreamResponse(stream=write_stream(record), limits=limits)
 
     async def AppendFrames(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
         self,

@@ -69,6 +69,7 @@ class FakeSubmissions:
             refuse the call.
         refuse_benchmark: Code and reason with which asking for the benchmark is refused.
         metadata: What came with the last question about the benchmark.
+        limits: Limits that are stated where a stream is opened.
         stop: Kills the server, and with it every call.
         start: Starts it again, at the same address.
     """
@@ -91,6 +92,7 @@ class FakeSubmissions:
     outcome_script: list[Any] = field(default_factory=list)
     refuse_benchmark: tuple[grpc.StatusCode, str] | None = None
     metadata: dict[str, Any] = field(default_factory=dict)
+    limits: dict[str, int] = field(default_factory=dict)
     lock: threading.Lock = field(default_factory=threading.Lock)
     stop: Callable[[], None] = lambda: None
     start: Callable[[], None] = lambda: None
@@ -238,7 +240,9 @@ class _Submissions(submission_service_pb2_grpc.SubmissionServiceServicer):
         if self._fake.state != submission_service_pb2.SUBMISSION_STATE_OPEN:
             refuse(context, grpc.StatusCode.FAILED_PRECONDITION, "SUBMISSION_ENDED")
         self._fake.epoch += 1
-        return submission_service_pb2.OpenStreamResponse(stream=self._fake.stream())
+        return submission_service_pb2.OpenStreamResponse(
+            stream=self._fake.stream(), limits=self._fake.limits
+        )
 
     def AppendFrames(self, request_iterator: Any, context: Any) -> Iterator[Any]:  # noqa: N802
         for request in request_iterator:

@@ -110,10 +110,10 @@ def test_whole_batches_are_cut_by_frames_and_by_bytes() -> None:
 
 def test_a_server_can_make_batches_smaller_but_not_larger() -> None:
     box = outbox(batch_frames=4)
-    box.limit(batch_frames=100, batch_bytes=2 * BOX_BYTES)
+    box.limit({"maximum_batch_frames": 100, "maximum_message_bytes": 2 * 2 * BOX_BYTES})
     box.offer("truth", frames(5), now_s=10.0)
     assert numbers(box, 10.0) == [("truth", [0, 1]), ("truth", [2, 3]), ("truth", [4])]
-    box.limit(batch_frames=1, batch_bytes=1000 * BOX_BYTES)
+    box.limit({"maximum_batch_frames": 1, "maximum_message_bytes": 2 * 1000 * BOX_BYTES})
     box.offer("truth", frames(2), now_s=10.0)
     assert numbers(box, 10.0) == [("truth", [0]), ("truth", [1])]
 

@@ -35,6 +35,7 @@ from vidscore_client import (
     aio,
     connect,
 )
+from vidscore_client._outbox import item_size
 from vidscore_protos.v1 import submission_service_pb2
 
 
@@ -46,6 +47,29 @@ def test_frames_are_stored_in_their_order_and_acknowledged(
         send(stream, range(500))
         assert stream.flush(WAIT_S) == stream.acknowledged_frames == 500
     assert numbers_of(fake) == list(range(500))
+
+
+def test_messages_are_cut_to_what_the_server_takes(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    fake.limits = {"maximum_batch_frames": 4}
+    with submitting() as stream:
+        send(stream, range(6))
+        stream.send_batch(frames(16).part(6, 16))
+        assert stream.flush(WAIT_S) == 16
+    assert numbers_of(fake) == list(range(16))
+    assert max(count for count, _ in fake.batches.values()) == 4
+
+
+def test_messages_are_cut_to_the_bytes_that_the_server_takes(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    """Half of them is for names."""
+    fake.limits = {"maximum_message_bytes": 2 * 4 * item_size(frames(1))}
+    with submitting() as stream:
+        stream.send_batch(frames(16))
+    assert numbers_of(fake) == list(range(16))
+    assert max(count for count, _ in fake.batches.values()) == 4
 
 
 def test_a_submission_is_created_once_and_found_again_by_its_name(

@@ -308,7 +308,9 @@ type Server struct {
 	// The token of the call, without its secret; absent: the call had none.
 	Token *Token `protobuf:"bytes,7,opt,name=token,proto3" json:"token,omitempty"`
 	// State of its store. Organisers only.
-	Store         *StoreInfo `protobuf:"bytes,8,opt,name=store,proto3" json:"store,omitempty"`
+	Store *StoreInfo `protobuf:"bytes,8,opt,name=store,proto3" json:"store,omitempty"`
+	// Limits by name, as the server's settings name them; empty: the server does not state them.
+	Limits        map[string]int64 `protobuf:"bytes,9,rep,name=limits,proto3" json:"limits,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -395,6 +397,13 @@ func (x *Server) GetToken() *Token {
 func (x *Server) GetStore() *StoreInfo {
 	if x != nil {
 		return x.Store
+	}
+	return nil
+}
+
+func (x *Server) GetLimits() map[string]int64 {
+	if x != nil {
+		return x.Limits
 	}
 	return nil
 }
@@ -492,7 +501,7 @@ const file_vidscore_v1_server_service_proto_rawDesc = "" +
 	"\n" +
 	"StateCount\x122\n" +
 	"\x05state\x18\x01 \x01(\x0e2\x1c.vidscore.v1.SubmissionStateR\x05state\x12\x14\n" +
-	"\x05count\x18\x02 \x01(\x03R\x05count\"\xc8\x02\n" +
+	"\x05count\x18\x02 \x01(\x03R\x05count\"\xbc\x03\n" +
 	"\x06Server\x12\x18\n" +
 	"\aversion\x18\x01 \x01(\tR\aversion\x122\n" +
 	"\x15oldest_client_version\x18\x02 \x01(\tR\x13oldestClientVersion\x122\n" +
@@ -501,7 +510,11 @@ const file_vidscore_v1_server_service_proto_rawDesc = "" +
 	"\ahosting\x18\x05 \x01(\bR\ahosting\x12\x1a\n" +
 	"\bdraining\x18\x06 \x01(\bR\bdraining\x12(\n" +
 	"\x05token\x18\a \x01(\v2\x12.vidscore.v1.TokenR\x05token\x12,\n" +
-	"\x05store\x18\b \x01(\v2\x16.vidscore.v1.StoreInfoR\x05store\"\xa3\x01\n" +
+	"\x05store\x18\b \x01(\v2\x16.vidscore.v1.StoreInfoR\x05store\x127\n" +
+	"\x06limits\x18\t \x03(\v2\x1f.vidscore.v1.Server.LimitsEntryR\x06limits\x1a9\n" +
+	"\vLimitsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\xa3\x01\n" +
 	"\tStoreInfo\x12\x0e\n" +
 	"\x02up\x18\x01 \x01(\bR\x02up\x12\x12\n" +
 	"\x04kind\x18\x02 \x01(\tR\x04kind\x12\"\n" +
@@ -529,7 +542,7 @@ func file_vidscore_v1_server_service_proto_rawDescGZIP() []byte {
 	return file_vidscore_v1_server_service_proto_rawDescData
 }
 
-var file_vidscore_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 7)
+var file_vidscore_v1_server_service_proto_msgTypes = make([]protoimpl.MessageInfo, 8)
 var file_vidscore_v1_server_service_proto_goTypes = []any{
 	(*GetServerRequest)(nil),      // 0: vidscore.v1.GetServerRequest
 	(*GetServerResponse)(nil),     // 1: vidscore.v1.GetServerResponse
@@ -538,37 +551,39 @@ var file_vidscore_v1_server_service_proto_goTypes = []any{
 	(*StateCount)(nil),            // 4: vidscore.v1.StateCount
 	(*Server)(nil),                // 5: vidscore.v1.Server
 	(*StoreInfo)(nil),             // 6: vidscore.v1.StoreInfo
-	(SubmissionState)(0),          // 7: vidscore.v1.SubmissionState
-	(*Submission)(nil),            // 8: vidscore.v1.Submission
-	(*timestamppb.Timestamp)(nil), // 9: google.protobuf.Timestamp
-	(*Token)(nil),                 // 10: vidscore.v1.Token
-	(*ExportBackupRequest)(nil),   // 11: vidscore.v1.ExportBackupRequest
-	(*ImportBackupRequest)(nil),   // 12: vidscore.v1.ImportBackupRequest
-	(*ExportBackupResponse)(nil),  // 13: vidscore.v1.ExportBackupResponse
-	(*ImportBackupResponse)(nil),  // 14: vidscore.v1.ImportBackupResponse
+	nil,                           // 7: vidscore.v1.Server.LimitsEntry
+	(SubmissionState)(0),          // 8: vidscore.v1.SubmissionState
+	(*Submission)(nil),            // 9: vidscore.v1.Submission
+	(*timestamppb.Timestamp)(nil), // 10: google.protobuf.Timestamp
+	(*Token)(nil),                 // 11: vidscore.v1.Token
+	(*ExportBackupRequest)(nil),   // 12: vidscore.v1.ExportBackupRequest
+	(*ImportBackupRequest)(nil),   // 13: vidscore.v1.ImportBackupRequest
+	(*ExportBackupResponse)(nil),  // 14: vidscore.v1.ExportBackupResponse
+	(*ImportBackupResponse)(nil),  // 15: vidscore.v1.ImportBackupResponse
 }
 var file_vidscore_v1_server_service_proto_depIdxs = []int32{
 	5,  // 0: vidscore.v1.GetServerResponse.server:type_name -> vidscore.v1.Server
-	7,  // 1: vidscore.v1.GetQueueRequest.states:type_name -> vidscore.v1.SubmissionState
-	8,  // 2: vidscore.v1.GetQueueResponse.submissions:type_name -> vidscore.v1.Submission
+	8,  // 1: vidscore.v1.GetQueueRequest.states:type_name -> vidscore.v1.SubmissionState
+	9,  // 2: vidscore.v1.GetQueueResponse.submissions:type_name -> vidscore.v1.Submission
 	4,  // 3: vidscore.v1.GetQueueResponse.counts:type_name -> vidscore.v1.StateCount
-	7,  // 4: vidscore.v1.StateCount.state:type_name -> vidscore.v1.SubmissionState
-	9,  // 5: vidscore.v1.Server.time:type_name -> google.protobuf.Timestamp
-	10, // 6: vidscore.v1.Server.token:type_name -> vidscore.v1.Token
+	8,  // 4: vidscore.v1.StateCount.state:type_name -> vidscore.v1.SubmissionState
+	10, // 5: vidscore.v1.Server.time:type_name -> google.protobuf.Timestamp
+	11, // 6: vidscore.v1.Server.token:type_name -> vidscore.v1.Token
 	6,  // 7: vidscore.v1.Server.store:type_name -> vidscore.v1.StoreInfo
-	0,  // 8: vidscore.v1.ServerService.GetServer:input_type -> vidscore.v1.GetServerRequest
-	2,  // 9: vidscore.v1.ServerService.GetQueue:input_type -> vidscore.v1.GetQueueRequest
-	11, // 10: vidscore.v1.ServerService.ExportBackup:input_type -> vidscore.v1.ExportBackupRequest
-	12, // 11: vidscore.v1.ServerService.ImportBackup:input_type -> vidscore.v1.ImportBackupRequest
-	1,  // 12: vidscore.v1.ServerService.GetServer:output_type -> vidscore.v1.GetServerResponse
-	3,  // 13: vidscore.v1.ServerService.GetQueue:output_type -> vidscore.v1.GetQueueResponse
-	13, // 14: vidscore.v1.ServerService.ExportBackup:output_type -> vidscore.v1.ExportBackupResponse
-	14, // 15: vidscore.v1.ServerService.ImportBackup:output_type -> vidscore.v1.ImportBackupResponse
-	12, // [12:16] is the sub-list for method output_type
-	8,  // [8:12] is the sub-list for method input_type
-	8,  // [8:8] is the sub-list for extension type_name
-	8,  // [8:8] is the sub-list for extension extendee
-	0,  // [0:8] is the sub-list for field type_name
+	7,  // 8: vidscore.v1.Server.limits:type_name -> vidscore.v1.Server.LimitsEntry
+	0,  // 9: vidscore.v1.ServerService.GetServer:input_type -> vidscore.v1.GetServerRequest
+	2,  // 10: vidscore.v1.ServerService.GetQueue:input_type -> vidscore.v1.GetQueueRequest
+	12, // 11: vidscore.v1.ServerService.ExportBackup:input_type -> vidscore.v1.ExportBackupRequest
+	13, // 12: vidscore.v1.ServerService.ImportBackup:input_type -> vidscore.v1.ImportBackupRequest
+	1,  // 13: vidscore.v1.ServerService.GetServer:output_type -> vidscore.v1.GetServerResponse
+	3,  // 14: vidscore.v1.ServerService.GetQueue:output_type -> vidscore.v1.GetQueueResponse
+	14, // 15: vidscore.v1.ServerService.ExportBackup:output_type -> vidscore.v1.ExportBackupResponse
+	15, // 16: vidscore.v1.ServerService.ImportBackup:output_type -> vidscore.v1.ImportBackupResponse
+	13, // [13:17] is the sub-list for method output_type
+	9,  // [9:13] is the sub-list for method input_type
+	9,  // [9:9] is the sub-list for extension type_name
+	9,  // [9:9] is the sub-list for extension extendee
+	0,  // [0:9] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_server_service_proto_init() }
@@ -586,7 +601,7 @@ func file_vidscore_v1_server_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_server_service_proto_rawDesc), len(file_vidscore_v1_server_service_proto_rawDesc)),
 			NumEnums:      0,
-			NumMessages:   7,
+			NumMessages:   8,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

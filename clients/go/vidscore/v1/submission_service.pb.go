@@ -855,7 +855,10 @@ func (x *OpenStreamRequest) GetStream() string {
 type OpenStreamResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The stream, with the epoch to use and the offset to continue from.
-	Stream        *StreamInfo `protobuf:"bytes,1,opt,name=stream,proto3" json:"stream,omitempty"`
+	Stream *StreamInfo `protobuf:"bytes,1,opt,name=stream,proto3" json:"stream,omitempty"`
+	// Limits of its messages by name, as the server's settings name them; empty: the server does not
+	// state them.
+	Limits        map[string]int64 `protobuf:"bytes,2,rep,name=limits,proto3" json:"limits,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"varint,2,opt,name=value"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
 }
@@ -893,6 +896,13 @@ func (*OpenStreamResponse) Descriptor() ([]byte, []int) {
 func (x *OpenStreamResponse) GetStream() *StreamInfo {
 	if x != nil {
 		return x.Stream
+	}
+	return nil
+}
+
+func (x *OpenStreamResponse) GetLimits() map[string]int64 {
+	if x != nil {
+		return x.Limits
 	}
 	return nil
 }
@@ -3054,9 +3064,13 @@ const file_vidscore_v1_submission_service_proto_rawDesc = "" +
 	"\n" +
 	"submission\x18\x01 \x01(\tR\n" +
 	"submission\x12\x16\n" +
-	"\x06stream\x18\x02 \x01(\tR\x06stream\"E\n" +
+	"\x06stream\x18\x02 \x01(\tR\x06stream\"\xc5\x01\n" +
 	"\x12OpenStreamResponse\x12/\n" +
-	"\x06stream\x18\x01 \x01(\v2\x17.vidscore.v1.StreamInfoR\x06stream\"\x9a\x02\n" +
+	"\x06stream\x18\x01 \x01(\v2\x17.vidscore.v1.StreamInfoR\x06stream\x12C\n" +
+	"\x06limits\x18\x02 \x03(\v2+.vidscore.v1.OpenStreamResponse.LimitsEntryR\x06limits\x1a9\n" +
+	"\vLimitsEntry\x12\x10\n" +
+	"\x03key\x18\x01 \x01(\tR\x03key\x12\x14\n" +
+	"\x05value\x18\x02 \x01(\x03R\x05value:\x028\x01\"\x9a\x02\n" +
 	"\rAppendRequest\x12\x16\n" +
 	"\x06stream\x18\x01 \x01(\tR\x06stream\x12\x14\n" +
 	"\x05epoch\x18\x02 \x01(\x03R\x05epoch\x12\x16\n" +
@@ -3292,7 +3306,7 @@ func file_vidscore_v1_submission_service_proto_rawDescGZIP() []byte {
 }
 
 var file_vidscore_v1_submission_service_proto_enumTypes = make([]protoimpl.EnumInfo, 1)
-var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 42)
+var file_vidscore_v1_submission_service_proto_msgTypes = make([]protoimpl.MessageInfo, 43)
 var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(SubmissionState)(0),                 // 0: vidscore.v1.SubmissionState
 	(*Submission)(nil),                   // 1: vidscore.v1.Submission
@@ -3337,96 +3351,98 @@ var file_vidscore_v1_submission_service_proto_goTypes = []any{
 	(*ClockEnded)(nil),                   // 40: vidscore.v1.ClockEnded
 	(*ReadDetectionsRequest)(nil),        // 41: vidscore.v1.ReadDetectionsRequest
 	(*ReadDetectionsResponse)(nil),       // 42: vidscore.v1.ReadDetectionsResponse
-	(*timestamppb.Timestamp)(nil),        // 43: google.protobuf.Timestamp
-	(*AnnotationBatch)(nil),              // 44: vidscore.v1.AnnotationBatch
-	(*Report)(nil),                       // 45: vidscore.v1.Report
-	(FrameSource)(0),                     // 46: vidscore.v1.FrameSource
-	(*SequenceKey)(nil),                  // 47: vidscore.v1.SequenceKey
-	(*OutcomeBatch)(nil),                 // 48: vidscore.v1.OutcomeBatch
+	nil,                                  // 43: vidscore.v1.OpenStreamResponse.LimitsEntry
+	(*timestamppb.Timestamp)(nil),        // 44: google.protobuf.Timestamp
+	(*AnnotationBatch)(nil),              // 45: vidscore.v1.AnnotationBatch
+	(*Report)(nil),                       // 46: vidscore.v1.Report
+	(FrameSource)(0),                     // 47: vidscore.v1.FrameSource
+	(*SequenceKey)(nil),                  // 48: vidscore.v1.SequenceKey
+	(*OutcomeBatch)(nil),                 // 49: vidscore.v1.OutcomeBatch
 }
 var file_vidscore_v1_submission_service_proto_depIdxs = []int32{
 	0,  // 0: vidscore.v1.Submission.state:type_name -> vidscore.v1.SubmissionState
-	43, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
-	43, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
-	43, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
+	44, // 1: vidscore.v1.Submission.state_time:type_name -> google.protobuf.Timestamp
+	44, // 2: vidscore.v1.Submission.create_time:type_name -> google.protobuf.Timestamp
+	44, // 3: vidscore.v1.Submission.seal_time:type_name -> google.protobuf.Timestamp
 	3,  // 4: vidscore.v1.Submission.streams:type_name -> vidscore.v1.StreamInfo
-	43, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
+	44, // 5: vidscore.v1.Submission.due_time:type_name -> google.protobuf.Timestamp
 	2,  // 6: vidscore.v1.Submission.history:type_name -> vidscore.v1.SubmissionEvent
-	43, // 7: vidscore.v1.SubmissionEvent.time:type_name -> google.protobuf.Timestamp
+	44, // 7: vidscore.v1.SubmissionEvent.time:type_name -> google.protobuf.Timestamp
 	1,  // 8: vidscore.v1.CreateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	1,  // 9: vidscore.v1.GetSubmissionResponse.submission:type_name -> vidscore.v1.Submission
 	0,  // 10: vidscore.v1.ListSubmissionsRequest.state:type_name -> vidscore.v1.SubmissionState
 	1,  // 11: vidscore.v1.ListSubmissionsResponse.submissions:type_name -> vidscore.v1.Submission
 	3,  // 12: vidscore.v1.OpenStreamResponse.stream:type_name -> vidscore.v1.StreamInfo
-	44, // 13: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	44, // 14: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	1,  // 15: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 16: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 17: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 18: vidscore.v1.DisqualifySubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 19: vidscore.v1.ReinstateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 20: vidscore.v1.ChooseSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	1,  // 21: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
-	30, // 22: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	45, // 23: vidscore.v1.WatchSubmissionResponse.window_reports:type_name -> vidscore.v1.Report
-	43, // 24: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
-	45, // 25: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
-	45, // 26: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
-	45, // 27: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
-	31, // 28: vidscore.v1.SubmissionScore.online:type_name -> vidscore.v1.OnlineRecord
-	45, // 29: vidscore.v1.SubmissionScore.streaming_report:type_name -> vidscore.v1.Report
-	46, // 30: vidscore.v1.OnlineRecord.frames:type_name -> vidscore.v1.FrameSource
-	30, // 31: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
-	47, // 32: vidscore.v1.ReadOutcomesRequest.sequence:type_name -> vidscore.v1.SequenceKey
-	48, // 33: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
-	44, // 34: vidscore.v1.AnswerFramesRequest.detections:type_name -> vidscore.v1.AnnotationBatch
-	38, // 35: vidscore.v1.AnswerFramesResponse.frame:type_name -> vidscore.v1.FrameNow
-	39, // 36: vidscore.v1.AnswerFramesResponse.stored:type_name -> vidscore.v1.AnswerStored
-	40, // 37: vidscore.v1.AnswerFramesResponse.ended:type_name -> vidscore.v1.ClockEnded
-	47, // 38: vidscore.v1.FrameNow.sequence:type_name -> vidscore.v1.SequenceKey
-	31, // 39: vidscore.v1.ClockEnded.online:type_name -> vidscore.v1.OnlineRecord
-	44, // 40: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
-	4,  // 41: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
-	6,  // 42: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
-	8,  // 43: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
-	10, // 44: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
-	12, // 45: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
-	12, // 46: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
-	14, // 47: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
-	16, // 48: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
-	18, // 49: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
-	20, // 50: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
-	26, // 51: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
-	22, // 52: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
-	24, // 53: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
-	28, // 54: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
-	32, // 55: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
-	34, // 56: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
-	41, // 57: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
-	36, // 58: vidscore.v1.SubmissionService.AnswerFrames:input_type -> vidscore.v1.AnswerFramesRequest
-	5,  // 59: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
-	7,  // 60: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
-	9,  // 61: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
-	11, // 62: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
-	13, // 63: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
-	13, // 64: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
-	15, // 65: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
-	17, // 66: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
-	19, // 67: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
-	21, // 68: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
-	27, // 69: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
-	23, // 70: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
-	25, // 71: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
-	29, // 72: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
-	33, // 73: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
-	35, // 74: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
-	42, // 75: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
-	37, // 76: vidscore.v1.SubmissionService.AnswerFrames:output_type -> vidscore.v1.AnswerFramesResponse
-	59, // [59:77] is the sub-list for method output_type
-	41, // [41:59] is the sub-list for method input_type
-	41, // [41:41] is the sub-list for extension type_name
-	41, // [41:41] is the sub-list for extension extendee
-	0,  // [0:41] is the sub-list for field type_name
+	43, // 13: vidscore.v1.OpenStreamResponse.limits:type_name -> vidscore.v1.OpenStreamResponse.LimitsEntry
+	45, // 14: vidscore.v1.AppendRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	45, // 15: vidscore.v1.CheckDetectionsRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	1,  // 16: vidscore.v1.SealSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 17: vidscore.v1.CancelSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 18: vidscore.v1.RetrySubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 19: vidscore.v1.DisqualifySubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 20: vidscore.v1.ReinstateSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 21: vidscore.v1.ChooseSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	1,  // 22: vidscore.v1.WatchSubmissionResponse.submission:type_name -> vidscore.v1.Submission
+	30, // 23: vidscore.v1.WatchSubmissionResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	46, // 24: vidscore.v1.WatchSubmissionResponse.window_reports:type_name -> vidscore.v1.Report
+	44, // 25: vidscore.v1.SubmissionScore.create_time:type_name -> google.protobuf.Timestamp
+	46, // 26: vidscore.v1.SubmissionScore.report:type_name -> vidscore.v1.Report
+	46, // 27: vidscore.v1.SubmissionScore.private_report:type_name -> vidscore.v1.Report
+	46, // 28: vidscore.v1.SubmissionScore.public_report:type_name -> vidscore.v1.Report
+	31, // 29: vidscore.v1.SubmissionScore.online:type_name -> vidscore.v1.OnlineRecord
+	46, // 30: vidscore.v1.SubmissionScore.streaming_report:type_name -> vidscore.v1.Report
+	47, // 31: vidscore.v1.OnlineRecord.frames:type_name -> vidscore.v1.FrameSource
+	30, // 32: vidscore.v1.ListScoresResponse.scores:type_name -> vidscore.v1.SubmissionScore
+	48, // 33: vidscore.v1.ReadOutcomesRequest.sequence:type_name -> vidscore.v1.SequenceKey
+	49, // 34: vidscore.v1.ReadOutcomesResponse.outcomes:type_name -> vidscore.v1.OutcomeBatch
+	45, // 35: vidscore.v1.AnswerFramesRequest.detections:type_name -> vidscore.v1.AnnotationBatch
+	38, // 36: vidscore.v1.AnswerFramesResponse.frame:type_name -> vidscore.v1.FrameNow
+	39, // 37: vidscore.v1.AnswerFramesResponse.stored:type_name -> vidscore.v1.AnswerStored
+	40, // 38: vidscore.v1.AnswerFramesResponse.ended:type_name -> vidscore.v1.ClockEnded
+	48, // 39: vidscore.v1.FrameNow.sequence:type_name -> vidscore.v1.SequenceKey
+	31, // 40: vidscore.v1.ClockEnded.online:type_name -> vidscore.v1.OnlineRecord
+	45, // 41: vidscore.v1.ReadDetectionsResponse.detections:type_name -> vidscore.v1.AnnotationBatch
+	4,  // 42: vidscore.v1.SubmissionService.CreateSubmission:input_type -> vidscore.v1.CreateSubmissionRequest
+	6,  // 43: vidscore.v1.SubmissionService.GetSubmission:input_type -> vidscore.v1.GetSubmissionRequest
+	8,  // 44: vidscore.v1.SubmissionService.ListSubmissions:input_type -> vidscore.v1.ListSubmissionsRequest
+	10, // 45: vidscore.v1.SubmissionService.OpenStream:input_type -> vidscore.v1.OpenStreamRequest
+	12, // 46: vidscore.v1.SubmissionService.AppendFrames:input_type -> vidscore.v1.AppendRequest
+	12, // 47: vidscore.v1.SubmissionService.AppendBatch:input_type -> vidscore.v1.AppendRequest
+	14, // 48: vidscore.v1.SubmissionService.CheckDetections:input_type -> vidscore.v1.CheckDetectionsRequest
+	16, // 49: vidscore.v1.SubmissionService.SealSubmission:input_type -> vidscore.v1.SealSubmissionRequest
+	18, // 50: vidscore.v1.SubmissionService.CancelSubmission:input_type -> vidscore.v1.CancelSubmissionRequest
+	20, // 51: vidscore.v1.SubmissionService.RetrySubmission:input_type -> vidscore.v1.RetrySubmissionRequest
+	26, // 52: vidscore.v1.SubmissionService.ChooseSubmission:input_type -> vidscore.v1.ChooseSubmissionRequest
+	22, // 53: vidscore.v1.SubmissionService.DisqualifySubmission:input_type -> vidscore.v1.DisqualifySubmissionRequest
+	24, // 54: vidscore.v1.SubmissionService.ReinstateSubmission:input_type -> vidscore.v1.ReinstateSubmissionRequest
+	28, // 55: vidscore.v1.SubmissionService.WatchSubmission:input_type -> vidscore.v1.WatchSubmissionRequest
+	32, // 56: vidscore.v1.SubmissionService.ListScores:input_type -> vidscore.v1.ListScoresRequest
+	34, // 57: vidscore.v1.SubmissionService.ReadOutcomes:input_type -> vidscore.v1.ReadOutcomesRequest
+	41, // 58: vidscore.v1.SubmissionService.ReadDetections:input_type -> vidscore.v1.ReadDetectionsRequest
+	36, // 59: vidscore.v1.SubmissionService.AnswerFrames:input_type -> vidscore.v1.AnswerFramesRequest
+	5,  // 60: vidscore.v1.SubmissionService.CreateSubmission:output_type -> vidscore.v1.CreateSubmissionResponse
+	7,  // 61: vidscore.v1.SubmissionService.GetSubmission:output_type -> vidscore.v1.GetSubmissionResponse
+	9,  // 62: vidscore.v1.SubmissionService.ListSubmissions:output_type -> vidscore.v1.ListSubmissionsResponse
+	11, // 63: vidscore.v1.SubmissionService.OpenStream:output_type -> vidscore.v1.OpenStreamResponse
+	13, // 64: vidscore.v1.SubmissionService.AppendFrames:output_type -> vidscore.v1.AppendResponse
+	13, // 65: vidscore.v1.SubmissionService.AppendBatch:output_type -> vidscore.v1.AppendResponse
+	15, // 66: vidscore.v1.SubmissionService.CheckDetections:output_type -> vidscore.v1.CheckDetectionsResponse
+	17, // 67: vidscore.v1.SubmissionService.SealSubmission:output_type -> vidscore.v1.SealSubmissionResponse
+	19, // 68: vidscore.v1.SubmissionService.CancelSubmission:output_type -> vidscore.v1.CancelSubmissionResponse
+	21, // 69: vidscore.v1.SubmissionService.RetrySubmission:output_type -> vidscore.v1.RetrySubmissionResponse
+	27, // 70: vidscore.v1.SubmissionService.ChooseSubmission:output_type -> vidscore.v1.ChooseSubmissionResponse
+	23, // 71: vidscore.v1.SubmissionService.DisqualifySubmission:output_type -> vidscore.v1.DisqualifySubmissionResponse
+	25, // 72: vidscore.v1.SubmissionService.ReinstateSubmission:output_type -> vidscore.v1.ReinstateSubmissionResponse
+	29, // 73: vidscore.v1.SubmissionService.WatchSubmission:output_type -> vidscore.v1.WatchSubmissionResponse
+	33, // 74: vidscore.v1.SubmissionService.ListScores:output_type -> vidscore.v1.ListScoresResponse
+	35, // 75: vidscore.v1.SubmissionService.ReadOutcomes:output_type -> vidscore.v1.ReadOutcomesResponse
+	42, // 76: vidscore.v1.SubmissionService.ReadDetections:output_type -> vidscore.v1.ReadDetectionsResponse
+	37, // 77: vidscore.v1.SubmissionService.AnswerFrames:output_type -> vidscore.v1.AnswerFramesResponse
+	60, // [60:78] is the sub-list for method output_type
+	42, // [42:60] is the sub-list for method input_type
+	42, // [42:42] is the sub-list for extension type_name
+	42, // [42:42] is the sub-list for extension extendee
+	0,  // [0:42] is the sub-list for field type_name
 }
 
 func init() { file_vidscore_v1_submission_service_proto_init() }
@@ -3454,7 +3470,7 @@ func file_vidscore_v1_submission_service_proto_init() {
 			GoPackagePath: reflect.TypeOf(x{}).PkgPath(),
 			RawDescriptor: unsafe.Slice(unsafe.StringData(file_vidscore_v1_submission_service_proto_rawDesc), len(file_vidscore_v1_submission_service_proto_rawDesc)),
 			NumEnums:      1,
-			NumMessages:   42,
+			NumMessages:   43,
 			NumExtensions: 0,
 			NumServices:   1,
 		},

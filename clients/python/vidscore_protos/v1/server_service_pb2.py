@@ -28,7 +28,7 @@ from vidscore_protos.v1 import submission_service_pb2 as vidscore_dot_v1_dot_sub
 from vidscore_protos.v1 import token_pb2 as vidscore_dot_v1_dot_token__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n vidscore/v1/server_service.proto\x12\x0bvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18vidscore/v1/backup.proto\x1a$vidscore/v1/submission_service.proto\x1a\x17vidscore/v1/token.proto\"\x12\n\x10GetServerRequest\"8\n\x11GetServerResponse\x12#\n\x06server\x18\x01 \x01(\x0b\x32\x13.vidscore.v1.Server\"f\n\x0fGetQueueRequest\x12,\n\x06states\x18\x01 \x03(\x0e\x32\x1c.vidscore.v1.SubmissionState\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"\x82\x01\n\x10GetQueueResponse\x12,\n\x0bsubmissions\x18\x01 \x03(\x0b\x32\x17.vidscore.v1.Submission\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\'\n\x06\x63ounts\x18\x03 \x03(\x0b\x32\x17.vidscore.v1.StateCount\"H\n\nStateCount\x12+\n\x05state\x18\x01 \x01(\x0e\x32\x1c.vidscore.v1.SubmissionState\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\"\xee\x01\n\x06Server\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x1d\n\x15oldest_client_version\x18\x02 \x01(\t\x12\x1d\n\x15newest_client_version\x18\x03 \x01(\t\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07hosting\x18\x05 \x01(\x08\x12\x10\n\x08\x64raining\x18\x06 \x01(\x08\x12!\n\x05token\x18\x07 \x01(\x0b\x32\x12.vidscore.v1.Token\x12%\n\x05store\x18\x08 \x01(\x0b\x32\x16.vidscore.v1.StoreInfo\"\x7f\n\tStoreInfo\x12\n\n\x02up\x18\x01 \x01(\x08\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x17\n\nsize_bytes\x18\x03 \x01(\x04H\x00\x88\x01\x01\x12\x1c\n\x0f\x66ree_disk_bytes\x18\x04 \x01(\x04H\x01\x88\x01\x01\x42\r\n\x0b_size_bytesB\x12\n\x10_free_disk_bytes2\xd2\x02\n\rServerService\x12J\n\tGetServer\x12\x1d.vidscore.v1.GetServerRequest\x1a\x1e.vidscore.v1.GetServerResponse\x12G\n\x08GetQueue\x12\x1c.vidscore.v1.GetQueueRequest\x1a\x1d.vidscore.v1.GetQueueResponse\x12U\n\x0c\x45xportBackup\x12 .vidscore.v1.ExportBackupRequest\x1a!.vidscore.v1.ExportBackupResponse0\x01\x12U\n\x0cImportBackup\x12 .vidscore.v1.ImportBackupRequest\x1a!.vidscore.v1.ImportBackupResponse(\x01\x42m\n\x15io.github.vidscore.v1B\x12ServerServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n vidscore/v1/server_service.proto\x12\x0bvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\x1a\x18vidscore/v1/backup.proto\x1a$vidscore/v1/submission_service.proto\x1a\x17vidscore/v1/token.proto\"\x12\n\x10GetServerRequest\"8\n\x11GetServerResponse\x12#\n\x06server\x18\x01 \x01(\x0b\x32\x13.vidscore.v1.Server\"f\n\x0fGetQueueRequest\x12,\n\x06states\x18\x01 \x03(\x0e\x32\x1c.vidscore.v1.SubmissionState\x12\x11\n\tpage_size\x18\x02 \x01(\x05\x12\x12\n\npage_token\x18\x03 \x01(\t\"\x82\x01\n\x10GetQueueResponse\x12,\n\x0bsubmissions\x18\x01 \x03(\x0b\x32\x17.vidscore.v1.Submission\x12\x17\n\x0fnext_page_token\x18\x02 \x01(\t\x12\'\n\x06\x63ounts\x18\x03 \x03(\x0b\x32\x17.vidscore.v1.StateCount\"H\n\nStateCount\x12+\n\x05state\x18\x01 \x01(\x0e\x32\x1c.vidscore.v1.SubmissionState\x12\r\n\x05\x63ount\x18\x02 \x01(\x03\"\xce\x02\n\x06Server\x12\x0f\n\x07version\x18\x01 \x01(\t\x12\x1d\n\x15oldest_client_version\x18\x02 \x01(\t\x12\x1d\n\x15newest_client_version\x18\x03 \x01(\t\x12(\n\x04time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x0f\n\x07hosting\x18\x05 \x01(\x08\x12\x10\n\x08\x64raining\x18\x06 \x01(\x08\x12!\n\x05token\x18\x07 \x01(\x0b\x32\x12.vidscore.v1.Token\x12%\n\x05store\x18\x08 \x01(\x0b\x32\x16.vidscore.v1.StoreInfo\x12/\n\x06limits\x18\t \x03(\x0b\x32\x1f.vidscore.v1.Server.LimitsEntry\x1a-\n\x0bLimitsEntry\x12\x0b\n\x03key\x18\x01 \x01(\t\x12\r\n\x05value\x18\x02 \x01(\x03:\x02\x38\x01\"\x7f\n\tStoreInfo\x12\n\n\x02up\x18\x01 \x01(\x08\x12\x0c\n\x04kind\x18\x02 \x01(\t\x12\x17\n\nsize_bytes\x18\x03 \x01(\x04H\x00\x88\x01\x01\x12\x1c\n\x0f\x66ree_disk_bytes\x18\x04 \x01(\x04H\x01\x88\x01\x01\x42\r\n\x0b_size_bytesB\x12\n\x10_free_disk_bytes2\xd2\x02\n\rServerService\x12J\n\tGetServer\x12\x1d.vidscore.v1.GetServerRequest\x1a\x1e.vidscore.v1.GetServerResponse\x12G\n\x08GetQueue\x12\x1c.vidscore.v1.GetQueueRequest\x1a\x1d.vidscore.v1.GetQueueResponse\x12U\n\x0c\x45xportBackup\x12 .vidscore.v1.ExportBackupRequest\x1a!.vidscore.v1.ExportBackupResponse0\x01\x12U\n\x0cImportBackup\x12 .vidscore.v1.ImportBackupRequest\x1a!.vidscore.v1.ImportBackupResponse(\x01\x42m\n\x15io.github.vidscore.v1B\x12ServerServiceProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -36,6 +36,8 @@ _builder.BuildTopDescriptorsAndMessages(DESCRIPTOR, 'vidscore_protos.v1.server_s
 if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._loaded_options = None
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\022ServerServiceProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
+  _globals['_SERVER_LIMITSENTRY']._loaded_options = None
+  _globals['_SERVER_LIMITSENTRY']._serialized_options = b'8\001'
   _globals['_GETSERVERREQUEST']._serialized_start=171
   _globals['_GETSERVERREQUEST']._serialized_end=189
   _globals['_GETSERVERRESPONSE']._serialized_start=191
@@ -47,9 +49,11 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['_STATECOUNT']._serialized_start=486
   _globals['_STATECOUNT']._serialized_end=558
   _globals['_SERVER']._serialized_start=561
-  _globals['_SERVER']._serialized_end=799
-  _globals['_STOREINFO']._serialized_start=801
-  _globals['_STOREINFO']._serialized_end=928
-  _globals['_SERVERSERVICE']._serialized_start=931
-  _globals['_SERVERSERVICE']._serialized_end=1269
+  _globals['_SERVER']._serialized_end=895
+  _globals['_SERVER_LIMITSENTRY']._serialized_start=850
+  _globals['_SERVER_LIMITSENTRY']._serialized_end=895
+  _globals['_STOREINFO']._serialized_start=897
+  _globals['_STOREINFO']._serialized_end=1024
+  _globals['_SERVERSERVICE']._serialized_start=1027
+  _globals['_SERVERSERVICE']._serialized_end=1365
 # @@protoc_insertion_point(module_scope)

@@ -51,7 +51,14 @@ class StateCount(_message.Message):
     def __init__(self, state: _Optional[_Union[_submission_service_pb2.SubmissionState, str]] = ..., count: _Optional[int] = ...) -> None: ...
 
 class Server(_message.Message):
-    __slots__ = ("version", "oldest_client_version", "newest_client_version", "time", "hosting", "draining", "token", "store")
+    __slots__ = ("version", "oldest_client_version", "newest_client_version", "time", "hosting", "draining", "token", "store", "limits")
+    class LimitsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
     VERSION_FIELD_NUMBER: _ClassVar[int]
     OLDEST_CLIENT_VERSION_FIELD_NUMBER: _ClassVar[int]
     NEWEST_CLIENT_VERSION_FIELD_NUMBER: _ClassVar[int]
@@ -60,6 +67,7 @@ class Server(_message.Message):
     DRAINING_FIELD_NUMBER: _ClassVar[int]
     TOKEN_FIELD_NUMBER: _ClassVar[int]
     STORE_FIELD_NUMBER: _ClassVar[int]
+    LIMITS_FIELD_NUMBER: _ClassVar[int]
     version: str
     oldest_client_version: str
     newest_client_version: str
@@ -68,7 +76,8 @@ class Server(_message.Message):
     draining: bool
     token: _token_pb2.Token
     store: StoreInfo
-    def __init__(self, version: _Optional[str] = ..., oldest_client_version: _Optional[str] = ..., newest_client_version: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., hosting: bool = ..., draining: bool = ..., token: _Optional[_Union[_token_pb2.Token, _Mapping]] = ..., store: _Optional[_Union[StoreInfo, _Mapping]] = ...) -> None: ...
+    limits: _containers.ScalarMap[str, int]
+    def __init__(self, version: _Optional[str] = ..., oldest_client_version: _Optional[str] = ..., newest_client_version: _Optional[str] = ..., time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., hosting: bool = ..., draining: bool = ..., token: _Optional[_Union[_token_pb2.Token, _Mapping]] = ..., store: _Optional[_Union[StoreInfo, _Mapping]] = ..., limits: _Optional[_Mapping[str, int]] = ...) -> None: ...
 
 class StoreInfo(_message.Message):
     __slots__ = ("up", "kind", "size_bytes", "free_disk_bytes")

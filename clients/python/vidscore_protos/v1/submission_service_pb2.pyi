@@ -160,10 +160,19 @@ class OpenStreamRequest(_message.Message):
     def __init__(self, submission: _Optional[str] = ..., stream: _Optional[str] = ...) -> None: ...
 
 class OpenStreamResponse(_message.Message):
-    __slots__ = ("stream",)
+    __slots__ = ("stream", "limits")
+    class LimitsEntry(_message.Message):
+        __slots__ = ("key", "value")
+        KEY_FIELD_NUMBER: _ClassVar[int]
+        VALUE_FIELD_NUMBER: _ClassVar[int]
+        key: str
+        value: int
+        def __init__(self, key: _Optional[str] = ..., value: _Optional[int] = ...) -> None: ...
     STREAM_FIELD_NUMBER: _ClassVar[int]
+    LIMITS_FIELD_NUMBER: _ClassVar[int]
     stream: StreamInfo
-    def __init__(self, stream: _Optional[_Union[StreamInfo, _Mapping]] = ...) -> None: ...
+    limits: _containers.ScalarMap[str, int]
+    def __init__(self, stream: _Optional[_Union[StreamInfo, _Mapping]] = ..., limits: _Optional[_Mapping[str, int]] = ...) -> None: ...
 
 class AppendRequest(_message.Message):
     __slots__ = ("stream", "epoch", "offset", "detections", "detections_crc32", "source_position")

@@ -48,7 +48,8 @@ async def test_a_team_submits_and_reads_its_scores(site: Browsing) -> None:
     )
     assert made["submission"]["name"] == ONE
     opened = await red.value("SubmissionService/OpenStream", {"submission": ONE})
-    assert opened == {"stream": {"stream": "default", "epoch": "1"}}
+    assert opened["stream"] == {"stream": "default", "epoch": "1"}
+    assert opened["limits"]["maximum_batch_frames"] == "100000"
     assert await red.value(BATCH, append_of(0)) == {"nextOffset": "3"}
     sealed = await red.value("SubmissionService/SealSubmission", {"name": ONE})
     assert sealed["submission"]["frameCount"] == "3"

@@ -1,0 +1,48 @@
+"""Uploads keep to the limits of a real server that takes small messages alone."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import pytest
+from tests.clients.python.hosted import SKY, Site, points, submit
+
+from vidscore_cli.demo.network import ServerProcess
+from vidscore_client import Client
+from vidscore_server.domain.administration import initialise
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
+    store = tmp_path_factory.mktemp("limited") / "store.db"
+    secret = initialise(store).secret
+    options = ("--workers", "1", "--store", str(store), "--maximum-batch-frames", "3")
+    with ServerProcess(*options) as server:
+        yield Site(server.address, secret)
+
+
+def test_truth_checks_and_submissions_are_cut_to_what_the_server_takes(
+    organiser: Client, name: str
+) -> None:
+    organiser.benchmarks.create(name, SKY)
+    sent = points("one", "two")
+    revision = organiser.benchmarks.upload_truth(name, (part for part in [sent]))
+    assert revision.frame_count == 10
+    assert organiser.submissions.check(name, [sent]).frame_count == 10
+
+
+def test_systems_that_are_examined_are_cut_to_what_the_server_takes(organiser: Client) -> None:
+    sent = points("one", "two")
+    systems = {"good": [sent], "bad": [points("one", "two", shift_px=3.0)]}
+    document = organiser.trust.examine_upload([sent], systems, evaluators=["spotgeo"])
+    assert document
+
+
+@pytest.mark.slow
+def test_a_submission_is_cut_to_what_the_server_takes(
+    site: Site, organiser: Client, name: str
+) -> None:
+    organiser.benchmarks.create(name, SKY)
+    sent = points("one", "two")
+    organiser.benchmarks.upload_truth(name, [sent])
+    submit(site, organiser, name, sent)

@@ -13,6 +13,7 @@ from types import MappingProxyType
 
 from vidscore_client._decoding import Event, decode_response
 from vidscore_client._encoding import encode_batch, encode_configuration
+from vidscore_client._forks import Home
 from vidscore_client._outbox import Batch, Item
 from vidscore_client._specification import Specification
 from vidscore_client._stream_state import (
@@ -125,6 +126,7 @@ class Exchange:
         self.state = StreamState(plan.batching, plan.live)
         self._plan = plan
         self._transport = transport
+        self._home = Home()
         self._monitor = transport.monitor()
         self._configured = False
         self._call = transport.stream(
@@ -144,6 +146,7 @@ class Exchange:
 
     async def put(self, side: Side, item: Item) -> None:
         """Queue frames, as the policy says where the queue is full."""
+        self._home.check()
         outbox = self.state.outbox
         with self._monitor:
             due_before_s = outbox.due_s
@@ -159,12 +162,14 @@ class Exchange:
 
     async def next_report(self) -> LiveReport | None:
         """The next live report; None at the end of the stream."""
+        self._home.check()
         with self._monitor:
             await self._monitor.wait_until(lambda: self.state.readable, None)
             return self.state.next_report()
 
     async def finish(self, timeout_s: float | None) -> list[Report]:
         """Send what is queued and wait for the final reports."""
+        self._home.check()
         if self._reader.is_current:
             raise finish_in_callback()
         with self._monitor:
@@ -176,7 +181,9 @@ class Exchange:
         return self.state.final_reports()
 
     async def cancel(self) -> None:
-        """End the call at once; does nothing where it has ended."""
+        """End the call at once; does nothing where it has ended, or in a forked process."""
+        if not self._home.is_here:
+            return
         self._end(cancelled())
         self._call.cancel()
         self._reader.cancel()

@@ -19,6 +19,7 @@ from vidscore_client._append_state import (
 )
 from vidscore_client._convert import to_dataclass
 from vidscore_client._encoding import checksum, encode_frames
+from vidscore_client._forks import Home
 from vidscore_client._limits import limited
 from vidscore_client._outbox import Item
 from vidscore_client._retrying import ended_early
@@ -170,6 +171,7 @@ class Sender:
         self.state = plan.new_state()
         self.left = False  # whether it was closed or aborted by this side
         self._transport = transport
+        self._home = Home()
         self._monitor = transport.monitor()
         self._connections = transport.monitor()  # woken up when the connection changes
         self._connection = 0  # number of the present call; whoever serves another one stops
@@ -180,6 +182,7 @@ class Sender:
 
     async def put(self, item: Item, source_position: str | None = None) -> None:
         """Queue frames, as the policy says where the queue is full."""
+        self._home.check()
         state = self.state
         with self._monitor:
             due_before_s = state.due_s
@@ -195,6 +198,7 @@ class Sender:
 
     async def flush(self, timeout_s: float | None) -> None:
         """Wait until every frame is durable."""
+        self._home.check()
         self._refuse_in_callback()
         with self._monitor:
             self.state.flush()
@@ -208,6 +212,7 @@ class Sender:
         self._refuse_in_callback()
         if self.left:
             return
+        self._home.check()
         self.left = True
         with self._monitor:
             self.state.close()
@@ -222,8 +227,10 @@ class Sender:
         self.state.check_delivered()
 
     async def abort(self) -> None:
-        """End at once."""
+        """End at once; in a forked process, forget the stream, which is another one's."""
         self.left = True
+        if not self._home.is_here:
+            return
         self._end(aborted())
         self._worker.cancel()
         await self._worker.join(JOIN_TIMEOUT_S)

@@ -252,7 +252,10 @@ def _metadata(error: VidscoreError, faults: tuple[Fault, ...]) -> dict[str, str]
 
 
 def _summary(faults: tuple[Fault, ...]) -> str:
-    first = f"{field_path(faults[0])}: {faults[0].description}" if faults else ""
+    if not faults:
+        return ""
+    path, description = field_path(faults[0]), faults[0].description
+    first = f"{path}: {description}" if path else description
     return first if len(faults) < 2 else f"{first} (and {len(faults) - 1} more)"
 
 

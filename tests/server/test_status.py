@@ -110,6 +110,11 @@ def test_a_status_stays_small_enough_for_trailing_metadata_whatever_the_input_sa
     assert len(bad_request.field_violations) >= 1
 
 
+def test_a_fault_without_a_place_is_told_without_one() -> None:
+    status, _, _ = _details(InputError([Fault("no JSON", "a JSON object")]))
+    assert status.message == "found no JSON, expected a JSON object"
+
+
 def test_a_limit_is_named_with_its_value() -> None:
     status, info, _ = _details(LimitError("a batch with 5 frames", "maximum_batch_frames", 4))
     assert status.message == "a batch with 5 frames; the limit maximum_batch_frames is 4"

@@ -18,6 +18,7 @@ from typing import Any
 
 import grpc
 
+from vidscore_client._values import check_number, shown
 from vidscore_client._version import __version__
 from vidscore_client.errors import InputError, VersionError
 from vidscore_client.settings import Keepalive, Tls
@@ -118,8 +119,11 @@ def make_endpoint(
             header, or it would be sent over the network unencrypted.
     """
     host = _host(target)
-    if not timeout_s > 0:
-        raise InputError("timeout_s", str(timeout_s), "more than 0")
+    check_number("timeout_s", timeout_s, lambda value: value > 0, "more than 0")
+    if not isinstance(keepalive, Keepalive):
+        raise InputError("keepalive", shown(keepalive), "Keepalive")
+    if not isinstance(tls, bool | Tls):
+        raise InputError("tls", shown(tls), "True, False or Tls")
     chosen = Tls() if tls is True else tls or None
     if token is not None:
         _check_token(token)
@@ -147,13 +151,13 @@ def _host(target: object) -> str:
     """Name or address of the machine; empty for a socket of this one."""
     expected = "host:port, [address]:port or unix:path"
     if not isinstance(target, str) or not target or target != "".join(target.split()):
-        raise InputError("target", repr(target)[:80], expected)
+        raise InputError("target", shown(target), expected)
     if target.startswith("unix:"):
         return ""
     # "dns:///host:port" and "dns://authority/host:port" are grpc's own way to name a resolver.
     host, colon, port = target.rpartition("/")[2].rpartition(":")
     if not colon or not host or not port.isdecimal() or int(port) > 65535:
-        raise InputError("target", repr(target)[:80], expected)
+        raise InputError("target", shown(target), expected)
     return host.removeprefix("[").removesuffix("]")
 
 
@@ -207,6 +211,8 @@ def _read(name: str, path: str | PathLike[str] | None) -> bytes | None:
     if path is None:
         return None
     try:
+        if not isinstance(path, str | PathLike):
+            raise InputError(name, shown(path), "the path of a PEM file")
         return Path(path).read_bytes()
     except OSError as error:
         raise InputError(name, f"{path}: {error.strerror}", "a PEM file") from error

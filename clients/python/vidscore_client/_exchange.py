@@ -27,6 +27,7 @@ from vidscore_client._stream_state import (
     not_started,
 )
 from vidscore_client._transport import Transport
+from vidscore_client._values import check_number
 from vidscore_client.errors import InputError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import ARITIES, Frames, Geometry, Side
@@ -98,8 +99,8 @@ def plan_stream(
     configuration = encode_configuration(
         evaluators, specification, truth_geometry, detection_geometry, live
     )
-    if timeout_s is not None and not timeout_s > 0:
-        raise InputError("timeout_s", str(timeout_s), "more than 0, or None")
+    if timeout_s is not None:
+        check_number("timeout_s", timeout_s, lambda value: value > 0, "more than 0, or None")
     return StreamPlan(
         first_request=scoring_service_pb2.ScoreRequest(configuration=configuration),
         arities=MappingProxyType(

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import operator
 from collections import deque
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
@@ -15,6 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vidscore_client._limits import limited
+from vidscore_client._values import shown
 from vidscore_client.errors import InputError
 from vidscore_client.frames import (
     MAXIMUM_INDEX,
@@ -161,6 +162,8 @@ def _labels(labels: Sequence[str | int], count: int) -> tuple[str, ...]:
     expected = f"{count} strings, one for each object"
     if isinstance(labels, str):
         raise InputError("labels", "a string", expected)
+    if not isinstance(labels, Iterable):
+        raise InputError("labels", shown(labels), expected)
     names = tuple(label_text(label) for label in labels)
     if len(names) != count:
         raise InputError("labels", f"{len(names)} values", expected)
@@ -177,9 +180,9 @@ def _frame_number(frame: int) -> int:
     try:
         number = operator.index(frame)
     except TypeError:
-        raise InputError("frame", repr(frame)[:80], "an integer") from None
+        raise InputError("frame", shown(frame), "an integer") from None
     if not -(2**63) <= number < 2**63:
-        raise InputError("frame", str(number), "an integer of 64 bits")
+        raise InputError("frame", shown(number), "an integer of 64 bits")
     return number
 
 

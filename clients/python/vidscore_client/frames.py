@@ -8,7 +8,7 @@ copied, so they must not change until the stream has ended.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
 from types import MappingProxyType
@@ -17,6 +17,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
+from vidscore_client._values import is_list, shown
 from vidscore_client.errors import InputError
 from vidscore_client.masks import Masks, masks_of
 
@@ -108,9 +109,9 @@ class Frames:
 
     def __post_init__(self) -> None:
         """Bring the columns into arrays and hold them against each other."""
-        for domain, sequence in self.sequences:
-            parse_string("sequences", domain)
-            parse_string("sequences", sequence)
+        self._check_sequences()
+        if isinstance(self.labels, str) or not isinstance(self.labels, Iterable):
+            raise InputError("labels", shown(self.labels), "a list of strings")
         self._set("labels", tuple(label_text(label) for label in self.labels))
         self._set("frame_numbers", integers("frame_numbers", self.frame_numbers))
         self._set("coordinates", coordinate_array(self.coordinates))
@@ -121,6 +122,8 @@ class Frames:
         if self.confidences is not None:
             column = numbers("confidences", self.confidences, self.object_count)
             self._set("confidences", column)
+        if not isinstance(self.columns, Mapping):
+            raise InputError("columns", shown(self.columns), "a dictionary of columns")
         columns = {
             parse_string("columns", name): numbers(f"columns[{name!r}]", values, self.object_count)
             for name, values in self.columns.items()
@@ -182,6 +185,16 @@ class Frames:
         values = getattr(self, name)
         if values is not None:
             self._set(name, integers(name, values, length))
+
+    def _check_sequences(self) -> None:
+        expected = "(domain, sequence), two strings"
+        if not is_list(self.sequences):
+            raise InputError("sequences", shown(self.sequences), f"a list of {expected}")
+        for row, key in enumerate(self.sequences):
+            if not is_list(key) or len(key) != 2:
+                raise InputError(f"sequences[{row}]", shown(key), expected)
+            for name in key:
+                parse_string("sequences", name)
 
     def _check_starts(self) -> None:
         starts = integers("frame_starts", self.frame_starts, self.frame_count + 1)
@@ -279,7 +292,7 @@ def parse_string(name: str, value: object) -> str:
             return value
     except UnicodeEncodeError:  # half of a surrogate pair, which is no Unicode text
         pass
-    raise InputError(name, repr(value)[:80], "a string")
+    raise InputError(name, shown(value), "a string")
 
 
 def label_text(value: object) -> str:
@@ -289,7 +302,10 @@ def label_text(value: object) -> str:
         InputError: If it is neither a string nor an integer.
     """
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
-        return str(int(value))
+        try:
+            return str(int(value))
+        except ValueError:  # of more digits than Python writes
+            raise InputError("labels", shown(value), "a shorter number") from None
     return parse_string("labels", value)
 
 

@@ -9,6 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from vidscore_client._values import is_list, shown
 from vidscore_client.errors import InputError
 
 MAXIMUM_RUN = 2**32 - 1
@@ -43,7 +44,7 @@ class Masks:
     def __post_init__(self) -> None:
         """Bring the columns into arrays and hold them against each other."""
         for name, width in (("sizes", 2), ("starts", 1), ("runs", 1)):
-            values = np.asarray(getattr(self, name))
+            values = _array(name, getattr(self, name))
             if values.size == 0:
                 values = values.astype(np.int64).reshape((-1, 2) if width == 2 else -1)
             if (
@@ -98,6 +99,8 @@ class Masks:
         Raises:
             InputError: If one is none.
         """
+        if not is_list(entries):
+            raise InputError("masks", shown(entries), "Masks, or a list of objects")
         sizes = np.zeros((len(entries), 2), dtype=np.int64)
         runs: list[NDArray[np.int64]] = []
         for row, entry in enumerate(entries):
@@ -107,9 +110,16 @@ class Masks:
                 runs.append(_runs(entry["counts"]))
             except (KeyError, TypeError, ValueError, OverflowError):
                 expected = "an object with size [height, width] and counts, runs or a text"
-                raise InputError(f"masks[{row}]", repr(entry)[:80], expected) from None
+                raise InputError(f"masks[{row}]", shown(entry), expected) from None
         starts = np.concatenate([[0], np.cumsum([len(part) for part in runs], dtype=np.int64)])
         return cls(sizes, starts, np.concatenate([np.zeros(0, dtype=np.int64), *runs]))
+
+
+def _array(name: str, values: object) -> NDArray[Any]:
+    try:
+        return np.asarray(values)
+    except (ValueError, TypeError, OverflowError):
+        raise InputError(f"masks.{name}", "something else", "integers") from None
 
 
 MaskInput: TypeAlias = Masks | Sequence[Mapping[str, Any]]

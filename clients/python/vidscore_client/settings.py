@@ -7,11 +7,25 @@ from dataclasses import dataclass
 from os import PathLike
 from typing import Literal
 
+from vidscore_client._values import check_count, check_number, shown
 from vidscore_client.errors import InputError
 from vidscore_client.reports import LiveReport
 
 Policy = Literal["block", "raise"]
 """What a full queue does to the caller."""
+
+
+def _positive(value: float) -> bool:
+    return value > 0
+
+
+def _not_negative(value: float) -> bool:
+    return value >= 0
+
+
+def _check_time_or_none(name: str, value: float | None) -> None:
+    if value is not None:
+        check_number(name, value, _not_negative, "0 or more, or None")
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +59,11 @@ class Batching:
     def __post_init__(self) -> None:
         """Refuse numbers with which nothing would ever be sent."""
         for name in ("batch_frames", "batch_bytes", "queue_frames", "queue_bytes"):
-            if getattr(self, name) < 1:
-                raise InputError(name, str(getattr(self, name)), "at least 1")
-        if not self.batch_interval_s >= 0:
-            raise InputError("batch_interval_s", str(self.batch_interval_s), "0 or more")
-        if self.policy not in {"block", "raise"}:
-            raise InputError("policy", repr(self.policy), "'block' or 'raise'")
-        if self.block_timeout_s is not None and not self.block_timeout_s >= 0:
-            raise InputError("block_timeout_s", str(self.block_timeout_s), "0 or more, or None")
+            check_count(name, getattr(self, name))
+        check_number("batch_interval_s", self.batch_interval_s, _not_negative, "0 or more")
+        if self.policy not in ("block", "raise"):
+            raise InputError("policy", shown(self.policy), "'block' or 'raise'")
+        _check_time_or_none("block_timeout_s", self.block_timeout_s)
 
 
 DEFAULT_BATCHING = Batching()
@@ -81,14 +92,13 @@ class Live:
 
     def __post_init__(self) -> None:
         """Refuse settings with which no report would ever come."""
-        if self.every_frames < 0:
-            raise InputError("every_frames", str(self.every_frames), "0 or more")
-        if self.every_s is not None and not 0 <= self.every_s < 1e9:
-            raise InputError("every_s", str(self.every_s), "0 or more, or None")
+        if self.every_frames != 0:
+            check_count("every_frames", self.every_frames)
+        if self.every_s is not None:
+            check_number("every_s", self.every_s, lambda value: 0 <= value < 1e9, "0 or more")
         if not self.every_frames and self.every_s is None:
             raise InputError("live", "no interval", "every_frames or every_s")
-        if self.keep_reports < 1:
-            raise InputError("keep_reports", str(self.keep_reports), "at least 1")
+        check_count("keep_reports", self.keep_reports)
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,10 +146,13 @@ class Keepalive:
 
     def __post_init__(self) -> None:
         """Refuse questions that a server takes for an attack, and times that are none."""
-        if not SHORTEST_PING_INTERVAL_S <= self.interval_s < 1e6:
-            raise InputError("interval_s", str(self.interval_s), "at least 10")
-        if not 0 < self.timeout_s < 1e6:
-            raise InputError("timeout_s", str(self.timeout_s), "more than 0")
+        check_number(
+            "interval_s",
+            self.interval_s,
+            lambda value: SHORTEST_PING_INTERVAL_S <= value < 1e6,
+            "at least 10",
+        )
+        check_number("timeout_s", self.timeout_s, lambda value: 0 < value < 1e6, "more than 0")
 
 
 DEFAULT_KEEPALIVE = Keepalive()
@@ -164,12 +177,14 @@ class Retry:
 
     def __post_init__(self) -> None:
         """Refuse times that are none."""
-        if not self.initial_s > 0:
-            raise InputError("initial_s", str(self.initial_s), "more than 0")
-        if not self.maximum_s >= self.initial_s:
-            raise InputError("maximum_s", str(self.maximum_s), "initial_s or more")
-        if self.give_up_after_s is not None and not self.give_up_after_s >= 0:
-            raise InputError("give_up_after_s", str(self.give_up_after_s), "0 or more, or None")
+        check_number("initial_s", self.initial_s, _positive, "more than 0")
+        check_number(
+            "maximum_s",
+            self.maximum_s,
+            lambda value: value >= self.initial_s,
+            "initial_s or more",
+        )
+        _check_time_or_none("give_up_after_s", self.give_up_after_s)
 
 
 DEFAULT_RETRY = Retry()
@@ -207,13 +222,11 @@ class Delivery:
     def __post_init__(self) -> None:
         """Refuse numbers with which nothing would ever be sent."""
         for name in ("window_frames", "window_bytes"):
-            if getattr(self, name) < 1:
-                raise InputError(name, str(getattr(self, name)), "at least 1")
-        if not self.acknowledge_timeout_s > 0:
-            found = str(self.acknowledge_timeout_s)
-            raise InputError("acknowledge_timeout_s", found, "more than 0")
-        if not self.close_timeout_s >= 0:
-            raise InputError("close_timeout_s", str(self.close_timeout_s), "0 or more")
+            check_count(name, getattr(self, name))
+        check_number("acknowledge_timeout_s", self.acknowledge_timeout_s, _positive, "more than 0")
+        check_number("close_timeout_s", self.close_timeout_s, _not_negative, "0 or more")
+        if not isinstance(self.retry, Retry):
+            raise InputError("retry", shown(self.retry), "Retry")
 
 
 DEFAULT_DELIVERY = Delivery()

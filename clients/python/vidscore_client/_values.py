@@ -1,0 +1,52 @@
+"""Values that users give where there is no array: which fit, and how a wrong one is shown."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Set
+from numbers import Integral, Real
+from typing import Any
+
+from vidscore_client.errors import InputError
+
+
+def shown(value: object) -> str:
+    """A value as an error quotes it, whatever it is."""
+    try:
+        return (str(value) if isinstance(value, Real) else repr(value))[:80]
+    except ValueError:  # an integer of more digits than Python writes
+        return f"a value of type {type(value).__name__} too large to be shown"
+
+
+def is_list(value: object) -> bool:
+    """Whether it has entries in their order, as an array has them, too, and is no text."""
+    return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping | Set)
+
+
+def check_count(name: str, value: object) -> None:
+    """Refuse what is no integer from 1.
+
+    Raises:
+        InputError: If it is none.
+    """
+    if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
+        raise InputError(name, shown(value), "an integer of at least 1")
+
+
+def check_number(name: str, value: Any, fits: Callable[[float], bool], expected: str) -> None:
+    """Refuse what is no fitting number.
+
+    Args:
+        name: Name of the argument.
+        value: Its value.
+        fits: Whether a number fits.
+        expected: Which numbers fit.
+
+    Raises:
+        InputError: If it is no number, or does not fit.
+    """
+    try:
+        if not isinstance(value, bool) and isinstance(value, Real) and fits(float(value)):
+            return
+    except OverflowError:  # an integer beyond all floats
+        pass
+    raise InputError(name, shown(value), f"a number of {expected}")

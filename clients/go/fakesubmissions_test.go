@@ -43,6 +43,7 @@ type fakeSubmissions struct {
 	sealings    []fault                               // what happens to the next sealings
 	revisions   []int64                               // from which each watcher asked
 	watchScript []*vidscorev1.WatchSubmissionResponse // what watchers are told; nil breaks the call
+	limits      map[string]int64                      // that it states
 	hold        chan struct{}                         // appends wait for it, where it is there
 }
 
@@ -88,7 +89,7 @@ func (fake *fakeSubmissions) OpenStream(context.Context, *vidscorev1.OpenStreamR
 	fake.lock.Lock()
 	defer fake.lock.Unlock()
 	fake.epoch++
-	return &vidscorev1.OpenStreamResponse{Stream: fake.stream()}, nil
+	return &vidscorev1.OpenStreamResponse{Stream: fake.stream(), Limits: fake.limits}, nil
 }
 
 func (fake *fakeSubmissions) AppendFrames(call vidscorev1.SubmissionService_AppendFramesServer) error {

@@ -1,6 +1,7 @@
 package vidscore
 
 import (
+	"math"
 	"slices"
 	"time"
 )
@@ -46,10 +47,18 @@ func (box *outbox) due() (time.Time, bool) {
 	return first.Add(box.batching.BatchInterval), waits
 }
 
-// limit makes no larger batches than a server takes.
-func (box *outbox) limit(frames, bytes int) {
-	box.batching.BatchFrames = min(box.batching.BatchFrames, frames)
-	box.batching.BatchBytes = min(box.batching.BatchBytes, bytes)
+// keepTo makes no larger batches than a server takes, as far as it states its limits.
+func (box *outbox) keepTo(limits map[string]int64) {
+	box.batching.BatchFrames = min(box.batching.BatchFrames, limitOf(limits, "maximum_batch_frames"))
+	// The other half of a message is for the tables of names, which the outbox does not count.
+	box.batching.BatchBytes = min(box.batching.BatchBytes, limitOf(limits, "maximum_message_bytes")/2)
+}
+
+func limitOf(limits map[string]int64, name string) int {
+	if limit, known := limits[name]; known && limit > 0 {
+		return int(min(limit, math.MaxInt32))
+	}
+	return math.MaxInt32
 }
 
 // offer takes in one frame, which waits for others, where there is room; it tells whether it did.

@@ -110,10 +110,10 @@ func TestWholeBatchesAreCut(t *testing.T) {
 // A server can make batches smaller but not larger.
 func TestLimitMakesBatchesSmaller(t *testing.T) {
 	outbox := emptyOutbox(Batching{BatchFrames: 4})
-	outbox.limit(100, 2*boxBytes)
+	outbox.keepTo(map[string]int64{"maximum_batch_frames": 100, "maximum_message_bytes": 4 * boxBytes})
 	outbox.offerAll(Truth, items(boxes(0, 3)...))
 	expectBatches(t, drain(outbox, at10(0)), "0 [0 1]", "0 [2]")
-	outbox.limit(1, 1000*boxBytes)
+	outbox.keepTo(map[string]int64{"maximum_batch_frames": 1, "maximum_message_bytes": 2000 * boxBytes})
 	outbox.offerAll(Truth, items(boxes(0, 2)...))
 	expectBatches(t, drain(outbox, at10(0)), "0 [0]", "0 [1]")
 }

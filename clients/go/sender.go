@@ -15,6 +15,7 @@ type openedStream struct {
 	submission *Submission
 	info       StreamInfo
 	arity      int
+	limits     map[string]int64 // of its messages, as far as the server states them
 }
 
 // request is what is sent for a batch; the same batch is the same message each time.

@@ -2,7 +2,6 @@ package vidscore
 
 import (
 	"fmt"
-	"math"
 	"time"
 
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
@@ -85,9 +84,7 @@ func (state *streamState) receive(response *vidscorev1.ScoreResponse) (*LiveRepo
 			return nil, asError(err, ErrInternal)
 		}
 		state.started = message.Started
-		limits := message.Started.GetLimits()
-		// The other half of a message is for the tables of names, which the outbox does not count.
-		state.outbox.limit(limitOf(limits, "maximum_batch_frames"), limitOf(limits, "maximum_message_bytes")/2)
+		state.outbox.keepTo(message.Started.GetLimits())
 	case *vidscorev1.ScoreResponse_Live:
 		state.latest = decodeLive(message.Live)
 		state.unread = append(state.unread, state.latest)
@@ -133,11 +130,4 @@ func (state *streamState) finalReports() ([]*Report, error) {
 		return nil, state.err
 	}
 	return state.final, nil
-}
-
-func limitOf(limits map[string]int64, name string) int {
-	if limit, known := limits[name]; known && limit > 0 {
-		return int(min(limit, math.MaxInt32))
-	}
-	return math.MaxInt32
 }

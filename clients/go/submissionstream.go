@@ -71,6 +71,7 @@ func (client *Client) Submit(ctx context.Context, benchmark string, options Subm
 		told:     opened.info.NextOffset,
 		state:    newAppendState(opened.info, batching, delivery, options.Replay),
 	}
+	sender.state.outbox.keepTo(opened.limits)
 	sender.start()
 	stream := &SubmissionStream{client, opened, sender}
 	client.streams.Store(stream, nil)
@@ -181,7 +182,12 @@ func (client *Client) openStream(ctx context.Context, benchmark string, options 
 	if err != nil {
 		return nil, err
 	}
-	return &openedStream{submission, decodeStream(response.GetStream()), hosted.DetectionGeometry.Arity()}, nil
+	return &openedStream{
+		submission: submission,
+		info:       decodeStream(response.GetStream()),
+		arity:      hosted.DetectionGeometry.Arity(),
+		limits:     response.GetLimits(),
+	}, nil
 }
 
 func (client *Client) findOrCreate(ctx context.Context, benchmark string, options SubmitOptions) (*Submission, error) {

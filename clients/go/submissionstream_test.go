@@ -44,6 +44,20 @@ func flush(t *testing.T, stream *SubmissionStream, expected int64) {
 	equal(t, durable, expected)
 }
 
+// No message is larger than the server takes.
+func TestMessagesKeepToTheLimits(t *testing.T) {
+	fake, client := serveSubmissions(t)
+	fake.limits = map[string]int64{"maximum_batch_frames": 4, "maximum_message_bytes": 1 << 20}
+	stream := submit(t, client, SubmitOptions{})
+	must(t, stream.SendBatch(testContext(t), boxes(0, 10)))
+	flush(t, stream, 10)
+	fake.lock.Lock()
+	defer fake.lock.Unlock()
+	if !slices.Equal(fake.offsets, []int64{0, 4, 8}) {
+		t.Errorf("batches begin at %v", fake.offsets)
+	}
+}
+
 // Frames are durable in their order, the callback is told how many, and the submission is sealed.
 func TestSubmitAndSeal(t *testing.T) {
 	for _, unary := range []bool{false, true} {

@@ -1,5 +1,6 @@
 #include "vidscore/submission_stream.h"
 
+#include <algorithm>
 #include <utility>
 
 #include "checks.h"
@@ -28,16 +29,23 @@ Geometry detection_geometry(const detail::Connection& connection, const std::str
   return *geometry;
 }
 
-StreamInfo open_stream(const detail::Connection& connection, const std::string& submission,
-                       const std::string& stream) {
+detail::wire::OpenStreamResponse open_stream(const detail::Connection& connection,
+                                             const std::string& submission,
+                                             const std::string& stream) {
   detail::wire::OpenStreamRequest request;
   request.set_submission(submission);
   request.set_stream(stream);
-  const auto answer =
-      connection.answer<detail::wire::OpenStreamResponse>([&](auto* context, auto* response) {
-        return connection.submissions()->OpenStream(context, request, response);
-      });
-  return detail::decode_stream(answer.stream());
+  return connection.answer<detail::wire::OpenStreamResponse>([&](auto* context, auto* response) {
+    return connection.submissions()->OpenStream(context, request, response);
+  });
+}
+
+/// The smaller of a size of messages and the server's limit of it, where it states one.
+std::size_t limited(std::size_t size, const detail::wire::OpenStreamResponse& answer,
+                    const char* name, std::int64_t parts) {
+  const auto found = answer.limits().find(name);
+  if (found == answer.limits().end() || found->second / parts < 1) return size;
+  return std::min(size, static_cast<std::size_t>(found->second / parts));
 }
 
 }  // namespace
@@ -55,7 +63,12 @@ SubmissionStream::SubmissionStream(std::shared_ptr<const detail::Connection> con
   detail::OpenedStream opened;
   opened.geometry = detection_geometry(*connection, benchmark);
   opened.submission = submissions_.find_or_create(benchmark, options.submission, options.title);
-  opened.stream = open_stream(*connection, opened.submission.name, options.stream);
+  const auto answer = open_stream(*connection, opened.submission.name, options.stream);
+  opened.stream = detail::decode_stream(answer.stream());
+  Batching& batching = options.batching;
+  batching.batch_frames = limited(batching.batch_frames, answer, "maximum_batch_frames", 1);
+  // The other half is for the tables of names, which the outbox does not count.
+  batching.batch_bytes = limited(batching.batch_bytes, answer, "maximum_message_bytes", 2);
   sender_ = std::make_unique<detail::Sender>(std::move(connection), std::move(opened),
                                                std::move(options));
 }

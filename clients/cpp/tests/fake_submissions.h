@@ -63,6 +63,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
   std::deque<Fault> faults;
   std::vector<std::int64_t> stored;                            // numbers of the stored frames
   std::vector<std::pair<std::int64_t, std::int64_t>> offsets;  // and epochs of what came
+  std::map<std::string, std::int64_t> limits;                  // that it states
   std::vector<std::string> creations;
   std::string refuse_creation;  // reason
   std::vector<std::int64_t> sealed_with;
@@ -177,6 +178,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
     const detail::Lock lock = monitor_.lock();
     ++epoch_;
     show(response->mutable_stream());
+    for (const auto& [name, limit] : limits) (*response->mutable_limits())[name] = limit;
     return grpc::Status::OK;
   }
 

@@ -101,6 +101,17 @@ TEST(SubmissionStream, RefusesTextsThatAreNoUtf8AndGoesOn) {
   EXPECT_EQ(stream.flush(kWait), 1u);
 }
 
+TEST(SubmissionStream, MakesNoLargerMessagesThanTheServerTakes) {
+  FakeSubmissions server;
+  server.limits = {{"maximum_batch_frames", 4}, {"maximum_message_bytes", 1 << 20}};
+  SubmissionStream stream = server.client().submit(options_of());
+  stream.send_batch(frames(0, 10));
+  EXPECT_EQ(stream.flush(kWait), 10u);
+  const detail::Lock lock = server.lock();
+  EXPECT_EQ(server.offsets, (std::vector<std::pair<std::int64_t, std::int64_t>>{
+                                {0, 1}, {4, 1}, {8, 1}}));
+}
+
 TEST(SubmissionStream, TakesAServerThatAnswersNothingForABrokenConnection) {
   FakeSubmissions server;
   server.faults = {Fault::none, Fault::say_nothing};

@@ -27,6 +27,7 @@ import {
   completeBatching,
   completeDelivery,
   type Delivery,
+  limitBatching,
 } from "./settings.js";
 import type { EvaluatorChoice } from "./specification.js";
 import { SubmissionStream } from "./submission_stream.js";
@@ -208,7 +209,7 @@ export class Client implements AsyncDisposable {
       submission: found.name,
       stream: decodeStream(opened.stream),
       arity: arityOf("detectionGeometry", hosted.detectionGeometry),
-      batching,
+      batching: limitBatching(batching, opened.limits),
       delivery,
       replay: options.replay ?? false,
     };

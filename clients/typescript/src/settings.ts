@@ -152,6 +152,24 @@ export type CompleteLive = Complete<Omit<Live, "onReport">> & Pick<Live, "onRepo
 export type CompleteDelivery = Complete<Omit<Delivery, "onAcknowledged" | "retry">> &
   Pick<Delivery, "onAcknowledged"> & { readonly retry: CompleteRetry };
 
+/**
+ * Make no larger messages than a server takes.
+ *
+ * @param limits - The server's limits by name, as far as it states them.
+ */
+export function limitBatching(
+  batching: CompleteBatching,
+  limits: Readonly<Record<string, bigint>>,
+): CompleteBatching {
+  const most = (name: string) => Number(limits[name] ?? Number.POSITIVE_INFINITY);
+  return {
+    ...batching,
+    batchFrames: Math.min(batching.batchFrames, most("maximum_batch_frames")),
+    // The other half is for the tables of names, which the outbox does not count.
+    batchBytes: Math.min(batching.batchBytes, most("maximum_message_bytes") / 2),
+  };
+}
+
 /** Fill in defaults, and refuse numbers with which nothing would ever be sent. */
 export function completeBatching(given: Batching = {}): CompleteBatching {
   const batching: CompleteBatching = {

@@ -31,6 +31,10 @@ class Stored {
   epoch = 1n;
   state = SubmissionState.RECEIVING;
   silent = false;
+  /** Limits that are stated where a stream is opened. */
+  limits: Record<string, bigint> = {};
+  /** Frames of each batch that came. */
+  readonly sizes: number[] = [];
   #batches = 0;
 
   message() {
@@ -46,6 +50,7 @@ class Stored {
     assert.ok(append.detections);
     assert.equal(append.detectionsCrc32, checksum(append.detections), "the batch's CRC-32");
     assert.equal(append.offset, this.nextOffset, "the batch goes on where the last one ended");
+    this.sizes.push(append.detections.frameNumbers.length);
     this.frames.push(...append.detections.frameNumbers.map(Number));
     this.faults.get(this.#batches++)?.();
     return this.nextOffset;
@@ -65,7 +70,7 @@ async function storing(t: TestContext): Promise<Played & { stored: Stored }> {
     });
     router.service(SubmissionService, {
       getSubmission: () => ({ submission: stored.message() }),
-      openStream: () => ({ stream: stored.message().streams[0] }),
+      openStream: () => ({ stream: stored.message().streams[0], limits: stored.limits }),
       appendBatch: (request) => ({ nextOffset: stored.take(request) }),
       async *appendFrames(requests) {
         for await (const request of requests) {
@@ -100,6 +105,16 @@ async function send(stream: { send(frame: object): Promise<void> }, count: numbe
 const BATCHING = { batchFrames: 2 };
 const RETRY = { initialMs: 1, maximumMs: 10 };
 const ALL = [0, 1, 2, 3, 4, 5, 6, 7, 8, 9];
+
+test("no message is larger than the server takes", async (t) => {
+  const { client, stored } = await storing(t);
+  stored.limits = { maximum_batch_frames: 4n, maximum_message_bytes: 1n << 20n };
+  const stream = await client.submit("streets", "run");
+  await stream.sendBatch(ALL.map(frameOf));
+  await stream.close();
+  assert.deepEqual(stored.frames, ALL);
+  assert.deepEqual(stored.sizes, [4, 4, 2]);
+});
 
 for (const unary of [false, true]) {
   test(`every frame is stored once, in order, over ${unary ? "calls" : "a stream"}`, async (t) => {

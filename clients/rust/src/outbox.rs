@@ -106,10 +106,9 @@ impl Outbox {
         })
     }
 
-    /// Make no larger batches than a server takes.
-    pub(crate) fn limit(&mut self, batch_frames: usize, batch_bytes: usize) {
-        self.batching.batch_frames = self.batching.batch_frames.min(batch_frames.max(1));
-        self.batching.batch_bytes = self.batching.batch_bytes.min(batch_bytes.max(1));
+    /// Make no larger batches than a server takes, as far as it states its limits.
+    pub(crate) fn keep_to<'a>(&mut self, limits: impl IntoIterator<Item = (&'a String, &'a i64)>) {
+        self.batching.keep_to(limits);
     }
 
     /// Take in a frame or a batch where there is room for it; otherwise give it back.

@@ -129,16 +129,7 @@ impl ScoreState {
     pub(crate) fn receive(&mut self, event: Event) {
         match event {
             Event::Started(started) => {
-                let limit = |name| {
-                    let value = started.limits.get(name).copied();
-                    value
-                        .and_then(|value| usize::try_from(value).ok())
-                        .unwrap_or(usize::MAX)
-                };
-                // The other half is for the tables of names, which the outbox does not count.
-                let batch_bytes = limit("maximum_message_bytes") / 2;
-                self.outbox
-                    .limit(limit("maximum_batch_frames"), batch_bytes);
+                self.outbox.keep_to(&started.limits);
                 self.started = Some(started);
             }
             Event::Live(report) => self.keep(report),

@@ -76,6 +76,23 @@ impl Batching {
         Self::default().block_timeout(None)
     }
 
+    /// Make no larger messages than a server takes, as far as it states its limits.
+    pub(crate) fn keep_to<'a>(&mut self, limits: impl IntoIterator<Item = (&'a String, &'a i64)>) {
+        for (name, limit) in limits {
+            let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
+            match name.as_str() {
+                "maximum_batch_frames" => {
+                    self.batch_frames = self.batch_frames.min(limit.max(1));
+                }
+                // The other half is for the tables of names, which the outbox does not count.
+                "maximum_message_bytes" => {
+                    self.batch_bytes = self.batch_bytes.min((limit / 2).max(1));
+                }
+                _ => {}
+            }
+        }
+    }
+
     /// Refuse numbers with which nothing would ever be sent.
     pub(crate) fn check(&self) -> Result<()> {
         at_least_1("batch_frames", self.batch_frames)?;

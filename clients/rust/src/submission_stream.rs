@@ -1,5 +1,6 @@
 //! The stream of detections into a submission.
 
+use std::collections::HashMap;
 use std::fmt;
 use std::sync::Arc;
 
@@ -93,10 +94,11 @@ impl SubmitBuilder {
     /// [`ErrorKind::QuotaExceeded`](crate::ErrorKind::QuotaExceeded) if the team may have no more
     /// submissions, [`ErrorKind::SubmissionEnded`](crate::ErrorKind::SubmissionEnded) if it takes
     /// no more frames, or what a call failed with.
-    pub async fn open(self) -> Result<SubmissionStream> {
+    pub async fn open(mut self) -> Result<SubmissionStream> {
         self.batching.check()?;
         self.delivery.check()?;
-        let opened = self.open_stream().await?;
+        let (opened, limits) = self.open_stream().await?;
+        self.batching.keep_to(&limits);
         let connection = self.connection.clone();
         let sender = Sender::new(
             opened,
@@ -116,7 +118,8 @@ impl SubmitBuilder {
         })
     }
 
-    async fn open_stream(&self) -> Result<OpenedStream> {
+    /// The opened stream, and the limits of its messages, as far as the server states them.
+    async fn open_stream(&self) -> Result<(OpenedStream, HashMap<String, i64>)> {
         let benchmark = benchmark_name(&self.benchmark)?;
         let geometry = self.detection_geometry(&benchmark).await?;
         let submissions = Submissions::new(self.connection.clone());
@@ -131,11 +134,12 @@ impl SubmitBuilder {
         let call = service.open_stream(self.connection.request(request));
         let answer = self.connection.answer(call).await?;
         let stream = StreamInfo::decode(answer.stream.unwrap_or_default());
-        Ok(OpenedStream {
+        let opened = OpenedStream {
             submission,
             stream,
             geometry,
-        })
+        };
+        Ok((opened, answer.limits))
     }
 
     async fn detection_geometry(&self, benchmark: &str) -> Result<Geometry> {

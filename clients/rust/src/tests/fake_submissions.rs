@@ -51,6 +51,8 @@ pub(super) struct Store {
     /// Offset and epoch of every batch that came, stored or not.
     pub(super) offsets: Vec<(i64, i64)>,
     pub(super) epoch: i64,
+    /// That it states.
+    pub(super) limits: HashMap<String, i64>,
     pub(super) state: State,
     pub(super) creations: Vec<String>,
     pub(super) refuse_creation: Option<&'static str>,
@@ -240,6 +242,7 @@ impl SubmissionService for Fake {
         store.epoch += 1;
         answer(wire::OpenStreamResponse {
             stream: Some(store.stream()),
+            limits: store.limits.clone(),
         })
     }
 

@@ -1,5 +1,6 @@
 //! When frames become batches, and how much may wait; with a clock of the test's own.
 
+use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
 use fastrand::Rng;
@@ -17,6 +18,16 @@ const SECOND: Duration = Duration::from_secs(1);
 
 fn batching() -> Batching {
     Batching::default().batch_interval(SECOND)
+}
+
+fn limits(frames: usize, message_half_bytes: usize) -> BTreeMap<String, i64> {
+    let limits = [
+        ("maximum_batch_frames", frames),
+        ("maximum_message_bytes", 2 * message_half_bytes),
+    ];
+    limits
+        .map(|(name, limit)| (name.to_owned(), limit as i64))
+        .into()
 }
 
 /// Everything that is due: side and frame numbers of each batch.
@@ -126,10 +137,10 @@ fn whole_batches_are_cut_by_frames_and_by_bytes() {
 #[test]
 fn a_server_can_make_batches_smaller_but_not_larger() {
     let (mut outbox, start) = (Outbox::new(batching().batch_frames(4)), Instant::now());
-    outbox.limit(100, 2 * BOX_BYTES);
+    outbox.keep_to(&limits(100, 2 * BOX_BYTES));
     outbox.offer(Side::Truth, whole(0..5), start);
     assert_eq!(due(&mut outbox, start), truth(&[&[0, 1], &[2, 3], &[4]]));
-    outbox.limit(1, 1000 * BOX_BYTES);
+    outbox.keep_to(&limits(1, 1000 * BOX_BYTES));
     outbox.offer(Side::Truth, whole(0..2), start);
     assert_eq!(due(&mut outbox, start), truth(&[&[0], &[1]]));
 }

@@ -61,6 +61,20 @@ async fn frames_are_stored_acknowledged_sealed_and_scored() {
     );
 }
 
+#[tokio::test]
+async fn no_message_is_larger_than_the_server_takes() {
+    let (fake, _serving, client) = hosting().await;
+    let limits = [
+        ("maximum_batch_frames", 4),
+        ("maximum_message_bytes", 1 << 20),
+    ];
+    fake.lock().limits = limits.map(|(name, limit)| (name.to_owned(), limit)).into();
+    let stream = submit(&client).open().await.unwrap();
+    soon(stream.send_batch(frames(0..10))).await.unwrap();
+    assert_eq!(soon(stream.flush()).await.unwrap(), 10);
+    assert_eq!(fake.lock().offsets, [(0, 1), (4, 1), (8, 1)]);
+}
+
 /// Over one call, and with a call for each batch.
 #[tokio::test]
 async fn no_fault_loses_a_frame_or_stores_one_twice() {

@@ -1,6 +1,7 @@
 package io.github.vidscore.client;
 
 import java.time.Duration;
+import java.util.Map;
 
 /**
  * How frames are put together into messages, and how many may wait.
@@ -136,5 +137,14 @@ public record Batching(
   public Batching withBlockTimeout(Duration value) {
     return new Batching(
         batchFrames, batchBytes, batchInterval, queueFrames, queueBytes, policy, value);
+  }
+
+  /** With no larger messages than a server takes, as far as it states its limits. */
+  Batching keepingTo(Map<String, Long> limits) {
+    long frames = limits.getOrDefault("maximum_batch_frames", (long) batchFrames);
+    // The other half is for the tables of names, which the outbox does not count.
+    long bytes = limits.getOrDefault("maximum_message_bytes", 2L * batchBytes) / 2;
+    return withBatchFrames((int) Math.max(1, Math.min(batchFrames, frames)))
+        .withBatchBytes((int) Math.max(1, Math.min(batchBytes, bytes)));
   }
 }

@@ -109,11 +109,8 @@ final class Outbox {
   }
 
   /** Makes no larger batches than a server takes. */
-  void limit(long batchFrames, long batchBytes) {
-    batching =
-        batching
-            .withBatchFrames((int) Math.min(batching.batchFrames(), batchFrames))
-            .withBatchBytes((int) Math.min(batching.batchBytes(), batchBytes));
+  void keepTo(Map<String, Long> limits) {
+    batching = batching.keepingTo(limits);
   }
 
   /** Takes in one frame, which waits for others, where there is room; whether it did. */

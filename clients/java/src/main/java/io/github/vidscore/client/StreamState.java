@@ -92,10 +92,7 @@ final class StreamState {
       case STARTED -> {
         Versions.check(response.getStarted().getServerVersion(), VidscoreClient.VERSION);
         started = response.getStarted();
-        outbox.limit(
-            limit("maximum_batch_frames"),
-            // The other half is for the tables of names, which the outbox does not count.
-            limit("maximum_message_bytes") / 2);
+        outbox.keepTo(started.getLimitsMap());
       }
       case LIVE -> {
         latest = Decoding.live(response.getLive());
@@ -143,10 +140,5 @@ final class StreamState {
   List<Report> finalReports() {
     check();
     return finalReports;
-  }
-
-  private long limit(String name) {
-    long limit = started.getLimitsMap().getOrDefault(name, 0L);
-    return limit > 0 ? limit : Integer.MAX_VALUE;
   }
 }

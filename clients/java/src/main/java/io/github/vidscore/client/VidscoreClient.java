@@ -199,10 +199,12 @@ public final class VidscoreClient implements AutoCloseable {
             .setSubmission(found.name())
             .setStream(options.stream())
             .build();
-    StreamInfo info =
-        Decoding.stream(calls.submissions(stub -> stub.openStream(request)).getStream());
+    var answer = calls.submissions(stub -> stub.openStream(request));
+    StreamInfo info = Decoding.stream(answer.getStream());
     Sender.Opened opened = new Sender.Opened(found, info, hosted.detectionGeometry());
-    SubmissionStream stream = new SubmissionStream(calls, opened, options, submitting::remove);
+    Batching batching = options.batching().keepingTo(answer.getLimitsMap());
+    SubmissionStream stream =
+        new SubmissionStream(calls, opened, options.withBatching(batching), submitting::remove);
     submitting.add(stream);
     return stream;
   }

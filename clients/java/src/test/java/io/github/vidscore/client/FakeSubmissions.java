@@ -50,6 +50,10 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
 
   final List<Integer> stored = new ArrayList<>();
   final List<Long> offsets = new ArrayList<>();
+
+  /** Limits that are stated where a stream is opened. */
+  final Map<String, Long> limits = new HashMap<>();
+
   final List<Long> revisions = new ArrayList<>();
   private final Map<Long, ByteString> contents = new HashMap<>();
   io.github.vidscore.v1.SubmissionState state =
@@ -106,7 +110,9 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
   public synchronized void openStream(
       OpenStreamRequest request, StreamObserver<OpenStreamResponse> answer) {
     epoch++;
-    respond(answer, () -> OpenStreamResponse.newBuilder().setStream(stream()).build());
+    respond(
+        answer,
+        () -> OpenStreamResponse.newBuilder().setStream(stream()).putAllLimits(limits).build());
   }
 
   @Override

@@ -89,10 +89,10 @@ class OutboxTest {
   @Test
   void aServerCanMakeBatchesSmallerButNotLarger() {
     Outbox box = outbox(EVERY_SECOND.withBatchFrames(4));
-    box.limit(100, 2 * BOX_BYTES);
+    box.keepTo(Map.of("maximum_batch_frames", 100L, "maximum_message_bytes", 4L * BOX_BYTES));
     box.offerAll(Side.TRUTH, boxes(0, 3));
     assertEquals(List.of("T[0, 1]", "T[2]"), drain(box, 10));
-    box.limit(1, 1000 * BOX_BYTES);
+    box.keepTo(Map.of("maximum_batch_frames", 1L, "maximum_message_bytes", 2000L * BOX_BYTES));
     box.offerAll(Side.TRUTH, boxes(0, 2));
     assertEquals(List.of("T[0]", "T[1]"), drain(box, 10));
   }

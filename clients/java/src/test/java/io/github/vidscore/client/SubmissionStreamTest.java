@@ -70,6 +70,15 @@ class SubmissionStreamTest {
     return failure.get();
   }
 
+  @Test
+  void noMessageIsLargerThanTheServerTakes() {
+    fake.limits.putAll(Map.of("maximum_batch_frames", 4L, "maximum_message_bytes", 1L << 20));
+    try (SubmissionStream stream = submit(Batching.DEFAULT, QUICK)) {
+      stream.sendBatch(boxes(0, 10));
+    }
+    assertEquals(List.of(0L, 4L, 8L), fake.offsets);
+  }
+
   @ParameterizedTest
   @ValueSource(booleans = {false, true})
   void framesAreDurableInOrderTheListenerIsToldAndTheSubmissionIsSealed(boolean unary) {

@@ -224,6 +224,8 @@ class DatagramSource:
     def __init__(self, address: SplitResult, spool: Spool) -> None:
         self._address = address
         self._spool = spool
+        self._is_closing = False
+        self._failed: OSError | None = None
         self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
         self._listener = threading.Thread(target=self._listen, name="bridge-udp", daemon=True)
 
@@ -239,16 +241,31 @@ class DatagramSource:
             OSError: If that is not possible.
         """
         self._spool.open(offset)
-        self._socket.bind(host_and_port(self._address))
+        try:
+            self._socket.bind(host_and_port(self._address))
+        except OSError:
+            self._spool.close()
+            raise
         self._listener.start()
 
     def _listen(self) -> None:
-        with suppress(OSError):  # the socket is closed at the end
-            while data := self._socket.recv(_DATAGRAM_BYTES):
+        while not self._is_closing:
+            try:
+                data = self._socket.recv(_DATAGRAM_BYTES)
+            except OSError as error:  # that of a socket that is closed is no matter
+                self._failed = error
+                return
+            if data:  # an empty datagram says nothing, and a socket that is closed gives one
                 self._spool.append(data)
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
-        """Some messages out of the spool."""
+        """Some messages out of the spool.
+
+        Raises:
+            OSError: If no more datagrams can be received.
+        """
+        if self._failed is not None:
+            raise self._failed
         return [Message(data, "", end) for data, end in self._spool.read(MOST_MESSAGES, timeout_s)]
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
@@ -259,6 +276,7 @@ class DatagramSource:
 
     def close(self) -> None:
         """Stop listening; what is spooled stays for the next run."""
+        self._is_closing = True
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
         self._socket.close()

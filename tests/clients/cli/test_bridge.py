@@ -155,11 +155,28 @@ def test_every_fault_of_a_file_of_sources_is_told(environment: Environment, tmp_
     path = tmp_path / "sources.toml"
     path.write_text(
         '[[sources]]\nurl = 3\nschema = "nvidia"\nrate_hz = 0\nsize = [1]\ncolour = "red"\n'
+        'spool = "a\\u0000"\n'
     )
     result = bridge(environment, "--sources", str(path))
     assert result.exit_code == ExitCode.INPUT
-    for place in ("url", "schema", "rate_hz", "size", "colour"):
+    for place in ("url", "schema", "rate_hz", "size", "colour", "spool"):
         assert f"sources[0].{place}: " in result.stderr
+
+
+def test_two_sources_of_one_file_share_no_spool(environment: Environment, tmp_path: Path) -> None:
+    path = tmp_path / "sources.toml"
+    spools = (tmp_path / "a.spool", tmp_path / "b.spool", tmp_path / "x" / ".." / "a.spool")
+    path.write_text(
+        "".join(
+            f'[[sources]]\nurl = "udp://127.0.0.1:1"\nschema = "jsonl"\nspool = "{spool}"\n'
+            for spool in spools
+        )
+    )
+    result = bridge(environment, "--sources", str(path))
+    assert result.exit_code == ExitCode.INPUT
+    assert "sources[2].spool: found " in result.stderr
+    assert "which sources[0] has, expected a file of its own" in result.stderr
+    assert "sources[1]" not in result.stderr
 
 
 @pytest.mark.parametrize(

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+import os
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -91,9 +92,21 @@ def read_sources(path: Path) -> list[SourceChoice]:
         for row, name in enumerate(names)
         if name in names[:row]
     ]
+    faults += _shared_spools(choices)
     if faults:
         raise InputError(faults)
     return choices
+
+
+def _shared_spools(choices: Sequence[SourceChoice]) -> Iterator[Fault]:
+    """Faults of sources whose messages would wait in the same file."""
+    owners: dict[str, int] = {}
+    for row, choice in enumerate(choices):
+        is_file = choice.spool and "\0" not in choice.spool
+        owner = owners.setdefault(os.path.realpath(choice.spool), row) if is_file else row
+        if owner != row:
+            found = f"{choice.spool}, which sources[{owner}] has"
+            yield _fault(f"sources[{row}].spool", found, "a file of its own")
 
 
 def _choice(table: object, place: str, row: int, faults: list[Fault]) -> SourceChoice:
@@ -132,6 +145,8 @@ def checked_choice(given: Mapping[str, Any], place: str, faults: list[Fault]) ->
         size = None
     if not 0 < given.get("rate_hz", 1) < math.inf:
         faults.append(_fault(f"{prefix}rate_hz", str(given["rate_hz"]), "more than 0"))
+    if "\0" in given.get("spool", ""):
+        faults.append(_fault(f"{prefix}spool", repr(given["spool"])[:80], "the name of a file"))
     if not given.get("spool_mebibytes", 1) > 0:
         found = str(given["spool_mebibytes"])
         faults.append(_fault(f"{prefix}spool_mebibytes", found, "1 or more"))

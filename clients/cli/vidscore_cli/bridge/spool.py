@@ -2,27 +2,40 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import struct
 import threading
+from contextlib import suppress
 from pathlib import Path
 from zlib import crc32
 
-_HEADER = struct.Struct(">8sQ")
-_MAGIC = b"VSPOOL01"
+from vidscore_cli.bridge.spool_damage import Damage, keep_copy, refused
+from vidscore_cli.output import say
+
+_HEADER = struct.Struct(">4sIQ")
+_MAGIC = b"VSP2"
+_OLD_HEADER = struct.Struct(">8sQ")
+_OLD_MAGIC = b"VSPOOL01"
+"""Of 0.2.0: a header of the same length, without a checksum."""
+
 _RECORD = struct.Struct(">II")
+_CHECK = struct.Struct(">I")
+_LEFT_OUT = 0xFFFF_FFFF
+"""What turns the checksum of a damaged message into the mark of one that is passed over."""
 
 
 class Spool:
     """Messages in the order in which they came, each at an offset that no other one ever has.
 
     Room is taken by messages that are not released. When all are released, or the file is full and
-    half of it is released, the file begins anew with what is left. A file that a killed process
-    has left is read up to its last whole message. Nothing of a message is kept in memory.
+    half of it is released, the file begins anew with what is left. Nothing of a message is kept in
+    memory. One process has the file at a time.
 
     What was appended outlives its process. It is not written through to the disk: where the machine
     fails, the last seconds are lost, of messages whose transport might have lost them too. What is
-    left then is whole, and no offset of it stands for another message.
+    left then is whole, and no offset of it stands for another message. What is damaged is left
+    out, said and counted, and the file as it was is kept beside.
 
     Args:
         path: The file.
@@ -37,6 +50,8 @@ class Spool:
         self._read_at = 0  # offset of the first message that was not given
         self._released = 0
         self._write_at = 0
+        self._has_header = False  # it is written with the first message
+        self._has_warned = False
         self._changed = threading.Condition()
         self._file = -1
 
@@ -44,30 +59,125 @@ class Spool:
         """Begin to give messages behind an offset.
 
         Raises:
+            InputError: If the file is no spool, or another bridge has it.
             OSError: If the file cannot be opened.
         """
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
-        head = os.pread(self._file, _HEADER.size, 0)
-        if len(head) == _HEADER.size and head.startswith(_MAGIC):
-            self._base = _HEADER.unpack(head)[1]
-        else:
-            self._base = offset or 0
-            os.ftruncate(self._file, 0)
-            os.pwrite(self._file, _HEADER.pack(_MAGIC, self._base), 0)
-        self._released = self._write_at = self._base
-        self._scan()
+        try:
+            self._lock(self._file)
+            if not os.path.samestat(os.fstat(self._file), self._path.stat()):
+                raise self._in_use()  # by one that has put a new file in its place meanwhile
+            base = self._stored_base()
+            self._has_header = base is not None
+            self._base = self._write_at = (offset or 0) if base is None else base
+            is_message = self._scan(offset)
+        except BaseException:
+            self.close()
+            raise
         if offset is not None and offset > self._write_at:
             self._restart(offset)
-        self._released = self._read_at = max(self._base, offset or 0)
+        # Of an offset at which no message begins nothing is known: what comes again counts once.
+        begin = self._base if offset is None or not is_message else max(self._base, offset)
+        self._released = self._read_at = begin
 
-    def _scan(self) -> None:
-        """Find where the messages that are there end, and cut off one that is not whole."""
-        while (found := self._message_at(self._write_at)) is not None:
-            self._write_at = found[1]
-        os.ftruncate(self._file, self._place(self._write_at))
+    def _lock(self, file: int) -> None:
+        """Let no other process have the file; the lock ends with this one."""
+        import fcntl  # none on Windows, where the bridge has its other sources
 
-    def _message_at(self, offset: int) -> tuple[bytes, int] | None:
-        """The message at an offset and the offset behind it; None where no whole one is there."""
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            raise self._in_use() from None
+
+    def _in_use(self) -> Exception:
+        expected = "a file of its own for each source"
+        return refused(self._path, "a spool that a bridge is using", expected, "name another file")
+
+    def _stored_base(self) -> int | None:
+        """Offset of the first message, as the file says it; None where the file is empty."""
+        head = os.pread(self._file, _HEADER.size, 0)
+        if not head:
+            return None
+        if len(head) == _OLD_HEADER.size and head.startswith(_OLD_MAGIC):
+            return int(_OLD_HEADER.unpack(head)[1])
+        advice = "name another file, or move this one away"
+        if not head.startswith(_MAGIC):
+            expected = "a new or empty file, or one that a bridge has spooled into"
+            raise refused(self._path, "a file that is no spool", expected, advice)
+        if len(head) < _HEADER.size or crc32(head[-8:]) != _HEADER.unpack(head)[1]:
+            found = "a spool whose first 16 bytes are damaged"
+            raise refused(self._path, found, "a whole one", advice)
+        return int(_HEADER.unpack(head)[2])
+
+    def _header(self, base: int) -> bytes:
+        return _HEADER.pack(_MAGIC, crc32(base.to_bytes(8, "big")), base)
+
+    # --- what a process has left -----------------------------------------------------------------
+
+    def _scan(self, offset: int | None) -> bool:
+        """Find where the messages end, and leave out what is damaged.
+
+        Returns:
+            Whether a message begins or ends at the offset.
+        """
+        end = self._base + max(0, os.fstat(self._file).st_size - _HEADER.size)
+        damages: list[Damage] = []
+        is_message = offset is not None and not self._base < offset < end
+        while self._write_at < end:
+            is_message = is_message or self._write_at == offset
+            found = self._record_at(self._write_at)
+            if found is None:
+                behind = self._behind_damage(self._write_at, offset, end)
+                damages.append(Damage(self._write_at, behind, end if behind is None else behind))
+                if behind is None:
+                    break
+                self._write_at = behind
+            else:
+                self._write_at = found[1]
+        if damages:
+            self._leave_out(damages, offset or 0)
+        return is_message
+
+    def _behind_damage(self, damaged: int, offset: int | None, end: int) -> int | None:
+        """Where to go on behind a damaged message; None where nothing is sure any more."""
+        candidates = [] if offset is None or offset <= damaged else [offset]
+        head = os.pread(self._file, _RECORD.size, self._place(damaged))
+        if len(head) == _RECORD.size:
+            candidates.insert(0, damaged + _RECORD.size + _RECORD.unpack(head)[0])
+        for found in candidates:
+            if found == end or (found < end and self._record_at(found) is not None):
+                return found
+        return None
+
+    def _leave_out(self, damages: list[Damage], durable: int) -> None:
+        """Mark what is damaged, so that it is passed over now and later, and say so.
+
+        Raises:
+            InputError: If there is no room to keep the file as it was.
+        """
+        kept = keep_copy(self._path, self._file)
+        for damage in damages:
+            place = self._place(damage.begin)
+            if damage.next is None:
+                os.ftruncate(self._file, place)
+                continue
+            length = damage.end - damage.begin - _RECORD.size
+            data = os.pread(self._file, length, place + _RECORD.size)
+            mark = _RECORD.pack(length, crc32(data) ^ _LEFT_OUT)
+            os.pwrite(self._file, mark, place)
+        lost = [damage for damage in damages if damage.end > durable]
+        self.gap += len(lost)
+        byte_count = sum(damage.end - damage.begin for damage in lost)
+        text = f"{byte_count} bytes of messages that were not durable are left out"
+        first = self._place(damages[0].begin)
+        say(f"Warning: {self._path}: damaged at byte {first}: {text}", err=True)
+        say(f"Warning: {self._path} as it was is kept as {kept}", err=True)
+
+    def _record_at(self, offset: int) -> tuple[bytes | None, int] | None:
+        """The message at an offset, None for one left out; and the offset behind it.
+
+        None where no whole message is there.
+        """
         head = os.pread(self._file, _RECORD.size, self._place(offset))
         if len(head) < _RECORD.size:
             return None
@@ -75,12 +185,15 @@ class Spool:
         if length > self._maximum_bytes:
             return None
         data = os.pread(self._file, length, self._place(offset) + _RECORD.size)
-        if len(data) < length or crc32(data) != check:
+        if len(data) < length or check not in (crc32(data), crc32(data) ^ _LEFT_OUT):
             return None
-        return data, offset + _RECORD.size + length
+        behind = offset + _RECORD.size + length
+        return (data if check == crc32(data) else None), behind
 
     def _place(self, offset: int) -> int:
         return _HEADER.size + offset - self._base
+
+    # --- what comes and goes ---------------------------------------------------------------------
 
     def append(self, data: bytes) -> None:
         """Keep a message; where there is no room it is counted as lost."""
@@ -89,23 +202,50 @@ class Spool:
             if self._place(self._write_at) + size > self._maximum_bytes:
                 self._compact()
             if self._place(self._write_at) + size > self._maximum_bytes:
-                self.gap += 1
+                self._lose(f"{self._maximum_bytes} bytes are full")
                 return
-            record = _RECORD.pack(len(data), crc32(data)) + data
-            os.pwrite(self._file, record, self._place(self._write_at))
-            self._write_at += size
-            self._changed.notify()
+            if self._write(_RECORD.pack(len(data), crc32(data)) + data):
+                self._write_at += size
+                self._changed.notify()
+
+    def _write(self, record: bytes) -> bool:
+        """Write a message; whether the disk has taken all of it."""
+        place = self._place(self._write_at) if self._has_header else 0
+        try:
+            _write_all(self._file, record if place else self._header(self._base) + record, place)
+        except OSError as error:
+            with suppress(OSError):  # half a message would look like damage
+                os.ftruncate(self._file, place)
+            self._lose(error.strerror or str(error))
+            return False
+        self._has_header = True
+        return True
+
+    def _lose(self, reason: str) -> None:
+        self.gap += 1
+        if not self._has_warned:
+            self._has_warned = True
+            text = "messages are lost until there is room"
+            say(f"Warning: {self._path}: {reason}: {text}", err=True)
 
     def read(self, most: int, timeout_s: float) -> list[tuple[bytes, int]]:
-        """Messages that were not given yet, each with the offset behind it."""
+        """Messages that were not given yet, each with the offset behind it.
+
+        Raises:
+            InputError: If what was written is there no more.
+        """
         given: list[tuple[bytes, int]] = []
         with self._changed:
             self._changed.wait_for(lambda: self._read_at < self._write_at, timeout_s)
             while len(given) < most and self._read_at < self._write_at:
-                found = self._message_at(self._read_at)
-                assert found is not None  # noqa: S101 - `append` has written it
-                given.append(found)
-                self._read_at = found[1]
+                found = self._record_at(self._read_at)
+                if found is None:
+                    damaged = f"damage at byte {self._place(self._read_at)} since it was written"
+                    expected = "a disk that keeps it, and no other program that writes into it"
+                    raise refused(self._path, damaged, expected, "start the bridge again")
+                data, self._read_at = found
+                if data is not None:
+                    given.append((data, self._read_at))
         return given
 
     def release(self, offset: int) -> None:
@@ -116,22 +256,32 @@ class Spool:
                 self._restart(self._released)
 
     def _compact(self) -> None:
-        """Let a full file begin with the first message that is not released."""
+        """Let a full file begin with the first message that is not released, if the disk can."""
         left = self._write_at - self._released
         if 2 * left > self._maximum_bytes:
             return
         data = os.pread(self._file, left, self._place(self._released))
         fresh = self._path.with_name(self._path.name + ".new")
-        file = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
-        os.pwrite(file, _HEADER.pack(_MAGIC, self._released) + data, 0)
-        os.fsync(file)  # else a machine that fails may leave the new name and none of the messages
-        fresh.replace(self._path)  # a killed process leaves the one or the other
+        file = -1
+        try:
+            file = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
+            self._lock(file)
+            _write_all(file, self._header(self._released) + data, 0)
+            os.fsync(file)  # else a machine that fails may leave the new name and no messages
+            fresh.replace(self._path)  # a killed process leaves the one or the other
+        except OSError:
+            if file >= 0:
+                os.close(file)
+            with suppress(OSError):
+                fresh.unlink()
+            return
         os.close(self._file)
         self._file, self._base = file, self._released
 
     def _restart(self, offset: int) -> None:
+        """Let go of all messages."""
         os.ftruncate(self._file, 0)
-        os.pwrite(self._file, _HEADER.pack(_MAGIC, offset), 0)
+        self._has_header = False
         self._base = self._released = self._read_at = self._write_at = offset
 
     def close(self) -> None:
@@ -140,3 +290,16 @@ class Spool:
             if self._file >= 0:
                 os.close(self._file)
                 self._file = -1
+
+
+def _write_all(file: int, data: bytes, place: int) -> None:
+    """Write bytes; a disk that is almost full takes a part of them at first.
+
+    Raises:
+        OSError: If the disk does not take all of them.
+    """
+    while data:
+        count = os.pwrite(file, data, place)
+        if not count:
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        data, place = data[count:], place + count

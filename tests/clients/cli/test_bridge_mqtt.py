@@ -7,12 +7,18 @@ from types import SimpleNamespace
 from typing import Any
 from urllib.parse import urlsplit
 
+import click
 import pytest
+from paho.mqtt.packettypes import PacketTypes
+from paho.mqtt.reasoncodes import ReasonCode
 
 from vidscore_cli.bridge import mqtt
 from vidscore_cli.bridge.access import BrokerAccess
+from vidscore_cli.bridge.choices import checked_choice
 from vidscore_cli.bridge.mqtt import MqttSource
+from vidscore_cli.bridge.opening import open_source
 from vidscore_cli.bridge.spool import Spool
+from vidscore_evaluators.errors import Fault
 
 ACCESS = BrokerAccess(urlsplit("mqtt://host/cameras/%23"))
 
@@ -88,3 +94,92 @@ def test_more_than_is_given_at_once_comes_out_of_the_spool_in_order(tmp_path: Pa
     while some := taken(source):
         found += some
     assert found == payloads
+
+
+# --- what is wrong with a subscription, or with the way to the broker --------------------------
+
+
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("mqtt://host/cams/#", "write the wildcard # as %23"),
+        ("mqtt://host/cams/#/north", "write the wildcard # as %23"),
+        ("mqtt://host/#", "write the wildcard # as %23"),
+        ("mqtt://host/a%23b", "found the topic a#b, expected # as its last level"),
+        ("mqtt://host/a/%23/b", "expected # as its last level"),
+        ("mqtt://host/a/b+/c", "and + as a level of its own"),
+        ("mqtt://host/a%00b", "expected a topic without the character 0"),
+        ("mqtt://host/" + "a" * 65_536, "expected a topic of at most 65535 bytes"),
+        ("mqtt://" + "a" * 70 + "/a", "no name of a host"),
+    ],
+)
+def test_an_address_that_no_broker_could_take_is_a_mistake_of_usage(url: str, told: str) -> None:
+    faults: list[Fault] = []
+    choice = checked_choice({"url": url, "schema": "jsonl", "name": "north"}, "", faults)
+    assert faults == []
+    with pytest.raises(click.UsageError) as refused:
+        open_source(choice, "bridge")
+    assert told in refused.value.message
+    assert len(refused.value.message) < 300
+
+
+@pytest.mark.parametrize("topic", ["%23", "+", "a/+/b/%23", "/a", "$share/g/a", "caf%C3%A9"])
+def test_topics_with_wildcards_are_taken(topic: str) -> None:
+    MqttSource(BrokerAccess(urlsplit(f"mqtt://host/{topic}")), "bridge")
+
+
+def test_a_subscription_that_the_broker_denies_ends_the_run() -> None:
+    source = MqttSource(ACCESS, "bridge")
+    source._on_subscribe(None, None, 1, [ReasonCode(PacketTypes.SUBACK, "Not authorized")], None)
+    with pytest.raises(click.ClickException, match=r"the subscription to cameras/# \(Not authoriz"):
+        source.read(0.0)
+
+
+def connected(source: MqttSource) -> None:
+    client: Any = Client()
+    source._on_connect(client, None, None, ReasonCode(PacketTypes.CONNACK, "Success"), None)
+
+
+def failed(source: MqttSource) -> None:
+    try:
+        raise ConnectionRefusedError(111, "Connection refused")
+    except OSError:  # as in the library, which calls it there
+        source._on_connect_fail(None, None)
+
+
+def test_a_broker_that_is_away_is_told_once_and_so_is_its_coming_back(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source = MqttSource(ACCESS, "bridge")
+    failed(source)
+    failed(source)
+    away = "Warning: host: the broker is away (Connection refused); it is tried again\n"
+    assert capsys.readouterr().err == away
+    connected(source)
+    assert capsys.readouterr().err == "host: the broker is there\n"
+    source._on_disconnect(None, None, None, "Unspecified error", None)
+    failed(source)
+    assert capsys.readouterr().err == away.replace(
+        "Connection refused", "the connection has ended: Unspecified error"
+    )
+    connected(source)
+    assert capsys.readouterr().err == "host: the broker is there\n"
+    source.close()
+    source._on_disconnect(None, None, None, "Normal disconnection", None)
+    assert capsys.readouterr().err == ""
+
+
+def test_a_subscription_of_which_nothing_comes_is_told_once(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """Some brokers take a subscription to what its user may not read."""
+    monkeypatch.setattr(mqtt, "SILENT_S", 0.0)
+    source = MqttSource(ACCESS, "bridge")
+    source.read(0.0)
+    assert capsys.readouterr().err == ""
+    source._on_subscribe(None, None, 1, [ReasonCode(PacketTypes.SUBACK, "Granted QoS 1")], None)
+    source.read(0.0)
+    source.read(0.0)
+    found = capsys.readouterr().err
+    assert found.count("cameras/#: nothing has come") == 1
+    assert "may this user read it?" in found

@@ -5,6 +5,7 @@ from __future__ import annotations
 import queue
 import sys
 import threading
+import time
 from collections.abc import Sequence
 from contextlib import suppress
 from typing import Any, NamedTuple
@@ -33,6 +34,11 @@ MOST_UNKEPT = 4096
 MOST_UNKEPT_BYTES = 64 << 20
 """Most messages of quality 0, and their bytes, that wait in memory where there is no spool."""
 
+SILENT_S = 30.0
+"""After which it is said that no message has come."""
+
+_MOST_TOPIC_BYTES = 65_535
+_SHOWN_CHARACTERS = 80
 _QOS = 1
 _FOR_EVER = 0xFFFFFFFF
 _KEEPALIVE_S = 30
@@ -68,11 +74,9 @@ class MqttSource:
         self._has_warned = self._is_spool_told = False
         self._access = access
         self._topic = access.topic
-        address = access.address
-        if address.fragment:  # "#" is a wildcard of topics, and begins a fragment of addresses
-            raise click.UsageError(f"{address.geturl()}: write the wildcard # as %23")
-        if not self._topic:
-            raise click.UsageError(f"{address.geturl()}: a topic is missing")
+        _check_address(access)
+        self._is_away = self._is_closing = self._has_come = False
+        self._subscribed_s: float | None = None
         # None stands for something in the spool, and is there at most once.
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
@@ -84,6 +88,7 @@ class MqttSource:
         self._client.on_connect = self._on_connect
         self._client.on_connect_fail = self._on_connect_fail
         self._client.on_disconnect = self._on_disconnect
+        self._client.on_subscribe = self._on_subscribe
         self._client.on_message = self._on_message
 
     @property
@@ -118,14 +123,34 @@ class MqttSource:
         if reason.is_failure:
             self._refused = str(reason)
             return
+        if self._is_away:
+            self._is_away = False
+            say(f"{self._access.bare_host}: the broker is there", err=True)
         client.subscribe(self._topic, qos=_QOS)
 
-    def _on_connect_fail(self, *_: Any) -> None:
-        self._refused = lasting_tls_error(sys.exc_info()[1]) or self._refused
+    def _on_subscribe(self, _client: Any, _data: Any, _mid: Any, reasons: Any, _: Any) -> None:
+        failed = [str(reason) for reason in reasons if reason.is_failure]
+        if failed:
+            self._refused = f"the subscription to {self._topic} ({failed[0]})"
+        self._subscribed_s = time.monotonic()
 
-    def _on_disconnect(self, *_: Any) -> None:
+    def _on_connect_fail(self, *_: Any) -> None:
+        error = sys.exc_info()[1]
+        self._refused = lasting_tls_error(error) or self._refused
+        self._say_away(getattr(error, "strerror", None) or str(error))
+
+    def _on_disconnect(self, _client: Any, _data: Any, _flags: Any, reason: Any, _: Any) -> None:
         with self._lock:
             self._connection += 1
+        self._say_away(f"the connection has ended: {reason}")
+
+    def _say_away(self, reason: str) -> None:
+        """Say that the broker is away, when it begins to be."""
+        if self._is_away or self._is_closing or self._refused is not None:
+            return
+        self._is_away = True
+        text = f"the broker is away ({reason}); it is tried again"
+        say(f"Warning: {self._access.bare_host}: {text}", err=True)
 
     def _on_message(self, _client: Any, _data: Any, message: MQTTMessage) -> None:
         if message.qos:
@@ -172,7 +197,17 @@ class MqttSource:
             self._add(messages, self._messages.get(timeout=timeout_s))
             while len(messages) < MOST_MESSAGES:
                 self._add(messages, self._messages.get_nowait())
+        self._has_come = self._has_come or bool(messages)
+        if not self._has_come and self._subscribed_s is not None:
+            self._say_silent(time.monotonic() - self._subscribed_s)
         return messages
+
+    def _say_silent(self, waited_s: float) -> None:
+        """Say that nothing comes: some brokers take a subscription to what nobody may read."""
+        if waited_s >= SILENT_S:
+            self._has_come = True  # it is said once
+            text = "does somebody publish to it, and may this user read it?"
+            say(f"Warning: {self._topic}: nothing has come for {SILENT_S:g} s; {text}", err=True)
 
     def _add(self, messages: list[Message], found: Message | None) -> None:
         """Give a message, or what is in the spool."""
@@ -205,7 +240,34 @@ class MqttSource:
 
     def close(self) -> None:
         """Leave the broker; it keeps the session."""
+        self._is_closing = True
         self._client.disconnect()
         self._client.loop_stop()
         if self._spool is not None:
             self._spool.close()
+
+
+def _check_address(access: BrokerAccess) -> None:
+    """Refuse a topic or a host that a client of MQTT could not even ask for.
+
+    Raises:
+        click.UsageError: If the address has one.
+    """
+    topic, host = access.topic, access.host
+    if not topic:
+        raise click.UsageError(f"{access.address.geturl()}: a topic is missing")
+    found = f"found the topic {topic[:_SHOWN_CHARACTERS]}"
+    if len(topic.encode()) > _MOST_TOPIC_BYTES:
+        expected = f"expected a topic of at most {_MOST_TOPIC_BYTES} bytes"
+        raise click.UsageError(f"{found} and so on, {expected}")
+    if "\0" in topic:
+        raise click.UsageError(f"{found}, expected a topic without the character 0")
+    levels = topic.split("/")
+    if any(len(level) > 1 and set("#+") & set(level) for level in levels) or "#" in levels[:-1]:
+        expected = "expected # as its last level, if at all, and + as a level of its own"
+        raise click.UsageError(f"{found}, {expected}")
+    try:
+        host.encode("idna")
+    except UnicodeError as error:
+        text = f"found {host[:_SHOWN_CHARACTERS]}, no name of a host ({error})"
+        raise click.UsageError(f"{text}, expected one such as broker.example.org") from None

@@ -47,17 +47,24 @@ def open_source(choice: SourceChoice, client_id: str) -> Source:
         if spool is None:
             raise click.UsageError(f"{url}: datagrams cannot wait: name a --spool file")
         return DatagramSource(address, spool)
-    if address.scheme == "mqtt":
-        from vidscore_cli.bridge.mqtt import MqttSource
+    if address.scheme in {"mqtt", "nats", "kafka"}:
+        return _broker(choice, address.scheme, client_id, spool)
+    expected = "expected file, tcp, unix, udp, mqtt, nats or kafka"
+    raise click.UsageError(f"{url}: found the scheme {address.scheme}, {expected}")
 
-        return MqttSource(choice.access, client_id, spool)
-    if address.scheme == "nats":
+
+def _broker(choice: SourceChoice, scheme: str, client_id: str, spool: Spool | None) -> Source:
+    """The source at a broker, whose library is imported only here."""
+    if scheme == "nats":
         from vidscore_cli.bridge.nats import NatsSource
 
         return NatsSource(choice.access, client_id)
-    if address.scheme == "kafka":
+    if scheme == "kafka":
         from vidscore_cli.bridge.kafka import KafkaSource
 
         return KafkaSource(choice.access, client_id)
-    expected = "expected file, tcp, unix, udp, mqtt, nats or kafka"
-    raise click.UsageError(f"{url}: found the scheme {address.scheme}, {expected}")
+    from vidscore_cli.bridge.mqtt import MqttSource
+
+    if "#" in choice.url:  # a wildcard of topics begins a fragment of addresses, even an empty one
+        raise click.UsageError(f"{choice.url}: write the wildcard # as %23")
+    return MqttSource(choice.access, client_id, spool)

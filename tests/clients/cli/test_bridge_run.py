@@ -14,7 +14,7 @@ from vidscore_cli.bridge.source_run import BATCH_FRAMES, WATCHED_FRAMES, SourceR
 from vidscore_cli.bridge.sources import Message
 from vidscore_client import Frames
 from vidscore_evaluators.annotations import BOX
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds import FeedFrame, Schema, schema_of_name
 from vidscore_evaluators.feeds.mapping import FrameMap
 
@@ -150,6 +150,49 @@ def test_what_comes_before_a_message_that_cannot_be_read_is_sent_and_the_message
     stream = Stored()
     with pytest.raises(InputError, match=r"north, here, line 1, .*found no JSON"):
         ran(Canned([message(0), message(1), broken("here"), message(2)]), stream)
+    assert [numbers for numbers, _ in stream.batches] == [[0, 1]]
+
+
+def fault_of(place: str) -> Message:
+    fault = InputError([Fault("an end after 7 bytes", "a whole message")])
+    return Message(b"", "", None, "fault", place, fault)
+
+
+def test_a_fault_of_a_connection_is_said_and_counted_and_what_others_sent_goes_on(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    source = Canned([message(0), fault_of("127.0.0.1:7"), message(1), fault_of("127.0.0.1:8")])
+    stream = Stored()
+    schema = schema_of_name("nvidia-json")
+    run = SourceRun("north", source, schema, FrameMap({"*": "street"}), (), True, BOX)
+    assert run.run(cast(Any, stream), lambda: False)
+    assert [numbers for numbers, _ in stream.batches] == [[0, 1]]
+    assert run.skipped == 2
+    said = "Warning: north, 127.0.0.1:7: found an end after 7 bytes, expected a whole message; "
+    assert f"{said}what else came there is left out\n" in capsys.readouterr().err
+
+
+def test_a_fault_of_a_connection_ends_a_run_that_refuses_and_what_came_before_is_sent() -> None:
+    stream = Stored()
+    with pytest.raises(InputError, match="north, here: found an end after 7 bytes"):
+        ran(Canned([message(0), message(1), fault_of("here")]), stream)
+    assert [numbers for numbers, _ in stream.batches] == [[0, 1]]
+
+
+@dataclass
+class Ending(Canned):
+    """A source that fails behind its messages."""
+
+    def read(self, timeout_s: float) -> Sequence[Message] | None:
+        if not self.messages:
+            raise InputError([Fault("damage", "none", source="spool")])
+        return super().read(timeout_s)
+
+
+def test_what_came_before_a_source_has_failed_is_sent() -> None:
+    stream = Stored()
+    with pytest.raises(InputError, match="spool: found damage"):
+        ran(Ending([message(0), message(1)]), stream)
     assert [numbers for numbers, _ in stream.batches] == [[0, 1]]
 
 

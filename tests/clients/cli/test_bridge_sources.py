@@ -11,8 +11,11 @@ import pytest
 from tests.clients.cli.test_bridge import free_port
 from tests.support.waiting import eventually
 
-from vidscore_cli.bridge.sources import DatagramSource, Source
+from vidscore_cli.bridge import sources
+from vidscore_cli.bridge.sources import ByteSource, DatagramSource, Message, SocketSource, Source
 from vidscore_cli.bridge.spool import Spool
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.feeds.frames import MAXIMUM_MESSAGE_BYTES, Framing
 
 SOON_S = 0.05
 
@@ -53,3 +56,112 @@ def test_an_empty_datagram_is_no_end(datagrams: tuple[DatagramSource, int]) -> N
     source, port = datagrams
     send_datagrams(port, [b"a", b"", b"b"])
     assert taken(source, 2) == [b"a", b"b"]
+
+
+# --- connections -----------------------------------------------------------------------------
+
+
+@pytest.fixture
+def listening() -> Iterator[tuple[SocketSource, tuple[str, int]]]:
+    """A source of lines that listens, and its address."""
+    address = ("127.0.0.1", free_port())
+    source = SocketSource(urlsplit(f"tcp://127.0.0.1:{address[1]}"), Framing.LINES)
+    source.open(None)
+    yield source, address
+    source.close()
+
+
+def given(source: Source, most: int) -> list[Message]:
+    found: list[Message] = []
+
+    def arrived() -> bool:
+        found.extend(source.read(SOON_S) or ())
+        return len(found) >= most
+
+    eventually(arrived)
+    return found
+
+
+def test_a_message_that_is_too_long_ends_its_own_connection_alone(
+    listening: tuple[SocketSource, tuple[str, int]],
+) -> None:
+    source, address = listening
+    with socket.create_connection(address) as bad, socket.create_connection(address) as good:
+        bad.sendall(b"first\n" + b"x" * (MAXIMUM_MESSAGE_BYTES - 100))
+        [first] = given(source, 1)
+        assert first.data == b"first"
+        bad.sendall(b"x" * 200)
+        [fault] = given(source, 1)
+        assert fault.fault is not None
+        assert "found a message of over" in str(fault.fault)
+        assert fault.place.startswith("127.0.0.1:")
+        good.sendall(b"a\nb\n")
+        assert taken(source, 2) == [b"a", b"b"]
+        assert bad.recv(1) == b""
+
+
+def test_an_end_within_a_message_is_a_fault_of_its_own_connection_alone() -> None:
+    port = free_port()
+    source = SocketSource(urlsplit(f"tcp://127.0.0.1:{port}"), Framing.LENGTH)
+    source.open(None)
+    address = ("127.0.0.1", port)
+    with socket.create_connection(address) as good:
+        with socket.create_connection(address) as bad:
+            bad.sendall(b"\0\0\0\1a\0\0\0\x50abc")
+        first, fault = given(source, 2)
+        assert first.data == b"a"
+        assert "found an end after 7 bytes" in str(fault.fault)
+        good.sendall(b"\0\0\0\1b")
+        assert taken(source, 1) == [b"b"]
+    source.close()
+
+
+def test_connections_beyond_the_most_wait_until_one_ends(
+    listening: tuple[SocketSource, tuple[str, int]],
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(sources, "MOST_CONNECTIONS", 2)
+    source, address = listening
+    connections = [socket.create_connection(address) for _ in range(6)]
+    for number, connection in enumerate(connections):
+        connection.sendall(b"%d\n" % number)
+    assert sorted(taken(source, 2)) == [b"0", b"1"]
+    assert source.read(0.0) == []
+    for connection in connections:
+        connection.close()
+    assert sorted(taken(source, 4)) == [b"2", b"3", b"4", b"5"]
+    assert capsys.readouterr().err.count("2 connections are open, further ones wait") == 1
+
+
+# --- files -----------------------------------------------------------------------------------
+
+
+def test_what_comes_before_a_message_that_is_too_long_is_given_and_the_file_ends_with_an_error(
+    tmp_path: Path,
+) -> None:
+    path = tmp_path / "found.jsonl"
+    path.write_bytes(b"a\nb\n" + b"x" * 2 * MAXIMUM_MESSAGE_BYTES + b"\nc\n")
+    source = ByteSource(str(path), Framing.LINES)
+    source.open(None)
+    first, second, fault = given(source, 3)
+    assert (first.data, second.data) == (b"a", b"b")
+    assert fault.fault is not None
+    assert fault.offset == 4
+    with pytest.raises(InputError, match="found a message of over"):
+        source.read(SOON_S)
+    source.close()
+
+
+def test_a_file_that_ends_within_a_message_has_a_fault_at_its_end(tmp_path: Path) -> None:
+    path = tmp_path / "found"
+    path.write_bytes(b"\0\0\0\1a\0\0\0\x50abc")
+    source = ByteSource(str(path), Framing.LENGTH)
+    source.open(None)
+    first = given(source, 1)
+    assert [message.data for message in first] == [b"a"]
+    [fault] = given(source, 1)
+    assert fault.offset == 5
+    assert fault.fault is not None
+    assert source.read(SOON_S) is None
+    source.close()

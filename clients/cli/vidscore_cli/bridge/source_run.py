@@ -139,10 +139,10 @@ class SourceRun:
 
     def _read(self, stream: SubmissionStream, stopping: Callable[[], bool]) -> bool:
         while not stopping():
-            messages = self.source.read(PAUSE_S)
-            if messages is None:
-                return True
             try:
+                messages = self.source.read(PAUSE_S)
+                if messages is None:
+                    return True
                 for part, block in self._blocks(messages):
                     self._take(part, block)
             except InputError:
@@ -183,13 +183,25 @@ class SourceRun:
             try:
                 block = self._read_block([message])
             except InputError as error:
+                faults = [self._placed(one, message) for one in error.faults]
                 if not self.skip:
-                    raise InputError([self._placed(one, message) for one in error.faults]) from None
+                    raise InputError(faults) from None
                 self.skipped += 1
+                if message.fault is not None:
+                    self._say_fault(faults[0])
                 block = FeedBlock(empty_annotations(self.arity), np.zeros(0, dtype=np.int64))
             yield [message], block
 
+    def _say_fault(self, fault: Fault) -> None:
+        """Say that a stream is left out from a fault on; the first time, for there may be many."""
+        if "stream" not in self._told:
+            self._told.add("stream")
+            say(f"Warning: {fault}; what else came there is left out", err=True)
+
     def _read_block(self, messages: Sequence[Message]) -> FeedBlock:
+        for message in messages:
+            if message.fault is not None:
+                raise message.fault
         pairs = [(message.data, message.topic) for message in messages]
         return read_block(self.schema, self.frames, pairs, self.arity)
 

@@ -17,6 +17,8 @@ from urllib.parse import SplitResult
 import click
 
 from vidscore_cli.bridge.spool import Spool
+from vidscore_cli.output import say
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.feeds.frames import Framing
 from vidscore_evaluators.feeds.framing import Cutter
 
@@ -27,7 +29,9 @@ MOST_MESSAGES = 256
 """Most messages that are given at once."""
 
 _DATAGRAM_BYTES = 1 << 16
-_MOST_CONNECTIONS = 256
+
+MOST_CONNECTIONS = 256
+"""Most connections of a socket at once; further ones wait until one has ended."""
 
 
 Offset: TypeAlias = int | Mapping[str, int]
@@ -43,6 +47,8 @@ class Message(NamedTuple):
         offset: Where to go on behind it; None where the source has no offsets.
         token: By which the source is told that the frames of it are durable.
         place: Where it stands, for people.
+        fault: What is wrong with the stream that it would be of; then nothing more comes of that
+            stream, and there are no bytes.
     """
 
     data: bytes
@@ -50,6 +56,7 @@ class Message(NamedTuple):
     offset: Offset | None = None
     token: object = None
     place: str = ""
+    fault: InputError | None = None
 
 
 class Source(Protocol):
@@ -87,6 +94,7 @@ class ByteSource:
         self._stream: BinaryIO = sys.stdin.buffer
         self._cuts: Iterator[Message] = iter(())
         self._ended = False
+        self._failed: InputError | None = None
 
     def open(self, offset: int | None) -> None:
         """Begin to read behind an offset.
@@ -104,19 +112,31 @@ class ByteSource:
             rest -= len(data)
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
-        """Some messages; None at the end."""
+        """Some messages; None at the end.
+
+        Raises:
+            InputError: If the rest cannot be read, which no one leaves out as a single message.
+        """
         while True:
             messages = list(islice(self._cuts, MOST_MESSAGES))
             if messages or self._ended:
                 return messages or None
+            if self._failed is not None:
+                raise self._failed
             if not self._is_ready(timeout_s):
                 return []
             data: bytes = getattr(self._stream, "read1", self._stream.read)(CHUNK_BYTES)
             self._ended = not data
-            cuts = self._cutter.feed(data) if data else self._cutter.finish()
-            self._cuts = (
-                Message(cut.message, "", cut.end, place=f"before byte {cut.end}") for cut in cuts
-            )
+            self._cuts = self._messages(data)
+
+    def _messages(self, data: bytes) -> Iterator[Message]:
+        try:
+            for cut in self._cutter.feed(data) if data else self._cutter.finish():
+                yield Message(cut.message, "", cut.end, place=f"before byte {cut.end}")
+        except InputError as error:
+            self._failed = error
+            end = self._cutter.offset
+            yield Message(b"", "", end, place=f"behind byte {end}", fault=error)
 
     def _is_ready(self, timeout_s: float) -> bool:
         """Whether there is something to read, or the end; a stream without a number always is."""
@@ -134,10 +154,18 @@ class ByteSource:
             self._stream.close()
 
 
+class _Stream(NamedTuple):
+    """What comes over a connection, and who is at its other end."""
+
+    cutter: Cutter
+    place: str
+
+
 class SocketSource:
     """Listens on a TCP or Unix socket; each connection is a stream of bytes.
 
-    A program that writes faster than the server takes frames is made to wait by the socket.
+    A program that writes faster than the server takes frames is made to wait by the socket. What
+    is wrong with one connection ends that one.
     """
 
     def __init__(self, address: SplitResult, framing: Framing) -> None:
@@ -145,6 +173,9 @@ class SocketSource:
         self._address = address
         self._framing = framing
         self._selector = selectors.DefaultSelector()
+        self._listener: socket.socket
+        self._connections = 0
+        self._is_full = self._has_warned = False
         self._cuts: Iterator[Message] = iter(())
 
     def open(self, offset: int | None) -> None:
@@ -159,13 +190,14 @@ class SocketSource:
             with suppress(FileNotFoundError):
                 if path.is_socket():
                     path.unlink()
-            listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            listener.bind(str(path))
+            self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+            self._listener.bind(str(path))
         else:
             host, port = host_and_port(self._address)
-            listener = socket.create_server((host, port))
-        listener.listen()
-        self._selector.register(listener, selectors.EVENT_READ, None)
+            self._listener = socket.create_server((host, port))
+        self._listener.listen()
+        self._listener.setblocking(False)  # a connection may end before it is accepted
+        self._selector.register(self._listener, selectors.EVENT_READ, None)
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
         """Some messages of one connection."""
@@ -174,33 +206,58 @@ class SocketSource:
             return messages
         for key, _ in self._selector.select(timeout_s):
             if key.data is None:
-                self._accept(key.fileobj)
+                self._accept()
                 continue
+            assert isinstance(key.fileobj, socket.socket)  # noqa: S101 - what was registered
             self._cuts = self._take(key.fileobj, key.data)
             messages = list(islice(self._cuts, MOST_MESSAGES))
             if messages:
                 return messages
         return []
 
-    def _accept(self, listener: object) -> None:
-        assert isinstance(listener, socket.socket)  # noqa: S101 - what was registered above
-        connection, _ = listener.accept()
-        if len(self._selector.get_map()) > _MOST_CONNECTIONS:
-            connection.close()
+    def _accept(self) -> None:
+        try:
+            connection, peer = self._listener.accept()
+        except (BlockingIOError, ConnectionError):  # it has ended before it was accepted
             return
-        self._selector.register(connection, selectors.EVENT_READ, Cutter(self._framing))
+        connection.setblocking(True)  # some systems let it take after the listener
+        place = f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else ""
+        stream = _Stream(Cutter(self._framing), place)
+        self._selector.register(connection, selectors.EVENT_READ, stream)
+        self._connections += 1
+        if self._connections < MOST_CONNECTIONS:
+            return
+        # Those that are not accepted keep what they write, and its writers wait.
+        self._selector.unregister(self._listener)
+        self._is_full = True
+        if not self._has_warned:
+            self._has_warned = True
+            text = f"{self._connections} connections are open, further ones wait until one ends"
+            say(f"Warning: {self._address.geturl()}: {text}", err=True)
 
-    def _take(self, connection: object, cutter: Cutter) -> Iterator[Message]:
-        assert isinstance(connection, socket.socket)  # noqa: S101 - likewise
+    def _take(self, connection: socket.socket, stream: _Stream) -> Iterator[Message]:
         try:
             data = connection.recv(CHUNK_BYTES)
-        except ConnectionError:
+        except OSError:  # it was cut off
             data = b""
         if not data:
-            self._selector.unregister(connection)
-            connection.close()
-        cuts = cutter.feed(data) if data else cutter.finish()
-        return (Message(cut.message) for cut in cuts)
+            self._drop(connection)
+        try:
+            for cut in stream.cutter.feed(data) if data else stream.cutter.finish():
+                yield Message(cut.message, place=stream.place)
+        except InputError as error:
+            if data:
+                self._drop(connection)
+            yield Message(b"", place=stream.place, fault=error)
+
+    def _drop(self, connection: socket.socket) -> None:
+        """Close a connection, which leaves room for another."""
+        self._selector.unregister(connection)
+        connection.close()
+        self._connections -= 1
+        if self._is_full:
+            self._is_full = False
+            self._selector.register(self._listener, selectors.EVENT_READ, None)
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
         """Nothing: programs at the other end are told nothing."""
@@ -210,6 +267,7 @@ class SocketSource:
         for key in list((self._selector.get_map() or {}).values()):
             assert isinstance(key.fileobj, socket.socket)  # noqa: S101 - likewise
             key.fileobj.close()
+        self._listener.close()
         self._selector.close()
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterable, Sequence
+from operator import itemgetter
 
 MAXIMUM_TEXT = 12_000
 """Most characters of all runs, roughly as JSON; beyond them the oldest are forgotten."""
@@ -13,13 +14,16 @@ Run = tuple[str, str, int, int, int]
 
 _NUMBERS_TEXT = 60
 
+_FEW_ROWS = 32
+"""Runs that are not worth being joined."""
+
 
 class DeliveredFrames:
     """The frames of a source that were taken.
 
-    Numbers of a sequence mostly ascend in even steps, so they are kept as runs. A broker sends
-    again what it does not know to be acknowledged, which is never old; where it is older than what
-    is kept, the server refuses it.
+    Numbers of a sequence mostly ascend in even steps, so they are kept as runs. Where they come in
+    another order, runs are joined from time to time. A broker sends again what it does not know to
+    be acknowledged, which is never old; where it is older than what is kept, the server refuses it.
 
     Args:
         runs: What `runs` has given before.
@@ -29,6 +33,7 @@ class DeliveredFrames:
         self._rows: deque[tuple[str, str, list[int]]] = deque()
         self._runs: dict[tuple[str, str], list[list[int]]] = {}
         self._text = 0
+        self._most_rows = _FEW_ROWS
         for domain, sequence, *numbers in runs:
             self._append(str(domain), str(sequence), [int(number) for number in numbers])
 
@@ -75,13 +80,93 @@ class DeliveredFrames:
         self._rows.append((domain, sequence, numbers))
         self._runs.setdefault((domain, sequence), []).append(numbers)
         self._text += _text_of(domain, sequence)
-        while self._text > MAXIMUM_TEXT:
-            oldest_domain, oldest_sequence, _ = self._rows.popleft()
-            self._text -= _text_of(oldest_domain, oldest_sequence)
-            left = self._runs[oldest_domain, oldest_sequence]
+        if len(self._rows) > self._most_rows or self._text > MAXIMUM_TEXT:
+            self._join()
+            self._most_rows = 2 * len(self._rows) + _FEW_ROWS
+        if self._text > MAXIMUM_TEXT:
+            self._forget(MAXIMUM_TEXT - MAXIMUM_TEXT // 8)  # so that runs are not joined each time
+
+    def _join(self) -> None:
+        """Let the runs of each sequence be as few as they can; each stays about as old as it is."""
+        places: dict[tuple[str, str], list[int]] = {}
+        for place, (domain, sequence, _) in enumerate(self._rows):
+            places.setdefault((domain, sequence), []).append(place)
+        rows: list[tuple[int, tuple[str, str, list[int]]]] = []
+        self._text = 0
+        for (domain, sequence), own in places.items():
+            runs = joined(self._runs[domain, sequence])
+            self._runs[domain, sequence] = runs
+            self._text += len(runs) * _text_of(domain, sequence)
+            named = [(domain, sequence, run) for run in runs]
+            rows.extend(zip(own[-len(runs) :], named, strict=True))
+        self._rows = deque(row for _, row in sorted(rows, key=itemgetter(0)))
+
+    def _forget(self, most_text: int) -> None:
+        while self._text > most_text:
+            domain, sequence, _ = self._rows.popleft()
+            self._text -= _text_of(domain, sequence)
+            left = self._runs[domain, sequence]
             del left[0]
             if not left:
-                del self._runs[oldest_domain, oldest_sequence]
+                del self._runs[domain, sequence]
+
+
+def joined(runs: list[list[int]]) -> list[list[int]]:
+    """The same numbers in fewer runs, the highest last; the runs themselves where there are none.
+
+    Steps of short runs are guesses of frames that came in another order, so they are made anew.
+    """
+    if len(runs) == 1:
+        return runs
+    return min(runs, _joined(runs, 2), _joined(runs, 8), key=len)
+
+
+def _joined(runs: list[list[int]], most_numbers: int) -> list[list[int]]:
+    """The numbers of runs in others, those of short ones in whatever steps they have together."""
+    numbers: list[int] = []
+    parts: list[list[int]] = []
+    for first, last, step in runs:
+        if last - first < most_numbers * step:
+            numbers += range(first, last + 1, step)
+        else:
+            parts.append([first, last, step])
+    made: list[list[int]] = []
+    for number in sorted(numbers):
+        if made and _extend(made[-1], number):
+            continue
+        if made and made[-1][0] + made[-1][2] == made[-1][1]:  # a step that two numbers only have
+            made[-1], second = [made[-1][0], made[-1][0], 1], made[-1][1]
+            made.append([second, number, number - second])
+        else:
+            made.append([number, number, 1])
+    return sorted(_adjoined(sorted(made + parts)), key=itemgetter(1))
+
+
+def _adjoined(runs: list[list[int]]) -> list[list[int]]:
+    """Runs, by their first numbers, of which those that go on with one another are one."""
+    by_next: dict[int, list[int]] = {}
+    single: dict[int, list[int]] = {}
+    found: list[list[int]] = []
+    for run in runs:
+        first, last, step = run
+        before = by_next.get(first)
+        if before is not None and (first == last or before[2] == step):
+            del by_next[first]
+            single.pop(before[0], None)
+            before[1] = last
+            by_next[last + before[2]] = before
+            continue
+        alone = single.pop(first - step, None) if first < last else None
+        if alone is not None:
+            by_next.pop(alone[0] + 1, None)
+            alone[1:] = [last, step]
+            by_next[last + step] = alone
+            continue
+        found.append(run)
+        by_next[last + step] = run
+        if first == last:
+            single[first] = run
+    return found
 
 
 def is_even(before: int, step: int, numbers: Sequence[int]) -> bool:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import Any, cast
 
 import pytest
@@ -128,6 +129,16 @@ def test_a_frame_that_was_written_twice_is_known_after_a_restart_too() -> None:
     assert run.repeated == 1
     position = {"offset": 120, "count": 5, "frames": [["", "street", 0, 4, 1]]}
     assert stream.batches == [([4], position)]
+
+
+def test_what_a_feed_in_another_order_repeats_counts_once_after_thousands_of_frames() -> None:
+    schema = Schema("one", "a number", lambda data: [FeedFrame("cam", int(data), None, [])])
+    order = [number ^ 1 for number in range(2000)]
+    stream = Stored()
+    run = ran(Canned([Message(b"%d" % number) for number in [*order, *order[:50]]]), stream, schema)
+    assert run.repeated == 50
+    assert sorted(chain.from_iterable(numbers for numbers, _ in stream.batches)) == [*range(2000)]
+    assert all(len(json.dumps(position)) < 16_384 for _, position in stream.batches)
 
 
 def broken(place: str) -> Message:

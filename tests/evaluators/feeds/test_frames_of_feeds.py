@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import random
 
 import pytest
 
@@ -136,3 +137,49 @@ def test_what_is_kept_is_bounded_and_the_oldest_is_forgotten() -> None:
     assert all(taken.add("", "a" * 100, number) for number in numbers)
     assert len(json.dumps(taken.runs)) <= MAXIMUM_TEXT
     assert not taken.add("", "a" * 100, numbers[-1])
+
+
+def disordered(count: int, distance: int, seed: int) -> list[int]:
+    """Numbers that come up to a distance from their place."""
+    chance = random.Random(seed)
+    return sorted(range(count), key=lambda number: number + chance.uniform(0, distance))
+
+
+@pytest.mark.parametrize("step", [1, 2, 30])
+@pytest.mark.parametrize(
+    "order",
+    [
+        [number ^ 1 for number in range(2000)],
+        [number ^ 7 for number in range(2000)],
+        disordered(2000, 5, 1),
+        disordered(2000, 40, 2),
+        [*range(0, 2000, 2), *range(1, 2000, 2)],
+        list(range(2000))[::-1],
+    ],
+    ids=["pairs", "eights", "near", "far", "interleaved", "backwards"],
+)
+def test_frames_in_any_order_are_remembered_to_the_last_one(order: list[int], step: int) -> None:
+    taken = DeliveredFrames()
+    assert all(taken.add("", "a", number * step) for number in order)
+    assert not any(taken.add("", "a", number * step) for number in order)
+    again = DeliveredFrames(json.loads(json.dumps(taken.runs)))
+    assert not any(again.add("", "a", number * step) for number in order)
+    assert len(taken.runs) < 100
+
+
+def test_frames_of_many_cameras_in_pairs_are_remembered() -> None:
+    taken = DeliveredFrames()
+    frames = [(str(camera), number ^ 1) for number in range(1000) for camera in range(30)]
+    assert all(taken.add("", *frame) for frame in frames)
+    assert not any(taken.add("", *frame) for frame in frames)
+
+
+@pytest.mark.parametrize("seed", range(20))
+def test_no_frame_is_remembered_that_was_not_taken(seed: int) -> None:
+    chance = random.Random(seed)
+    taken = DeliveredFrames()
+    known: set[tuple[str, int]] = set()
+    for _ in range(2000):
+        frame = (chance.choice("ab"), int(chance.triangular(0, 300, 0)))
+        assert taken.add("", *frame) == (frame not in known)
+        known.add(frame)

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import signal
 import threading
-from collections.abc import Iterator, Sequence
+import time
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Literal
 
@@ -22,6 +23,12 @@ from vidscore_evaluators.feeds import schema_of_name
 if TYPE_CHECKING:
     from vidscore_cli.sites import ServerChoice
     from vidscore_client import Client, SubmissionStream
+
+TELL_S = 2.0
+"""After which a bridge that has to stop says what it waits for."""
+
+STOP_S = 60.0
+"""After which it waits no longer."""
 
 _LOOK_S = 0.2
 
@@ -59,8 +66,10 @@ def run_bridge(typed: BridgeChoices) -> None:
         open_client(typed.server) as client,
         _Bridge(client, typed, stopping) as bridge,
     ):
-        ended = bridge.run()
-        bridge.say_counts()
+        try:
+            ended = bridge.run()
+        finally:
+            bridge.say_counts()
         name = short_names(bridge.submission)
         if bridge.gap:
             raise LostFramesError(f"{name} is not sealed: {counted(bridge.gap, 'message')} lost")
@@ -69,6 +78,37 @@ def run_bridge(typed: BridgeChoices) -> None:
             say(f"{name} is sealed: {counted(bridge.frames, 'frame')}", err=True)
         else:
             say(f"{name} is not sealed; vidscore submission seal {name} ends it", err=True)
+
+
+def wait_for(
+    threads: Sequence[threading.Thread], stopping: threading.Event, give_up: Callable[[], object]
+) -> bool:
+    """Wait until threads have ended; once they have to stop, only for a time.
+
+    Args:
+        threads: The threads.
+        stopping: Set when they have to stop.
+        give_up: Called when that time is over; it lets them end at once.
+
+    Returns:
+        Whether they were given up.
+    """
+    since_s: float | None = None
+    has_told = is_given_up = False
+    while alive := [thread for thread in threads if thread.is_alive()]:
+        alive[0].join(_LOOK_S)  # a wait without an end would keep signals out
+        if is_given_up or not stopping.is_set() or not alive[0].is_alive():
+            continue
+        since_s = time.monotonic() if since_s is None else since_s
+        waited_s = time.monotonic() - since_s
+        if waited_s >= TELL_S and not has_told:
+            has_told = True
+            text = f"for {STOP_S:g} s at most; a second signal ends it at once"
+            say(f"waiting for the server, until what was read is durable, {text}", err=True)
+        if waited_s >= STOP_S:
+            is_given_up = True
+            give_up()
+    return is_given_up
 
 
 class _Bridge:
@@ -147,12 +187,26 @@ class _Bridge:
         ]
         for thread in threads:
             thread.start()
-        for thread in threads:
-            while thread.is_alive():  # a wait without an end would keep signals out
-                thread.join(_LOOK_S)
+        errors: list[Exception] = []
+
+        def give_up() -> None:
+            errors.extend(self._errors[:1])  # those that come now follow from it
+            for _, stream in self._opened:
+                stream.abort()
+
+        if wait_for(threads, self._stopping, give_up):
+            raise next(iter(errors), self._unanswered())
         if self._errors:
             raise self._errors[0]
         return all(self._ended)
+
+    def _unanswered(self) -> ServerUnreachableError:
+        sent = sum(run.sent_offset for run, _ in self._opened)
+        name = short_names(self.submission)
+        text = (
+            f"the server does not answer, and {sent - self.frames} frames or more are not durable"
+        )
+        return ServerUnreachableError(f"{name} is not sealed: {text}")
 
     def _run_one(self, run: SourceRun, stream: SubmissionStream) -> None:
         try:

@@ -100,6 +100,16 @@ def test_a_message_that_is_too_long_ends_its_own_connection_alone(
         assert bad.recv(1) == b""
 
 
+def test_what_was_taken_from_a_connection_is_given_at_once(
+    listening: tuple[SocketSource, tuple[str, int]],
+) -> None:
+    """A bridge that is told to stop reads no further, and nobody else has it."""
+    source, address = listening
+    with socket.create_connection(address) as connection:
+        connection.sendall(b"1\n" * 1000)
+        assert len(given(source, 1)) == 1000
+
+
 def test_an_end_within_a_message_is_a_fault_of_its_own_connection_alone() -> None:
     port = free_port()
     source = SocketSource(urlsplit(f"tcp://127.0.0.1:{port}"), Framing.LENGTH)

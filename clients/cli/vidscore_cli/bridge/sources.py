@@ -176,7 +176,6 @@ class SocketSource:
         self._listener: socket.socket
         self._connections = 0
         self._is_full = self._has_warned = False
-        self._cuts: Iterator[Message] = iter(())
 
     def open(self, offset: int | None) -> None:
         """Listen.
@@ -200,18 +199,13 @@ class SocketSource:
         self._selector.register(self._listener, selectors.EVENT_READ, None)
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
-        """Some messages of one connection."""
-        messages = list(islice(self._cuts, MOST_MESSAGES))
-        if messages:
-            return messages
+        """All messages of one connection that have been taken from it."""
         for key, _ in self._selector.select(timeout_s):
             if key.data is None:
                 self._accept()
                 continue
             assert isinstance(key.fileobj, socket.socket)  # noqa: S101 - what was registered
-            self._cuts = self._take(key.fileobj, key.data)
-            messages = list(islice(self._cuts, MOST_MESSAGES))
-            if messages:
+            if messages := list(self._take(key.fileobj, key.data)):
                 return messages
         return []
 

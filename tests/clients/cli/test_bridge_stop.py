@@ -74,3 +74,4 @@ def test_a_bridge_whose_server_never_answers_again_ends_by_a_signal_with_exit_co
         stopper.join()
     assert result.exit_code == ExitCode.UNREACHABLE, result.stderr
     assert "street/stopped is not sealed: the server does not answer" in result.stderr
+    assert "go on with --submission stopped when it is there" in result.stderr

@@ -203,17 +203,9 @@ class _Bridge:
     def _unanswered(self) -> ServerUnreachableError:
         sent = sum(run.sent_offset for run, _ in self._opened)
         name = short_names(self.submission)
-        text = (
-            f"the server does not answer, and {sent - self.frames} frames or more are not durable"
-        )
-        return ServerUnreachableError(f"{name} is not sealed: {text}")
-
-    def _run_one(self, run: SourceRun, stream: SubmissionStream) -> None:
-        try:
-            self._ended.append(run.run(stream, self._stopping.is_set))
-        except Exception as error:  # noqa: BLE001 - raised again in the main thread
-            self._errors.append(error)
-            self._stopping.set()
+        text = f"the server does not answer; not durable: {counted(sent - self.frames, 'frame')}"
+        advice = f"go on with --submission {name.rpartition('/')[2]} when it is there"
+        return ServerUnreachableError(f"{name} is not sealed: {text} or more; {advice}")
 
     @property
     def gap(self) -> int:

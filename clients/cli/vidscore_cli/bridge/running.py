@@ -200,6 +200,13 @@ class _Bridge:
             raise self._errors[0]
         return all(self._ended)
 
+    def _run_one(self, run: SourceRun, stream: SubmissionStream) -> None:
+        try:
+            self._ended.append(run.run(stream, self._stopping.is_set))
+        except Exception as error:  # noqa: BLE001 - raised again in the main thread
+            self._errors.append(error)
+            self._stopping.set()
+
     def _unanswered(self) -> ServerUnreachableError:
         sent = sum(run.sent_offset for run, _ in self._opened)
         name = short_names(self.submission)

@@ -10,6 +10,7 @@ from starlette.responses import PlainTextResponse, Response
 
 from vidscore_server.web.site.benchmark_document import toml_of
 from vidscore_server.web.site.benchmarks import CLOSED, left_text, short_name, state_text, title_of
+from vidscore_server.web.site.board import View
 from vidscore_server.web.site.board_view import board_view
 from vidscore_server.web.site.judged import domains_of, frames_text, judges_of, labels_of
 from vidscore_server.web.site.markdown import html_of
@@ -151,8 +152,9 @@ async def _first_rows(
 ) -> dict[str, Any] | None:
     """The top of the board; None where the visitor may not see it."""
     try:
+        # The whole first page, as the board asks for it: heads count the systems of a tier.
         answer = await visit.call(
-            "BenchmarkService/GetLeaderboard", benchmark=benchmark["name"], page_size=FIRST_ROWS
+            "BenchmarkService/GetLeaderboard", benchmark=benchmark["name"], **View().request
         )
     except ServiceError as error:
         if error.reason != "NOT_RELEASED":
@@ -161,7 +163,7 @@ async def _first_rows(
     shown = min(FIRST_ROWS, len(answer["rows"]))
     of = counted(answer["total_size"], "team")
     caption = f"The first {counted(shown, 'row')} of {of}." if answer["total_size"] > shown else ""
-    return {"view": board_view(answer, account.team), "caption": caption}
+    return {"view": board_view(answer, account.team, FIRST_ROWS), "caption": caption}
 
 
 ROUTES = (

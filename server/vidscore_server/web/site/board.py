@@ -23,7 +23,7 @@ from vidscore_server.web.site.service import FieldFault, ServiceError
 from vidscore_server.web.site.visit import Visit
 
 ROWS = 100
-"""Rows on one page."""
+"""Rows on one page: as many as tiers look at or more, so that the first one has whole tiers."""
 
 MOST_CHARTS = 4
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from typing import Any
@@ -111,14 +112,15 @@ class BoardView(Struct, frozen=True):
         return 5 + len(self.measures) + self.has_chances
 
 
-def board_view(answer: Answer, team: str) -> BoardView:
+def board_view(answer: Answer, team: str, most: int | None = None) -> BoardView:
     """A page of a board.
 
     Args:
-        answer: The answer of GetLeaderboard.
+        answer: The answer of GetLeaderboard, with every row that is in a tier.
         team: The visitor's team; empty for none.
+        most: Rows to show; None for all.
     """
-    rows = answer["rows"]
+    rows = answer["rows"][:most]
     names = measures_of(answer)
     chances = [row.get("first_probability") for row in rows]
     told = [chance for chance in chances if chance is not None]
@@ -143,7 +145,7 @@ def board_view(answer: Answer, team: str) -> BoardView:
 
     groups = tuple(
         Group(*_head(kind, tier, members, answer), tuple(map(written, members)), kind == _RANKED)
-        for (kind, tier), members in _grouped(rows)
+        for (kind, tier), members in _grouped(rows, in_tiers=are_in_tiers(answer))
     )
     return BoardView(finding(answer), tuple(map(measure_title, names)), bool(told), groups)
 
@@ -168,24 +170,33 @@ def _kind(row: Answer) -> str:
     return _UNDEFINED if first is None or first["value"] is None else _RANKED
 
 
-def _grouped(rows: Sequence[Answer]) -> Iterator[tuple[tuple[str, int | None], list[Answer]]]:
-    in_tiers = are_in_tiers(rows)
-
+def _grouped(
+    rows: Sequence[Answer], *, in_tiers: bool
+) -> Iterator[tuple[tuple[str, int | None], list[Answer]]]:
     def key(row: Answer) -> tuple[str, int | None]:
         kind = _kind(row)
         return kind, row.get("tier") if kind == _RANKED and in_tiers else None
 
-    for found, members in groupby(rows, key):
+    def place(row: Answer) -> float:
+        _, tier = key(row)
+        return math.inf if tier is None else tier
+
+    for found, members in groupby(sorted(rows, key=place), key):
         yield found, list(members)
 
 
-def are_in_tiers(rows: Sequence[Answer]) -> bool:
-    """Whether the ranked rows stand in tiers, one after the other, those without one last.
+def are_in_tiers(answer: Answer) -> bool:
+    """Whether the tiers of the ranked rows are those of the board as it stands.
 
-    While newer tiers are computed, systems that have come since stand between those of old ones.
+    Finished ones are, though their ranks may overlap. Old ones are not where newer systems stand
+    between theirs, or where a tier begins before the one that it follows.
     """
-    tiers = [row.get("tier") for row in rows if _kind(row) == _RANKED]
-    return tiers == sorted(tiers, key=lambda tier: math.inf if tier is None else tier)
+    if not answer.get("tiers_stale"):
+        return True
+    tiers = [row.get("tier") for row in answer["rows"] if _kind(row) == _RANKED]
+    known = [tier for tier in tiers if tier is not None]
+    begun = list(dict.fromkeys(known))
+    return tiers[: len(known)] == known and begun == sorted(begun)
 
 
 def _head(
@@ -202,22 +213,46 @@ def _head(
         return "Disqualified", "not ranked, by decision of the organisers"
     if kind == _UNDEFINED:
         return "Undefined", "last in every order"
+    sizes = _tier_sizes(answer)
     if tier is None:
-        rows = answer["rows"]
-        has_tiers = are_in_tiers(rows) and any(row.get("tier") is not None for row in rows)
-        return ("Further systems", "in no tier") if has_tiers else ("", "")
-    count = len(members)
-    note = "stands alone" if count == 1 else f"these {in_words(count)} cannot be told apart"
-    return f"{ordinal(tier).capitalize()} tier", note
+        return ("Further systems", "in no tier") if sizes and are_in_tiers(answer) else ("", "")
+    return f"{ordinal(tier).capitalize()} tier", _alike(len(members), sizes[tier])
+
+
+def _tier_sizes(answer: Answer) -> Counter[int]:
+    return Counter(row["tier"] for row in answer["rows"] if row.get("tier") is not None)
+
+
+def _alike(shown: int, count: int) -> str:
+    """What a tier means of whose systems some are shown."""
+    if count == 1:
+        return "stands alone"
+    if shown == count:
+        return f"these {in_words(count)} cannot be told apart"
+    these = "this one" if shown == 1 else f"these {in_words(shown)}"
+    return f"{these} and {in_words(count - shown)} more cannot be told apart"
 
 
 def tiers_text(answer: Answer) -> str:
     """What the tiers of a board are, or why there are none, as sentences; empty for nothing."""
     note = answer.get("tiers_note", "")
-    if not are_in_tiers(answer["rows"]):
+    if not are_in_tiers(answer):
         return "There are no tiers at the moment: systems are new, and they are being computed."
-    newer = " Newer ones are being computed." if note and answer.get("tiers_stale") else ""
-    return f"{sentence(note)}{newer}" if note else ""
+    if not note:
+        return ""
+    ranked = [row for row in answer["rows"] if _kind(row) == _RANKED]
+    tiers = [row["tier"] for row in ranked if row.get("tier") is not None]
+    said = [sentence(note)]
+    if ranked and not tiers and ranked[0]["rank"] > 1:
+        said.insert(0, "No row of this page is in a tier.")
+    if tiers != sorted(tiers):
+        said.append(
+            "A tier takes all whose difference to its best one is not significant, so ranks of "
+            "neighbouring tiers may overlap."
+        )
+    if answer.get("tiers_stale"):
+        said.append("Newer ones are being computed.")
+    return " ".join(said)
 
 
 # --- The finding
@@ -235,15 +270,16 @@ def finding(answer: Answer) -> str:
         return f"{counted(answer['total_size'], 'row').capitalize()} are on the board."
     name = answer["ranking"][0]
     value = figure(_values(first[0])[name], digits_for(_values(row)[name] for row in rows))
-    return _leaders(first, rows, f"{value} in {measure_title(name)}")
+    in_tiers = are_in_tiers(answer)
+    return _leaders(first, rows, f"{value} in {measure_title(name)}", in_tiers=in_tiers)
 
 
-def _leaders(first: Sequence[Answer], rows: Sequence[Answer], said: str) -> str:
+def _leaders(first: Sequence[Answer], rows: Sequence[Answer], said: str, *, in_tiers: bool) -> str:
     """Who leads, and from whom that cannot be told apart."""
     teams = [row["team"] for row in first]
     if len(teams) > 1:
         return f"{_named(teams)} share the first rank with {said}."
-    tier = first[0].get("tier") if are_in_tiers(rows) else None
+    tier = first[0].get("tier") if in_tiers else None
     rivals = [row["team"] for row in rows if tier is not None and row.get("tier") == tier][1:]
     if rivals:
         return f"{teams[0]} leads with {said}, but cannot be told apart from {_named(rivals)}."

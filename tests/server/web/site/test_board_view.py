@@ -3,13 +3,17 @@
 from __future__ import annotations
 
 from datetime import UTC, datetime
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
 
+from vidscore_server.domain.tiers import MOST_SYSTEMS
 from vidscore_server.web.rendering import environment
-from vidscore_server.web.site.board import View, caption, charts, table
+from vidscore_server.web.site.benchmark import FIRST_ROWS, _first_rows
+from vidscore_server.web.site.board import ROWS, View, caption, charts, table
 from vidscore_server.web.site.board_view import board_view, finding, tiers_text, weaknesses
+from vidscore_server.web.site.visit import Account
 
 TIME = datetime(2026, 11, 21, 16, 2, tzinfo=UTC)
 
@@ -207,6 +211,81 @@ def test_tiers_that_newer_systems_stand_between_are_not_shown() -> None:
     assert tiers_text(split) == (
         "There are no tiers at the moment: systems are new, and they are being computed."
     )
+
+
+def overlapping(**more: Any) -> dict[str, Any]:
+    """Finished tiers of which the second begins before the last row of the first."""
+    tiers = {"falcon": 1, "heron": 1, "lynx": 2, "newt": 1, "shrew": 2}
+    rows = [
+        row(rank, team, 1.0 - rank / 10, 0.9, tier=tier)
+        for rank, (team, tier) in enumerate(tiers.items(), 1)
+    ]
+    return answer(*rows, tiers_note="systems of one tier cannot be told apart") | more
+
+
+def test_finished_tiers_are_shown_whole_though_their_ranks_overlap() -> None:
+    groups = board_view(overlapping(), "").groups
+    assert [(group.head, group.note) for group in groups] == [
+        ("First tier", "these three cannot be told apart"),
+        ("Second tier", "these two cannot be told apart"),
+    ]
+    assert [[one.rank for one in group.rows] for group in groups] == [["1", "2", "4"], ["3", "5"]]
+    assert finding(overlapping()).endswith("cannot be told apart from heron and newt.")
+    assert tiers_text(overlapping()) == (
+        "Systems of one tier cannot be told apart. A tier takes all whose difference to its best "
+        "one is not significant, so ranks of neighbouring tiers may overlap."
+    )
+
+
+def test_a_part_of_a_tier_is_told_with_the_size_of_the_tier() -> None:
+    board = board_view(overlapping(), "", most=2)
+    [group] = board.groups
+    assert [one.team for one in group.rows] == ["falcon", "heron"]
+    assert group.note == "these two and one more cannot be told apart"
+    [group] = board_view(overlapping(), "", most=1).groups
+    assert group.note == "this one and two more cannot be told apart"
+
+
+async def test_the_page_of_a_benchmark_counts_the_whole_tier_of_its_first_rows() -> None:
+    rows = [row(rank, f"team-{rank}", 1.0 - rank / 100, tier=1) for rank in range(1, 14)]
+
+    async def call(_: str, *, page_size: int, **_asked: Any) -> dict[str, Any]:
+        return answer(*rows[:page_size], total_size=len(rows))
+
+    visit: Any = SimpleNamespace(call=call)
+    top = await _first_rows(visit, {"name": "benchmarks/dots"}, Account("viewer"))
+    assert top is not None
+    [group] = top["view"].groups
+    assert len(group.rows) == FIRST_ROWS
+    assert group.note == "these five and eight more cannot be told apart"
+    assert top["caption"] == "The first five rows of thirteen teams."
+
+
+def test_a_system_without_a_tier_follows_finished_tiers_whatever_its_rank() -> None:
+    """As one is that could not be scored on draws."""
+    shown = answer(row(1, "falcon", 0.9, tier=1), row(2, "newt", 0.8), row(3, "heron", 0.7, tier=1))
+    assert [[one.team for one in group.rows] for group in board_view(shown, "").groups] == [
+        ["falcon", "heron"], ["newt"],
+    ]  # fmt: skip
+
+
+def test_old_tiers_that_begin_in_another_order_are_not_shown() -> None:
+    old = answer(
+        row(1, "falcon", 0.9, tier=2), row(2, "heron", 0.8, tier=1), tiers_note="two tiers",
+        tiers_stale=True,
+    )  # fmt: skip
+    assert [group.head for group in board_view(old, "").groups] == [""]
+
+
+def test_a_page_without_a_row_in_a_tier_says_so() -> None:
+    further = answer(row(101, "vole", 0.1), tiers_note="no tier after 100 systems")
+    assert tiers_text(further) == "No row of this page is in a tier. No tier after 100 systems."
+    first = answer(row(1, "vole", 0.1), tiers_note="no tiers yet: they are being computed")
+    assert tiers_text(first) == "No tiers yet: they are being computed."
+
+
+def test_the_first_page_of_a_board_has_all_systems_that_are_compared() -> None:
+    assert ROWS >= MOST_SYSTEMS
 
 
 def test_rows_beyond_those_that_are_compared_follow_the_tiers() -> None:

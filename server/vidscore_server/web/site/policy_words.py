@@ -111,10 +111,9 @@ def _outcomes(_: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _private(benchmark: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
-    names, share = policy.get("private_sequences"), policy.get("private_share")
-    if not names and not share:
+    count = benchmark.get("private_sequence_count")  # the names are for organisers alone
+    if not count and not policy.get("private_share"):
         return
-    count = benchmark.get("private_sequence_count")
     which = counted(count, "sequence").capitalize() if count else "Some sequences"
     verb = "is" if count == 1 else "are"
     yield (

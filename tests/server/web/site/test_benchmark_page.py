@@ -8,7 +8,7 @@ import shlex
 import subprocess
 import sys
 import tomllib
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -50,6 +50,19 @@ async def test_the_list_has_state_teams_and_what_is_left(site: Browsing) -> None
     assert "Your team has left" not in (await site.viewer.get("/benchmarks")).words
     site.hosted.clock.pass_by(days=2)
     assert "closed closed 2 May 2026, 00:00 UTC" in (await site.red.get("/benchmarks")).words
+
+
+async def test_everybody_reads_that_private_sequences_decide_and_nobody_which(
+    site: Browsing,
+) -> None:
+    message = dots(private_sequences=["harbour", "bridge"], public_board_web=True)
+    message.close_time.FromDatetime(site.hosted.clock() + timedelta(hours=1))
+    await site.hosted.organiser.create(message)
+    for browser in (site.organiser, site.red, site.viewer, site.nobody):
+        page = await browser.get(PAGE)
+        assert "Two sequences are private" in page.words
+        assert "Each team chooses up to two submissions for the final order." in page.words
+        assert "harbour" not in page.text
 
 
 @pytest.mark.slow

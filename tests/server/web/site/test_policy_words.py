@@ -62,6 +62,7 @@ def benchmark(**policy: Any) -> dict[str, Any]:
     return {
         "policy": chosen,
         "submission_budget": budget,
+        "private_sequence_count": len(chosen.get("private_sequences", ())),
         "open_time": None,
         "close_time": None,
     }
@@ -121,6 +122,16 @@ def test_private_sequences_are_told_with_their_number_where_it_is_known() -> Non
     assert "Twelve sequences are private" in text
     assert "up to two submissions for the final order" in text
     assert "Some sequences are private" in said(private_share=0.5)
+
+
+def test_who_is_told_no_names_of_private_sequences_is_told_that_they_decide() -> None:
+    """Participants get their number alone."""
+    told = benchmark(final_submissions=2)
+    text = " ".join(sentences(told | {"private_sequence_count": 2}))
+    assert "Two sequences are private" in text
+    assert "they decide the final order" in text
+    assert "Each team chooses up to two submissions for the final order." in text
+    assert "private" not in " ".join(sentences(told))
 
 
 def test_dates_stand_first() -> None:

@@ -51,6 +51,20 @@ def _code(
     return f'<pre tabindex="0"><code>{escape(tokens[index].content)}</code></pre>\n'
 
 
+def _table_begins(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, _env: EnvType
+) -> str:
+    """A table, which may be wider than the page and scrolls in a box of its own."""
+    table = renderer.renderToken(tokens, index, options, _env)
+    return f'<div class="scroll" tabindex="0">{table}'
+
+
+def _table_ends(
+    renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, _env: EnvType
+) -> str:
+    return f"{renderer.renderToken(tokens, index, options, _env)}</div>\n"
+
+
 def _link(
     renderer: RendererHTML,
     tokens: Sequence[Token],
@@ -68,6 +82,8 @@ def _parser() -> MarkdownIt:
     parser.validateLink = is_safe_link  # type: ignore[method-assign]
     for name in ("code_block", "fence"):
         parser.add_render_rule(name, _code)
+    parser.add_render_rule("table_open", _table_begins)
+    parser.add_render_rule("table_close", _table_ends)
     parser.add_render_rule("link_open", _link)
     return parser
 

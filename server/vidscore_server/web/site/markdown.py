@@ -29,11 +29,18 @@ def html_of(text: str) -> Markup:
         text: The text: CommonMark with tables.
     """
     tokens = _PARSER.parse(text)
-    for token in tokens:
-        if token.type in {"heading_open", "heading_close"}:
-            level = int(token.tag[1:]) + _FIRST_HEADING - 1
-            token.tag = f"h{min(level, _LAST_HEADING)}"
+    _place_headings(tokens)
     return Markup(_PARSER.renderer.render(tokens, _PARSER.options, {}))  # noqa: S704 - HTML is off
+
+
+def _place_headings(tokens: Sequence[Token]) -> None:
+    """Put headings beneath those of the page, each at most a level beneath the one before."""
+    above: list[str] = []
+    for token in tokens:
+        if token.type == "heading_open":
+            above = [*(tag for tag in above if tag < token.tag), token.tag]
+        if token.type in {"heading_open", "heading_close"}:
+            token.tag = f"h{min(_FIRST_HEADING + len(above) - 1, _LAST_HEADING)}"
 
 
 def is_safe_link(url: str) -> bool:

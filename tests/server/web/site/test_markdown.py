@@ -7,8 +7,21 @@ import pytest
 from vidscore_server.web.site.markdown import html_of
 
 
-def test_headings_go_beneath_those_of_the_page() -> None:
-    assert html_of("# About\n\n##### Deep") == "<h3>About</h3>\n<h6>Deep</h6>\n"
+@pytest.mark.parametrize(
+    ("given", "shown"),
+    [
+        ([1, 2, 3], [3, 4, 5]),
+        ([2, 4, 4, 2], [3, 4, 4, 3]),
+        ([1, 5, 3, 2, 1], [3, 4, 4, 4, 3]),
+        ([4, 1, 2], [3, 3, 4]),
+        ([1, 2, 3, 4, 5, 6], [3, 4, 5, 6, 6, 6]),
+    ],
+)
+def test_headings_go_beneath_those_of_the_page_and_leave_out_no_level(
+    given: list[int], shown: list[int]
+) -> None:
+    html = html_of("\n\n".join(f"{'#' * level} Part" for level in given))
+    assert html == "".join(f"<h{level}>Part</h{level}>\n" for level in shown)
 
 
 def test_links_lead_out_and_tell_nothing() -> None:

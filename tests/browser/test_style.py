@@ -1,18 +1,29 @@
-"""The style sheet in Chromium, on pieces of pages."""
+"""The style sheet in Chromium, on pieces of pages: what it makes of descriptions and forms."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
+from itertools import pairwise
 from typing import Any
 
 import pytest
 
-from vidscore_server.web.rendering import STATIC
+from vidscore_server.web.rendering import STATIC, environment
+from vidscore_server.web.site.forms import Form
 from vidscore_server.web.site.markdown import html_of
 
 pytestmark = pytest.mark.campaign
 
+LEAST_CONTRAST = 4.5
+"""Of text by WCAG 2.2, 1.4.3."""
+
 DESCRIPTION = "# Rules\n\n1. one\n2. two\n\n- a\n- b\n\n#### Contact\n\n##### Late\n\ntext"
+FORM = (
+    '{% from "site/_form.html" import choose %}<div class="two">'
+    '{{ choose(form, "one", "One", [("a", "a")], "Help of several lines. " * 20) }}'
+    '{{ choose(form, "two", "Two", [("a", "a")]) }}</div>'
+)
 
 
 @pytest.fixture
@@ -28,9 +39,10 @@ def show(page: Any, body: str) -> None:
     page.set_content(f"<!doctype html><style>{style}</style><body>{body}</body>")
 
 
-def computed(page: Any, selector: str, name: str) -> list[str]:
+def computed(page: Any, selector: str, name: str, part: str = "") -> list[str]:
     found: list[str] = page.locator(selector).evaluate_all(
-        "(all, name) => all.map(one => getComputedStyle(one)[name])", name
+        "(all, [name, part]) => all.map(one => getComputedStyle(one, part || null)[name])",
+        [name, part],
     )
     return found
 
@@ -46,3 +58,28 @@ def test_no_heading_of_a_description_is_smaller_than_its_text(page: Any) -> None
     [text] = computed(page, ".prose p", "fontSize")
     sizes = [float(size[:-2]) for size in computed(page, ".prose :not(p, li)", "fontSize")]
     assert min(sizes) >= float(text[:-2])
+
+
+def luminance(color: str) -> float:
+    """Relative luminance by WCAG."""
+    parts = [int(part) / 255 for part in re.findall(r"\d+", color)[:3]]
+    linear = [one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in parts]
+    return sum(weight * one for weight, one in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+@pytest.mark.parametrize("scheme", ["light", "dark"])
+def test_a_placeholder_can_be_read(page: Any, scheme: str) -> None:
+    page.emulate_media(color_scheme=scheme)
+    show(page, '<input placeholder="all">')
+    [color] = computed(page, "input", "color", "::placeholder")
+    [background] = computed(page, "input", "backgroundColor")
+    dark, light = sorted(map(luminance, (color, background)))
+    assert (light + 0.05) / (dark + 0.05) >= LEAST_CONTRAST
+
+
+def test_fields_beside_each_other_are_alike_whatever_help_they_have(page: Any) -> None:
+    show(page, environment().from_string(FORM).render(form=Form({}), csrf=""))
+    boxes = [one.bounding_box() for one in page.locator("select").all()]
+    assert len(boxes) == 2
+    for one, other in pairwise(boxes):
+        assert (one["y"], one["height"]) == (other["y"], other["height"])

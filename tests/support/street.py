@@ -79,11 +79,10 @@ def street(
         at: Where evaluators are looked at.
     """
     write_street(folder)
-    names = ("falcon", "mole")[:systems]
-    return _material(folder, names, evaluators or ("clear",), at)
+    return material_of(folder, ("falcon", "mole")[:systems], *evaluators, at=at)
 
 
-def material_of(
+def scene_of(
     folder: Path,
     truth: list[Row],
     found: list[Row],
@@ -104,16 +103,20 @@ def material_of(
     lines += [f"Tower,001,{frame},,,,,,,dont_care_frame" for frame in dont_care_frames]
     (folder / "truth.csv").write_text("\n".join(lines) + "\n")
     (folder / "found.csv").write_text(csv_of(found, confidences=True))
-    return _material(folder, ("found",), (evaluator,), OperatingPoint())
+    return material_of(folder, ("found",), evaluator)
 
 
-def _material(
-    folder: Path, names: Sequence[str], evaluators: Sequence[str], at: OperatingPoint
+def material_of(
+    folder: Path,
+    systems: Sequence[str],
+    *evaluators: str,
+    at: OperatingPoint = OperatingPoint(),
 ) -> Material:
+    """truth.csv of a folder and a CSV of each system as material of a page."""
     truth = read(folder / "truth.csv")
     sides: dict[str, Annotations] = {
-        name: read(folder / f"{name}.csv", side=Side.DETECTIONS) for name in names
+        name: read(folder / f"{name}.csv", side=Side.DETECTIONS) for name in systems
     }
-    created = [create_evaluator(name) for name in evaluators]
+    created = [create_evaluator(name) for name in evaluators or ("clear",)]
     reports = {name: score_annotations(created, truth, side) for name, side in sides.items()}
     return Material.of(Contest.of(truth, sides), created, reports, at)

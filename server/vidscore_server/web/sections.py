@@ -20,6 +20,7 @@ from vidscore_evaluators.figures.whisker import Interval as Drawn
 from vidscore_evaluators.figures.whisker import whisker_svg
 from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import KIND_WORDS
+from vidscore_server.web.site.phrases import things
 from vidscore_server.web.view import KINDS, View
 
 ROWS = 40
@@ -162,8 +163,9 @@ def _strip(judgement: Judgement, system: int, sequence: int, name: str) -> str:
     first, last = int(frames.numbers[span.start]), int(frames.numbers[span.stop - 1])
     title = (
         f"{name}, {judgement.systems[system].name}: {int(counts.misses[sequence]):,} missed, "
-        f"{int(counts.false_alarms[sequence]):,} false alarms, "
-        f"{int(counts.id_switches[sequence]):,} id switches in frames {first} to {last}"
+        f"{things(int(counts.false_alarms[sequence]), 'false alarm')}, "
+        f"{things(int(counts.id_switches[sequence]), 'id switch', 'id switches')} "
+        f"in frames {first} to {last}"
     )
     return strip_svg(bins, title, most_false_alarms=judgement.most_false_alarms)
 
@@ -217,8 +219,8 @@ def _picture(page: Page, objects: FrameObjects, system: int, where: str) -> Cont
     name = page.material.systems[system]
     counts = {kind: objects.count(system, kind) for kind in KINDS}
     found = counts["tp"] + counts["sw"]
-    caption = f"{found} found, {counts['fn']} missed, {_counted(counts['fp'], 'false alarm')}"
-    caption += f", {_counted(counts['sw'], 'id switch', 'id switches')}" if counts["sw"] else ""
+    caption = f"{found} found, {counts['fn']} missed, {things(counts['fp'], 'false alarm')}"
+    caption += f", {things(counts['sw'], 'id switch', 'id switches')}" if counts["sw"] else ""
     overlay = Overlay(
         *page.image_size,
         marks=objects.marks(system, "o" if page.links.live else f"o-{page.row}-"),
@@ -249,7 +251,8 @@ def _around(page: Page, judgement: Judgement, name: str) -> Context:
         total = counts.total()
         title = (
             f"{name}, {judged.name}: {int(total.misses[0])} missed, "
-            f"{int(total.false_alarms[0])} false alarms, {int(total.id_switches[0])} id switches "
+            f"{things(int(total.false_alarms[0]), 'false alarm')}, "
+            f"{things(int(total.id_switches[0]), 'id switch', 'id switches')} "
             f"in frames {numbers[0]} to {numbers[-1]}"
         )
         most = max(
@@ -296,7 +299,3 @@ def side_words(row: ObjectRow) -> str:
 def outcome_words(cell: Cell) -> str:
     """``false negative``, or ``id switch`` where the match is one."""
     return KIND_WORDS["sw"] if cell.kind == "sw" else cell.outcome.value.replace("_", " ")
-
-
-def _counted(count: int, one: str, many: str = "") -> str:
-    return f"{count} {one if count == 1 else many or one + 's'}"

@@ -32,6 +32,7 @@ from vidscore_server.web.sections import (
     sequences_context,
     side_words,
 )
+from vidscore_server.web.site.phrases import things
 from vidscore_server.web.view import View
 
 
@@ -247,7 +248,7 @@ class Viewer:
 
     def _facts(self) -> list[tuple[str, str]]:
         truth = self.material.contest.truth
-        objects = f"{truth.object_count:,} objects"
+        objects = things(truth.object_count, "object")
         domains = _counts_by_domain(self.material)
         facts = [
             ("Ground truth", ", ".join(filter(None, [self.truth_name, objects]))),

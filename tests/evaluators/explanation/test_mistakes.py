@@ -6,7 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tests.support.street import CAR, NOTHING, PERSON, material_of, street
+from tests.support.street import CAR, NOTHING, PERSON, scene_of, street
 
 from vidscore_evaluators.explanation.answer import NARROW_SPACE, answer, figure, in_words, percent
 from vidscore_evaluators.explanation.figures import Uncertainty, figure_rows
@@ -63,7 +63,7 @@ def test_neovision2_is_matched_anew_at_each_confidence(tmp_path: Path) -> None:
         ("001", 0, "Car", (10, 10, 50, 30), 0.9, 1),
         ("001", 0, "Car", CAR, 0.3, 2),
     ]
-    material = material_of(tmp_path, truth, found, "neovision2")
+    material = scene_of(tmp_path, truth, found, "neovision2")
     [sweep] = sweep_confidences(material, material.judges[0])
     assert sweep.confidences.tolist() == [0.3, 0.9]
     assert sweep.hits.tolist() == [1, 1]
@@ -74,7 +74,7 @@ def test_false_alarms_are_divided_by_the_frames_that_count(tmp_path: Path) -> No
     """Frame 0 alone counts: truth does not care for frame 1, and does not know frame 2."""
     truth = [("001", frame, "Car", CAR, 1.0, 1) for frame in (0, 1)]
     found = [*truth, *(("001", frame, "Car", NOTHING, 0.5, 2) for frame in (0, 1, 2))]
-    material = material_of(tmp_path, truth, found, "log-amr", dont_care_frames=[1])
+    material = scene_of(tmp_path, truth, found, "log-amr", dont_care_frames=[1])
     [sweep] = sweep_confidences(material, material.judges[0])
     assert sweep.false_alarms_per_frame.tolist() == [1.0, 0.0]
     judgement = material.judge(material.judges[0], OperatingPoint())
@@ -85,7 +85,7 @@ def test_false_alarms_are_divided_by_the_frames_that_count(tmp_path: Path) -> No
 def test_a_wrong_label_on_an_object_that_is_found_stands_with_no_object(tmp_path: Path) -> None:
     truth = [("001", 0, "Car", CAR, 1.0, 1), ("001", 0, "Person", PERSON, 1.0, 2)]
     found = [*truth, ("001", 0, "Person", CAR, 0.8, 3)]
-    material = material_of(tmp_path, truth, found, "errors")
+    material = scene_of(tmp_path, truth, found, "errors")
     counted = confusion(material.judge(material.judges[0], OperatingPoint()).systems[0])
     assert counted.labels == ("Car", "Person")
     assert counted.counts.tolist() == [[1, 0, 0], [0, 1, 0], [0, 1, 0]]

@@ -26,6 +26,7 @@ from vidscore_evaluators.presets import format_of
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import EvaluatorSpec
 from vidscore_evaluators.submitting import refuse_image_names, submitted_order, submitted_stream
+from vidscore_server.web.site.phrases import things
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.spool import Typed, UploadLimits
 
@@ -133,7 +134,7 @@ def read_file(
         advice = "a system that found nothing is submitted with vidscore submit --allow-empty"
         raise InputError([Fault("no row", "at least one frame", str(path), advice=advice)])
     if source.annotations.frame_count > taken.maximum_frames:
-        found = f"{source.annotations.frame_count} frames"
+        found = things(source.annotations.frame_count, "frame")
         expected = f"at most maximum_frames = {taken.maximum_frames}"
         raise InputError([Fault(found, expected, str(path))])
     warnings = (*source.warnings, *warnings_of_side(Side.DETECTIONS, source.annotations))

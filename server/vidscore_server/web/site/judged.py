@@ -14,6 +14,7 @@ from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.specification import spec_from_dict
 from vidscore_server.web.site.benchmark_document import specification_of
+from vidscore_server.web.site.phrases import things
 
 Plain = Mapping[str, Any]
 
@@ -103,6 +104,6 @@ def frames_text(benchmark: Plain) -> str:
     sequences = benchmark["specification"]["sequences"]
     if not sequences:
         return ""
-    text = f"{len(sequences):,} sequence{'s' if len(sequences) != 1 else ''}"
+    text = things(len(sequences), "sequence")
     counts = [entry["frame_count"] for entry in sequences]
-    return text if None in counts else f"{text}, {sum(counts):,} frames"
+    return text if None in counts else f"{text}, {things(sum(counts), 'frame')}"

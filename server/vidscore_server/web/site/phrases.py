@@ -151,9 +151,9 @@ def running_scores_from(policy: Mapping[str, Any]) -> str:
     return f"once the completed sequences hold {things(policy['minimum_frames'], 'frame')}"
 
 
-def things(count: int, noun: str) -> str:
+def things(count: int, noun: str, plural: str = "") -> str:
     """``1 frame``, ``1,200 frames``: a number that is not written out."""
-    return f"{count:,} {noun if count == 1 else noun + 's'}"
+    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
 
 
 def value_text(value: float | None, digits: int = 4) -> str:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.figures.overlay import Mark, Overlay
+from vidscore_server.web.site.phrases import things
 
 MOST_FRAMES = 50_000
 """Frames that a preview counts; further ones are left out, and the page says so."""
@@ -154,7 +155,7 @@ class Preview:
         if not width or not height:
             width, height = (int(extent) + 1 for extent in self._reaches[frame.sequence])
         title = f"{frame.sequence or 'the sequence'}, frame {frame.number}"
-        description = f"{len(frame.marks)} objects of the ground truth"
+        description = f"{things(len(frame.marks), 'object')} of the ground truth"
         overlay = Overlay(width, height, frame.marks)
         svg = overlay.svg(title, description, f"frame-{row}")
         return DrawnFrame(title, Markup(svg), overlay.note)  # noqa: S704 - the figure escapes its texts

@@ -86,8 +86,10 @@ def _bin_rows(judgement: Judgement) -> Iterable[Sequence[object]]:
                 yield (*key, judged.name, *row)
 
 
-def _curves(viewer: Viewer, view: View) -> Rows:
+def _curves(viewer: Viewer, view: View) -> Rows | None:
     del view
+    if not viewer.has_curves:
+        return None
     return ("evaluator", "system", "domain", "label", "curve", "point", "column", "value"), (
         (report.evaluator, system, curve.domain, curve.label, curve.name, point, column, value)
         for system in viewer.material.systems

@@ -146,6 +146,22 @@ class Viewer:
         key = frames.sequences[frames.sequence_of(row)]
         return sequence_name(key), int(frames.numbers[row])
 
+    @property
+    def has_curves(self) -> bool:
+        """Whether a report has a curve."""
+        return any(
+            report.curves for reports in self.material.reports.values() for report in reports
+        )
+
+    def _curves(self, page: Page) -> Context | None:
+        """The section of the curves, and of what counts; None where it would hold nothing."""
+        found = curves_context(page, self.sweeps(page.view), self._bands(page.view))
+        choices = found["slider"] or len(self.material.judges) > 1 or len(self._labels) > 1
+        if not (self.has_curves or found["charts"] or (self.links.live and choices)):
+            return None
+        title = "Curves" if found["charts"] else "What counts"
+        return found | {"title": title, "has_table": self.has_curves}
+
     def context(self, view: View) -> Context:
         """All that the page shows."""
         page = self.look(view)
@@ -154,6 +170,7 @@ class Viewer:
         systems = self.material.systems
         rows = [entry["row"] for entry in figures["figures"]["rows"]]
         said = answer(self.material, rows, judged)
+        charts = self._curves(page)
         return (
             self._shared(page)
             | figures
@@ -161,8 +178,8 @@ class Viewer:
                 "title": " and ".join(systems),
                 "answer": said,
                 "facts": self._facts(),
-                "anchors": self._anchors(judged is not None),
-                "charts": curves_context(page, self.sweeps(view), self._bands(view)),
+                "anchors": self._anchors(charts, judged=judged is not None),
+                "charts": charts,
                 "errors": errors_context(page),
                 "by_choices": [one.name for one in self.material.judges],
                 "by_chosen": None if judged is None else judged.evaluator.name,
@@ -263,8 +280,10 @@ class Viewer:
             facts.append(("Labels", shown))
         return facts
 
-    def _anchors(self, judged: bool) -> Sequence[tuple[str, str]]:
-        anchors = [("figures", "Figures"), ("curves", "Curves")]
+    def _anchors(self, charts: Context | None, *, judged: bool) -> Sequence[tuple[str, str]]:
+        anchors = [("figures", "Figures")]
+        if charts is not None:
+            anchors.append(("curves", charts["title"]))
         if judged:
             if self.material.sorter is not None:
                 anchors.append(("errors", "Errors"))

@@ -9,14 +9,15 @@ from tests.server.web.asking import Page
 from tests.support.street import csv_of, material_of
 
 from vidscore_evaluators.explanation.figures import Uncertainty
+from vidscore_server.web.document import written_page
 from vidscore_server.web.links import Links
+from vidscore_server.web.tables import table_text
 from vidscore_server.web.view import View
 from vidscore_server.web.viewer import Viewer
 
 
-@pytest.fixture
-def words(tmp_path: Path) -> str:
-    """The page of one object in one frame, which one detection misses: its MOTA is 1 - 2 = -1."""
+def one_object(tmp_path: Path, *evaluators: str) -> Viewer:
+    """One object in one frame, which one detection misses: its MOTA is 1 - 2 = -1."""
     here, there = (0, 0, 10, 10), (500, 500, 510, 510)
     rows = {
         "truth": csv_of([("001", 0, "Car", here, 1.0, 1)], confidences=False),
@@ -24,9 +25,14 @@ def words(tmp_path: Path) -> str:
     }
     for name, text in rows.items():
         (tmp_path / f"{name}.csv").write_text(text, "utf-8")
-    material = material_of(tmp_path, ["falcon"], "clear", "f1")
-    html = Viewer(material, Uncertainty(material, 0), Links("/")).page(View())
-    return " ".join(Page(html).texts)
+    material = material_of(tmp_path, ["falcon"], *evaluators)
+    return Viewer(material, Uncertainty(material, 0), Links("/"))
+
+
+@pytest.fixture
+def words(tmp_path: Path) -> str:
+    """What the page of one object says."""
+    return " ".join(Page(one_object(tmp_path, "clear", "f1").page(View())).texts)
 
 
 @pytest.mark.parametrize(
@@ -43,3 +49,26 @@ def test_the_ends_of_a_scale_have_a_minus_as_figures_have(words: str) -> None:
     assert "\N{MINUS SIGN}1.0000" in words
     assert "\N{MINUS SIGN}1.00 " in words
     assert "-1" not in words
+
+
+def test_where_there_are_no_curves_and_no_choices_there_is_no_section_for_them(
+    tmp_path: Path,
+) -> None:
+    viewer = one_object(tmp_path, "clear")
+    page = Page(viewer.page(View()))
+    assert not {"What counts", "Curves"} & set(page.texts)
+    assert "#curves" not in page.all("href")
+    assert table_text(viewer, "curves", View()) is None
+    assert "Every curve as CSV" not in written_page(viewer, "").decode()
+
+
+def test_choices_without_curves_stand_in_a_section_that_says_so(tmp_path: Path) -> None:
+    page = Page(one_object(tmp_path, "clear", "identity").page(View()))
+    assert page.texts.count("What counts") == 2  # in the bar, and as a heading
+    assert "Every curve as CSV" not in page.texts
+
+
+def test_curves_stand_in_a_section_of_theirs(tmp_path: Path) -> None:
+    page = Page(one_object(tmp_path, "f1").page(View()))
+    assert page.texts.count("Curves") == 2
+    assert "Every curve as CSV" in page.texts

@@ -19,7 +19,7 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
 from vidscore_server.web.rendering import STATIC
 from vidscore_server.web.tables import OUTCOMES, TABLES, outcomes_text, table_text
-from vidscore_server.web.view import View
+from vidscore_server.web.view import NoSuchViewError
 from vidscore_server.web.viewer import Viewer
 
 POLICY = (
@@ -50,7 +50,7 @@ def viewer_app(viewer: Viewer, secret: str, hosts: Sequence[str]) -> ASGIApp:
     """
 
     def page(request: Request) -> Response:
-        view = View.of(request.query_params)
+        view = viewer.find(request.query_params)
         part = request.headers.get("HX-Target", "")
         if part == "frame-part":
             return HTMLResponse(viewer.frame(view))
@@ -70,7 +70,7 @@ def viewer_app(viewer: Viewer, secret: str, hosts: Sequence[str]) -> ASGIApp:
 
     def table(request: Request) -> Response:
         name = request.path_params["name"]
-        view = View.of(request.query_params)
+        view = viewer.find(request.query_params)
         text: str | bytes | None = None
         if name in TABLES:
             text = table_text(viewer, name, view)
@@ -80,13 +80,17 @@ def viewer_app(viewer: Viewer, secret: str, hosts: Sequence[str]) -> ASGIApp:
             return PlainTextResponse("There is no such table.", 404)
         return Response(text, media_type="text/csv; charset=utf-8")
 
+    def not_there(_: Request, error: Exception) -> Response:
+        return PlainTextResponse(str(error), 404)
+
     routes = [
         Route("/", page),
         Route("/picture/{row:int}.jpg", picture),
         Route("/csv/{name}.csv", table),
         Mount("/static", StaticFiles(directory=STATIC)),
     ]
-    return _Guard(Starlette(routes=routes), secret, frozenset(host.lower() for host in hosts))
+    inner = Starlette(routes=routes, exception_handlers={NoSuchViewError: not_there})
+    return _Guard(inner, secret, frozenset(host.lower() for host in hosts))
 
 
 class _Guard:

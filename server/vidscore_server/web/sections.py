@@ -122,13 +122,13 @@ def _sequence_row(page: Page, judgement: Judgement, sequence: int) -> Context:
     frames = page.material.frames
     span = frames.span(sequence)
     worst = judgement.worst_of(sequence)
-    name = page.name_of(sequence)
+    name, key = page.name_of(sequence), sequence_name(frames.sequences[sequence])
     return {
         "name": name,
         "frames": span.stop - span.start,
         "url": page.frame_url(worst),
         "current": sequence == page.sequence,
-        "strip_url": page.links.view(page.view, sequence=name, frame=None, at=None),
+        "strip_url": page.links.view(page.view, sequence=key, frame=None, at=None),
         "held": _held_places(page, span) if not page.links.live else None,
         "strips": [
             (system, _strip(judgement, index, sequence, name))

@@ -20,6 +20,10 @@ SHOWN = "outcome"
 """Name of the boxes of `KINDS`; an empty one says that a form was sent, even if none is ticked."""
 
 
+class NoSuchViewError(LookupError):
+    """An address names what there is not; its message says what."""
+
+
 @dataclass(frozen=True, slots=True)
 class View:
     """What is looked at.

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from msgspec.structs import replace
+from starlette.datastructures import QueryParams
 
 from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.errors import ParameterError
@@ -33,7 +34,7 @@ from vidscore_server.web.sections import (
     side_words,
 )
 from vidscore_server.web.site.phrases import things
-from vidscore_server.web.view import View
+from vidscore_server.web.view import NoSuchViewError, View
 
 
 class Pictures(Protocol):
@@ -76,6 +77,46 @@ class Viewer:
     _sweeps: dict[str, list[ConfidenceSweep]] = field(default_factory=dict, init=False, repr=False)
     _drawn: dict[str, list[tuple[Band, Band]]] = field(default_factory=dict, init=False, repr=False)
 
+    def find(self, query: QueryParams) -> View:
+        """The view that a query asks for.
+
+        Raises:
+            NoSuchViewError: If it names what there is not.
+        """
+        view, frame = View.of(query), query.get("frame")
+        if frame and view.frame is None:
+            raise _no_such("frame", frame)
+        judges = [one.name for one in self.material.judges]
+        for what, name, known in (
+            ("sequence", view.sequence, self._sequence_names),
+            ("label", view.label, self._labels),
+            ("evaluator", view.by, judges),
+        ):
+            if name and name not in known:
+                raise _no_such(what, name)
+        self._require_frame(view)
+        return view
+
+    def _require_frame(self, view: View) -> None:
+        """See that the frame that a view names is there.
+
+        Raises:
+            NoSuchViewError: If it is not.
+        """
+        names, frames, number = self._sequence_names, self.material.frames, view.frame
+        if number is None:
+            return
+        if view.sequence not in names:
+            raise NoSuchViewError(
+                f"Frame {number} is of no sequence: an address that names a frame names both."
+            )
+        own = frames.numbers[frames.span(names.index(view.sequence))]
+        if number not in own:
+            name = view.sequence or "the sequence"
+            raise NoSuchViewError(
+                f"There is no frame {number} of {name}: its frames are {own[0]} to {own[-1]}."
+            )
+
     def page(self, view: View) -> str:
         """The whole page."""
         return self._render("viewer.html", self.context(view))
@@ -94,7 +135,7 @@ class Viewer:
         return self._render("figures_part.html", self._shared(page) | self._figures())
 
     def look(self, view: View) -> Page:
-        """Find what a view asks for; what there is not is as if it had not been asked for."""
+        """Find what a view asks for."""
         judgement = self.judgement(view)
         row = self._row(view, judgement)
         size = self.image_size(row) if len(self.material.frames) else (1.0, 1.0)
@@ -111,10 +152,10 @@ class Viewer:
         if view.confidence is not None:
             at = replace(at, confidence=view.confidence)
         try:
-            return self.material.judge(judge, at, self._label(view))
+            return self.material.judge(judge, at, view.label)
         except ParameterError:
             # An evaluator without curves has no choice of a confidence.
-            return self.material.judge(judge, OperatingPoint(), self._label(view))
+            return self.material.judge(judge, OperatingPoint(), view.label)
 
     def sweeps(self, view: View) -> list[ConfidenceSweep]:
         """Counts by confidence, of all labels; none where the evaluator has none."""
@@ -199,7 +240,7 @@ class Viewer:
         frames = self.material.frames
         if judgement is None:
             return 0
-        names = [sequence_name(key) for key in frames.sequences]
+        names = self._sequence_names
         if view.sequence not in names:
             return judgement.worst_of(int(judgement.order[0]))
         sequence = names.index(view.sequence)
@@ -217,8 +258,9 @@ class Viewer:
             self._sizes[sequence] = size or image_extent(self.material, sequence)
         return self._sizes[sequence]
 
-    def _label(self, view: View) -> str:
-        return view.label if view.label in self._labels else ""
+    @property
+    def _sequence_names(self) -> list[str]:
+        return [sequence_name(key) for key in self.material.frames.sequences]
 
     @property
     def _selection(self) -> Selection:
@@ -311,6 +353,14 @@ class Viewer:
                 for system in systems
             ],
         }
+
+
+def _no_such(what: str, name: str) -> NoSuchViewError:
+    return NoSuchViewError(f"There is no {what} {name[:_MOST_NAMED]!r} here.")
+
+
+_MOST_NAMED = 80
+"""Characters of an unknown name that are repeated."""
 
 
 def _counts_by_domain(material: Material) -> str:

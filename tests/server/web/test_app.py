@@ -10,12 +10,18 @@ from pathlib import Path
 
 import pytest
 import uvicorn
+from msgspec.structs import replace
 from starlette.types import ASGIApp
 from tests.server.web.asking import HOST, SECRET, Page, ask
 from tests.support.sockets import sends_at_once
 from tests.support.street import street
 
+from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.explanation.figures import Uncertainty
+from vidscore_evaluators.explanation.material import Material
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.scoring import read, score_annotations
+from vidscore_evaluators.trust.systems import Contest
 from vidscore_server.web.app import POLICY, viewer_app
 from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import STATIC
@@ -171,24 +177,53 @@ def test_a_view_is_a_url(app: ASGIApp) -> None:
     assert checked == ["v-b", "k-fn", "k-lb"]
 
 
-@pytest.mark.parametrize(
-    "query",
-    [
-        "?sequence=nowhere",
-        "?frame=-1",
-        "?frame=99999999999999999999",
-        "?frame=1000000&sequence=Tower/001",
-        "?confidence=nan",
-        "?show=<script>",
-        "?by=nobody&label=Nobody",
-        "?first=100000",
-        "?at=7",
-    ],
-)
-def test_what_there_is_not_is_as_if_it_were_not_asked_for(app: ASGIApp, query: str) -> None:
+@pytest.mark.parametrize("query", ["?confidence=nan", "?show=<script>", "?first=100000", "?at=7"])
+def test_a_choice_that_cannot_be_read_is_as_if_it_were_not_there(app: ASGIApp, query: str) -> None:
     answer = ask(app, ROOT + query)
     assert answer.status == 200
     assert "<script>" not in answer.text
+
+
+@pytest.mark.parametrize(
+    ("query", "said"),
+    [
+        ("?sequence=nowhere", "There is no sequence 'nowhere' here."),
+        ("?sequence=001", "There is no sequence '001' here."),
+        ("?label=Nobody", "There is no label 'Nobody' here."),
+        ("?by=nobody", "There is no evaluator 'nobody' here."),
+        ("?sequence=Tower/001&frame=abc", "There is no frame 'abc' here."),
+        ("?sequence=Tower/001&frame=-1", "There is no frame '-1' here."),
+        ("?sequence=Tower/001&frame=" + "9" * 20, f"There is no frame '{'9' * 20}' here."),
+        ("?sequence=Tower/001&frame=4", "There is no frame 4 of Tower/001: its frames are 0 to 3."),
+        ("?frame=2", "Frame 2 is of no sequence: an address that names a frame names both."),
+    ],
+)
+def test_names_of_what_there_is_not_are_told_as_not_found(
+    app: ASGIApp, query: str, said: str
+) -> None:
+    for path in ("", "csv/frame.csv"):
+        answer = ask(app, ROOT + path + query)
+        assert (answer.status, answer.text) == (404, said)
+    assert ask(app, ROOT + query, HX_Target="frame-part").status == 404
+
+
+def test_every_link_of_a_page_leads_somewhere_also_where_the_sequence_has_no_name(
+    tmp_path: Path,
+) -> None:
+    lines = ["sequence,frame,class,x1,y1,x2,y2,confidence"]
+    lines += [f"001,{frame},Car,0,0,10,10,0.5" for frame in range(3)]
+    (tmp_path / "all.csv").write_text("\n".join(lines), "utf-8")
+    sides = [read(tmp_path / "all.csv", side=side) for side in (Side.TRUTH, Side.DETECTIONS)]
+    truth, found = (replace(side, sequences=(SequenceKey("", ""),)) for side in sides)
+    evaluators = [create_evaluator("f1")]
+    reports = {"falcon": score_annotations(evaluators, truth, found)}
+    material = Material.of(Contest.of(truth, {"falcon": found}), evaluators, reports)
+    own = viewer_app(Viewer(material, Uncertainty(material, 0), Links(ROOT)), SECRET, [HOST])
+    page = Page(ask(own, ROOT).text)
+    links = {link.partition("#")[0] for link in page.all("href") if link[0] != "#"}
+    links |= {f"{one}{'&' if '?' in one else '?'}at=0.9" for one in page.all("data-strip")}
+    assert len(links) > 8
+    assert [link for link in sorted(links) if ask(own, link).status != 200] == []
 
 
 def test_only_the_frame_is_sent_where_only_it_changes(app: ASGIApp) -> None:

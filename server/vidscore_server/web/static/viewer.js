@@ -20,7 +20,8 @@
       if (places.length) location.hash = places[0][1];
       return;
     }
-    const url = `${holder.dataset.strip}&at=${share.toFixed(6)}`;
+    const base = holder.dataset.strip;
+    const url = `${base}${base.includes("?") ? "&" : "?"}at=${share.toFixed(6)}`;
     const link = holder.closest("tr")?.querySelector("a[hx-get]") ?? document.querySelector("#frame-part a[hx-get]");
     if (!window.htmx || !link) { location.href = `${url}#frame`; return; }
     window.htmx.ajax("GET", url, { source: link, target: "#frame-part", swap: "outerHTML show:#frame-part:top" });

@@ -7,8 +7,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from vidscore_evaluators.explanation.answer import in_words
-from vidscore_server.web.site.phrases import running_scores_from, time_text
+from vidscore_server.web.site.phrases import counted, running_scores_from, time_text
 
 USUAL_STEP = 0.01
 """Step of a policy that names none."""
@@ -87,7 +86,7 @@ def _of_private(benchmark: Mapping[str, Any]) -> list[Seen]:
         return []
     closes = benchmark["close_time"]
     when = f"after {time_text(closes)}" if closes is not None else "once the benchmark closes"
-    what = f"Scores of the {in_words(count)} private sequences"
+    what = f"Scores of the {counted(count, 'private sequence')}"
     why = "they decide the final order, so they answer nothing before"
     return [Seen(what, when, why, key=False)]
 

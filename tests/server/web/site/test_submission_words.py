@@ -82,6 +82,8 @@ def test_private_sequences_are_said_to_be_there_with_when_and_why() -> None:
     rows = seen_by_team(_benchmark("", private_sequence_count=12, close_time=closes))
     [row] = [row for row in rows if "private" in row.what]
     assert row.what == "Scores of the twelve private sequences"
+    one = seen_by_team(_benchmark("", private_sequence_count=1, close_time=closes))
+    assert "Scores of the one private sequence" in [row.what for row in one]
     assert row.when == "after 15 Dec 2026, 18:00 UTC"
     assert "they decide the final order" in row.why
     assert not [row for row in seen_by_team(_benchmark("")) if "private" in row.what]

@@ -125,7 +125,7 @@ def input_warnings(
         return ()
     seen = _Seen.of(input_summary)
     return (
-        *_missing(seen),
+        *_missing(seen, input_summary[LABELS]),
         *label_warnings(input_summary[LABELS], labels),
         *_reading(seen, input_summary[SAMPLE]),
         *_of_sides(seen, input_summary, ranked=ranked),
@@ -224,8 +224,14 @@ def _with_name(
     return warning
 
 
-def _missing(seen: _Seen) -> Iterator[ReportWarning]:
+def _missing(seen: _Seen, labels: Table) -> Iterator[ReportWarning]:
     counts = {side: seen.count(side, "objects") for side in Side}
+    if not labels.count(Side.TRUTH.value).any():
+        yield ReportWarning(
+            "no_objects",
+            "ground truth has no object in any evaluated frame, so that nothing can be missed; "
+            "check that the right file was given, and which frames are evaluated",
+        )
     if counts[Side.TRUTH] and not counts[Side.DETECTIONS]:
         yield ReportWarning(
             "no_detections",

@@ -222,7 +222,8 @@ def test_nothing_at_all_has_undefined_averages_and_no_domains() -> None:
     report = score(empty_annotations(8), empty_annotations(4))
     assert [row[:3] for row in report.rows()] == [(None, None, None)] * 3
     assert {row.value for row in report.rows()} == {None}
-    assert (report.curves, report.warnings) == ((), ())
+    assert report.curves == ()
+    assert [warning.code for warning in report.warnings] == ["no_objects"]
 
 
 def test_a_listed_class_without_objects_has_counts_and_an_undefined_score() -> None:

@@ -20,7 +20,7 @@ from tests.evaluators.plausibility.traffic import (
 
 from vidscore_evaluators import score
 from vidscore_evaluators.errors import GeometryError
-from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
+from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 
 TRUTH, DETECTIONS = traffic()
 IMAGES = BenchmarkSpec(
@@ -242,6 +242,11 @@ WRONG: dict[str, tuple[str, Sides, str]] = {
         ordinary(lambda side: rows_where(side, slice(0, 0))),
         "no_detections",
     ),
+    "ground truth and detections that are headers without rows": (
+        "f1",
+        (rows_where(TRUTH, slice(0, 0)), rows_where(DETECTIONS, slice(0, 0))),
+        "no_objects",
+    ),
     "sides exchanged, without confidences": (
         "f1",
         (without(many_alarms()[1], "confidence"), many_alarms()[0]),
@@ -260,6 +265,13 @@ def test_a_wrong_input_is_warned_of(evaluator: str, sides: Sides, code: str) -> 
     what, advice = found[code].message.rsplit("; ", 1)
     assert what
     assert advice
+
+
+def test_ground_truth_of_mere_dont_care_frames_is_warned_of() -> None:
+    frames = FrameRanges(((0, 39),))
+    entries = [SequenceSpec(name, dont_care_frames=frames) for name in ("north", "south", "west")]
+    report = score("f1", TRUTH, DETECTIONS, specification=BenchmarkSpec(sequences=tuple(entries)))
+    assert "no_objects" in [warning.code for warning in report.warnings]
 
 
 def test_boxes_beyond_the_image_are_warned_of_where_its_size_is_known() -> None:
@@ -341,9 +353,9 @@ SILENT: dict[str, tuple[str, Sides]] = {
         (some_missing(TRUTH), rows_where(TRUTH, TRUTH["track_id"] == 0)),
     ),
     "a steady detector of unsteady objects": ("f1", (some_missing(TRUTH), best_of_each_frame())),
-    "neither objects nor detections": (
+    "objects and detections in one frame of many": (
         "map",
-        (rows_where(TRUTH, slice(0, 0)), rows_where(DETECTIONS, slice(0, 0))),
+        (rows_where(TRUTH, slice(0, 5)), rows_where(DETECTIONS, slice(0, 4))),
     ),
     "another case where labels are ignored": (
         "map-ignore",

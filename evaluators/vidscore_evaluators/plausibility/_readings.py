@@ -104,6 +104,7 @@ _OF_BOXES: dict[str, Reading] = {
     "reads_as_sizes": lambda a, b, c, d: (a, b, a + c, b + d),
     "reads_as_centres": lambda a, b, c, d: (a - c / 2, b - d / 2, a + c / 2, b + d / 2),
     "reads_as_corners": lambda a, b, c, d: (a, b, c - a, d - b),
+    "reads_centres_as_corners": lambda a, b, c, d: ((a + c) / 2, (b + d) / 2, c - a, d - b),
     "reads_corner_as_centre": lambda a, b, c, d: (
         *(a - (c - a) / 2, b - (d - b) / 2),
         *((a + c) / 2, (b + d) / 2),

@@ -56,6 +56,10 @@ _READINGS = {
     "reads_as_sizes": ("read as x, y, width, height and not two corners", _FORMAT),
     "reads_as_centres": ("read as centre x, centre y, width, height and not two corners", _FORMAT),
     "reads_as_corners": ("read as two corners and not x, y, width, height", _FORMAT),
+    "reads_centres_as_corners": (
+        "read as two corners and not centre x, centre y, width, height",
+        _FORMAT,
+    ),
     "reads_corner_as_centre": ("with the place of their first corner as their centre", _FORMAT),
     "reads_centre_as_corner": ("with the place of their centre as their first corner", _FORMAT),
     "reads_rows_first": ("read as y before x", _FORMAT),

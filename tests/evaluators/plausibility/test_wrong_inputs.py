@@ -54,6 +54,12 @@ def read_as_sizes(columns: Columns) -> Columns:
     return with_boxes(columns, a, b, a + c, b + d)
 
 
+def read_as_centres(columns: Columns) -> Columns:
+    """Two corners, read as centre and size: what YOLO's results with corners become."""
+    a, b, c, d = corners(columns)
+    return with_boxes(columns, a - c / 2, b - d / 2, a + c / 2, b + d / 2)
+
+
 def scaled(columns: Columns, across: float, down: float) -> Columns:
     a, b, c, d = corners(columns)
     return with_boxes(columns, a * across, b * down, c * across, d * down)
@@ -187,6 +193,11 @@ WRONG: dict[str, tuple[str, Sides, str]] = {
     ),
     "centre and size as two corners": ("map", ordinary(as_centres), "reads_as_centres"),
     "two corners as x, y, w, h": ("coco", ordinary(read_as_sizes), "reads_as_corners"),
+    "two corners as centre and size": (
+        "map",
+        ordinary(read_as_centres),
+        "reads_centres_as_corners",
+    ),
     "y before x": (
         "map",
         ordinary(lambda side: with_boxes(side, *(side[name] for name in ("y1", "x1", "y2", "x2")))),
@@ -388,6 +399,8 @@ SILENT: dict[str, tuple[str, Sides]] = {
         ordinary(lambda side: side | {"box_area": side["confidence"]}),
     ),
     "a few frames": ("map", traffic(frames=2)),
+    "a few frames of many alarms": ("map", traffic(frames=2, alarms=8.0)),
+    "large vehicles": ("map", tuple(scaled(side, 3, 3) for side in traffic(noise_px=6.0))),
     "one vehicle": ("map", traffic(vehicles=1, frames=10)),
     "every confidence the same but one": (
         "map",

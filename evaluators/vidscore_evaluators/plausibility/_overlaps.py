@@ -25,6 +25,9 @@ POINT_REACH = 0.02
 """Share of the scene's diagonal at which two points have nothing in common any more."""
 
 
+_LABEL = 6
+
+
 class Sample(Struct, frozen=True, eq=False):
     """Boxes of both sides in F frames.
 
@@ -33,6 +36,8 @@ class Sample(Struct, frozen=True, eq=False):
         numbers: (F,) its number.
         starts: For the truth and the detections, (F + 1,) offsets into their boxes.
         boxes: For the truth and the detections, their boxes as they were given.
+        labels: For the truth and the detections, a number for the label of each box; None where an
+            older version has made the sample.
         points: Whether they are points.
     """
 
@@ -40,6 +45,7 @@ class Sample(Struct, frozen=True, eq=False):
     numbers: FloatArray
     starts: tuple[IntArray, IntArray]
     boxes: tuple[FloatArray, FloatArray]
+    labels: tuple[FloatArray, FloatArray] | None
     points: bool
 
     @property
@@ -59,7 +65,8 @@ def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
 
     Args:
         blocks: (K,) block of each row, ascending.
-        numbers: (K, 6) frame, side and coordinates of each row, in the table's order.
+        numbers: (K, 7) frame, side, coordinates and label of each row, in the table's order;
+            (K, 6) without labels.
         points: Whether they are points.
     """
     if len(blocks) == SAMPLE_ROWS and blocks[0] != blocks[-1]:
@@ -73,11 +80,13 @@ def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
     starts = [
         starts_from_counts(np.bincount(frames[rows], minlength=len(first))) for rows in of_side
     ]
+    labels = numbers[:, _LABEL] if numbers.shape[1] > _LABEL else None
     return Sample(
         blocks=blocks[first],
         numbers=numbers[first, 0],
         starts=(starts[0], starts[1]),
-        boxes=(numbers[of_side[0], 2:], numbers[of_side[1], 2:]),
+        boxes=(numbers[of_side[0], 2:_LABEL], numbers[of_side[1], 2:_LABEL]),
+        labels=None if labels is None else (labels[of_side[0]], labels[of_side[1]]),
         points=points,
     )
 
@@ -139,16 +148,25 @@ class Pairing:
             truth: (N, 4) upright boxes of the sample's truth.
             detections: (M, 4) upright boxes of its detections.
         """
-        overlaps = self._overlaps(truth, detections)
+        return self.fit_of(self.overlaps(truth, detections))
+
+    def fit_of(self, overlaps: FloatArray) -> Fit:
+        """How well boxes lie on each other whose pairs overlap so."""
         by_detection = self._by_detection
         return Fit(
             _best(overlaps, self._left, len(self.truth_rows)),
             _best(overlaps[by_detection], self._right[by_detection], len(self.detection_rows)),
         )
 
-    def _overlaps(self, truth: FloatArray, detections: FloatArray) -> FloatArray:
-        left = truth.take(self.truth_rows, axis=0).take(self._left, axis=0)
-        right = detections.take(self.detection_rows, axis=0).take(self._right, axis=0)
+    @property
+    def pairs(self) -> tuple[IntArray, IntArray]:
+        """Rows of the sample's truth and detections that share a frame; the former ascend."""
+        return self.truth_rows.take(self._left), self.detection_rows.take(self._right)
+
+    def overlaps(self, truth: FloatArray, detections: FloatArray) -> FloatArray:
+        """Overlaps of all pairs, of boxes as for `fit`."""
+        left_rows, right_rows = self.pairs
+        left, right = truth.take(left_rows, axis=0), detections.take(right_rows, axis=0)
         if not self._points:
             return overlap_ratios(left, right)
         distances = np.hypot(left[:, 0] - right[:, 0], left[:, 1] - right[:, 1])

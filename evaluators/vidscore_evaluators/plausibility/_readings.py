@@ -12,6 +12,7 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.plausibility._mixed_labels import MixedLabels, mixed_labels
 from vidscore_evaluators.plausibility._overlaps import Fit, Pairing, Sample, sample_of
 
 LEAST_RISE = 0.1
@@ -96,6 +97,18 @@ class Finding(Struct, frozen=True):
     scale: Scale | None = None
 
 
+class Judgement(Struct, frozen=True):
+    """What a sample shows.
+
+    Attributes:
+        finding: The reading that fits best, if it fits much better than the one at hand.
+        labels: Labels that are mixed up.
+    """
+
+    finding: Finding | None = None
+    labels: MixedLabels | None = None
+
+
 Reading = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, ...]]
 """The columns of boxes out of four columns of numbers."""
 
@@ -125,25 +138,28 @@ UNRELATED = "nothing_overlaps"
 
 @lru_cache(maxsize=4)
 def judge_sample(
-    blocks: bytes, numbers: bytes, *, points: bool, plain: tuple[bool, bool]
-) -> Finding | None:
-    """The reading of a sample that fits best, if it fits much better than the one at hand.
+    blocks: bytes, numbers: bytes, width: int, *, points: bool, plain: tuple[bool, bool]
+) -> Judgement:
+    """Whether another reading of a sample fits better, and its labels are mixed up.
 
     Judged once for evaluators, and live reports, that see the same.
 
     Args:
         blocks: Block of each row of the sample's table.
         numbers: Its number keys.
+        width: How many a row has.
         points: Whether both sides are points.
         plain: Whether the boxes of each side are two corners, which may be something else.
     """
-    keys = np.frombuffer(numbers, dtype=np.float64).reshape(-1, 6)
+    keys = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
     sample = sample_of(np.frombuffer(blocks, dtype=np.int64), keys, points=points)
     if min(len(sample.boxes[0]), len(sample.boxes[1])) == 0:
-        return None
+        return Judgement()
     # Numbers that no image has may overflow; the results are then no finding.
     with np.errstate(all="ignore"):
-        return _best_finding(_View.of(sample), plain)
+        view = _View.of(sample)
+        mixed = mixed_labels(sample, view.pairing, view.overlaps)
+        return Judgement(_best_finding(view, plain), mixed)
 
 
 def _best_finding(view: _View, plain: tuple[bool, bool]) -> Finding | None:
@@ -162,6 +178,7 @@ class _View(Struct, frozen=True, eq=False, dict=True):
         frames: (F,) all of its frames.
         boxes: Upright boxes of the truth and of the detections.
         pairing: Both sides, frame by frame.
+        overlaps: Overlaps of all pairs of it.
         now: How well they lie on each other.
         far: The truth beside the detections of frames that have nothing to do with it.
     """
@@ -170,6 +187,7 @@ class _View(Struct, frozen=True, eq=False, dict=True):
     frames: IntArray
     boxes: tuple[FloatArray, FloatArray]
     pairing: Pairing
+    overlaps: FloatArray
     now: Fit
 
     @cached_property
@@ -181,7 +199,8 @@ class _View(Struct, frozen=True, eq=False, dict=True):
         frames = np.arange(sample.frame_count)
         boxes = (bounding_boxes(sample.boxes[0]), bounding_boxes(sample.boxes[1]))
         pairing = Pairing(sample, frames, frames)
-        return cls(sample, frames, boxes, pairing, pairing.fit(*boxes))
+        overlaps = pairing.overlaps(*boxes)
+        return cls(sample, frames, boxes, pairing, overlaps, pairing.fit_of(overlaps))
 
 
 def _otherwise_read(view: _View, plain: tuple[bool, bool]) -> Iterator[Finding]:

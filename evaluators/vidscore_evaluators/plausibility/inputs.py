@@ -22,12 +22,8 @@ from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.summary import input_summary_of
-from vidscore_evaluators.plausibility.warnings import (
-    SIDE_NAMES,
-    input_warnings,
-    place_name,
-    side_warnings,
-)
+from vidscore_evaluators.plausibility.warnings import input_warnings, side_warnings
+from vidscore_evaluators.plausibility.wording import SIDE_NAMES, place_name
 from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.shapes import sides_cross

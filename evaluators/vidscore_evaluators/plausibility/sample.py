@@ -39,9 +39,13 @@ BOXES_PER_FRAME = 32
 COORDINATES = ("a", "b", "c", "d")
 
 SAMPLE_SCHEMA = TableSchema(
-    ("block",), numbers=("frame", "side", *COORDINATES), counts=("objects",), first=SAMPLE_ROWS
+    ("block",),
+    numbers=("frame", "side", *COORDINATES, "label"),
+    counts=("objects",),
+    first=SAMPLE_ROWS,
 )
-"""One row per box. Side 0 is the truth, 1 the detections; a point is a box of its own corner."""
+"""One row per box. Side 0 is the truth, 1 the detections; a point is a box of its own corner, and a
+label is its `label_number`. Tallies of older versions have no labels here."""
 
 _HASH_DIGITS = 16
 _WEIGHTS = (0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.2451223337533073)
@@ -74,6 +78,11 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
         if end == len(keys) or table.row_count == SAMPLE_ROWS:
             return table
         wanted *= 2
+
+
+def label_number(label: str) -> float:
+    """The number that stands for a label; its case is nothing."""
+    return float(crc32(label.casefold().encode()))
 
 
 def block_sequence(block: str) -> SequenceKey:
@@ -126,11 +135,13 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
         f"{key:0{_HASH_DIGITS}x}" + "\0".join(aligned.truth.sequences[sequence])
         for key, sequence in zip(keys[first].tolist(), sequences[first].tolist(), strict=True)
     ]
-    rows, boxes, sides = [], [], []
+    numbers_of_labels = np.array(list(map(label_number, aligned.truth.labels)), dtype=np.float64)
+    rows, boxes, labels, sides = [], [], [], []
     for number, side in enumerate(_sides(aligned)):
-        positions, coordinates = _boxes_of(side, frames)
+        positions, coordinates, of_labels = _boxes_of(side, frames)
         rows.append(positions)
         boxes.append(coordinates)
+        labels.append(numbers_of_labels[of_labels])
         sides.append(np.full(len(positions), number, dtype=np.float64))
     positions, coordinates = np.concatenate(rows), np.concatenate(boxes)
     numbers = aligned.truth.frame_numbers[frames][positions].astype(np.float64)
@@ -138,13 +149,13 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
         SAMPLE_SCHEMA,
         names,
         [blocks[positions]],
-        numbers=[numbers, np.concatenate(sides), *coordinates.T],
+        numbers=[numbers, np.concatenate(sides), *coordinates.T, np.concatenate(labels)],
         counts=[np.ones(len(positions), dtype=np.int64)],
     )
 
 
-def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray]:
-    """(N,) which of some frames a box is of, and (N, 4) the boxes as they were given."""
+def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
+    """(N,) which of some frames a box is of, (N, 4) the boxes as they were given, their labels."""
     starts = side.frame_starts[frames]
     counts = side.frame_starts[frames + 1] - starts
     objects = expand_runs(starts, counts)
@@ -154,8 +165,8 @@ def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray
     boxes = _as_four(side.coordinates.take(objects, axis=0))
     if (counts > BOXES_PER_FRAME).any():
         kept = _most_confident(positions, side.confidences[objects], boxes)
-        positions, boxes = positions[kept], boxes.take(kept, axis=0)
-    return positions, boxes
+        objects, positions, boxes = objects[kept], positions[kept], boxes.take(kept, axis=0)
+    return positions, boxes, side.label_indices[objects]
 
 
 def _as_four(coordinates: FloatArray) -> FloatArray:

@@ -9,11 +9,10 @@ from dataclasses import replace
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Annotations, SequenceKey, Side
-from vidscore_evaluators.plausibility._readings import Finding, judge_sample
+from vidscore_evaluators.annotations import POINT, Annotations, SequenceKey, Side
 from vidscore_evaluators.plausibility.labels import LabelUse, label_warnings, names_of, shown
 from vidscore_evaluators.plausibility.masks import BESIDE, MASK_DOUBTS
-from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence
+from vidscore_evaluators.plausibility.sample_warnings import sample_warnings
 from vidscore_evaluators.plausibility.summary import (
     COLUMNS,
     CONFIDENCES,
@@ -28,6 +27,7 @@ from vidscore_evaluators.plausibility.summary import (
     size_columns,
     sizes_of_objects,
 )
+from vidscore_evaluators.plausibility.wording import SIDE_NAMES, WHOSE, place_name
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.tally import Table
 
@@ -46,50 +46,6 @@ _LEAST_EQUAL = 3
 _MANY_FRAMES = 100
 _ANSWERED_SHARE = 0.05
 """From so many frames with objects on, detections in fewer of them look like those of a part."""
-
-_WHOSE = {Side.TRUTH: "objects of the ground truth", Side.DETECTIONS: "detections"}
-SIDE_NAMES = {Side.TRUTH: "the ground truth", Side.DETECTIONS: "the detections"}
-
-_FORMAT = "check the format of the boxes, and convert them"
-
-_READINGS = {
-    "reads_as_sizes": ("read as x, y, width, height and not two corners", _FORMAT),
-    "reads_as_centres": ("read as centre x, centre y, width, height and not two corners", _FORMAT),
-    "reads_as_corners": ("read as two corners and not x, y, width, height", _FORMAT),
-    "reads_centres_as_corners": (
-        "read as two corners and not centre x, centre y, width, height",
-        _FORMAT,
-    ),
-    "reads_corner_as_centre": ("with the place of their first corner as their centre", _FORMAT),
-    "reads_centre_as_corner": ("with the place of their centre as their first corner", _FORMAT),
-    "reads_rows_first": ("read as y before x", _FORMAT),
-    "reads_pairs_first": ("read as x1, x2, y1, y2 and not x1, y1, x2, y2", _FORMAT),
-    "reads_as_shares_of_the_image": (
-        "with {scale}",
-        "they look like shares of the image, from 0 to 1: give pixels",
-    ),
-    "reads_at_another_scale": (
-        "with {scale}",
-        "give the coordinates of both sides in pixels of the same image",
-    ),
-    "reads_one_frame_earlier": (
-        "one frame earlier",
-        "check the frame numbers, and take 1 from those of the detections",
-    ),
-    "reads_one_frame_later": (
-        "one frame later",
-        "check the frame numbers, and add 1 to those of the detections",
-    ),
-    "reads_sides_exchanged": (
-        "as detections, and the detections as the ground truth",
-        "check that ground truth and detections are not swapped",
-    ),
-    "nothing_overlaps": (
-        "the ground truth of other frames as well as that of their own",
-        "check that both sides are of the same videos, and the format of the boxes",
-    ),
-}
-"""By code: how the boxes of a side would fit, and what to do."""
 
 _MASKS = {
     "masks_are_empty": (
@@ -131,7 +87,7 @@ def input_warnings(
     return (
         *_missing(seen, input_summary[LABELS]),
         *label_warnings(input_summary[LABELS], labels),
-        *_reading(seen, input_summary[SAMPLE]),
+        *sample_warnings(input_summary, seen.arities, labels, seen.object_counts),
         *_of_sides(seen, input_summary, ranked=ranked),
     )
 
@@ -168,6 +124,11 @@ class _Seen(Struct, frozen=True):
     def count(self, side: Side, name: str) -> int:
         """How many objects or frames of a kind a side has."""
         return self.counts[side][name]
+
+    @property
+    def object_counts(self) -> dict[Side, int]:
+        """How many objects each side has."""
+        return {side: self.count(side, "objects") for side in Side}
 
     def example(self, side: Side, example: Example) -> FrameExample | None:
         """The first frame of a side with something odd; None where there is none."""
@@ -229,7 +190,7 @@ def _with_name(
 
 
 def _missing(seen: _Seen, labels: Table) -> Iterator[ReportWarning]:
-    counts = {side: seen.count(side, "objects") for side in Side}
+    counts = seen.object_counts
     if not labels.count(Side.TRUTH.value).any():
         yield ReportWarning(
             "no_objects",
@@ -292,7 +253,7 @@ def _corners(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
     if count > MANY_ROWS and example is not None:
         yield ReportWarning(
             "swapped_corners",
-            f"{_WHOSE[side]} have x2 < x1 or y2 < y1, the first of them in {place_name(example)}; "
+            f"{WHOSE[side]} have x2 < x1 or y2 < y1, the first of them in {place_name(example)}; "
             "if the boxes are x, y, width, height, convert them to two corners",
             count,
             example,
@@ -313,7 +274,7 @@ def beyond_image_warnings(
     if count >= MANY_ROWS and count > _BEYOND_SHARE * sized:
         yield ReportWarning(
             "beyond_image",
-            f"{_WHOSE[side]} are larger than the image or have their centre beyond it, the first "
+            f"{WHOSE[side]} are larger than the image or have their centre beyond it, the first "
             f"of them in {place_name(example)}; check the order and the unit of the coordinates, "
             "and the size of the image",
             count,
@@ -385,7 +346,7 @@ def _columns(seen: _Seen, side: Side, table: Table) -> Iterator[ReportWarning]:
     if sizes:
         yield ReportWarning(
             "boxes_read_as_points",
-            f"{_WHOSE[side]} are read as points, but there are columns {' and '.join(sizes)}; give "
+            f"{WHOSE[side]} are read as points, but there are columns {' and '.join(sizes)}; give "
             "boxes as x1, y1, x2, y2",
             counts[sizes[0]],
         )
@@ -410,43 +371,3 @@ def _masks(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
             message = f"{what.format(side=SIDE_NAMES[side])}, the first of them in "
             message += f"{place_name(example)}; {advice}"
             yield ReportWarning(code, message, count, example)
-
-
-def _reading(seen: _Seen, table: Table) -> Iterator[ReportWarning]:
-    arities = [seen.arities[side] for side in Side]
-    if any(len(found) != 1 for found in arities):
-        return
-    [[truth], [detections]] = arities
-    if (truth == POINT) != (detections == POINT) or {truth, detections} - ARITIES.keys():
-        return
-    finding = judge_sample(
-        table.codes("block").tobytes(),
-        np.ascontiguousarray(table.numbers).tobytes(),
-        points=truth == POINT,
-        plain=(truth == BOX, detections == BOX),
-    )
-    if finding is not None:
-        sequence = block_sequence(table.vocabulary[finding.block])
-        example = FrameExample(finding.side, sequence, finding.frame)
-        how, advice = _READINGS[finding.code]
-        message = f"{_fitting(finding, how)}, for example in {place_name(example)}; {advice}"
-        count = seen.count(finding.side, "objects")
-        yield ReportWarning(finding.code, message, count, example)
-
-
-def _fitting(finding: Finding, how: str) -> str:
-    frames = "1 frame" if finding.frame_count == 1 else f"{finding.frame_count} frames"
-    side, now = _WHOSE[finding.side], f"{finding.now:.2f}"
-    if finding.then <= finding.now:
-        return f"{side} fit {how} (mean best overlap {now}, estimated from {frames})"
-    if finding.scale is not None:
-        factors = (finding.scale.across, finding.scale.down)
-        how = how.format(scale="x times about {:.3g} and y times {:.3g}".format(*factors))
-    gain = f"mean best overlap {finding.then:.2f} for {now}, estimated from {frames}"
-    return f"{side} fit better {how} ({gain})"
-
-
-def place_name(example: FrameExample) -> str:
-    """``frame 7 of sequence Tower/001``."""
-    name = "/".join(filter(None, example.sequence))
-    return f"frame {example.frame} of sequence {name}" if name else f"frame {example.frame}"

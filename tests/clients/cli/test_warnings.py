@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import pytest
 from tests.clients.cli.helpers import run
-from tests.evaluators.plausibility.test_wrong_inputs import as_sizes, labelled
+from tests.evaluators.plausibility.changes import as_sizes, labelled
 from tests.evaluators.plausibility.traffic import Columns, rows_where, traffic, without
 
 TRUTH, DETECTIONS = traffic()

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
-from tests.evaluators.plausibility.test_wrong_inputs import as_sizes, labelled, some_labelled
+from tests.evaluators.plausibility.changes import as_sizes, labelled, some_labelled
 from tests.evaluators.plausibility.traffic import traffic, without
 
 from vidscore_evaluators.alignment import align
@@ -26,7 +26,7 @@ from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import merge_tallies
-from vidscore_evaluators.tally_bytes import tally_to_bytes
+from vidscore_evaluators.tally_bytes import tally_from_bytes, tally_to_bytes
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.testing.examples import example_count
 
@@ -122,6 +122,19 @@ def test_a_sample_is_spread_over_all_sequences() -> None:
     names, counts = np.unique([word[16:] for word in table.texts("block")], return_counts=True)
     assert len(names) == 10
     assert counts.max() < 3 * counts.min()
+
+
+def test_a_tally_of_an_older_version_is_warned_of_as_ever() -> None:
+    """Its sample has no labels."""
+    detections = read(as_sizes(traffic()[1]))
+    tally = EVALUATOR.tally(read(traffic()[0]), detections)
+    sample = tally.input_summary[SAMPLE]
+    schema = structs.replace(sample.schema, numbers=sample.schema.numbers[:-1])
+    older = structs.replace(sample, schema=schema, numbers=sample.numbers[:, :-1])
+    old = dataclasses.replace(tally, input_summary={**tally.input_summary, SAMPLE: older})
+    read_again = tally_from_bytes(tally_to_bytes(old))
+    found = EVALUATOR.report(read_again).warnings
+    assert [warning.code for warning in found] == ["reads_as_sizes", "swapped_corners"]
 
 
 _BOX = Thing((0.0, 0.0, 10.0, 10.0), "a")

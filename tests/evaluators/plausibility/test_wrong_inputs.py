@@ -7,8 +7,25 @@ from typing import Any
 
 import numpy as np
 import pytest
+from tests.evaluators.plausibility.changes import (
+    as_centres,
+    as_sizes,
+    confused,
+    guessed,
+    in_tower,
+    joined,
+    labelled,
+    moved,
+    moved_in_time,
+    numbered,
+    points_with_sizes,
+    read_as_centres,
+    read_as_sizes,
+    renamed,
+    scaled,
+    some_labelled,
+)
 from tests.evaluators.plausibility.traffic import (
-    BOX,
     HEIGHT,
     WIDTH,
     Columns,
@@ -31,76 +48,6 @@ IMAGES = BenchmarkSpec(
 )
 
 Sides = tuple[Columns, Columns]
-
-
-def corners(columns: Columns) -> list[np.ndarray]:
-    return [columns[name] for name in BOX]
-
-
-def as_sizes(columns: Columns) -> Columns:
-    """x, y, width, height under the names of two corners."""
-    a, b, c, d = corners(columns)
-    return with_boxes(columns, a, b, c - a, d - b)
-
-
-def as_centres(columns: Columns) -> Columns:
-    a, b, c, d = corners(columns)
-    return with_boxes(columns, (a + c) / 2, (b + d) / 2, c - a, d - b)
-
-
-def read_as_sizes(columns: Columns) -> Columns:
-    """Two corners, read as x, y, width, height: what COCO results with corners become."""
-    a, b, c, d = corners(columns)
-    return with_boxes(columns, a, b, a + c, b + d)
-
-
-def read_as_centres(columns: Columns) -> Columns:
-    """Two corners, read as centre and size: what YOLO's results with corners become."""
-    a, b, c, d = corners(columns)
-    return with_boxes(columns, a - c / 2, b - d / 2, a + c / 2, b + d / 2)
-
-
-def scaled(columns: Columns, across: float, down: float) -> Columns:
-    a, b, c, d = corners(columns)
-    return with_boxes(columns, a * across, b * down, c * across, d * down)
-
-
-def moved(columns: Columns, frames: int) -> Columns:
-    return columns | {"frame": columns["frame"] + frames}
-
-
-def labelled(columns: Columns, **names: str) -> Columns:
-    return columns | {"class": np.array([names.get(name, name) for name in columns["class"]])}
-
-
-def some_labelled(columns: Columns, label: str) -> Columns:
-    """Every tenth object under another label."""
-    every_tenth = np.arange(len(columns["class"])) % 10 == 0
-    return columns | {"class": np.where(every_tenth, label, columns["class"])}
-
-
-def renamed(columns: Columns, **names: str) -> Columns:
-    return {names.get(name, name): column for name, column in columns.items()}
-
-
-def moved_in_time(columns: Columns) -> Columns:
-    """Every detection under the sequence and frame of another one."""
-    order = (np.arange(len(columns["frame"])) * 7 + len(columns["frame"]) // 2) % len(
-        columns["frame"]
-    )
-    return columns | {"frame": columns["frame"][order], "sequence": columns["sequence"][order]}
-
-
-def points_with_sizes(columns: Columns) -> Columns:
-    """The first frames as x, y, w, h, in the numbers that spotGEO has."""
-    few = rows_where(columns, columns["frame"] < 5)
-    place = {"sequence": few["sequence"], "frame": few["frame"] + 1}
-    return place | {"x": few["x1"] / 4, "y": few["y1"] / 4, "w": few["x2"], "h": few["y2"]}
-
-
-def in_tower(columns: Columns) -> Columns:
-    domain = np.full(len(columns["frame"]), "Tower")
-    return labelled(columns, car="Car") | {"domain": domain}
 
 
 def ordinary(change: Callable[[Columns], Columns]) -> Sides:
@@ -182,6 +129,31 @@ WRONG: dict[str, tuple[str, Sides, str]] = {
         "map",
         ordinary(lambda side: some_labelled(side, "")),
         "labels_only_detected",
+    ),
+    "labels exchanged": (
+        "map",
+        ordinary(lambda side: labelled(side, car="bus", bus="car")),
+        "labels_mixed_up",
+    ),
+    "labels numbered from 1 on": (
+        "map",
+        (numbered(TRUTH), numbered(DETECTIONS, step=1)),
+        "labels_mixed_up",
+    ),
+    "labels numbered from 1 on, by a criterion that matches once": (
+        "f1",
+        (numbered(TRUTH), numbered(DETECTIONS, step=1)),
+        "labels_mixed_up",
+    ),
+    "every detection twice": (
+        "f1",
+        ordinary(lambda side: joined(side, side)),
+        "detections_given_twice",
+    ),
+    "every detection twice, of many a frame": (
+        "coco",
+        (traffic(alarms=60.0)[0], joined(*[traffic(alarms=60.0)[1]] * 2)),
+        "detections_given_twice",
     ),
     # ---- boxes
     "x, y, w, h as two corners": ("f1", ordinary(as_sizes), "reads_as_sizes"),
@@ -368,6 +340,36 @@ SILENT: dict[str, tuple[str, Sides]] = {
         "map",
         (rows_where(TRUTH, slice(0, 5)), rows_where(DETECTIONS, slice(0, 4))),
     ),
+    "numbers for labels": ("map", (numbered(TRUTH), numbered(DETECTIONS))),
+    "a detector that guesses labels": ("map", (numbered(TRUTH), guessed(DETECTIONS))),
+    "a detector that takes everything for one label": (
+        "map",
+        ordinary(lambda side: labelled(side, bus="car")),
+    ),
+    "a detector that confuses labels": (
+        "map",
+        ordinary(lambda side: confused(side, car="bus", bus="car")),
+    ),
+    "a detector that has one label for two": (
+        "map",
+        (numbered(TRUTH), numbered(DETECTIONS) | {"class": DETECTIONS["track_id"] % 5 // 2}),
+    ),
+    "two labels of each box": (
+        "coco",
+        ordinary(lambda side: joined(side, labelled(side, car="bus", bus="car"))),
+    ),
+    "all labels of each box": (
+        "map",
+        (numbered(TRUTH), joined(*(numbered(DETECTIONS, step=step) for step in range(5)))),
+    ),
+    "boxes near each other": (
+        "map",
+        ordinary(lambda side: joined(side, side | {"x1": side["x1"] + 0.5})),
+    ),
+    "labels exchanged where they are ignored": (
+        "map-ignore",
+        ordinary(lambda side: labelled(side, car="bus", bus="car")),
+    ),
     "another case where labels are ignored": (
         "map-ignore",
         ordinary(lambda side: labelled(side, car="Car")),
@@ -400,7 +402,7 @@ SILENT: dict[str, tuple[str, Sides]] = {
     ),
     "a few frames": ("map", traffic(frames=2)),
     "a few frames of many alarms": ("map", traffic(frames=2, alarms=8.0)),
-    "large vehicles": ("map", tuple(scaled(side, 3, 3) for side in traffic(noise_px=6.0))),
+    "large vehicles": ("map", (scaled(TRUTH, 3, 3), scaled(DETECTIONS, 3, 3))),
     "one vehicle": ("map", traffic(vehicles=1, frames=10)),
     "every confidence the same but one": (
         "map",
@@ -427,30 +429,6 @@ def test_a_right_input_is_not_doubted(evaluator: str, sides: Sides) -> None:
     parameters: dict[str, Any] = {"classes": "ignore"} if evaluator.endswith("-ignore") else {}
     found = [warning.code for warning in score(name, *sides, **parameters).warnings]
     assert set(found) <= {"frames_not_evaluated", "unevaluated_detections"}
-
-
-def anywhere(columns: Columns, largest: float, seed: int) -> Columns:
-    """Boxes of any place and size in the image, in the frames of some columns."""
-    random = np.random.default_rng(seed)
-    count = len(columns["frame"])
-    halves = random.uniform(0.01, largest, (2, count)) * [[WIDTH / 2], [HEIGHT / 2]]
-    across, down = random.uniform(0, 1, (2, count)) * [[WIDTH], [HEIGHT]]
-    box = (across - halves[0], down - halves[1], across + halves[0], down + halves[1])
-    return with_boxes(columns, *(values.clip(0, 1920) for values in box))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("largest", [0.2, 0.5, 0.8, 1.0])
-@pytest.mark.parametrize("seed", range(4))
-@pytest.mark.parametrize("swapped", [False, True])
-def test_boxes_at_random_fit_no_other_reading(largest: float, seed: int, swapped: bool) -> None:
-    """Larger boxes lie on each other more often by chance, in any two frames."""
-    sides = [scaled(side, 0.4, 0.4) for side in traffic(seed=seed, vehicles=8)]
-    truth, detections = sides[0], anywhere(sides[1], largest, seed)
-    if swapped:
-        truth, detections = anywhere(sides[0], largest, seed), sides[1]
-    found = [warning.code for warning in score("map", truth, detections).warnings]
-    assert not [code for code in found if code.startswith("reads_")]
 
 
 def test_there_are_as_many_right_inputs_as_wrong_ones() -> None:

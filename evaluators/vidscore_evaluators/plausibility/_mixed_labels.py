@@ -1,0 +1,107 @@
+"""Labels that are mixed up: detections of one label lie on the objects of another, and so on."""
+
+from __future__ import annotations
+
+import numpy as np
+from msgspec import Struct
+
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.plausibility._overlaps import Pairing, Sample
+
+_LIES_ON = 0.5
+"""Overlap from which a detection is of an object, whatever the labels."""
+
+_OWN = 2.0
+"""Added to the overlap of a pair of one label, so that it comes before all others."""
+
+_LEAST_PAIRS = 20
+"""Least objects that are found under another label."""
+
+_LEAST_SHARE = 0.2
+"""The same, as a share of all objects that are found."""
+
+_LEAST_OF_LABEL = 3
+"""Least objects of a label that is found as another one."""
+
+_NEARLY_ALL = 0.8
+"""Share of a label's objects that are found as one other, and of that one's detections on them."""
+
+_LEAST_LABELS = 2
+"""Fewer labels that are found as others may be what a detector, or its names, confuse."""
+
+
+class MixedLabels(Struct, frozen=True):
+    """Labels that are found as others.
+
+    Attributes:
+        pairs: Numbers of a label, and of the one that its objects are found as, and how many.
+        found: Objects on which a detection lies.
+        right: Those of them on which one of their own label lies.
+        frame_count: Frames that were looked at.
+        block: Block of a frame with such an object.
+        frame: Its number.
+    """
+
+    pairs: tuple[tuple[float, float, int], ...]
+    found: int
+    right: int
+    frame_count: int
+    block: int
+    frame: int
+
+
+def mixed_labels(sample: Sample, pairing: Pairing, overlaps: FloatArray) -> MixedLabels | None:
+    """Labels whose objects are found as another label, which lies on nothing else.
+
+    A detector confuses labels: what it takes for a car is a van here and a car there. Labels that
+    are numbered or ordered otherwise are found as one other each.
+
+    Args:
+        sample: The sample.
+        pairing: Both of its sides, frame by frame.
+        overlaps: Overlaps of all of its pairs.
+    """
+    if sample.labels is None or any(side.min() == side.max() for side in sample.labels):
+        return None
+    names, codes = np.unique(np.concatenate(sample.labels), return_inverse=True)
+    of_truth, of_detections = np.split(codes.reshape(-1), [len(sample.labels[0])])
+    rows, wanted, found = _found_as(pairing, overlaps, of_truth, of_detections)
+    counts = np.bincount(wanted * len(names) + found, minlength=len(names) ** 2)
+    counts = counts.reshape(len(names), len(names))
+    mixed = _mixed(counts)
+    moved = counts[mixed]
+    if len(moved) < _LEAST_LABELS or moved.sum() < max(_LEAST_PAIRS, _LEAST_SHARE * len(rows)):
+        return None
+    frames = np.repeat(np.arange(sample.frame_count), np.diff(sample.starts[0]))
+    frame = frames[rows[mixed[wanted, found].argmax()]]
+    own, other = mixed.nonzero()
+    return MixedLabels(
+        pairs=tuple(zip(names[own].tolist(), names[other].tolist(), moved.tolist(), strict=True)),
+        found=len(rows),
+        right=int(counts.trace()),
+        frame_count=sample.frame_count,
+        block=int(sample.blocks[frame]),
+        frame=int(sample.numbers[frame]),
+    )
+
+
+def _found_as(
+    pairing: Pairing, overlaps: FloatArray, of_truth: IntArray, of_detections: IntArray
+) -> tuple[IntArray, IntArray, IntArray]:
+    """Objects on which a detection lies, their labels, and those that they are found as."""
+    left, right = pairing.pairs
+    lying = overlaps >= _LIES_ON
+    left, right, near = left[lying], right[lying], overlaps[lying]
+    near = near + _OWN * (of_truth[left] == of_detections[right])
+    order = np.lexsort((-near, left))
+    best = order[run_starts(left[order])]
+    return left[best], of_truth[left[best]], of_detections[right[best]]
+
+
+def _mixed(counts: IntArray) -> BoolArray:
+    """(L, L) whether a label of the truth is found as another one, which lies on nothing else."""
+    wanted, found = counts.sum(axis=1, keepdims=True), counts.sum(axis=0, keepdims=True)
+    mixed: BoolArray = (counts >= _NEARLY_ALL * wanted) & (counts >= _NEARLY_ALL * found)
+    mixed &= counts >= _LEAST_OF_LABEL
+    np.fill_diagonal(mixed, val=False)
+    return mixed

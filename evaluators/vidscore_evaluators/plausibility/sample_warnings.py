@@ -1,0 +1,173 @@
+"""Warnings of what the sample of an input shows: other readings, mixed labels, what is there twice.
+
+Its figures are estimates for the whole input.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+
+import numpy as np
+
+from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side
+from vidscore_evaluators.plausibility._mixed_labels import MixedLabels
+from vidscore_evaluators.plausibility._readings import Finding, Judgement, judge_sample
+from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
+from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence, label_number
+from vidscore_evaluators.plausibility.summary import LABELS
+from vidscore_evaluators.plausibility.wording import WHOSE, place_name
+from vidscore_evaluators.report import FrameExample, ReportWarning
+from vidscore_evaluators.tally import Table
+
+_FORMAT = "check the format of the boxes, and convert them"
+
+_READINGS = {
+    "reads_as_sizes": ("read as x, y, width, height and not two corners", _FORMAT),
+    "reads_as_centres": ("read as centre x, centre y, width, height and not two corners", _FORMAT),
+    "reads_as_corners": ("read as two corners and not x, y, width, height", _FORMAT),
+    "reads_centres_as_corners": (
+        "read as two corners and not centre x, centre y, width, height",
+        _FORMAT,
+    ),
+    "reads_corner_as_centre": ("with the place of their first corner as their centre", _FORMAT),
+    "reads_centre_as_corner": ("with the place of their centre as their first corner", _FORMAT),
+    "reads_rows_first": ("read as y before x", _FORMAT),
+    "reads_pairs_first": ("read as x1, x2, y1, y2 and not x1, y1, x2, y2", _FORMAT),
+    "reads_as_shares_of_the_image": (
+        "with {scale}",
+        "they look like shares of the image, from 0 to 1: give pixels",
+    ),
+    "reads_at_another_scale": (
+        "with {scale}",
+        "give the coordinates of both sides in pixels of the same image",
+    ),
+    "reads_one_frame_earlier": (
+        "one frame earlier",
+        "check the frame numbers, and take 1 from those of the detections",
+    ),
+    "reads_one_frame_later": (
+        "one frame later",
+        "check the frame numbers, and add 1 to those of the detections",
+    ),
+    "reads_sides_exchanged": (
+        "as detections, and the detections as the ground truth",
+        "check that ground truth and detections are not swapped",
+    ),
+    "nothing_overlaps": (
+        "the ground truth of other frames as well as that of their own",
+        "check that both sides are of the same videos, and the format of the boxes",
+    ),
+}
+"""By code: how the boxes of a side would fit, and what to do."""
+
+_LEAST_TWICE = 10
+_TWICE_SHARE = 0.5
+"""From so many detections of the sample on, as many and so large a share of them, given twice."""
+
+
+def sample_warnings(
+    input_summary: Mapping[str, Table],
+    arities: Mapping[str, Sequence[int]],
+    labels: LabelUse,
+    counts: Mapping[Side, int],
+) -> Iterator[ReportWarning]:
+    """Warnings of what a sample of both sides shows.
+
+    Args:
+        input_summary: What was counted.
+        arities: By side, of its objects.
+        labels: What labels are to the evaluator.
+        counts: How many objects each side has.
+    """
+    table = input_summary[SAMPLE]
+    yield from _twice(table, counts)
+    judged = _judged(table, [arities[side] for side in Side])
+    if labels is not LabelUse.IGNORED and judged.labels is not None:
+        yield _mixed(input_summary, judged.labels, counts[Side.DETECTIONS])
+    if judged.finding is not None:
+        yield _reading(table, judged.finding, counts)
+
+
+def _twice(table: Table, counts: Mapping[Side, int]) -> Iterator[ReportWarning]:
+    """A warning where most detections have box and label of another one of their frame."""
+    if "label" not in table.schema.numbers:
+        return  # a box of two labels is none that is given twice
+    detected = table.number("side") == 1
+    twice = detected & (table.count("objects") > 1)
+    count = int(twice.sum())
+    if count < max(_LEAST_TWICE, _TWICE_SHARE * detected.sum()):
+        return
+    first = int(twice.argmax())
+    example = _example(table, int(table.codes("block")[first]), int(table.number("frame")[first]))
+    yield ReportWarning(
+        "detections_given_twice",
+        f"detections seem to be there more than once: of {int(detected.sum()):,} that were looked "
+        f"at, {count:,} have the box and the label of another one in their frame, for example in "
+        f"{place_name(example)}; remove what is there twice, as in a file joined with itself",
+        counts[Side.DETECTIONS],
+        example,
+    )
+
+
+def _judged(table: Table, arities: Sequence[Sequence[int]]) -> Judgement:
+    if any(len(found) != 1 for found in arities):
+        return Judgement()
+    [[truth], [detections]] = arities
+    if (truth == POINT) != (detections == POINT) or {truth, detections} - ARITIES.keys():
+        return Judgement()
+    return judge_sample(
+        table.codes("block").tobytes(),
+        np.ascontiguousarray(table.numbers).tobytes(),
+        table.numbers.shape[1],
+        points=truth == POINT,
+        plain=(truth == BOX, detections == BOX),
+    )
+
+
+def _example(table: Table, block: int, frame: int, side: Side = Side.DETECTIONS) -> FrameExample:
+    return FrameExample(side, block_sequence(table.vocabulary[block]), frame)
+
+
+def _mixed(input_summary: Mapping[str, Table], mixed: MixedLabels, count: int) -> ReportWarning:
+    """Say which labels are found as which."""
+    texts = sorted(input_summary[LABELS].texts("label"))
+    names = {label_number(label): named(label) for label in texts}
+    ordered = sorted(mixed.pairs, key=lambda pair: (-pair[2], names.get(pair[0], "")))
+    pairs = [
+        f"{names.get(found, '?')} on {names.get(own, '?')} ({times})"
+        for own, found, times in ordered
+    ]
+    rest = f" and {len(pairs) - NAMES_SHOWN} more" if len(pairs) > NAMES_SHOWN else ""
+    example = _example(input_summary[SAMPLE], mixed.block, mixed.frame)
+    return ReportWarning(
+        "labels_mixed_up",
+        f"detections lie on objects of other labels, {', '.join(pairs[:NAMES_SHOWN])}{rest}: of "
+        f"{mixed.found} objects on which one lies, {mixed.right} have one of their own label "
+        f"(estimated from {_frames(mixed.frame_count)}), for example in {place_name(example)}; "
+        "check the order of the labels, and whether their numbers begin at 0 or at 1",
+        count,
+        example,
+    )
+
+
+def _reading(table: Table, finding: Finding, counts: Mapping[Side, int]) -> ReportWarning:
+    example = _example(table, finding.block, finding.frame, finding.side)
+    how, advice = _READINGS[finding.code]
+    message = f"{_fitting(finding, how)}, for example in {place_name(example)}; {advice}"
+    return ReportWarning(finding.code, message, counts[finding.side], example)
+
+
+def _frames(count: int) -> str:
+    return "1 frame" if count == 1 else f"{count} frames"
+
+
+def _fitting(finding: Finding, how: str) -> str:
+    frames = _frames(finding.frame_count)
+    side, now = WHOSE[finding.side], f"{finding.now:.2f}"
+    if finding.then <= finding.now:
+        return f"{side} fit {how} (mean best overlap {now}, estimated from {frames})"
+    if finding.scale is not None:
+        factors = (finding.scale.across, finding.scale.down)
+        how = how.format(scale="x times about {:.3g} and y times {:.3g}".format(*factors))
+    gain = f"mean best overlap {finding.then:.2f} for {now}, estimated from {frames}"
+    return f"{side} fit better {how} ({gain})"

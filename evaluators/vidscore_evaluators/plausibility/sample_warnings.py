@@ -33,6 +33,14 @@ _READINGS = {
     "reads_centre_as_corner": ("with the place of their centre as their first corner", _FORMAT),
     "reads_rows_first": ("read as y before x", _FORMAT),
     "reads_pairs_first": ("read as x1, x2, y1, y2 and not x1, y1, x2, y2", _FORMAT),
+    "reads_x_from_the_right": (
+        "with x counted from the right of an image that is about {extent:.4g} wide",
+        "check where the coordinates begin: x is counted from the left",
+    ),
+    "reads_y_from_below": (
+        "with y counted from the bottom of an image that is about {extent:.4g} high",
+        "check where the coordinates begin: y is counted from the top",
+    ),
     "reads_as_shares_of_the_image": (
         "with {scale}",
         "they look like shares of the image, from 0 to 1: give pixels",
@@ -169,5 +177,7 @@ def _fitting(finding: Finding, how: str) -> str:
     if finding.scale is not None:
         factors = (finding.scale.across, finding.scale.down)
         how = how.format(scale="x times about {:.3g} and y times {:.3g}".format(*factors))
+    if finding.extent is not None:
+        how = how.format(extent=finding.extent)
     gain = f"mean best overlap {finding.then:.2f} for {now}, estimated from {frames}"
     return f"{side} fit better {how} ({gain})"

@@ -3,7 +3,14 @@
 from __future__ import annotations
 
 import numpy as np
-from tests.evaluators.plausibility.traffic import BOX, Columns, rows_where, with_boxes
+from tests.evaluators.plausibility.traffic import (
+    BOX,
+    HEIGHT,
+    WIDTH,
+    Columns,
+    rows_where,
+    with_boxes,
+)
 
 
 def corners(columns: Columns) -> list[np.ndarray]:
@@ -36,6 +43,24 @@ def read_as_centres(columns: Columns) -> Columns:
 def scaled(columns: Columns, across: float, down: float) -> Columns:
     a, b, c, d = corners(columns)
     return with_boxes(columns, a * across, b * down, c * across, d * down)
+
+
+def from_below(columns: Columns, height: float = HEIGHT) -> Columns:
+    """Boxes with y counted from the bottom of the image."""
+    a, b, c, d = corners(columns)
+    return with_boxes(columns, a, height - d, c, height - b)
+
+
+def from_the_right(columns: Columns) -> Columns:
+    """Boxes with x counted from the right of the image."""
+    a, b, c, d = corners(columns)
+    return with_boxes(columns, WIDTH - c, b, WIDTH - a, d)
+
+
+def shifted(columns: Columns, across: float, down: float) -> Columns:
+    """Boxes elsewhere in the image."""
+    a, b, c, d = corners(columns)
+    return with_boxes(columns, a + across, b + down, c + across, d + down)
 
 
 def moved(columns: Columns, frames: int) -> Columns:

@@ -1,10 +1,10 @@
-"""Boxes at random fit no other reading."""
+"""Boxes at random, and boxes that are moved, fit no other reading."""
 
 from __future__ import annotations
 
 import numpy as np
 import pytest
-from tests.evaluators.plausibility.changes import scaled
+from tests.evaluators.plausibility.changes import scaled, shifted
 from tests.evaluators.plausibility.traffic import HEIGHT, WIDTH, Columns, traffic, with_boxes
 
 from vidscore_evaluators import score
@@ -32,3 +32,20 @@ def test_boxes_at_random_fit_no_other_reading(largest: float, seed: int, swapped
         truth, detections = anywhere(sides[0], largest, seed), sides[1]
     found = [warning.code for warning in score("map", truth, detections).warnings]
     assert not [code for code in found if code.startswith("reads_")]
+
+
+MOVED: dict[str, tuple[Columns, Columns]] = {
+    "several vehicles": traffic(),
+    "one vehicle": traffic(vehicles=1),
+    "one thing that stands still": traffic(vehicles=1, speed_px=0.0, alarms=0.0),
+}
+
+
+@pytest.mark.parametrize("sides", MOVED.values(), ids=MOVED.keys())
+@pytest.mark.parametrize("by", [(0.0, 200.0), (0.0, -300.0), (250.0, 0.0)])
+def test_boxes_that_are_moved_are_not_said_to_be_mirrored(
+    sides: tuple[Columns, Columns], by: tuple[float, float]
+) -> None:
+    """What stands still is as far from where it is moved to as from where it is mirrored to."""
+    found = [warning.code for warning in score("map", sides[0], shifted(sides[1], *by)).warnings]
+    assert not {"reads_y_from_below", "reads_x_from_the_right"}.intersection(found)

@@ -11,6 +11,8 @@ from tests.evaluators.plausibility.changes import (
     as_centres,
     as_sizes,
     confused,
+    from_below,
+    from_the_right,
     guessed,
     in_tower,
     joined,
@@ -175,6 +177,14 @@ WRONG: dict[str, tuple[str, Sides, str]] = {
         ordinary(lambda side: with_boxes(side, *(side[name] for name in ("y1", "x1", "y2", "x2")))),
         "reads_rows_first",
     ),
+    "y from below": ("map", ordinary(from_below), "reads_y_from_below"),
+    "y from below, in the truth": ("map", (from_below(TRUTH), DETECTIONS), "reads_y_from_below"),
+    "y from below, by a bad detector": (
+        "map",
+        (traffic(recall=0.4, alarms=4.0)[0], from_below(traffic(recall=0.4, alarms=4.0)[1])),
+        "reads_y_from_below",
+    ),
+    "x from the right": ("f1", ordinary(from_the_right), "reads_x_from_the_right"),
     "x1, x2, y1, y2": (
         "map",
         ordinary(lambda side: with_boxes(side, *(side[name] for name in ("x1", "x2", "y1", "y2")))),
@@ -399,6 +409,10 @@ SILENT: dict[str, tuple[str, Sides]] = {
     "areas of boxes as a format gives them": (
         "map",
         ordinary(lambda side: side | {"box_area": side["confidence"]}),
+    ),
+    "vehicles in the middle of the image": (
+        "map",
+        traffic(vehicles=1, speed_px=1.0, recall=0.7, alarms=4.0),
     ),
     "a few frames": ("map", traffic(frames=2)),
     "a few frames of many alarms": ("map", traffic(frames=2, alarms=8.0)),

@@ -12,7 +12,7 @@ from vidscore_evaluators.annotations import Annotations, frame_keys
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.formats.coco import unresolved
+from vidscore_evaluators.formats._coco_results import unresolved
 from vidscore_evaluators.formats.source import Source
 
 STREAM_PREFIX = "files-"

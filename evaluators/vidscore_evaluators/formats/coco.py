@@ -21,7 +21,6 @@ The project's readings:
 from __future__ import annotations
 
 import codecs
-from collections.abc import Mapping
 from typing import Any
 
 import numpy as np
@@ -53,8 +52,6 @@ from vidscore_evaluators.formats._coco_entries import (
 from vidscore_evaluators.formats._coco_images import (
     Frame,
     as_ids,
-    each_once,
-    frames_by_name,
     frames_of,
     image_numbers,
     known_entries,
@@ -63,6 +60,7 @@ from vidscore_evaluators.formats._coco_images import (
     size_warnings,
 )
 from vidscore_evaluators.formats._coco_masks import add_segmentations, sizes_of_frames, with_masks
+from vidscore_evaluators.formats._coco_results import pair
 from vidscore_evaluators.formats._coco_text import read_text
 from vidscore_evaluators.formats._files import InputPath, read_bytes
 from vidscore_evaluators.formats._format import (
@@ -77,7 +75,6 @@ from vidscore_evaluators.formats._heads import COCO, COCO_ARRAYS
 from vidscore_evaluators.formats._json import (
     no_garbage_collection,
     parse_json,
-    show_value,
     type_name,
 )
 from vidscore_evaluators.formats._row_frames import (
@@ -92,19 +89,21 @@ from vidscore_evaluators.formats._times import COLUMN as TIME
 from vidscore_evaluators.formats._times import time_warnings
 from vidscore_evaluators.formats.source import (
     IMAGES,
+    NOTHING,
     SWAPPED,
     FaultList,
     Files,
     Numbering,
-    PairReading,
     Reading,
     ReadOptions,
     Source,
+    listed_names,
 )
 
 NAME = COCO
 _EXPECTED = "a JSON file in the form of COCO"
 _OBJECT = "an object with images, categories and annotations"
+_WHOLE = {Side.TRUTH: _OBJECT, Side.DETECTIONS: f"an array of results, or {_OBJECT}"}
 
 
 def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
@@ -118,7 +117,7 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     found = read_text(data)
     with no_garbage_collection():
         if found is None or (found.document is None and side is Side.TRUTH):
-            return _read_parsed(parse_json(data, name, _OBJECT), name, side, options)
+            return _read_parsed(parse_json(data, name, _WHOLE[side]), name, side, options)
         if found.document is None:
             return _results(found.entries, len(found.entries), name, options, FaultList())
         return _read_object(found.document, name, side, found.entries)
@@ -131,78 +130,7 @@ def _read_parsed(document: object, name: str, side: Side, options: ReadOptions) 
     if isinstance(document, dict):
         return _read_object(document, name, side)
     advice = SWAPPED if isinstance(document, list) else None
-    raise InputError([Fault(type_name(document), _OBJECT, source=name, advice=advice)])
-
-
-def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
-    """Give results the frames and class names that their numbers have in the truth."""
-    del known
-    names = {} if detections.numbering is None else detections.numbering.image_names
-    if detections.numbering is not None and not names:
-        return PairReading(detections)
-    if truth.numbering is None or truth.format != NAME:
-        return PairReading(detections, unresolved(detections))
-    faults = FaultList()
-    detections, dropped = _with_known_classes(detections, truth.numbering.labels, faults)
-    found = detections.annotations
-    images: Mapping[int | str, Frame] = truth.numbering.frames
-    if names:
-        images = dict(frames_by_name(truth.numbering).items())
-    ids = [names.get(number, number) for number in found.frame_numbers.tolist()]
-    places = each_once([images.get(own) for own in ids])
-    strange = np.array([place is None for place in places], dtype=np.bool_)
-    expected = "the id or file of one image" if names else "the id of an image"
-    expected += " of the truth"
-    for row in np.flatnonzero(strange).tolist():
-        fault = Fault(show_value(ids[row]), expected, entry=row)
-        faults.add(replace(detections.locate(fault), field="image_id"))
-    dropped += int(found.object_counts[strange].sum())
-    kept = detections.without_frames(strange)
-    moved = _in_frames(kept, [place for place in places if place is not None])
-    return PairReading(replace(moved, numbering=None), faults, dropped)
-
-
-def _with_known_classes(
-    detections: Source, names: Mapping[int, str], faults: FaultList
-) -> tuple[Source, int]:
-    """Name classes; objects of unknown ones are dropped and counted."""
-    found = detections.annotations
-    labels = [names.get(int(number)) for number in found.labels]
-    for number, label in zip(found.labels, labels, strict=True):
-        if label is None:
-            expected = "the id of a category of the truth"
-            faults.add(Fault(number, expected, source=detections.name, field="category_id"))
-    strange = np.array([label is None for label in labels], dtype=np.bool_)
-    unknown = strange[found.label_indices]
-    numbers = tuple(n for n, label in zip(found.labels, labels, strict=True) if label is not None)
-    kept = found.take_objects(~unknown).with_tables(found.sequences, numbers)
-    table = tuple(label for label in labels if label is not None)
-    return replace(detections, annotations=replace(kept, labels=table)), int(unknown.sum())
-
-
-def _in_frames(source: Source, frames: list[Frame]) -> Source:
-    """The source with its frames renamed."""
-    sequences, of_frame, numbers = index_frames(frames)
-    moved = replace(
-        source.annotations,
-        sequences=sequences,
-        frame_sequences=of_frame,
-        frame_numbers=numbers,
-    )
-    return replace(source, annotations=moved)
-
-
-def unresolved(detections: Source) -> FaultList:
-    """A fault where detections name their images and no truth can resolve the names."""
-    faults = FaultList()
-    names: Mapping[int, str] = detections.numbering.image_names if detections.numbering else {}
-    strange = [name for number, name in names.items() if name != str(number)]
-    if strange:
-        advice = "write the numbers of the images, or score against a truth in coco-json"
-        found = f"the image {strange[0]!r}, by a name"
-        expected = "the number of an image"
-        faults.add(Fault(found, expected, detections.name, field="image_id", advice=advice))
-    return faults
+    raise InputError([Fault(type_name(document), _WHOLE[side], source=name, advice=advice)])
 
 
 # --- documents -------------------------------------------------------------------------------
@@ -235,10 +163,19 @@ def _results(
     labels = StringColumn.of_integers(entries.integers("category_id"))
     none = np.zeros(0, dtype=np.int64)
     source = _source(name, frames, none, entries, rows.reshape(-1), labels, Side.DETECTIONS)
-    if images.dtype != np.int64:
-        names = dict(zip(numbers, images.tolist(), strict=True))
-        source = replace(source, numbering=Numbering(image_names=names))
-    return Reading(source, faults, count - len(entries))
+    named = images.dtype != np.int64
+    numbering = Numbering(
+        image_names=dict(zip(numbers, images.tolist(), strict=True)) if named else {},
+        label_entries=_first_entries(entries),
+        of_truth=True,
+    )
+    return Reading(replace(source, numbering=numbering), faults, count - len(entries))
+
+
+def _first_entries(entries: Entries) -> dict[int, int]:
+    """The first entry of each category."""
+    found, first = np.unique(entries.integers("category_id"), return_index=True)
+    return dict(zip(found.tolist(), entries.positions[first].tolist(), strict=True))
 
 
 def _name_files(document: list[Any]) -> bool:
@@ -251,6 +188,9 @@ def _read_object(
     document: dict[str, Any], name: str, side: Side, entries: Entries | None = None
 ) -> Reading:
     """Read an object; `entries` are those of its annotations, where they are read already."""
+    if side is Side.DETECTIONS and not document.keys() & set(COCO_ARRAYS):
+        keys = listed_names(list(document)) or NOTHING
+        raise InputError([Fault(f"an object with {keys}", _WHOLE[side], source=name)])
     lists = {key: document.get(key, []) for key in COCO_ARRAYS}
     wrong = [
         Fault(type_name(value), "an array", source=name, field=key)

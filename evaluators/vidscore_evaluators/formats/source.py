@@ -131,12 +131,16 @@ class Numbering(Struct, frozen=True):
         files: File of each image, in the order of `frames`; empty where unknown.
         image_names: For detections that name their images: the name of each provisional frame
             number, which is replaced once the truth is known.
+        label_entries: The first entry with each class number, where that is still to be looked up.
+        of_truth: Whether the numbers mean what they mean in the truth, and are to be looked up.
     """
 
     frames: Mapping[int | str, tuple[SequenceKey, int]] = field(default_factory=dict)
     labels: Mapping[int, str] = field(default_factory=dict)
     files: Sequence[str] = ()
     image_names: Mapping[int, str] = field(default_factory=dict)
+    label_entries: Mapping[int, int] = field(default_factory=dict)
+    of_truth: bool = False
 
 
 class SourcePositions(Struct, frozen=True, eq=False):

@@ -134,8 +134,8 @@ def test_results_of_unknown_images_and_classes_are_faults(tmp_path: Path) -> Non
     with pytest.raises(InputError) as caught:
         read_pair(truth, path)
     assert [(fault.found, fault.entry, fault.field) for fault in caught.value.faults] == [
-        ("4", None, "category_id"),
         ("8", 2, "image_id"),
+        ("4", 3, "category_id"),
     ]
     pair = read_pair(truth, path, on_error="skip")
     assert pair.detections.annotations.object_count == 2
@@ -212,7 +212,9 @@ def test_all_faults_are_listed(tmp_path: Path) -> None:
         ("", Side.TRUTH, "line 1: found an empty file"),
         ('{"images": [}', Side.TRUTH, "line 1, column 13: found no JSON"),
         ("[]", Side.TRUTH, "found an array, expected an object with images"),
-        ('"x"', Side.DETECTIONS, "found a string"),
+        ('"x"', Side.DETECTIONS, "found a string, expected an array of results"),
+        ("", Side.DETECTIONS, "line 1: found an empty file, expected an array of results"),
+        ('[{"image_id": NaN}]', Side.DETECTIONS, "expected an array of results, or an object"),
         ('{"images": []}', Side.TRUTH, "categories: found nothing, expected an object"),
         ('{"images": {}, "categories": [], "annotations": []}', Side.TRUTH, "found an object"),
     ],
@@ -223,6 +225,15 @@ def test_what_is_no_coco_file_is_refused(
     path = write(tmp_path / "a.json", text)
     faults = validate_file(path, side=side, format_name="coco-json")
     assert any(expected in str(fault) for fault in faults), faults
+
+
+def test_an_object_of_something_else_is_one_fault_that_says_what_results_are(
+    tmp_path: Path,
+) -> None:
+    path = write(tmp_path / "a.json", '{"predictions": [], "version": 1}')
+    [fault] = validate_file(path, side=Side.DETECTIONS)
+    assert fault.found == "an object with predictions, version"
+    assert fault.expected.startswith("an array of results")
 
 
 def test_two_images_of_one_frame_are_a_fault(tmp_path: Path) -> None:

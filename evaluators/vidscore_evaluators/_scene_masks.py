@@ -72,7 +72,7 @@ def with_mask_shapes(kept: Aligned, masks: SideMasks) -> Aligned:
 def missing_masks(side: Side) -> Fault:
     """The fault of a side whose objects have no masks."""
     found, expected = "objects without masks", "a mask for each object, for the base mask"
-    advice = "in COCO files polygons need the width and height of each image"
+    advice = "in COCO files polygons need the width and height of each image; give --image-size"
     return Fault(found, expected, source=side.value, field="masks", advice=advice)
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Mapping
-from functools import cached_property, partial
+from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
 from typing import Literal
@@ -196,19 +196,22 @@ def read_source(
         InputError: With every fault, each with file, line and column or entry.
     """
     options = ReadOptions(**asdict(limits) | {"image_size": image_size, "wanted": wanted})
-    with opened(path, limits) as place:
-        how = _HowToRead(side, format_name, on_error, beside)
-        index = find_index(place) if format_name in (AUTO, *_MIXING) else None
+    return _read(path, _HowToRead(side, format_name, on_error, beside), options)
+
+
+def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Source:
+    with opened(path, options) as place:
+        index = find_index(place) if how.format_name in (AUTO, *_MIXING) else None
         if index is None:
             reading = how.read(place, options)
         else:
             found = read_index(place, index, options)
             reading = read_indexed(found, options, how.read_of_many)
     source = reading.source
-    if wanted is not None and reading.listing is not None:
-        source = _only_wanted(source, wanted, reading.listing)
-    if image_size is not None and not source.image_sizes:
-        sizes = dict.fromkeys(source.annotations.sequences, image_size)
+    if options.wanted is not None and reading.listing is not None:
+        source = _only_wanted(source, options.wanted, reading.listing)
+    if options.image_size is not None and not source.image_sizes:
+        sizes = dict.fromkeys(source.annotations.sequences, options.image_size)
         source = replace(source, image_sizes=sizes)
     return with_skipped(source, reading.skipped)
 
@@ -315,14 +318,12 @@ def read_pair(
     """
     if truth == detections == STANDARD_INPUT:
         raise InputError([Fault("standard input for both sides", "one of them as a file")])
-    read = partial(
-        read_source,
-        format_name=format_name,
-        on_error=on_error,
-        limits=limits,
-        image_size=image_size,
-        wanted=wanted,
-    )
+    facts = {"image_size": image_size, "wanted": wanted, "paired": True}
+    options = ReadOptions(**asdict(limits) | facts)
+
+    def read(path: DataPath, side: Side, beside: str | None) -> Source:
+        return _read(path, _HowToRead(side, format_name, on_error, beside), options)
+
     left, right = _both_sides(read, truth, detections)
     if len({left.format, right.format} - {None, *_MIXING}) > 1:
         expected = f"{left.format}, as the truth is, {' or '.join(_MIXING)}"
@@ -336,13 +337,15 @@ def read_pair(
 
 
 def _both_sides(
-    read: Callable[..., Source], truth: DataPath | Source, detections: DataPath | Source
+    read: Callable[[DataPath, Side, str | None], Source],
+    truth: DataPath | Source,
+    detections: DataPath | Source,
 ) -> tuple[Source, Source]:
     """Both sides; where one cannot be read, the other is all the same, for its faults."""
 
     def attempt(given: DataPath | Source, side: Side, beside: str | None) -> Source | InputError:
         try:
-            return given if isinstance(given, Source) else read(given, side, beside=beside)
+            return given if isinstance(given, Source) else read(given, side, beside)
         except InputError as error:
             return error
 

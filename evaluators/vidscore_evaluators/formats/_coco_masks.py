@@ -22,8 +22,13 @@ from vidscore_evaluators.formats.source import FaultList
 from vidscore_evaluators.mask_forms import compressed_texts, masks_from_runs
 from vidscore_evaluators.masks import Masks, concatenate_masks
 
-_ADVICE = "give width and height in images, write runs (RLE) with their size, or give --image-size"
-
+_ADVICE = (
+    "give width and height in the images of the truth, write runs (RLE) with their size, or give "
+    "--image-size"
+)
+_POLYGONS = Fault(
+    "polygons", "polygons of an image of known size", field="segmentation", advice=_ADVICE
+)
 
 Refuse = Callable[[int, Fault], None]
 """Takes the row of an entry and what is wrong with it."""
@@ -67,7 +72,8 @@ def with_masks(
         place = int(entries.positions[row])
         faults.add(replace(fault, source=source, entry=place, field=field))
 
-    found = _read_masks(entries.segmentations(), image_sizes, good, refuse)
+    segmentations = entries.segmentations()
+    found = _read_masks(segmentations, image_sizes, good, refuse)
     boxes, given = entries.boxes(), np.zeros(len(entries), dtype=np.bool_)
     missing = np.isnan(boxes[:, 0])
     if found is not None:
@@ -76,7 +82,10 @@ def with_masks(
         own = found.masks.boxes()[found.rows[from_masks]] if len(from_masks) else np.zeros((0, BOX))
         boxes[from_masks] = np.concatenate([own[:, :2], own[:, 2:] - own[:, :2]], axis=1)
     for row in np.flatnonzero(missing & ~given & good).tolist():
-        refuse(row, Fault("nothing", BOX_EXPECTED, field="bbox"))
+        if segmentations.forms[row] == Form.POLYGONS:
+            refuse(row, _POLYGONS)
+        else:
+            refuse(row, Fault("nothing", BOX_EXPECTED, field="bbox"))
     columns = {**entries.columns, "bbox": boxes}
     if found is None:
         return replace(entries, columns=columns).take(good)
@@ -117,8 +126,7 @@ def _check_sizes(
     """Refuse polygons without the size of their image, and runs of another size than that."""
     unknown: BoolArray = (image_sizes[:, 0] <= 0) | (image_sizes[:, 1] <= 0)
     for row in np.flatnonzero(unknown & (found.forms == Form.POLYGONS)).tolist():
-        expected = "polygons of an image of known size"
-        refuse(row, Fault("polygons", expected, field="segmentation", advice=_ADVICE))
+        refuse(row, _POLYGONS)
     for row in np.flatnonzero(unknown & (found.forms == Form.NOTHING)).tolist():
         refuse(row, Fault("nothing", "a segmentation, as other entries have", field="segmentation"))
     wrong: BoolArray = sizes != image_sizes
@@ -142,6 +150,20 @@ def _made(
         refuse(row, replace(fault, field=".".join(filter(None, ("segmentation", *part)))))
 
     return read_good_masks(make, rows, refuse_part)
+
+
+def wait_for_sizes(entries: Entries) -> bool:
+    """Whether there are polygons, which need the sizes of their images."""
+    return bool((entries.segmentations().forms == Form.POLYGONS).any())
+
+
+def with_any_box(entries: Entries, rows: BoolArray) -> Entries:
+    """The entries without the segmentations of some, which get a box if they have none."""
+    found = entries.segmentations()
+    boxes = entries.boxes().copy()
+    boxes[rows] = np.nan_to_num(boxes[rows])
+    left = found.with_forms(np.where(rows, Form.NOTHING, found.forms))
+    return replace(entries, columns={**entries.columns, "segmentation": left, "bbox": boxes})
 
 
 def _empty(sizes: IntArray) -> Masks:

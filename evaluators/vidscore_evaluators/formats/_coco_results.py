@@ -13,7 +13,13 @@ from vidscore_evaluators.formats._coco_images import Frame, each_once, frames_by
 from vidscore_evaluators.formats._heads import COCO
 from vidscore_evaluators.formats._json import show_value
 from vidscore_evaluators.formats._row_frames import index_frames
-from vidscore_evaluators.formats.source import FaultList, PairReading, Source
+from vidscore_evaluators.formats.source import (
+    FaultList,
+    Numbering,
+    PairReading,
+    SizeOf,
+    Source,
+)
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
@@ -22,15 +28,20 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     own_numbers = detections.numbering
     if own_numbers is None or not own_numbers.of_truth:
         return PairReading(detections)
+    faults, dropped = FaultList(), 0
     names = own_numbers.image_names
+    if detections.resume is not None:
+        resumed = detections.resume(_sizes(truth, named=bool(names)))
+        faults, dropped = resumed.faults, resumed.skipped
+        detections = replace(resumed.source, warnings=detections.warnings)
+        names = {} if resumed.source.numbering is None else resumed.source.numbering.image_names
     if truth.numbering is None or truth.format != COCO:
-        return PairReading(detections, unresolved(detections))
-    faults = FaultList()
-    detections, dropped = _with_known_classes(detections, truth.numbering.labels, faults)
+        faults.absorb(unresolved(detections))
+        return PairReading(detections, faults, dropped)
+    detections, strange_count = _with_known_classes(detections, truth.numbering.labels, faults)
+    dropped += strange_count
     found = detections.annotations
-    images: Mapping[int | str, Frame] = truth.numbering.frames
-    if names:
-        images = dict(frames_by_name(truth.numbering).items())
+    images = _images(truth.numbering, named=bool(names))
     ids = [names.get(number, number) for number in found.frame_numbers.tolist()]
     places = each_once([images.get(own) for own in ids])
     strange = np.array([place is None for place in places], dtype=np.bool_)
@@ -43,6 +54,26 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     kept = detections.without_frames(strange)
     moved = _in_frames(kept, [place for place in places if place is not None])
     return PairReading(replace(moved, numbering=None), faults, dropped)
+
+
+def _images(numbering: Numbering, *, named: bool) -> Mapping[int | str, Frame]:
+    """The frame of each image of the truth by its id, or by all of its names."""
+    return dict(frames_by_name(numbering).items()) if named else numbering.frames
+
+
+def _sizes(truth: Source, *, named: bool) -> SizeOf:
+    """What finds the size of an image of the truth."""
+    numbering = truth.numbering
+    if numbering is None or truth.format != COCO:
+        return lambda _: (0, 0)
+    images = _images(numbering, named=named)
+    of_frames = dict(zip(numbering.frames.values(), numbering.sizes, strict=True))
+
+    def size_of(own: int | str) -> tuple[int, int] | None:
+        frame = images.get(own)
+        return None if frame is None else (of_frames[frame][0], of_frames[frame][1])
+
+    return size_of
 
 
 def _with_known_classes(

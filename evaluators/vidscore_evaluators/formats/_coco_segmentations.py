@@ -56,6 +56,8 @@ class Segmentations(Protocol):
 
     def __getitem__(self, rows: BoolArray) -> Segmentations: ...
 
+    def with_forms(self, forms: IntArray) -> Segmentations: ...
+
     def masks(self, rows: IntArray, sizes: IntArray) -> Masks:
         """Masks of rows that are all of one form.
 
@@ -95,6 +97,10 @@ class ListedSegmentations(Struct, frozen=True, eq=False):
         has_part = [any(values[row] or ()) for row in polygons.tolist()]
         forms[polygons[np.array(has_part, dtype=np.bool_)]] = Form.POLYGONS
         return cls(contents, forms, own_sizes)
+
+    def with_forms(self, forms: IntArray) -> ListedSegmentations:
+        """The same with other forms."""
+        return replace(self, forms=forms)
 
     def __getitem__(self, rows: BoolArray) -> ListedSegmentations:
         """Keep some."""
@@ -142,6 +148,10 @@ class FlatSegmentations(Struct, frozen=True, eq=False):
     part_lengths: IntArray
     runs: IntArray
     characters: FlagArray
+
+    def with_forms(self, forms: IntArray) -> FlatSegmentations:
+        """The same with other forms."""
+        return replace(self, forms=forms)
 
     def __getitem__(self, rows: BoolArray) -> FlatSegmentations:
         """Keep some."""

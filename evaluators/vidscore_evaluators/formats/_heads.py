@@ -18,7 +18,8 @@ COCO_ARRAYS = ("videos", "images", "categories", "annotations")
 COCO_HEAD = re.compile(
     rb'(?s)(?:\xef\xbb\xbf)?\s*(?:\{.*"(?:%s)"'
     % "|".join((*COCO_ARRAYS, "info", "licenses", "type")).encode()
-    + rb'|\[.*(?:"image_id"|"file_name".*"bbox"|"bbox".*"file_name"))'
+    + rb'|\[.*(?:"image_id"|"file_name".*%s|%s.*"file_name"))'
+    % ((rb'"(?:bbox|segmentation)"',) * 2)
 )
 """An object with a key of COCO, or an array of results."""
 

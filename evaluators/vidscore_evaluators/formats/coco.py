@@ -21,6 +21,7 @@ The project's readings:
 from __future__ import annotations
 
 import codecs
+from functools import partial
 from typing import Any
 
 import numpy as np
@@ -59,7 +60,13 @@ from vidscore_evaluators.formats._coco_images import (
     rows_of,
     size_warnings,
 )
-from vidscore_evaluators.formats._coco_masks import add_segmentations, sizes_of_frames, with_masks
+from vidscore_evaluators.formats._coco_masks import (
+    add_segmentations,
+    sizes_of_frames,
+    wait_for_sizes,
+    with_any_box,
+    with_masks,
+)
 from vidscore_evaluators.formats._coco_results import pair
 from vidscore_evaluators.formats._coco_text import read_text
 from vidscore_evaluators.formats._files import InputPath, read_bytes
@@ -96,6 +103,7 @@ from vidscore_evaluators.formats.source import (
     Numbering,
     Reading,
     ReadOptions,
+    SizeOf,
     Source,
     listed_names,
 )
@@ -154,9 +162,34 @@ def _results(
     ids: str = "image_id",
 ) -> Reading:
     """Results, of `count` entries of which these could be read."""
+    if options.paired and options.image_size is None and wait_for_sizes(entries):
+        without = with_any_box(entries, np.ones(len(entries), dtype=np.bool_))
+        resume = partial(_resumed, entries, name, ids)
+        source = replace(_source_of_results(without, name, ids), resume=resume)
+        return Reading(source, faults, count - len(entries))
     width, height = options.image_size or (0, 0)
     sizes = np.tile(np.array([[height, width]], dtype=np.int64), (len(entries), 1))
     entries = with_masks(entries, sizes, name, "", faults)
+    return Reading(_source_of_results(entries, name, ids), faults, count - len(entries))
+
+
+def _resumed(entries: Entries, name: str, ids: str, size_of: SizeOf) -> Reading:
+    """Results whose masks waited for the sizes of images."""
+    images, rows = np.unique(as_ids(entries.ids(ids)), return_inverse=True)
+    found = [size_of(own) for own in images.tolist()]
+    # What is of no image of the truth is refused as such, whatever its mask is.
+    strange = np.array([size is None for size in found], dtype=np.bool_)[rows.reshape(-1)]
+    sizes = np.array([size or (1, 1) for size in found], dtype=np.int64).reshape(-1, 2)
+    faults = FaultList()
+    left = with_any_box(entries, strange) if strange.any() else entries
+    left = with_masks(left, sizes[rows.reshape(-1)], name, "", faults)
+    if faults and not np.isnan(entries.boxes()).any():
+        # A detector's boxes are good without its outlines.
+        faults, left = FaultList(), with_any_box(entries, np.ones(len(entries), dtype=np.bool_))
+    return Reading(_source_of_results(left, name, ids), faults, len(entries) - len(left))
+
+
+def _source_of_results(entries: Entries, name: str, ids: str) -> Source:
     images, rows = np.unique(as_ids(entries.ids(ids)), return_inverse=True)
     numbers = images.tolist() if images.dtype == np.int64 else image_numbers(images.tolist())
     frames = [(SequenceKey("", IMAGES), number) for number in numbers]
@@ -169,7 +202,7 @@ def _results(
         label_entries=_first_entries(entries),
         of_truth=True,
     )
-    return Reading(replace(source, numbering=numbering), faults, count - len(entries))
+    return replace(source, numbering=numbering)
 
 
 def _first_entries(entries: Entries) -> dict[int, int]:
@@ -232,7 +265,8 @@ def _read_object(
     times_s = images.numbers(TIME)
     source = _source(name, frames, np.arange(len(frames)), entries, rows, labels, side, times_s)
     of_image = dict(zip(ids.tolist(), frames, strict=True))
-    numbering = Numbering(of_image, names, images.strings("file_name"))
+    files = images.strings("file_name")
+    numbering = Numbering(of_image, names, files, heights_widths.tolist())
     sizes = largest_sizes(images, frames)
     warnings = (*size_warnings(lists["images"], images, name), *source.warnings)
     source = replace(source, numbering=numbering, image_sizes=sizes, warnings=warnings)

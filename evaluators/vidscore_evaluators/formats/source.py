@@ -97,10 +97,12 @@ class ReadOptions(ReadLimits, frozen=True):
         image_size: Width and height in pixels of every image; None where it is not known.
         wanted: Sequences that are wanted, of formats that find them without reading the others;
             None for all.
+        paired: Whether detections are read beside their truth, which may say what they leave out.
     """
 
     image_size: tuple[int, int] | None = None
     wanted: Wanted | None = None
+    paired: bool = False
 
 
 class Listing(Struct, frozen=True):
@@ -122,6 +124,10 @@ class Listing(Struct, frozen=True):
         return tuple(key for key in self.sequences if key not in self.empty)
 
 
+SizeOf = Callable[[int | str], tuple[int, int] | None]
+"""Height and width of an image by its number or name, 0 where unknown; None for no such image."""
+
+
 class Numbering(Struct, frozen=True):
     """Meaning of the numbers in files that detections share with their truth.
 
@@ -129,6 +135,7 @@ class Numbering(Struct, frozen=True):
         frames: Sequence and frame number of each image, by its number or other id.
         labels: Name of each class number.
         files: File of each image, in the order of `frames`; empty where unknown.
+        sizes: Height and width of each image, in that order, 0 where unknown; empty likewise.
         image_names: For detections that name their images: the name of each provisional frame
             number, which is replaced once the truth is known.
         label_entries: The first entry with each class number, where that is still to be looked up.
@@ -138,6 +145,7 @@ class Numbering(Struct, frozen=True):
     frames: Mapping[int | str, tuple[SequenceKey, int]] = field(default_factory=dict)
     labels: Mapping[int, str] = field(default_factory=dict)
     files: Sequence[str] = ()
+    sizes: Sequence[Sequence[int]] = ()
     image_names: Mapping[int, str] = field(default_factory=dict)
     label_entries: Mapping[int, int] = field(default_factory=dict)
     of_truth: bool = False
@@ -202,6 +210,8 @@ class Source(Struct, frozen=True, eq=False):
             files or the reader's options give it.
         listing: What is known of the whole side; None where all of it was read.
         tells_shape: Whether it says of which shape objects are; JSON lines without one do not.
+        resume: Reads detections whose masks wait for the sizes of the truth's images, given height
+            and width by the number or name of an image; None where nothing waits.
     """
 
     annotations: Annotations
@@ -213,6 +223,7 @@ class Source(Struct, frozen=True, eq=False):
     image_sizes: ImageSizes = field(default_factory=dict)
     listing: Listing | None = None
     tells_shape: bool = True
+    resume: Callable[[SizeOf], Reading] | None = None
 
     def locate(self, fault: Fault) -> Fault:
         """Turn the frame row of an evaluator's fault into file and line, or entry.

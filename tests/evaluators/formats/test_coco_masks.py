@@ -11,6 +11,7 @@ import pytest
 from msgspec.structs import replace
 
 from vidscore_evaluators import mask_forms
+from vidscore_evaluators._scene_masks import missing_masks
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import read_pair, read_source
@@ -41,10 +42,13 @@ def truth_of(*annotations: dict[str, Any], size: bool = True) -> dict[str, Any]:
     }
 
 
-def read(folder: Path, document: object, side: Side = Side.TRUTH, **options: Any) -> Source:
-    path = folder / "file.json"
+def saved(path: Path, document: object) -> Path:
     path.write_text(json.dumps(document))
-    return read_source(path, side, **options)
+    return path
+
+
+def read(folder: Path, document: object, side: Side = Side.TRUTH, **options: Any) -> Source:
+    return read_source(saved(folder / "file.json", document), side, **options)
 
 
 def faults_of(folder: Path, document: object, side: Side = Side.TRUTH) -> tuple[Fault, ...]:
@@ -101,6 +105,78 @@ def test_polygons_need_the_size_of_their_image(tmp_path: Path) -> None:
     [fault] = faults_of(tmp_path, mixed)
     assert (fault.entry, fault.field) == (0, "annotations.segmentation")
     assert fault.found == "polygons"
+
+
+def test_polygons_of_results_have_the_size_of_the_image_in_the_truth(tmp_path: Path) -> None:
+    """With a box of their own or without, by the id of the image or by its file."""
+    document = truth_of(annotation(1, POLYGON))
+    document["images"][0]["file_name"] = "a/1.jpg"
+    entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": POLYGON}
+    by_file = {**entry, "file_name": "1.jpg"}
+    del by_file["image_id"]
+    truth = saved(tmp_path / "t.json", document)
+    for result, box in (
+        (entry, [1, 2, 3, 4]),
+        ({**entry, "bbox": [0, 0, 5, 5]}, [0, 0, 5, 5]),
+        (by_file, [1, 2, 3, 4]),
+    ):
+        pair = read_pair(truth, saved(tmp_path / "r.json", [result]))
+        assert masks_of(pair.detections).areas().tolist() == [4.0]
+        assert masks_of(pair.detections).sizes.tolist() == [[6, 8]]
+        assert pair.detections.annotations.coordinates.tolist() == [box]
+
+
+def test_polygons_of_results_beside_a_truth_without_sizes_are_told_what_to_give(
+    tmp_path: Path,
+) -> None:
+    """Those that have boxes are boxes; --image-size is named either way."""
+    truth = saved(tmp_path / "t.json", truth_of(annotation(1, POLYGON), size=False))
+    entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": POLYGON}
+    path = saved(tmp_path / "r.json", [{**entry, "bbox": [0, 0, 5, 5]}, entry])
+    with pytest.raises(InputError) as caught:
+        read_pair(truth, path)
+    [fault] = caught.value.faults
+    assert (fault.entry, fault.field, fault.found) == (1, "segmentation", "polygons")
+    assert "--image-size" in str(fault.advice)
+    pair = read_pair(truth, path, on_error="skip")
+    assert pair.detections.annotations.coordinates.tolist() == [[0, 0, 5, 5]]
+    assert pair.detections.annotations.masks is None
+    assert [warning.count for warning in pair.detections.warnings] == [1]
+    assert "--image-size" in str(missing_masks(Side.DETECTIONS).advice)
+
+
+def test_results_of_polygons_alone_need_a_size_where_there_is_no_truth(tmp_path: Path) -> None:
+    entry = {"image_id": 1, "category_id": 1, "score": 0.5, "segmentation": POLYGON}
+    [fault] = faults_of(tmp_path, [entry], Side.DETECTIONS)
+    assert (fault.entry, fault.field, fault.found) == (0, "segmentation", "polygons")
+
+
+def test_results_of_boxes_beside_wrong_polygons_are_boxes(tmp_path: Path) -> None:
+    """As they are without a size of their image."""
+    truth = saved(tmp_path / "t.json", truth_of(annotation(1, POLYGON)))
+    entry = {"image_id": 1, "category_id": 1, "score": 0.5, "bbox": [0, 0, 5, 5]}
+    results = [{**entry, "segmentation": POLYGON}, {**entry, "segmentation": [[1, 2, 3, 2]]}]
+    pair = read_pair(truth, saved(tmp_path / "r.json", results))
+    assert pair.detections.annotations.masks is None
+    assert pair.detections.annotations.object_count == 2
+
+
+def test_polygons_of_results_that_are_wrong_are_faults_beside_a_truth(tmp_path: Path) -> None:
+    """And so are those of an image that is not in the truth, as ever."""
+    truth = saved(tmp_path / "t.json", truth_of(annotation(1, POLYGON)))
+    entry = {"image_id": 1, "category_id": 1, "score": 0.5}
+    results = [
+        {**entry, "segmentation": [[1, 2, 3, 2, 3]]},
+        {**entry, "segmentation": POLYGON, "image_id": 9},
+        {**entry, "segmentation": POLYGON},
+    ]
+    path = saved(tmp_path / "r.json", results)
+    with pytest.raises(InputError) as caught:
+        read_pair(truth, path)
+    found = [(fault.entry, fault.field) for fault in caught.value.faults]
+    assert found == [(0, "segmentation"), (1, "image_id")]
+    pair = read_pair(truth, path, on_error="skip")
+    assert masks_of(pair.detections).areas().tolist() == [4.0]
 
 
 @pytest.mark.parametrize(

@@ -12,11 +12,13 @@ from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import ARITIES, Annotations, Side, with_arity
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
-from vidscore_evaluators.formats import AUTO, OnError, read_pair
+from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair
 from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.formats.source import Source, Wanted
+from vidscore_evaluators.plausibility.listed_names import listed_name_warnings
 from vidscore_evaluators.presets import create_evaluators, format_of
 from vidscore_evaluators.remote_files import DataPath, data_path
 from vidscore_evaluators.selection import ALL, Selected, Selection
@@ -101,16 +103,24 @@ def prepare(
         known=frozenset(sequence.key for sequence in specification.sequences),
         wanted=wanted,
     )
-    pair = structs.replace(
-        pair,
-        truth=_fitted(pair.truth, pair.detections, [one.needs.truth_arities for one in evaluators]),
-        detections=_fitted(
-            scaled(pair.detections, choice.confidence_scale),
-            pair.truth,
-            [one.needs.detection_arities for one in evaluators],
-        ),
-    )
+    pair = structs.replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+    pair = with_listed_names(fitted(pair, evaluators), specification)
     return choose_part(choice.selection, evaluators, pair, specification)
+
+
+def fitted(pair: Pair, evaluators: Sequence[Evaluator[Any]]) -> Pair:
+    """The pair, whose sides that say no shape have one that the evaluators take.
+
+    Args:
+        pair: Both sides, as read.
+        evaluators: The evaluators.
+    """
+    truth, detections = pair.truth, pair.detections
+    return structs.replace(
+        pair,
+        truth=_fitted(truth, detections, [one.needs.truth_arities for one in evaluators]),
+        detections=_fitted(detections, truth, [one.needs.detection_arities for one in evaluators]),
+    )
 
 
 def _fitted(source: Source, other: Source, accepted: Sequence[tuple[int, ...]]) -> Source:
@@ -121,6 +131,25 @@ def _fitted(source: Source, other: Source, accepted: Sequence[tuple[int, ...]]) 
     wanted = other.annotations.arity if other.tells_shape else source.annotations.arity
     arity = wanted if wanted in common or not common else common[0]
     return structs.replace(source, annotations=with_arity(source.annotations, arity))
+
+
+def with_listed_names(pair: Pair, specification: BenchmarkSpec) -> Pair:
+    """The pair with a warning of names that the specification lists and the whole data lacks.
+
+    Args:
+        pair: Both sides, as read.
+        specification: The benchmark's specification.
+    """
+    keys = (
+        key
+        for source in (pair.truth, pair.detections)
+        for key in (source.annotations if source.listing is None else source.listing).sequences
+    )
+    found = tuple(listed_name_warnings(specification, keys))
+    if not found:
+        return pair
+    truth = structs.replace(pair.truth, warnings=(*pair.truth.warnings, *found))
+    return structs.replace(pair, truth=truth)
 
 
 def _scene(

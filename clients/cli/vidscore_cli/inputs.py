@@ -134,7 +134,7 @@ def read_data(
         InputError: With every fault of both sides.
     """
     from vidscore_evaluators.formats import read_pair
-    from vidscore_evaluators.preparation import scaled
+    from vidscore_evaluators.preparation import scaled, with_listed_names
     from vidscore_evaluators.presets import format_of
 
     check_format_name(choice.input_format)
@@ -147,7 +147,8 @@ def read_data(
         known=frozenset(sequence.key for sequence in specification.sequences),
         wanted=wanted,
     )
-    return structs.replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+    pair = structs.replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
+    return with_listed_names(pair, specification)
 
 
 def read_truth(

@@ -215,14 +215,14 @@ class LiveScoring:
         from vidscore_evaluators.formats import read_pair, with_skipped
         from vidscore_evaluators.formats.json_lines import source_of_blocks
         from vidscore_evaluators.input_checks import check_sides
-        from vidscore_evaluators.preparation import scaled
+        from vidscore_evaluators.preparation import scaled, with_listed_names
         from vidscore_evaluators.report import with_warnings
         from vidscore_evaluators.scoring import score_pair
 
         source = with_skipped(source_of_blocks(self.reader, self._blocks), skipped)
         pair = read_pair(self._truth, source, known=frozenset(self._known))
         pair = replace(pair, detections=scaled(pair.detections, self._typed.confidence_scale))
-        self._pair = pair
+        self._pair = pair = with_listed_names(pair, self._specification)
         if self._typed.online:
             reports = score_pair(self._evaluators, pair, self._specification, online=True)
             self._alarm.judge(reports, "everything")

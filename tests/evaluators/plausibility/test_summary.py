@@ -10,7 +10,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec import structs
-from tests.evaluators.plausibility.changes import as_sizes, labelled, some_labelled
+from tests.evaluators.plausibility.changes import (
+    as_sizes,
+    from_below,
+    joined,
+    labelled,
+    some_labelled,
+)
 from tests.evaluators.plausibility.traffic import traffic, without
 
 from vidscore_evaluators.alignment import align
@@ -41,6 +47,9 @@ DOUBTFUL = {
     "right": DETECTIONS,
     "sizes": read(as_sizes(traffic(frames=120)[1])),
     "labels": read(labelled(traffic(frames=120)[1], car="Car")),
+    "mixed": read(labelled(traffic(frames=120)[1], car="bus", bus="car")),
+    "twice": read(joined(traffic(frames=120)[1], traffic(frames=120)[1])),
+    "mirrored": read(from_below(traffic(frames=120)[1])),
     "ghosts": read(some_labelled(without(traffic(frames=120)[1], "confidence"), "ghost")),
     "late": structs.replace(DETECTIONS, frame_numbers=DETECTIONS.frame_numbers + 1),
 }
@@ -82,6 +91,7 @@ def test_parts_in_any_order_give_the_bytes_of_the_whole(name: str, seed: int) ->
 def test_a_stream_warns_as_a_batch_does(name: str) -> None:
     """Frame after frame, in the order of the detections, gives the batch's warnings at the end."""
     detections = DOUBTFUL[name]
+    assert (name == "right") == (not warnings_of(detections))
     scorer = StreamScorer([EVALUATOR])
     for row in range(0, detections.frame_count, 50):
         scorer.add(

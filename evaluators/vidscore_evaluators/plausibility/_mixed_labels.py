@@ -68,7 +68,8 @@ def mixed_labels(sample: Sample, pairing: Pairing, overlaps: FloatArray) -> Mixe
     rows, wanted, found = _found_as(pairing, overlaps, of_truth, of_detections)
     counts = np.bincount(wanted * len(names) + found, minlength=len(names) ** 2)
     counts = counts.reshape(len(names), len(names))
-    mixed = _mixed(counts)
+    # Labels that the truth does not have are warned of by their names.
+    mixed = _mixed(counts) & np.isin(names, sample.labels[0])
     moved = counts[mixed]
     if len(moved) < _LEAST_LABELS or moved.sum() < max(_LEAST_PAIRS, _LEAST_SHARE * len(rows)):
         return None

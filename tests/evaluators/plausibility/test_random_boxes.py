@@ -34,6 +34,18 @@ def test_boxes_at_random_fit_no_other_reading(largest: float, seed: int, swapped
     assert not [code for code in found if code.startswith("reads_")]
 
 
+@pytest.mark.parametrize("names", [("van", "lorry"), ("Car", "Bus"), (1, 2)])
+def test_labels_that_the_truth_does_not_have_are_not_said_to_be_mixed_up(
+    names: tuple[str | int, str | int],
+) -> None:
+    """They have warnings of their own."""
+    truth, detections = traffic()
+    others = detections | {"class": np.where(detections["class"] == "car", *names)}
+    found = [warning.code for warning in score("map", truth, others).warnings]
+    assert len(found) == 1
+    assert found[0] in {"no_label_in_common", "labels_written_otherwise"}
+
+
 MOVED: dict[str, tuple[Columns, Columns]] = {
     "several vehicles": traffic(),
     "one vehicle": traffic(vehicles=1),

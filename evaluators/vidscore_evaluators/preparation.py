@@ -116,6 +116,8 @@ def fitted(pair: Pair, evaluators: Sequence[Evaluator[Any]]) -> Pair:
         evaluators: The evaluators.
     """
     truth, detections = pair.truth, pair.detections
+    if truth.tells_shape and detections.tells_shape:
+        return pair
     return structs.replace(
         pair,
         truth=_fitted(truth, detections, [one.needs.truth_arities for one in evaluators]),

@@ -203,10 +203,11 @@ def select_part(
     Raises:
         click.UsageError: If a name is none, or nothing is left to score.
     """
+    from vidscore_evaluators.preparation import fitted
     from vidscore_evaluators.selection import select
 
     try:
-        return select(selection, evaluators, pair, specification)
+        return select(selection, evaluators, fitted(pair, evaluators), specification)
     except ParameterError as error:
         raise click.UsageError("\n".join(fault.description for fault in error.faults)) from None
 

@@ -348,3 +348,13 @@ def test_the_file_of_an_unknown_sequence_comes_with_the_name_that_was_meant(
     assert result.exit_code == 1
     assert "found sequence stret, " in result.stderr
     assert "; did you mean street?" in result.stderr
+
+
+def test_json_lines_without_an_object_are_of_the_shape_that_is_scored(tmp_path: Path) -> None:
+    """They have no coordinates that would say it."""
+    frame = '{"sequence":"a","frame":%d,"objects":[]}\n'
+    for name in ("truth", "detections"):
+        (tmp_path / f"{name}.jsonl").write_text("".join(frame % number for number in range(1, 6)))
+    sides = [f"--{side}={tmp_path / side}.jsonl" for side in ("truth", "detections")]
+    scored = run("score", "f1", *sides, "--set", "base=euclidean", "--format", "json")
+    assert scored.exit_code == 0

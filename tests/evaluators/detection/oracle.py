@@ -14,6 +14,9 @@ from itertools import permutations
 
 from vidscore_evaluators.annotations import Annotations, FrameFlag, ObjectFlag
 
+SHORT_BY = 1e-9
+"""By how much a similarity may fall short of a threshold: the default of `threshold_tolerance`."""
+
 Box = tuple[float, ...]
 Cell = tuple[str, str, int, str]
 """Domain, sequence, frame number and class."""
@@ -104,7 +107,7 @@ def greedy(cell: Objects, threshold: float) -> list[Found]:
     for confidence, box in cell.detections:
         outcome: bool | None = False
         for candidates, result in ((free, True), (free_ignored, None)):
-            alike = [object_ for object_ in candidates if iou(object_, box) >= threshold]
+            alike = [object_ for object_ in candidates if iou(object_, box) >= threshold - SHORT_BY]
             if alike:
                 candidates.remove(max(alike, key=lambda object_: iou(object_, box)))
                 outcome = result

@@ -157,7 +157,7 @@ async def test_an_evaluator_that_there_is_not_is_told_with_its_place(running: Ru
         ),
         (
             [*upload(), Request(detections=points({1: HERE}, sequence="none"), system=1)],
-            "configuration.systems[1]",
+            "configuration.systems[1].frame_numbers[2]",
         ),
     ],
 )  # fmt: skip

@@ -11,13 +11,16 @@ import hmac
 import re
 import secrets
 import time
-from collections import OrderedDict
-from collections.abc import Callable, Mapping
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 from starlette.requests import Request
 from starlette.responses import Response
+
+from vidscore_server.web.site.service import ServiceError
 
 SESSION_COOKIE = "vidscore-session"
 FORM_COOKIE = "vidscore-form"
@@ -30,6 +33,9 @@ _FORM_TEXT = re.compile(r"[0-9a-f]{32}")
 MOST_TRIES = 5
 PAUSE_S = 60.0
 MOST_HOSTS = 10_000
+
+MOST_FORMS_OF_HOST = 100
+"""Forms of one host that have begun to come and are not whole; files that come take hours."""
 
 
 class SiteAddress(Struct, frozen=True):
@@ -125,6 +131,37 @@ class Tries(Struct):
     def _recent(self, host: str) -> list[float]:
         since = self.clock() - PAUSE_S
         return [at for at in self._failed.get(host, []) if at > since]
+
+
+class UnfinishedForms(Struct):
+    """Bounds the forms that come at a time from one host, so that they take few connections."""
+
+    _open: Counter[str] = field(default_factory=Counter)
+
+    @contextmanager
+    def one_of(self, host: str) -> Iterator[None]:
+        """Count a form while it comes.
+
+        Args:
+            host: Who sends it.
+
+        Raises:
+            ServiceError: If too many come from there.
+        """
+        if self._open[host] >= MOST_FORMS_OF_HOST:
+            raise ServiceError(
+                "RESOURCE_EXHAUSTED",
+                "FORMS",
+                f"{MOST_FORMS_OF_HOST} forms of your machine, or its proxy, are being sent; "
+                "try again when they are done.",
+            )
+        self._open[host] += 1
+        try:
+            yield
+        finally:
+            self._open[host] -= 1
+            if not self._open[host]:
+                del self._open[host]
 
 
 HEADERS: Mapping[str, str] = {

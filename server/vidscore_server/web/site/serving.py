@@ -7,9 +7,11 @@ import socket
 import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
 import uvicorn
 from starlette.types import ASGIApp
+from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from vidscore_evaluators.errors import Fault
 from vidscore_server.errors import ListenError
@@ -18,9 +20,15 @@ from vidscore_server.web.serving import SERVER_OPTIONS, listening_socket
 from vidscore_server.web.site.protection import SiteAddress
 
 MOST_CONNECTIONS = 500
-"""Connections and answers that are open at once; further ones get 503."""
+"""Connections that are open at once.
 
-KEEP_ALIVE_S = 20
+A further one takes the place of the one that has waited longest for a request. Only where none
+waits, because each has a request at work, it gets 503.
+"""
+
+HEAD_TIMEOUT_S = 20.0
+"""Time for a connection to send a whole request head: the first, or the next one."""
+
 BACKLOG = 128
 
 
@@ -61,8 +69,9 @@ class SiteServer:
         config = uvicorn.Config(
             app,
             proxy_headers=bool(self._settings.web_base_url),
-            limit_concurrency=MOST_CONNECTIONS,
-            timeout_keep_alive=KEEP_ALIVE_S,
+            http=SiteConnection,
+            limit_concurrency=MOST_CONNECTIONS + 1,
+            timeout_keep_alive=int(HEAD_TIMEOUT_S),
             **SERVER_OPTIONS,
         )
         config.load()
@@ -74,6 +83,77 @@ class SiteServer:
         """Let answers that are under way end, briefly, and stop listening."""
         self._server.should_exit = True
         await self._serving
+
+
+class SiteConnection(H11Protocol):
+    """A connection that is closed where it asks nothing for long, or others need its place.
+
+    uvicorn itself gives any time to a first request, and to the rest of one that has begun; and it
+    counts connections that ask nothing like those whose requests are at work. So whoever opened
+    enough of them shut everybody out.
+    """
+
+    waits_since_s: float | None = None
+    """When it began to wait for a request; None while one is at work."""
+
+    _timer: asyncio.TimerHandle | None = None
+
+    def connection_made(self, transport: asyncio.Transport) -> None:  # type: ignore[override]
+        """Begin to wait for a request."""
+        super().connection_made(transport)
+        if len(self.connections) > MOST_CONNECTIONS:
+            self._make_room()
+        self._wait()
+
+    def connection_lost(self, exc: Exception | None) -> None:
+        """Wait for nothing any more."""
+        self._stop_waiting()
+        super().connection_lost(exc)
+
+    def data_received(self, data: bytes) -> None:
+        """Take bytes in; once they are a whole head, nothing is waited for."""
+        super().data_received(data)
+        if self._is_at_work:
+            self._stop_waiting()
+
+    def on_response_complete(self) -> None:
+        """Begin to wait for the next request, unless it is there already."""
+        super().on_response_complete()
+        if not self._is_at_work and not self.transport.is_closing():
+            self._wait()
+
+    @property
+    def _is_at_work(self) -> bool:
+        """Whether a request has come that is not answered yet."""
+        cycle: Any = self.cycle  # None before the first one, whatever its type says
+        return cycle is not None and not cycle.response_complete
+
+    def _wait(self) -> None:
+        self._stop_waiting()
+        self.waits_since_s = self.loop.time()
+        self._timer = self.loop.call_later(HEAD_TIMEOUT_S, self.give_up)
+
+    def _stop_waiting(self) -> None:
+        self.waits_since_s = None
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def give_up(self) -> None:
+        """Close the connection."""
+        self._stop_waiting()
+        self.connections.discard(self)  # it counts no more, though it ends a little later
+        self.transport.close()
+
+    def _make_room(self) -> None:
+        """Close the connection that has waited longest, if any waits."""
+        waiting = [
+            (other.waits_since_s, id(other), other)
+            for other in self.connections
+            if isinstance(other, SiteConnection) and other.waits_since_s is not None
+        ]
+        if waiting:
+            min(waiting)[-1].give_up()
 
 
 class _Server(uvicorn.Server):

@@ -19,6 +19,7 @@ from vidscore_server.web.site.protection import (
     SESSION_COOKIE,
     SiteAddress,
     Tries,
+    UnfinishedForms,
     form_text,
     has_key,
     is_foreign,
@@ -29,6 +30,9 @@ from vidscore_server.web.site.spool import Spool
 MOST_FORM_BYTES = 1 << 20
 """How large a form may be that says nothing else."""
 
+FORM_TIMEOUT_S = 60.0
+"""Time for a form of that size, and for each `MOST_FORM_BYTES` of a larger one."""
+
 
 class Site(Struct, frozen=True):
     """What all pages share.
@@ -38,6 +42,7 @@ class Site(Struct, frozen=True):
         address: How browsers reach the site.
         grpc_address: Where clients find the gRPC server, for commands on pages.
         tries: Bounds how often signing in may fail.
+        forms: Bounds how many forms come at a time.
         clock: The time.
         spool: Keeps uploaded files until they are submitted.
         truths: Keeps uploaded ground truth until it is confirmed.
@@ -48,6 +53,7 @@ class Site(Struct, frozen=True):
     address: SiteAddress
     grpc_address: str = ""
     tries: Tries = field(default_factory=Tries)
+    forms: UnfinishedForms = field(default_factory=UnfinishedForms)
     clock: Callable[[], datetime] = lambda: datetime.now(UTC)
     spool: Spool = field(default_factory=Spool)
     truths: Spool = field(default_factory=Spool)
@@ -179,11 +185,12 @@ class Visit:
             maximum_bytes: Size of the largest form; not a byte more is read.
 
         Raises:
-            ServiceError: If it is larger.
+            ServiceError: If it is larger, takes too long, or too many come from its host.
         """
         request = Request(self.request.scope, _bounded(self.request, maximum_bytes))
         self._forms.append(request)
-        return await request.form(max_files=8, max_fields=1000)
+        with self.site.forms.one_of(self.host):
+            return await request.form(max_files=8, max_fields=1000)
 
     async def close(self) -> None:
         """Let go of the files that came with forms."""
@@ -247,10 +254,10 @@ class Visit:
 
 
 def _bounded(request: Request, maximum_bytes: int) -> Receive:
-    """The body of a request, of which no more is read than is allowed.
+    """The body of a request, of which no more is read than is allowed, nor more slowly.
 
     Raises:
-        ServiceError: If it says that it has more; while it is read, if it has.
+        ServiceError: If it says that it has more; while it is read, if it has, or takes too long.
     """
     error = ServiceError(
         "INVALID_ARGUMENT", "INPUT", f"The form has more than {maximum_bytes:,} bytes."
@@ -259,10 +266,19 @@ def _bounded(request: Request, maximum_bytes: int) -> Receive:
     if stated.isdigit() and int(stated) > maximum_bytes:
         raise error
     count = 0
+    loop = asyncio.get_running_loop()
+    begin_s = loop.time()
 
     async def receive() -> Message:
         nonlocal count
-        message = await request.receive()
+        due_s = begin_s + FORM_TIMEOUT_S * (1 + count // MOST_FORM_BYTES)
+        try:
+            async with asyncio.timeout_at(due_s):
+                message = await request.receive()
+        except TimeoutError:
+            raise ServiceError(
+                "DEADLINE_EXCEEDED", "INPUT", "The form took too long to come; send it again."
+            ) from None
         count += len(message.get("body", b""))
         if count > maximum_bytes:
             raise error

@@ -22,6 +22,7 @@ from vidscore_protos.v1 import (
     server_service_pb2,
     server_service_pb2_grpc,
 )
+from vidscore_server.addresses import ListenAddress
 from vidscore_server.api.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard, OpenCalls
 from vidscore_server.api.reflection import SERVICES as REFLECTION_SERVICES
 from vidscore_server.api.reflection import Reflection
@@ -35,7 +36,7 @@ from vidscore_server.executors import JobRunner
 from vidscore_server.logs import log, places_of
 from vidscore_server.metrics import Metrics, MetricsEndpoint
 from vidscore_server.runtime import utc_now
-from vidscore_server.settings import ListenAddress, Settings, SettingsError
+from vidscore_server.settings import Settings, SettingsError
 from vidscore_server.store import SqlStore
 from vidscore_server.workers import WorkerPool
 

@@ -25,9 +25,10 @@ except ImportError:
 if TYPE_CHECKING:
     import grpc
 
+    from vidscore_server.addresses import ListenAddress
     from vidscore_server.api.guard import Guard
     from vidscore_server.domain.hosting import Hosting
-    from vidscore_server.settings import ListenAddress, Settings
+from vidscore_server.settings import Settings
 
 
 class HostedSite:

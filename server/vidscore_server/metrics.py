@@ -29,13 +29,13 @@ from prometheus_client import (
 from prometheus_client.metrics_core import GaugeMetricFamily, Metric
 from prometheus_client.registry import Collector
 
+from vidscore_server.addresses import ListenAddress
 from vidscore_server.domain.live import LiveScore
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.domain.release import values_of
 from vidscore_server.domain.sessions import Sessions
 from vidscore_server.domain.states import UNFINISHED
 from vidscore_server.errors import ListenError
-from vidscore_server.settings import ListenAddress
 from vidscore_server.store import SqlStore
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import SubmissionRecord

@@ -8,18 +8,18 @@ overrides the environment, and the environment the file.
 from __future__ import annotations
 
 import dataclasses
-import ipaddress
 import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, ClassVar, Literal, NamedTuple
+from typing import Any, ClassVar, Literal
 from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.parameters import parameter, parse_parameters
+from vidscore_server.addresses import ListenAddress, parse_address
 
 ENVIRONMENT_PREFIX = "VIDSCORE_SERVER_"
 
@@ -33,27 +33,6 @@ class SettingsError(InputError):
     """Settings are invalid or contradict each other; `faults` lists every fault."""
 
     reason: ClassVar[str] = "INVALID_SETTINGS"
-
-
-class ListenAddress(NamedTuple):
-    """Host and port; port 0 takes a free one."""
-
-    host: str
-    port: int
-
-    @property
-    def is_loopback(self) -> bool:
-        """Whether only this machine can reach it."""
-        if self.host == "localhost":
-            return True
-        try:
-            return ipaddress.ip_address(self.host).is_loopback
-        except ValueError:
-            return False
-
-    def __str__(self) -> str:
-        """``host:port``, an IPv6 host in brackets."""
-        return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
 
 
 def _integer(default: int, description: str, maximum: int, *, minimum: int = 1) -> Any:
@@ -308,17 +287,17 @@ class Settings:
     @property
     def address(self) -> ListenAddress:
         """`listen`, parsed."""
-        return _parse_address(self.listen)
+        return parse_address(self.listen)
 
     @property
     def metrics_address(self) -> ListenAddress | None:
         """`metrics_listen`, parsed; None if it is empty."""
-        return _parse_address(self.metrics_listen) if self.metrics_listen else None
+        return parse_address(self.metrics_listen) if self.metrics_listen else None
 
     @property
     def web_address(self) -> ListenAddress | None:
         """`web`, parsed; None if it is empty."""
-        return _parse_address(self.web) if self.web else None
+        return parse_address(self.web) if self.web else None
 
     def faults(self) -> Iterator[Fault]:
         """Yield contradictions between settings that are valid by themselves."""
@@ -369,7 +348,7 @@ class Settings:
             return
         parts = urlsplit(self.executor)
         try:
-            address = _parse_address(parts.netloc)
+            address = parse_address(parts.netloc)
         except ValueError:
             address = None
         if address is None or parts.scheme not in DASK_SCHEMES or parts.path:
@@ -486,15 +465,3 @@ def _placed(fault: Fault, sources: list[_Source]) -> Fault:
             spelling = source.spelling[fault.field]
             return structs.replace(fault, source=source.name, field=spelling)
     return fault
-
-
-def _parse_address(text: str) -> ListenAddress:
-    """Parse ``host:port`` or ``[host]:port``; the message of a ValueError is the expected form."""
-    host, _, port = text.rpartition(":")
-    bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host
-    bracketed = bare != host
-    if not bare or not port.isascii() or not port.isdigit() or int(port) > 65_535:
-        raise ValueError("host:port, with a port from 0 to 65535")
-    if (":" in bare) != bracketed:
-        raise ValueError("an IPv6 host in brackets, such as [::1]:50051")
-    return ListenAddress(bare, int(port))

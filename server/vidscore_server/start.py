@@ -11,10 +11,11 @@ import signal
 import sys
 from collections.abc import Callable
 
+from vidscore_server.addresses import ListenAddress
 from vidscore_server.application import ScoringServer
 from vidscore_server.executors import JobRunner, open_executor
 from vidscore_server.logs import configure_logging, log
-from vidscore_server.settings import ListenAddress, Settings
+from vidscore_server.settings import Settings
 from vidscore_server.store import SqlStore, open_store
 from vidscore_server.workers import WorkerPool
 

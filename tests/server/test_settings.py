@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 
+from vidscore_server.addresses import ListenAddress
 from vidscore_server.settings import (
-    ListenAddress,
     SettingsError,
     limits_of,
     load_settings,

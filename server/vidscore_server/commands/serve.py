@@ -14,7 +14,7 @@ from vidscore_cli.output import say
 
 if TYPE_CHECKING:
     from vidscore_evaluators.parameters import ParameterDescription
-    from vidscore_server.settings import ListenAddress
+    from vidscore_server.addresses import ListenAddress
 
 COMMAND_LINE = "command line"
 """Name of the options as a source of settings."""

@@ -14,8 +14,9 @@ from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
 from vidscore_evaluators.errors import Fault
+from vidscore_server.addresses import ListenAddress
 from vidscore_server.errors import ListenError
-from vidscore_server.settings import ListenAddress, Settings, SettingsError
+from vidscore_server.settings import Settings, SettingsError
 from vidscore_server.web.serving import SERVER_OPTIONS, listening_socket
 from vidscore_server.web.site.protection import SiteAddress
 

@@ -119,6 +119,7 @@ def _upload_limits(settings: Settings) -> UploadLimits:
         batch_frames=min(usual.batch_frames, settings.maximum_batch_frames),
         batch_objects=min(usual.batch_objects, settings.maximum_batch_objects),
         maximum_frames=settings.maximum_frames,
+        reading_bytes=settings.maximum_reading_bytes,
     )
 
 

@@ -100,6 +100,13 @@ class Settings:
     maximum_web_upload_bytes: int = _integer(
         2048 * MEBIBYTE, "Bytes of one file that a browser uploads to the site.", 1 << 40
     )
+    maximum_reading_bytes: int = _integer(
+        2048 * MEBIBYTE,
+        "Bytes in memory that the reading of such a file may take. Detections take 40 to 200 bytes "
+        "each. A quarter is what all that was read may have.",
+        1 << 40,
+        minimum=128 * MEBIBYTE,
+    )
     workers: int = _integer(
         0, "Processes that score; 0: as many as the machine has cores.", 1024, minimum=0
     )

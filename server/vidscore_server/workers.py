@@ -1,9 +1,10 @@
-"""Processes of the server: a pool of workers that score, and one process for each trust analysis.
+"""Processes of the server: a pool of workers that score, and one for each trust analysis or file.
 
 Scoring and analyses run in processes, so that they never hold up the event loop; only what takes
-about as long as handing it over runs there. The processes are spawned, not forked: a fork of a
-process in which gRPC runs can hang. They end with the server, however it ends. This module imports
-no gRPC, because every process imports this module.
+about as long as handing it over runs there. A file that may need any memory is read in one, too.
+The processes are spawned, not forked: a fork of a process in which gRPC runs can hang. They end
+with the server, however it ends. This module imports no gRPC, because every process imports this
+module.
 """
 
 from __future__ import annotations
@@ -12,16 +13,21 @@ import asyncio
 import json
 import logging
 import os
+import pickle
+import resource
 import signal
 import time
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from concurrent.futures import Future, ProcessPoolExecutor
 from concurrent.futures.process import BrokenProcessPool
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from functools import partial
 from multiprocessing.connection import Connection
 from multiprocessing.process import BaseProcess
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
+
+from msgspec import Struct
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.evaluator import Evaluator
@@ -272,11 +278,7 @@ async def run_analysis(
         WorkerLostError: If the process died.
         WorkFailedError: If the analysis ended in an unexpected error.
     """
-    receiver, sender = spawn_context().Pipe(duplex=False)
-    process = spawn_context().Process(target=_run_analysis, args=(sender, analysis, workers))
-    starting = asyncio.ensure_future(asyncio.to_thread(_start_analysis, process, sender))
-    try:
-        await asyncio.shield(starting)
+    async with _process(_run_analysis, analysis, workers) as receiver:
         while True:
             message = await _receive(receiver)
             if isinstance(message, str):
@@ -285,12 +287,23 @@ async def run_analysis(
                 raise message
             if on_progress is not None:
                 on_progress(*message)
+
+
+@asynccontextmanager
+async def _process(work: Callable[..., None], *args: object) -> AsyncIterator[Connection]:
+    """A process that sends what it has to say, and is killed at the end of the block."""
+    receiver, sender = spawn_context().Pipe(duplex=False)
+    process = spawn_context().Process(target=work, args=(sender, *args))
+    starting = asyncio.ensure_future(asyncio.to_thread(_start_process, process, sender))
+    try:
+        await asyncio.shield(starting)
+        yield receiver
     finally:
         await asyncio.wait([starting])
-        await asyncio.to_thread(_end_analysis, process, receiver)
+        await asyncio.to_thread(_end_process, process, receiver)
 
 
-def _start_analysis(process: BaseProcess, sender: Connection) -> None:
+def _start_process(process: BaseProcess, sender: Connection) -> None:
     try:
         with sigint_blocked():
             process.start()
@@ -298,7 +311,7 @@ def _start_analysis(process: BaseProcess, sender: Connection) -> None:
         sender.close()  # the process holds the only other end: the receiver sees its exit
 
 
-def _end_analysis(process: BaseProcess, receiver: Connection) -> None:
+def _end_process(process: BaseProcess, receiver: Connection) -> None:
     if process.pid is not None:
         process.kill()
         process.join()
@@ -306,7 +319,7 @@ def _end_analysis(process: BaseProcess, receiver: Connection) -> None:
     receiver.close()
 
 
-async def _receive(receiver: Connection) -> _Message:
+async def _receive(receiver: Connection) -> Any:
     loop = asyncio.get_running_loop()
     ready = asyncio.Event()
     loop.add_reader(receiver.fileno(), ready.set)
@@ -315,10 +328,9 @@ async def _receive(receiver: Connection) -> _Message:
     finally:
         loop.remove_reader(receiver.fileno())
     try:
-        message: _Message = await asyncio.to_thread(receiver.recv)
+        return await asyncio.to_thread(receiver.recv)
     except (EOFError, OSError):
         raise WorkerLostError("the process of the analysis died; it is not tried again") from None
-    return message
 
 
 def _run_analysis(sender: Connection, analysis: Analysis, workers: int) -> None:
@@ -351,3 +363,77 @@ def _progress_sender(sender: Connection) -> Callable[[str, int, int], None]:
             sender.send((stage, done, total))
 
     return send
+
+
+# --- Work that may take only so much memory
+
+ANSWER_SHARE = 4
+"""The result takes one of so many parts of the memory, as bytes: the server has to hold it."""
+
+MOST_THREADS = 4
+"""Threads of libraries in such a process, which count with their stacks."""
+
+
+class _Answer(Struct, frozen=True):
+    """What came of the work: a result, or an error to raise."""
+
+    result: Any = None
+    error: BaseException | None = None
+
+
+async def run_bounded(
+    work: Callable[[], Result], memory_bytes: int, *, timeout_s: float | None = None
+) -> Result:
+    """Do something in a process of its own, which may take only so much memory and time.
+
+    The bound of the memory holds on Linux; where memory runs out, Linux ends this process first.
+
+    Args:
+        work: What is done; it and its result can be pickled.
+        memory_bytes: Most bytes that it may take.
+        timeout_s: Most time that it may take; None for any.
+
+    Raises:
+        MemoryError: If it takes more, or the process died.
+        TimeoutError: If it takes longer.
+        VidscoreError: As the work raised it.
+        WorkFailedError: If it ended in an unexpected error.
+    """
+    async with asyncio.timeout(timeout_s), _process(_run_bounded, work, memory_bytes) as receiver:
+        try:
+            answer: _Answer = await _receive(receiver)
+        except WorkerLostError:
+            raise MemoryError("the process died") from None
+    if answer.error is not None:
+        raise answer.error
+    result: Result = answer.result
+    return result
+
+
+def _run_bounded(sender: Connection, work: Callable[[], Any], memory_bytes: int) -> None:
+    """Do bounded work, in its process."""
+    initialize_worker()
+    os.nice(NICENESS)
+    os.environ["OMP_NUM_THREADS"] = str(MOST_THREADS)  # Arrow's, too, which is not loaded yet
+    _bound_memory(memory_bytes)
+    try:
+        outcome = pickle.dumps(_Answer(work()), pickle.HIGHEST_PROTOCOL)
+        if len(outcome) > memory_bytes // ANSWER_SHARE:
+            raise MemoryError("a result of so many bytes")
+    except VidscoreError as error:
+        outcome = pickle.dumps(_Answer(error=error))
+    except MemoryError as error:  # perhaps Arrow's own, which the server need not know
+        outcome = pickle.dumps(_Answer(error=MemoryError(str(error))))
+    except Exception as error:  # noqa: BLE001 - as in `_run_job`
+        outcome = pickle.dumps(_Answer(error=WorkFailedError(places_of(error))))
+    with suppress(OSError):
+        sender.send_bytes(outcome)
+
+
+def _bound_memory(more_bytes: int) -> None:
+    """Let this process take only so much more memory, as far as the system can."""
+    with suppress(OSError):  # there is none of it but on Linux
+        Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
+        pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
+        most = pages * resource.getpagesize() + more_bytes
+        resource.setrlimit(resource.RLIMIT_DATA, (most, most))

@@ -143,6 +143,8 @@ class OpenFile(ABC):
         """Errors of pyarrow as faults of the file."""
         try:
             yield
+        except MemoryError:  # Arrow's is one of its exceptions, too; the file may be whole
+            raise
         except (self._pa.ArrowException, OSError, ValueError, OverflowError) as error:
             first = (str(error).splitlines() or [""])[0][:_SHOWN_CHARACTERS]
             found = f"{self._kind} that cannot be read ({first})"

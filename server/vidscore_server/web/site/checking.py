@@ -6,8 +6,10 @@ is judged here. What is found is told by the lines of the file.
 
 from __future__ import annotations
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable, Iterator, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -29,11 +31,21 @@ from vidscore_evaluators.submitting import refuse_image_names, submitted_order, 
 from vidscore_server.web.site.phrases import things
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.spool import Typed, UploadLimits
+from vidscore_server.workers import run_bounded
 
 MOST_FAULTS = 200
 """Faults that a page lists; of the rest it says how many there are."""
 
 MOST_FILES = 20_000
+SMALL_BYTES = 4 << 20
+"""A text of so many bytes takes little memory, whatever it is."""
+
+HEAD_BYTES = 4096
+"""Bytes by which a text is told from what is packed: that has control characters there."""
+
+READ_TIMEOUT_S = 600.0
+"""Time for reading a file."""
+
 UNPACKED_SHARE = 4
 """Bytes of an archive, unpacked, in files of the largest size."""
 
@@ -139,8 +151,47 @@ def read_file(
         raise InputError([Fault(found, expected, str(path))])
     warnings = (*source.warnings, *warnings_of_side(Side.DETECTIONS, source.annotations))
     source = scaled(source, typed.confidence_scale or None)
-    order = submitted_order(source.annotations)
-    return FileFrames(source, source.annotations.take_frames(order), order, warnings)
+    order, frames = submitted_order(source.annotations), source.annotations
+    if not np.array_equal(order, np.arange(len(order))):
+        frames = frames.take_frames(order)
+    return FileFrames(source, frames, order, warnings)
+
+
+async def read_bounded(
+    path: Path, typed: Typed, evaluators: Sequence[str], taken: UploadLimits
+) -> FileFrames:
+    """Read an uploaded file, in a process of its own that may take only so much memory.
+
+    A few bytes can stand for any number of rows. A small text, which takes little, is read here.
+
+    Args:
+        path: As for `read_file`.
+        typed: The same.
+        evaluators: The same.
+        taken: The same.
+
+    Raises:
+        InputError: With every fault.
+    """
+    if await asyncio.to_thread(_is_small_text, path):
+        return await asyncio.to_thread(read_file, path, typed, evaluators, taken)
+    work = partial(read_file, path, typed, evaluators, taken)
+    try:
+        return await run_bounded(work, taken.reading_bytes, timeout_s=READ_TIMEOUT_S)
+    except MemoryError:
+        found = "more than can be read here"
+        expected = f"at most maximum_reading_bytes = {taken.reading_bytes} in memory"
+    except TimeoutError:
+        found, expected = "a file that takes longer to read", f"at most {READ_TIMEOUT_S:g} s"
+    advice = "submit it with vidscore submit"
+    raise InputError([Fault(found, expected, str(path), advice=advice)])
+
+
+def _is_small_text(path: Path) -> bool:
+    with path.open("rb") as file:
+        data = file.read(SMALL_BYTES + 1)
+    head = data[:HEAD_BYTES].translate(None, b"\t\r\n")
+    return len(data) <= SMALL_BYTES and (not head or min(head) >= ord(" "))
 
 
 def pieces(

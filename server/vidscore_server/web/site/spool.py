@@ -16,9 +16,10 @@ import shutil
 import tempfile
 import time
 from collections.abc import AsyncIterable, AsyncIterator, Callable
-from contextlib import suppress
+from contextlib import asynccontextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
+from weakref import WeakValueDictionary
 
 from msgspec import Struct, field
 from starlette.datastructures import UploadFile
@@ -74,12 +75,14 @@ class UploadLimits(Struct, frozen=True):
         batch_frames: Frames of one call.
         batch_objects: Objects of one call.
         maximum_frames: Frames of one submission.
+        reading_bytes: Memory that reading a file may take.
     """
 
     maximum_bytes: int = 2 << 30
     batch_frames: int = 4096
     batch_objects: int = 8192
     maximum_frames: int = 1_000_000
+    reading_bytes: int = 2 << 30
 
 
 class FileFacts(Struct, frozen=True):
@@ -150,7 +153,6 @@ class Spool:
 
     Attributes:
         limits: How much is taken.
-        readers: A place for each file that may be read at once.
     """
 
     def __init__(
@@ -159,7 +161,8 @@ class Spool:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         self.limits = limits
-        self.readers = asyncio.Semaphore(MOST_READ_AT_ONCE)
+        self._readers = asyncio.Semaphore(MOST_READ_AT_ONCE)
+        self._reading: WeakValueDictionary[str, asyncio.Lock] = WeakValueDictionary()
         self._clock = clock
         self._folder: Path | None = None
         self._held: int | None = None
@@ -251,6 +254,17 @@ class Spool:
                     await asyncio.to_thread(_write, upload.path, upload.received, chunk)
                     upload.received += len(chunk)
             return upload.received
+
+    @asynccontextmanager
+    async def reader(self, team: str) -> AsyncIterator[None]:
+        """Wait for a place to read a file; a team has one at most.
+
+        Args:
+            team: The team that the file counts for.
+        """
+        lock = self._reading.setdefault(team, asyncio.Lock())
+        async with lock, self._readers:
+            yield
 
     def discard(self, upload: Upload) -> None:
         """Forget a file."""

@@ -18,7 +18,7 @@ from vidscore_server.web.site.checking import (
     Checked,
     checked_file,
     held_to_benchmark,
-    read_file,
+    read_bounded,
     refused_file,
 )
 from vidscore_server.web.site.sending import (
@@ -233,11 +233,9 @@ async def _check(visit: Visit, upload: Upload) -> Checked:
     spool = visit.site.spool
     found = await visit.call("BenchmarkService/GetBenchmark", name=upload.benchmark)
     names = _evaluators_of(found["benchmark"])
-    async with spool.readers:
+    async with spool.reader(upload.team):
         try:
-            read = await asyncio.to_thread(
-                read_file, upload.path, upload.typed, names, spool.limits
-            )
+            read = await read_bounded(upload.path, upload.typed, names, spool.limits)
         except InputError as error:
             return refused_file(error, upload.path)
         checked = await asyncio.to_thread(checked_file, read, upload.path)
@@ -317,10 +315,8 @@ async def _send(
     try:
         found = await visit.call("BenchmarkService/GetBenchmark", name=upload.benchmark)
         names = _evaluators_of(found["benchmark"])
-        async with spool.readers:
-            read = await asyncio.to_thread(
-                read_file, upload.path, upload.typed, names, spool.limits
-            )
+        async with spool.reader(upload.team):
+            read = await read_bounded(upload.path, upload.typed, names, spool.limits)
             await send_frames(visit.call, destination, read.frames, spool.limits, stored)
         await seal(visit.call, destination, checked.frames)
     except Exception as error:  # noqa: BLE001 - nobody else would be told

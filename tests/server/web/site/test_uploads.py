@@ -11,7 +11,10 @@ import zipfile
 from collections.abc import Iterator
 from pathlib import Path
 
+import numpy as np
+import pyarrow as pa
 import pytest
+from pyarrow import parquet
 from tests.server.domain.hosted import BENCHMARK
 from tests.server.web.site.browsing import Browsing, browsing
 from tests.server.web.site.uploading import DOTS, begin, dots, put, send_file, send_parts, settled
@@ -133,6 +136,41 @@ def _hostile() -> Iterator[tuple[str, bytes, str]]:
     yield "deep.json", b"[" * 100_000, "was not taken"
     yield "utf16.csv", DOTS.decode().encode("utf-16"), "was not taken"
     yield "many.zip", _archive(**{f"{row}.txt": b"" for row in range(20_001)}), "maximum_files"
+
+
+def _of_many_rows() -> Iterator[tuple[str, bytes]]:
+    rows = 3_000_000
+    yield "many.zip", _archive(a=b"sequence,frame,x,y\n" + b"1,1,10,10\n" * rows)
+    columns = {name: np.ones(rows, np.int64) for name in ("frame", "x", "y")}
+    table = pa.table({"sequence": pa.array(["1"] * rows).dictionary_encode(), **columns})
+    parquet.write_table(table, file := io.BytesIO())
+    yield "many.parquet", file.getvalue()
+
+
+@pytest.mark.slow
+async def test_a_small_file_of_very_many_rows_takes_only_so_much_memory(tmp_path: Path) -> None:
+    async with browsing(tmp_path, maximum_reading_bytes=128 << 20) as site:
+        await dots(site)
+        for name, data in _of_many_rows():
+            assert len(data) < 1 << 20
+            page = await send_file(site.red, data, name)
+            assert "at most maximum_reading_bytes = 134217728" in page.words, page.words
+        page = await send_file(site.red, _archive(a=DOTS), "dots.zip")
+        assert "Frames 5" in page.words
+
+
+async def test_a_team_reads_one_file_at_a_time_and_others_read_theirs() -> None:
+    spool = Spool()
+    async with spool.reader("red"):
+        waiting = asyncio.create_task(_read_once(spool, "red"))
+        await _read_once(spool, "blue")
+        assert not waiting.done()
+    await waiting
+
+
+async def _read_once(spool: Spool, team: str) -> None:
+    async with spool.reader(team):
+        await asyncio.sleep(0)
 
 
 @pytest.mark.slow

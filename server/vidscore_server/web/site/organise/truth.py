@@ -172,7 +172,7 @@ async def _source(visit: Visit, waiting: Upload) -> Source:
     Raises:
         InputError: With every fault of it.
     """
-    async with visit.site.truths.readers:
+    async with visit.site.truths.reader(ORGANISERS_TEAM):
         return await asyncio.to_thread(_read, waiting.path, waiting.typed.input_format)
 
 

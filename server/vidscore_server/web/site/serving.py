@@ -116,6 +116,8 @@ class SiteConnection(H11Protocol):
         super().data_received(data)
         if self._is_at_work:
             self._stop_waiting()
+        elif self.conn.their_state.__name__ == "SEND_BODY":
+            self._begin_timer()  # browsers read no refusal before they have sent all of a body
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request, unless it is there already."""
@@ -130,8 +132,12 @@ class SiteConnection(H11Protocol):
         return cycle is not None and not cycle.response_complete
 
     def _wait(self) -> None:
-        self._stop_waiting()
         self.waits_since_s = self.loop.time()
+        self._begin_timer()
+
+    def _begin_timer(self) -> None:
+        if self._timer is not None:
+            self._timer.cancel()
         self._timer = self.loop.call_later(HEAD_TIMEOUT_S, self.give_up)
 
     def _stop_waiting(self) -> None:

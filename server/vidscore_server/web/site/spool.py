@@ -15,8 +15,8 @@ import secrets
 import shutil
 import tempfile
 import time
-from collections.abc import AsyncIterable, AsyncIterator, Callable
-from contextlib import asynccontextmanager, suppress
+from collections.abc import AsyncIterable, AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager, suppress
 from pathlib import Path, PurePosixPath
 from typing import Any
 from weakref import WeakValueDictionary
@@ -44,6 +44,9 @@ SHARE_OF_ALL = 8
 MOST_NAME_LETTERS = 60
 FOLDER_PREFIX = "vidscore-uploads-"
 LOCK = "lock"
+
+FULL = "UPLOADS_FULL"
+"""Reason of a refusal: no room is left."""
 
 GONE = "UPLOAD_GONE"
 """Reason of a refusal: a file does not wait any more."""
@@ -167,6 +170,29 @@ class Spool:
         self._folder: Path | None = None
         self._held: int | None = None
         self._uploads: dict[str, Upload] = {}
+        self._coming: dict[object, tuple[str, int]] = {}
+
+    @contextmanager
+    def coming(self, team: str, size: int) -> Iterator[None]:
+        """Hold room for a file while the form that has it comes, which is kept on the disk.
+
+        Args:
+            team: The team that it counts for.
+            size: Bytes that it may have; 0 where nothing is known of it.
+
+        Raises:
+            ServiceError: If too much waits.
+        """
+        most = self.limits.maximum_bytes
+        size = min(size or most, most)
+        self._tidy()
+        self._refuse(team, FileFacts("", size))
+        mark = object()
+        self._coming[mark] = team, size
+        try:
+            yield
+        finally:
+            del self._coming[mark]
 
     def begin(self, owner: str, team: str, benchmark: str, file: FileFacts, typed: Typed) -> Upload:
         """Make room for a file, or find the one that the same browser has begun to send.
@@ -312,18 +338,20 @@ class Spool:
                 "(maximum_web_upload_bytes); pack it as zip or gzip, or submit it with "
                 "vidscore submit"
             )
-        own = [entry for entry in self._uploads.values() if entry.team == team]
-        for entries, most, share in (
+        every = [(entry.team, entry.file.size) for entry in self._uploads.values()]
+        every += self._coming.values()
+        own = [size for whose, size in every if whose == team]
+        for sizes, most, share in (
             (own, MOST_OF_TEAM, SHARE_OF_TEAM),
-            ([*self._uploads.values()], MOST_IN_ALL, SHARE_OF_ALL),
+            ([size for _, size in every], MOST_IN_ALL, SHARE_OF_ALL),
         ):
-            held = sum(entry.file.size for entry in entries)
-            if len(entries) >= most or held + file.size > share * self.limits.maximum_bytes:
-                whose = "of your team" if entries is own else "of all teams"
+            held = sum(sizes)
+            if len(sizes) >= most or held + file.size > share * self.limits.maximum_bytes:
+                whose = "of your team" if sizes is own else "of all teams"
                 raise ServiceError(
                     "RESOURCE_EXHAUSTED",
-                    "UPLOADS_FULL",
-                    f"{len(entries)} files {whose} wait here, with {held:,} bytes: remove one that "
+                    FULL,
+                    f"{len(sizes)} files {whose} wait here, with {held:,} bytes: remove one that "
                     "is not needed, or submit with vidscore submit.",
                 )
 
@@ -362,7 +390,7 @@ def _write(path: Path, offset: int, data: bytes) -> None:
     except OSError as error:
         raise ServiceError(
             "RESOURCE_EXHAUSTED",
-            "UPLOADS_FULL",
+            FULL,
             f"The server cannot keep the file ({error.strerror or 'no reason given'}); what has "
             "come of it is kept. Go on later, or submit with vidscore submit.",
         ) from None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import aclosing
 from typing import Any
 
 from msgspec.structs import replace
@@ -32,7 +33,15 @@ from vidscore_server.web.site.sending import (
     what_stopped,
 )
 from vidscore_server.web.site.service import ServiceError
-from vidscore_server.web.site.spool import CHUNK_BYTES, GONE, FileFacts, Typed, Upload, chunks_of
+from vidscore_server.web.site.spool import (
+    CHUNK_BYTES,
+    FULL,
+    GONE,
+    FileFacts,
+    Typed,
+    Upload,
+    chunks_of,
+)
 from vidscore_server.web.site.submission_words import ORGANISERS_TEAM, quota_sentence
 from vidscore_server.web.site.visit import Visit
 
@@ -57,8 +66,14 @@ async def show(visit: Visit) -> Response:
 async def take(visit: Visit) -> Response:
     """Take a whole file out of the form, as browsers send it without a script."""
     await _admit(visit)
-    most = visit.site.spool.limits.maximum_bytes + FORM_OVERHEAD_BYTES
-    fields = await visit.form(maximum_bytes=most)
+    spool = visit.site.spool
+    try:
+        with spool.coming(await _team(visit), visit.stated_bytes):
+            fields = await visit.form(spool.limits.maximum_bytes + FORM_OVERHEAD_BYTES)
+    except ServiceError as error:
+        if error.reason != FULL:
+            raise
+        return await _form(visit, error.http_status, Typed(), error)
     typed = _typed(fields)
     file = fields.get("file")
     if not isinstance(file, UploadFile) or not file.filename:
@@ -67,7 +82,7 @@ async def take(visit: Visit) -> Response:
     facts = FileFacts(file.filename, file.size or 0)
     try:
         upload = await _begin(visit, facts, typed)
-        await visit.site.spool.append(upload, 0, chunks_of(file))
+        await spool.append(upload, 0, chunks_of(file))
     except ServiceError as error:
         return await _form(visit, error.http_status, typed, error)
     finally:
@@ -102,7 +117,8 @@ async def add(visit: Visit) -> Response:
         text = visit.request.query_params.get("offset", "")
         offset = int(text) if text.isdecimal() and len(text) < 20 else -1
         before = upload.received
-        now = await visit.site.spool.append(upload, offset, visit.request.stream())
+        async with aclosing(visit.body(visit.site.spool.limits.maximum_bytes)) as pieces:
+            now = await visit.site.spool.append(upload, offset, pieces)
     except ClientDisconnect:
         return Response(status_code=499)  # nobody reads it; what has come is there
     except ServiceError as error:

@@ -192,6 +192,26 @@ class Visit:
         with self.site.forms.one_of(self.host):
             return await request.form(max_files=8, max_fields=1000)
 
+    @property
+    def stated_bytes(self) -> int:
+        """Bytes of the body, as the request says; 0 where it does not."""
+        stated = self.request.headers.get("content-length", "")
+        return int(stated) if stated.isdecimal() and len(stated) < 20 else 0
+
+    async def body(self, maximum_bytes: int) -> AsyncGenerator[bytes, None]:
+        """The body of a request that is no form, piece by piece.
+
+        Args:
+            maximum_bytes: Size of the largest; not a byte more is read.
+
+        Raises:
+            ServiceError: If it is larger, takes too long, or too many come from its host.
+        """
+        with self.site.forms.one_of(self.host):
+            request = Request(self.request.scope, _bounded(self.request, maximum_bytes))
+            async for piece in request.stream():
+                yield piece
+
     async def close(self) -> None:
         """Let go of the files that came with forms."""
         for request in self._forms:

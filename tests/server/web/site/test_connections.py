@@ -9,10 +9,13 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 import pytest
+from tests.server.domain.hosted import BENCHMARK
 from tests.server.web.site.browsing import Browsing, browsing
-from tests.support.waiting import TIMEOUT_S
+from tests.server.web.site.uploading import DOTS, begin, dots, send_file
+from tests.support.waiting import PAUSE_S, TIMEOUT_S
 
 from vidscore_server.web.site import protection, serving, visit
+from vidscore_server.web.site.spool import SHARE_OF_TEAM
 
 HEAD = b"GET /sign-in HTTP/1.1\r\nHost: %s\r\n"
 
@@ -116,3 +119,70 @@ async def test_a_form_that_does_not_end_is_refused_in_time(
     async with _connected(site) as (reader, writer), asyncio.timeout(TIMEOUT_S):
         writer.write(_unfinished_form(site, "/sign-in"))
         assert b" 504 " in await reader.readuntil(b"\r\n")
+
+
+@asynccontextmanager
+async def _unfinished_upload(
+    site: Browsing, stated_bytes: int | None
+) -> AsyncIterator[asyncio.StreamReader]:
+    """A form with a file of which a part has come."""
+    cookies = "; ".join(f"{name}={text}" for name, text in site.red.cookies.items())
+    length = "Transfer-Encoding: chunked"
+    if stated_bytes is not None:
+        length = f"Content-Length: {stated_bytes}"
+    head = (
+        f"POST /{BENCHMARK}/submit HTTP/1.1\r\nHost: {_address(site).decode()}\r\n"
+        f"Origin: {site.red.base}\r\nCookie: {cookies}\r\n{length}\r\n"
+        "Content-Type: multipart/form-data; boundary=mark\r\n\r\n"
+    )
+    part = '--mark\r\nContent-Disposition: form-data; name="file"; filename="a.csv"\r\n\r\n'
+    async with _connected(site) as (reader, writer):
+        writer.write((head + ("" if stated_bytes is None else part + "x" * 1000)).encode())
+        await writer.drain()
+        yield reader
+
+
+@pytest.mark.parametrize("stated_bytes", [1_000_000, None])
+async def test_forms_that_do_not_end_take_no_more_room_than_their_team_has(
+    tmp_path: Path, stated_bytes: int | None
+) -> None:
+    async with browsing(tmp_path, maximum_web_upload_bytes=1_000_000) as site:
+        await dots(site)
+        async with AsyncExitStack() as stack, asyncio.timeout(TIMEOUT_S):
+            sent = [
+                asyncio.ensure_future(
+                    (await stack.enter_async_context(_unfinished_upload(site, stated_bytes))).read(
+                        100
+                    )
+                )
+                for _ in range(SHARE_OF_TEAM + 1)
+            ]
+            done, rest = await asyncio.wait(sent, return_when=asyncio.FIRST_COMPLETED)
+            assert [b" 429 " in answer.result() for answer in done] == [True]
+            assert len(rest) == SHARE_OF_TEAM
+            for waiting in rest:
+                waiting.cancel()
+        while True:
+            page = await send_file(site.red, DOTS)
+            if page.status != 429:
+                break
+            await asyncio.sleep(PAUSE_S)  # until the server has seen that they are gone
+        assert "Frames 5" in page.words
+
+
+async def test_a_piece_that_does_not_end_is_given_up_in_time(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await dots(site)
+    begun = await begin(site.red, DOTS)
+    monkeypatch.setattr(visit, "FORM_TIMEOUT_S", 0.2)
+    path, key = f"{begun['path']}?offset=0", str(begun["csrf"])
+    cookies = "; ".join(f"{name}={text}" for name, text in site.red.cookies.items())
+    head = (
+        f"PUT {path} HTTP/1.1\r\nHost: {_address(site).decode()}\r\nOrigin: {site.red.base}\r\n"
+        f"Cookie: {cookies}\r\nX-Form-Key: {key}\r\nContent-Length: {len(DOTS)}\r\n\r\n"
+    )
+    async with _connected(site) as (reader, writer), asyncio.timeout(TIMEOUT_S):
+        writer.write(head.encode() + DOTS[:20])
+        assert b" 504 " in await reader.readuntil(b"\r\n")
+    assert (await begin(site.red, DOTS))["offset"] == 20

@@ -75,10 +75,11 @@ async def upload(visit: Visit) -> Response:
     """Take a file; it counts once the organiser has seen what it would change."""
     name = visit.benchmark
     await _newest(visit)  # for organisers alone
-    fields = await visit.form(MOST_FILE_BYTES)
+    spool = visit.site.truths
+    with spool.coming(ORGANISERS_TEAM, visit.stated_bytes):
+        fields = await visit.form(MOST_FILE_BYTES)
     values = typed(fields)
     file = fields.get("file")
-    spool = visit.site.truths
     try:
         if not isinstance(file, UploadFile) or not file.filename:
             expected = "a file of ground truth, or a zip archive of a folder"

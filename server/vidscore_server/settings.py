@@ -242,11 +242,13 @@ class Settings:
     maximum_trust_analyses: int = _integer(
         1,
         "Trust analyses of benchmarks that run at once; further ones wait. As many analyses of "
-        "uploads run beside them; further ones are refused.",
+        "uploads run beside them; further ones are refused. A team has as many uploads open.",
         1_000,
     )
     trust_workers: int = _integer(1, "Processes that each trust analysis may use.", 1_024)
-    trust_timeout_s: int = _seconds(3600, "Time that a trust analysis may take.", 7 * 86_400)
+    trust_timeout_s: int = _seconds(
+        3600, "Time that a trust analysis may take, and an upload for one.", 7 * 86_400
+    )
     maximum_trust_systems: int = _integer(
         100, "Systems that one trust analysis ranks.", 10_000, minimum=2
     )

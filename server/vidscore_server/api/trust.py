@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from functools import partial
@@ -35,6 +36,7 @@ from vidscore_server.api.convert import given, read_evaluators, read_questions, 
 from vidscore_server.api.operations import write_operation
 from vidscore_server.api.requests import message_kind, request_of
 from vidscore_server.api.stream import Requests, Responses
+from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import read_benchmark, read_submission
@@ -206,7 +208,8 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
     def __init__(self, settings: Settings, sessions: Sessions) -> None:
         self._settings = settings
         self._sessions = sessions
-        self._open_count = 0
+        self._running_count = 0
+        self._of_team: Counter[str] = Counter()
 
     async def ExamineUpload(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
         self,
@@ -214,30 +217,64 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
         responses: Responses[ranking_service_pb2.ExamineUploadResponse],
     ) -> None:
         """Examine the ranking of systems that are uploaded."""
-        with self._sessions.open(Use.SCORING), self._place():
+        with self._sessions.open(Use.SCORING), self._share(current_caller().shares_as):
+            self._refuse_without_place()  # rather than after everything was sent
             async with asyncio.TaskGroup() as tasks:
                 expiry = tasks.create_task(self._sessions.until_expired())
-                analysis = await self._receive(requests)
+                analysis = await self._received(requests)
                 newest: LatestValue[Told] = LatestValue()
                 tasks.create_task(_tell(newest, responses))
-                document = await self._run(analysis, newest)
+                with self._place():
+                    document = await self._run(analysis, newest)
                 newest.close()
                 expiry.cancel()
         outcome = trust_pb2.TrustResponse(document_json=document)
         await responses.send(ranking_service_pb2.ExamineUploadResponse(outcome=outcome))
 
     @contextmanager
-    def _place(self) -> Iterator[None]:
-        """Hold a place for one upload, which may become large, and for its process."""
+    def _share(self, team: str) -> Iterator[None]:
+        """Count an upload of a team, which may become large, as long as it lasts.
+
+        It takes no place before it is whole: one that never ends would keep everybody else's out.
+        """
         maximum = self._settings.maximum_trust_analyses
-        if self._open_count >= maximum:
-            found = f"{self._open_count} uploads are being examined"
+        if self._of_team[team] >= maximum:
+            found = f"{self._of_team[team]} uploads of one team are open"
             raise LimitError(found, "maximum_trust_analyses", maximum)
-        self._open_count += 1
+        self._of_team[team] += 1
         try:
             yield
         finally:
-            self._open_count -= 1
+            self._of_team[team] -= 1
+            if not self._of_team[team]:
+                del self._of_team[team]
+
+    @contextmanager
+    def _place(self) -> Iterator[None]:
+        """Hold a place for the process of one analysis."""
+        self._refuse_without_place()
+        self._running_count += 1
+        try:
+            yield
+        finally:
+            self._running_count -= 1
+
+    def _refuse_without_place(self) -> None:
+        maximum = self._settings.maximum_trust_analyses
+        if self._running_count >= maximum:
+            found = f"{self._running_count} uploads are being examined"
+            raise LimitError(found, "maximum_trust_analyses", maximum)
+
+    async def _received(
+        self, requests: Requests[ranking_service_pb2.ExamineUploadRequest]
+    ) -> RankingAnalysis:
+        """The upload, which has as much time as its analysis."""
+        limit_s = self._settings.trust_timeout_s
+        try:
+            async with asyncio.timeout(limit_s):
+                return await self._receive(requests)
+        except TimeoutError:
+            raise LimitError("the upload takes longer", "trust_timeout_s", limit_s) from None
 
     async def _receive(
         self, requests: Requests[ranking_service_pb2.ExamineUploadRequest]

@@ -13,11 +13,16 @@ import grpc
 import pytest
 from google.rpc.error_details_pb2 import RetryInfo
 from google.rpc.status_pb2 import Status
+from tests.server.api.test_ranking_service import upload
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, append, hosting
 from tests.server.scene import HERE, configuration, points, refused, stream
 from tests.support.waiting import until
 
-from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_protos.v1 import (
+    ranking_service_pb2_grpc,
+    scoring_service_pb2,
+    scoring_service_pb2_grpc,
+)
 from vidscore_protos.v1 import submission_service_pb2 as pb
 
 NAME = f"{BENCHMARK}/submissions/one"
@@ -201,3 +206,46 @@ def _retry_delay_s(error: grpc.aio.AioRpcError) -> float | None:
         if detail.Unpack(delay):
             return float(delay.retry_delay.ToTimedelta().total_seconds())
     return None
+
+
+# --- Uploads of rankings
+
+
+async def _examined(hosted: Hosted, client: Client) -> bool:
+    stub = ranking_service_pb2_grpc.RankingServiceStub(hosted.channel)
+    call = stub.ExamineUpload(iter(upload()), metadata=client.metadata)
+    return [answer async for answer in call][-1].HasField("outcome")
+
+
+@pytest.mark.slow
+async def test_an_upload_that_does_not_end_keeps_nobody_elses_from_being_examined(
+    tmp_path: Path,
+) -> None:
+    async with hosting(tmp_path) as hosted:
+        stub = ranking_service_pb2_grpc.RankingServiceStub(hosted.channel)
+        calls = [stub.ExamineUpload(metadata=who.metadata) for who in (hosted.nobody, hosted.red)]
+        for call in calls:
+            for request in upload()[:2]:
+                await call.write(request)
+        await until(lambda: hosted.server.sessions.open_count == 2)
+        for client in (hosted.blue, hosted.viewer, hosted.organiser):
+            assert await _examined(hosted, client)
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await _examined(hosted, hosted.red)
+        assert refused(caught.value).metadata["limit"] == "maximum_trust_analyses"
+        for call in calls:
+            call.cancel()
+
+
+async def test_an_upload_has_to_come_in_the_time_of_an_analysis(tmp_path: Path) -> None:
+    async with hosting(tmp_path, trust_timeout_s=1) as hosted:
+        stub = ranking_service_pb2_grpc.RankingServiceStub(hosted.channel)
+        call = stub.ExamineUpload(metadata=hosted.red.metadata)
+        await call.write(upload()[0])
+        with pytest.raises(grpc.aio.AioRpcError) as caught:
+            await call.read()
+    told = refused(caught.value)
+    assert (told.code, told.metadata["limit"]) == (
+        grpc.StatusCode.RESOURCE_EXHAUSTED,
+        "trust_timeout_s",
+    )

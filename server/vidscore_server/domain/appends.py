@@ -7,14 +7,13 @@ that is stored unchanged is acknowledged again; everything else is refused and l
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Collection, Hashable, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
 import numpy as np
 import orjson
-from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations
@@ -27,6 +26,7 @@ from vidscore_server.domain.batches import (
     frame_numbers,
     pack,
 )
+from vidscore_server.domain.byte_budget import Reservation
 from vidscore_server.domain.names import StreamName, SubmissionName
 from vidscore_server.domain.quotas import MEBIBYTE, refuse_more_bytes
 from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft, move
@@ -75,18 +75,6 @@ class AppendTarget:
 
     def __post_init__(self) -> None:
         self.submission = self.stream.of_submission
-
-
-class Reservation(Struct, frozen=True, eq=False):
-    """Reserved bytes.
-
-    Attributes:
-        owners: A call, its team, and everybody, as the limits have them.
-        size: Bytes.
-    """
-
-    owners: tuple[Hashable, ...]
-    size: int
 
 
 @dataclass(eq=False, slots=True)

@@ -7,10 +7,11 @@ import logging
 from collections.abc import Collection
 from contextlib import suppress
 
-from vidscore_server.domain.append_queue import AppendQueue, ByteBudget
+from vidscore_server.domain.append_queue import AppendQueue
 from vidscore_server.domain.append_rules import RuleCache
 from vidscore_server.domain.benchmarks import Benchmarks
 from vidscore_server.domain.board_updates import BoardUpdater
+from vidscore_server.domain.byte_budget import ByteBudget
 from vidscore_server.domain.context import ChangePoller, Context
 from vidscore_server.domain.disqualification import Disqualifications
 from vidscore_server.domain.expirer import Expirer

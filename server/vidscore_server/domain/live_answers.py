@@ -19,7 +19,6 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_server.domain.append_queue import ByteBudget
 from vidscore_server.domain.append_rules import RuleCache
 from vidscore_server.domain.appends import (
     FIELD,
@@ -32,6 +31,7 @@ from vidscore_server.domain.appends import (
     refuse_stale,
 )
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.domain.byte_budget import ByteBudget
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.live_clock import Timeline, timeline_from_json, timeline_to_json

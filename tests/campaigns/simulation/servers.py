@@ -12,12 +12,13 @@ from tests.campaigns.simulation.scoring import Luck, SimulatedScorer
 from tests.campaigns.simulation.stores import ServersStore, SharedStore
 
 from vidscore_server.domain.access import Caller
-from vidscore_server.domain.append_queue import AppendQueue, ByteBudget
+from vidscore_server.domain.append_queue import AppendQueue
 from vidscore_server.domain.append_rules import RuleCache
 from vidscore_server.domain.appends import AppendTarget
 from vidscore_server.domain.batches import BatchCodec
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.board_updates import BoardUpdater
+from vidscore_server.domain.byte_budget import ByteBudget
 from vidscore_server.domain.context import Changes, Context, Request, StoreClock
 from vidscore_server.domain.expirer import Expirer
 from vidscore_server.domain.leaderboard import Board, RankedEntry, ranked_entries

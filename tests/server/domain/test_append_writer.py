@@ -23,12 +23,12 @@ from vidscore_server.domain.appends import (
     FirstFramesError,
     Outcome,
     PendingAppend,
-    Reservation,
     append_command,
     read_warnings,
     with_warnings,
 )
 from vidscore_server.domain.batches import pack
+from vidscore_server.domain.byte_budget import Reservation
 from vidscore_server.domain.names import StreamName, SubmissionName
 from vidscore_server.errors import (
     ContentDiffersError,

@@ -20,7 +20,7 @@ from vidscore_evaluators.errors import LimitError
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, specification_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.batches import held_bytes
-from vidscore_server.domain.append_queue import ByteBudget
+from vidscore_server.domain.byte_budget import ByteBudget
 from vidscore_server.settings import Settings, load_settings
 
 CALL, TEAM, ALL = 100_000, 150_000, 200_000

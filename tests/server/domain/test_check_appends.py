@@ -16,8 +16,9 @@ from vidscore_evaluators.errors import InputError, LimitError
 from vidscore_protos.v1 import annotations_pb2
 from vidscore_server.api import batches as codec
 from vidscore_server.domain.append_rules import AppendRules, known_names
-from vidscore_server.domain.appends import AppendTarget, PendingAppend, Reservation, check_appends
+from vidscore_server.domain.appends import AppendTarget, PendingAppend, check_appends
 from vidscore_server.domain.batches import BatchCodec, BatchRules
+from vidscore_server.domain.byte_budget import Reservation
 from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.domain.names import StreamName
 from vidscore_server.settings import Settings

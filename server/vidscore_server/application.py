@@ -30,6 +30,7 @@ from vidscore_server.api.scoring import ScoringService
 from vidscore_server.api.server import EvaluatorService, ServerService
 from vidscore_server.api.trust import RankingService
 from vidscore_server.domain.access import Gate, Transport
+from vidscore_server.domain.byte_budget import ByteBudget
 from vidscore_server.domain.sessions import PlainCalls, Sessions
 from vidscore_server.errors import ListenError
 from vidscore_server.executors import JobRunner
@@ -75,6 +76,7 @@ class ScoringServer:
     Attributes:
         sessions: The open runs.
         hosting: The hosted benchmarks; None without a store.
+        requests_budget: Bounds the large requests that are worked on.
     """
 
     def __init__(
@@ -88,6 +90,7 @@ class ScoringServer:
         """Assemble the services; the event loop must be running."""
         self.sessions = Sessions(settings.maximum_streams, shared=store is not None)
         self._plain_calls = PlainCalls(settings.maximum_calls)
+        self.requests_budget = ByteBudget(settings)
         self._settings = settings
         self._workers = workers
         self._clock = clock
@@ -142,6 +145,7 @@ class ScoringServer:
             self._metrics.calls,
             self._plain_calls,
             transport,
+            self.requests_budget,
         )
 
     def _add_services(self, server: grpc.aio.Server) -> None:

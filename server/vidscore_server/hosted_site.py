@@ -62,8 +62,7 @@ class HostedSite:
         # Without sessions: a page of another site could use a visitor's where no form has a key.
         of_http = Transport(open_to_anyone)
         self.calls, self._http_calls = (
-            LocalCalls(guard(transport), settings.maximum_message_bytes)
-            for transport in (of_pages, of_http)
+            LocalCalls(guard(transport), settings) for transport in (of_pages, of_http)
         )
         self._server = SiteServer(settings)
         self._spool, self._truths = Spool(_upload_limits(settings)), Spool()

@@ -127,6 +127,12 @@ class Settings:
     maximum_message_bytes: int = _integer(
         16 * MEBIBYTE, "Bytes of one message from a client.", 512 * MEBIBYTE, minimum=MEBIBYTE // 16
     )
+    maximum_small_message_bytes: int = _integer(
+        MEBIBYTE // 16,
+        "The same of calls that carry no frames, no specification, no backup and no list of names.",
+        512 * MEBIBYTE,
+        minimum=4096,
+    )
     maximum_batch_frames: int = _integer(100_000, "Frames of one batch.", 10_000_000)
     maximum_batch_objects: int = _integer(1_000_000, "Objects of one batch.", 100_000_000)
     maximum_frame_objects: int = _integer(1_000, "Objects of one frame.", 1_000_000)
@@ -197,8 +203,8 @@ class Settings:
     )
     maximum_unstored_call_bytes: int = _integer(
         64 * MEBIBYTE,
-        "Bytes in memory that one call has sent and that are not stored yet. Where they are "
-        "reached, the server reads on once there is room.",
+        "Bytes in memory that one call has sent and that are not stored yet, or of one message "
+        "that is worked on. Where they are reached, the server reads on once there is room.",
         1 << 40,
         minimum=MEBIBYTE // 16,
     )

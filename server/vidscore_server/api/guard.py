@@ -22,6 +22,7 @@ from vidscore_evaluators.errors import LimitError, VidscoreError
 from vidscore_server.api.kept_answers import response_writer
 from vidscore_server.api.stream import (
     CallContext,
+    LargeRequest,
     Requests,
     Responses,
     readable,
@@ -29,6 +30,7 @@ from vidscore_server.api.stream import (
     request_reader,
 )
 from vidscore_server.domain.access import Gate, Metadata, Transport, current_caller, set_caller
+from vidscore_server.domain.byte_budget import ByteBudget
 from vidscore_server.domain.sessions import PlainCalls, Sessions
 from vidscore_server.errors import message_order
 from vidscore_server.logs import begin_call, log
@@ -72,6 +74,7 @@ class Guard(grpc.aio.ServerInterceptor):
         metrics: Where calls are counted.
         plain_calls: Counts the open calls of each team, whichever way they come.
         transport: The way that these calls come.
+        budget: Bounds the large requests that are worked on.
     """
 
     def __init__(
@@ -82,7 +85,9 @@ class Guard(grpc.aio.ServerInterceptor):
         metrics: CallMetrics,
         plain_calls: PlainCalls,
         transport: Transport,
+        budget: ByteBudget,
     ) -> None:
+        self._budget = budget
         self._gate = gate
         self._metrics = metrics
         self._settings = settings
@@ -108,7 +113,7 @@ class Guard(grpc.aio.ServerInterceptor):
         guarded: Handler = make_handler(
             self._guarded(getattr(handler, kind), method, kind, refused),
             request_deserializer=request_reader(
-                method, handler.request_deserializer, self._settings.maximum_message_bytes
+                method, handler.request_deserializer, self._settings
             ),
             response_serializer=response_writer(handler.response_serializer),
         )
@@ -129,7 +134,10 @@ class Guard(grpc.aio.ServerInterceptor):
                     raise refused
                 async with RunningCall() as running:
                     with self._gate.running.using(current_caller(), running):
-                        response = await behaviour(readable(given), responses)
+                        if isinstance(given, LargeRequest):
+                            response = await self._with_room(behaviour, given, responses, meter)
+                        else:
+                            response = await behaviour(readable(given), responses)
                         await responses.finish()
                 code = "OK"
             except Exception as error:
@@ -156,8 +164,27 @@ class Guard(grpc.aio.ServerInterceptor):
         """The argument of the service: the request, or an iterator over all of them."""
         if kind.startswith("stream"):
             return Requests(request, self._settings.idle_timeout_s, meter)
-        meter.received(request)
+        if not isinstance(request, LargeRequest):
+            meter.received(request)
         return request
+
+    async def _with_room(
+        self,
+        behaviour: Behaviour,
+        request: LargeRequest[Any],
+        responses: Responses[Any],
+        meter: CallMeter,
+    ) -> Any:
+        """Serve a large request, read once there is room for it, as long as that takes."""
+        size = min(await request.memory_bytes(), self._budget.most_bytes)
+        team = current_caller().shares_as
+        reservation = await self._budget.reserve(object(), team, size)
+        try:
+            given = request.read()
+            meter.received(given)
+            return await behaviour(readable(given), responses)
+        finally:
+            self._budget.release(reservation)
 
     async def _refused(self, method: str, kind: str, metadata: Metadata) -> Exception | None:
         """Let a call in, or say why not."""

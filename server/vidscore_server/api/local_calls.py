@@ -9,19 +9,19 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Iterable, Mapping
 from contextlib import suppress
-from functools import cache
 from typing import Any, NamedTuple, NoReturn, TypeAlias, cast
 
 import grpc
 from google.protobuf import descriptor_pool
-from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.message import Message
 from google.protobuf.message_factory import GetMessageClass
 from google.rpc.status_pb2 import Status
 
 from vidscore_server.api.guard import Guard
 from vidscore_server.api.kept_answers import ReadyAnswer
+from vidscore_server.api.message_sizes import method_descriptor
 from vidscore_server.api.stream import request_reader
+from vidscore_server.settings import Settings
 from vidscore_server.status import STATUS_KEY
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
@@ -65,17 +65,6 @@ class Rpc(NamedTuple):
         return bool(self.handler.response_streaming)
 
 
-@cache
-def method_descriptor(name: str) -> MethodDescriptor:
-    """What the protos say of a method.
-
-    Args:
-        name: Its full name.
-    """
-    service, _, method = name[1:].partition("/")
-    return descriptor_pool.Default().FindServiceByName(service).methods_by_name[method]
-
-
 def request_class(name: str) -> type[Message]:
     """The class of a method's requests.
 
@@ -92,12 +81,12 @@ class LocalCalls:
 
     Args:
         guard: What stands between a call and its service.
-        maximum_message_bytes: Size of the largest message.
+        settings: The server's limits.
     """
 
-    def __init__(self, guard: Guard, maximum_message_bytes: int) -> None:
+    def __init__(self, guard: Guard, settings: Settings) -> None:
         self._guard = guard
-        self._maximum_message_bytes = maximum_message_bytes
+        self._settings = settings
         self._rpcs: dict[str, Rpc] = {}
 
     def add_generic_rpc_handlers(self, handlers: Iterable[grpc.GenericRpcHandler]) -> None:
@@ -128,7 +117,7 @@ class LocalCalls:
         read = request_reader(
             rpc.name,
             cast("Callable[[bytes], Any]", rpc.handler.request_deserializer),
-            self._maximum_message_bytes,
+            self._settings,
         )
         return read(data)
 

@@ -15,13 +15,27 @@ from types import TracebackType
 from typing import Any, Generic, TypeVar
 
 import grpc
+from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import DecodeError
 from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
+from vidscore_server.api.message_sizes import (
+    DELIMITED,
+    FIXED32,
+    FIXED64,
+    SMALL_BYTES,
+    VARINT,
+    method_descriptor,
+    size_limit,
+    takes_large,
+    varint,
+    weight_of,
+)
 from vidscore_server.errors import ContentDamagedError, IdleError
 from vidscore_server.logs import current_call
 from vidscore_server.metrics import CallMeter
+from vidscore_server.settings import Settings
 from vidscore_server.status import STATUS_KEY, Refusal, status_of
 from vidscore_server.version import SERVER_KEY, server_version
 
@@ -106,7 +120,7 @@ class Requests(Generic[Request]):
 
     def __init__(
         self,
-        incoming: AsyncIterator[Request | VidscoreError],
+        incoming: AsyncIterator[Request | VidscoreError | LargeRequest[Request]],
         idle_timeout_s: int,
         meter: CallMeter | None = None,
     ) -> None:
@@ -129,13 +143,16 @@ class Requests(Generic[Request]):
         """
         try:
             with self._idle_timeout:
-                request = await anext(self._incoming)
+                request: Any = await anext(self._incoming)
         except TimeoutError:
             raise idle("the client sent nothing", self._idle_timeout_s) from None
+        if isinstance(request, LargeRequest):
+            request = await _weighed(request)
         self.received += 1
         if self._meter is not None:
             self._meter.received(request)
-        return readable(request)
+        read: Request = readable(request)
+        return read
 
     def close(self) -> None:
         """Let go of the timer; nothing is read any more."""
@@ -262,39 +279,98 @@ async def refuse(context: CallContext, refusal: Refusal, given: object = None) -
 # --- Reading a request: what is wrong with its bytes is raised where it is used
 
 
+CALL_LIMIT = "maximum_unstored_call_bytes"
+
+QUICK_BYTES = 1 << 19
+"""What parts may take that are counted at once: a few milliseconds of it, usually much less."""
+
+
+class LargeRequest(Generic[Request]):
+    """A request that is read once it is known how much memory it takes.
+
+    Args:
+        kind: Its type.
+        data: Its bytes.
+        read: Reads them, or raises a `DecodeError`.
+        maximum_bytes: What its parts may take in memory.
+    """
+
+    def __init__(
+        self, kind: Descriptor, data: bytes, read: Callable[[bytes], Request], maximum_bytes: int
+    ) -> None:
+        self._kind = kind
+        self._data = data
+        self._read = read
+        self._maximum_bytes = maximum_bytes
+
+    async def memory_bytes(self) -> int:
+        """What it takes in memory, at most.
+
+        Raises:
+            LimitError: If its parts take more than they may.
+        """
+        most = self._maximum_bytes
+        quick = min(QUICK_BYTES, most)
+        weight = weight_of(self._kind, self._data, quick)
+        if weight.parts_bytes > quick:
+            weight = await asyncio.to_thread(weight_of, self._kind, self._data, most)
+        if weight.parts_bytes > most:
+            found = f"a message of {weight.parts_bytes} bytes in memory, or more"
+            raise LimitError(found, CALL_LIMIT, most)
+        return sum(weight)
+
+    def read(self) -> Request | VidscoreError:
+        """The request, once; its bytes are let go of."""
+        data, self._data = self._data, b""
+        return _read(self._read, data)
+
+
+async def _weighed(request: LargeRequest[Request]) -> Request | VidscoreError:
+    """A large request of a stream, which is read now."""
+    try:
+        await request.memory_bytes()
+    except LimitError as error:
+        return error
+    return request.read()
+
+
 def request_reader(
-    method: str, read: Callable[[bytes], Request], maximum_bytes: int
-) -> Callable[[bytes], Request | VidscoreError]:
+    method: str, read: Callable[[bytes], Request], settings: Settings
+) -> Callable[[bytes], Request | VidscoreError | LargeRequest[Request]]:
     """A deserializer that never raises: it returns the error, for its user to raise.
 
     Args:
         method: Method whose requests it reads.
         read: Reads a message, or raises a `DecodeError`.
-        maximum_bytes: Size of the largest message.
+        settings: The server's limits.
     """
     is_checked = method in CHECKED_METHODS
+    limit = size_limit(method, settings)
+    most = settings.maximum_unstored_call_bytes
 
-    def read_or_refuse(data: bytes) -> Request | VidscoreError:
-        if len(data) > maximum_bytes:
-            found = f"a message of {len(data)} bytes"
-            return LimitError(found, "maximum_message_bytes", maximum_bytes)
+    def read_or_refuse(data: bytes) -> Request | VidscoreError | LargeRequest[Request]:
+        if len(data) > limit.maximum_bytes:
+            return limit.refusal(len(data))
         if is_checked and (damage := damage_of(method, data)) is not None:
             return damage
-        try:
-            return read(data)
-        except DecodeError:
-            return InputError([Fault("bytes that are no such message", "a request message")])
+        if len(data) > SMALL_BYTES and takes_large(method):
+            return LargeRequest(method_descriptor(method).input_type, data, read, most)
+        return _read(read, data)
 
     return read_or_refuse
+
+
+def _read(read: Callable[[bytes], Request], data: bytes) -> Request | VidscoreError:
+    try:
+        return read(data)
+    except DecodeError:
+        return InputError([Fault("bytes that are no such message", "a request message")])
 
 
 # --- Checksums: the CRC-32 of a batch, which clients may send with it
 #
 # It is of the batch's bytes as they stand in the message, so that it does not matter how which
 # library writes a message. That is why it is looked for before the message is read.
-
-VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
-"""Wire types of fields."""
 
 _Field = tuple[int, int, memoryview]
 """Number, wire type and bytes of a field; of a number that is a varint, none."""
@@ -332,9 +408,6 @@ def checksum_field(method: str) -> int | None:
 MOST_FIELDS = 100
 """Fields that are looked through; no library writes a request in so many pieces."""
 
-MOST_DIGITS = 10
-"""Bytes of the longest number."""
-
 
 def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
     """The damage to the bytes of a request; None where their checksum matches, or there is none.
@@ -368,12 +441,12 @@ def _fields(data: memoryview) -> Iterator[_Field]:
         count += 1
         if count > MOST_FIELDS:
             raise IndexError
-        tag, place = _varint(data, place)
+        tag, place = varint(data, place)
         kind, size = tag & 7, 0
         if kind == VARINT:
-            _, place = _varint(data, place)
+            _, place = varint(data, place)
         elif kind == DELIMITED:
-            size, place = _varint(data, place)
+            size, place = varint(data, place)
         elif kind in {FIXED32, FIXED64}:
             size = 4 if kind == FIXED32 else 8
         else:
@@ -382,14 +455,3 @@ def _fields(data: memoryview) -> Iterator[_Field]:
             raise IndexError
         yield tag >> 3, kind, data[place : place + size]
         place += size
-
-
-def _varint(data: memoryview, place: int) -> tuple[int, int]:
-    """A number, and the place after it."""
-    value = 0
-    for digit in range(MOST_DIGITS):
-        byte = data[place + digit]
-        value |= (byte & 0x7F) << 7 * digit
-        if byte < 0x80:
-            return value, place + digit + 1
-    raise IndexError

@@ -36,7 +36,7 @@ class Reservation(Struct, frozen=True, eq=False):
 
 
 class ByteBudget:
-    """Bounds the bytes that are taken in and not stored yet.
+    """Bounds the bytes that are taken in and not stored, or not worked on to the end.
 
     Args:
         settings: The server's limits.
@@ -46,6 +46,11 @@ class ByteBudget:
         self._limits = [(name, int(getattr(settings, name))) for name in LIMITS]
         self._held: Counter[Hashable] = Counter()
         self._waiting: dict[Reservation, asyncio.Future[None]] = {}
+
+    @property
+    def most_bytes(self) -> int:
+        """Bytes that one call may take."""
+        return min(maximum for _, maximum in self._limits)
 
     @property
     def held_bytes(self) -> int:

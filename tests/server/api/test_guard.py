@@ -18,6 +18,7 @@ from vidscore_server.api import guard
 from vidscore_server.api.guard import Guard
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import ANONYMOUS, Caller, Gate, Transport, current_caller
+from vidscore_server.domain.byte_budget import ByteBudget
 from vidscore_server.domain.sessions import PlainCalls, Sessions
 from vidscore_server.errors import DrainingError
 from vidscore_server.logs import current_call
@@ -83,6 +84,7 @@ class Site:
             CallMetrics(self.registry),
             rest.get("plain_calls") or PlainCalls(100),
             rest.get("transport") or Transport(open_to_anyone=True),
+            ByteBudget(settings),
         )
 
     def refuse_while_draining(self) -> None:

@@ -18,6 +18,7 @@ from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_protos.v1.annotations_pb2 import AnnotationBatch
 from vidscore_server.api.stream import request_reader
 from vidscore_server.domain.batches import unpacked
+from vidscore_server.settings import Settings
 
 HERE_X = (123.456789, 20.0)
 X = struct.pack("<d", HERE_X[0])
@@ -86,8 +87,8 @@ def damaged(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
     came = 0
     make_reader = request_reader
 
-    def reader(method: str, read: Any, maximum_bytes: int) -> Any:
-        take_in = make_reader(method, read, maximum_bytes)
+    def reader(method: str, read: Any, settings: Settings) -> Any:
+        take_in = make_reader(method, read, settings)
 
         def flip(data: bytes) -> Any:
             nonlocal came

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Awaitable, Callable, Mapping
-from contextlib import aclosing, suppress
+from contextlib import aclosing, nullcontext, suppress
 from functools import cached_property, partial
 from typing import Any
 from urllib.parse import parse_qsl
@@ -19,7 +19,7 @@ from google.protobuf.message import Message
 from starlette.routing import Route
 from starlette.types import Receive, Scope, Send
 
-from vidscore_evaluators.errors import Fault, InputError, VidscoreError
+from vidscore_evaluators.errors import Fault, InputError, LimitError, VidscoreError
 from vidscore_server.api.guard import GUARDED_PREFIXES
 from vidscore_server.api.http.errors import error_of, not_served
 from vidscore_server.api.http.exchange import Exchange, StalledError, deadline
@@ -41,8 +41,9 @@ from vidscore_server.api.http.streams import (
     json_of,
     send_stream,
 )
-from vidscore_server.api.local_calls import LocalCalls, Rpc, method_descriptor, request_class
-from vidscore_server.api.stream import checksum_field, idle
+from vidscore_server.api.local_calls import LocalCalls, Rpc, request_class
+from vidscore_server.api.message_sizes import SMALL_BYTES, json_weight, method_descriptor
+from vidscore_server.api.stream import CALL_LIMIT, checksum_field, idle
 from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
 from vidscore_server.version import CLIENT_KEY
@@ -81,6 +82,7 @@ class HttpApi:
     def __init__(self, calls: LocalCalls, settings: Settings) -> None:
         self._calls = calls
         self._settings = settings
+        self._taking_apart = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer a request, unless its client goes before."""
@@ -173,9 +175,19 @@ class HttpApi:
         self, rpc: Rpc, text: bytes, source: str | None, last_id: str | None = None
     ) -> Any:
         def fill(message: Message) -> None:
+            self._refuse_heavy(text)
             read_json(text, message, source)
 
-        return await offload(len(text) // BYTES_PER_ROW, self._read, rpc, fill, source, last_id)
+        # Taken apart, a text takes many times its bytes. One at a time, none waits longer for it.
+        async with self._taking_apart if len(text) > SMALL_BYTES else nullcontext():
+            return await offload(len(text) // BYTES_PER_ROW, self._read, rpc, fill, source, last_id)
+
+    def _refuse_heavy(self, text: bytes) -> None:
+        """Refuse JSON that would be too large a message."""
+        most = self._settings.maximum_unstored_call_bytes
+        weight = json_weight(text) if len(text) > SMALL_BYTES else 0
+        if weight > most:
+            raise LimitError(f"a message of {weight} bytes in memory", CALL_LIMIT, most)
 
     def _of_query(self, rpc: Rpc, exchange: Exchange) -> Any:
         try:

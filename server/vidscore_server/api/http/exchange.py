@@ -14,6 +14,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.api.http.errors import HttpError, deadline_exceeded, not_served
 from vidscore_server.api.http.incoming import Incoming
 from vidscore_server.api.http.methods import JSON
+from vidscore_server.api.message_sizes import size_limit
 from vidscore_server.settings import Settings
 from vidscore_server.version import SERVER_KEY, server_version
 
@@ -46,9 +47,10 @@ class Exchange:
         self.headers = Headers(scope=scope)
         # A request without either header has no body (RFC 9112, section 6.3).
         is_empty = not self.announced_bytes and "transfer-encoding" not in self.headers
-        self.incoming = Incoming(receive, settings.maximum_message_bytes, is_empty=is_empty)
-        self.started = False
         self._scope = scope
+        limit = size_limit(self.path, settings)
+        self.incoming = Incoming(receive, limit, is_empty=is_empty)
+        self.started = False
         self._send_piece = send
         self._idle_timeout_s = settings.idle_timeout_s
 

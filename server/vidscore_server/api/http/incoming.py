@@ -7,9 +7,7 @@ from collections.abc import AsyncIterator
 
 from starlette.types import Receive
 
-from vidscore_evaluators.errors import LimitError
-
-LIMIT = "maximum_message_bytes"
+from vidscore_server.api.message_sizes import SizeLimit
 
 
 class Incoming:
@@ -17,17 +15,17 @@ class Incoming:
 
     Args:
         receive: Gives its pieces.
-        maximum_bytes: Bytes of the largest message.
+        limit: Bytes of the largest message.
         is_empty: Whether there is none.
 
     Attributes:
         is_whole: Whether all of it has come.
     """
 
-    def __init__(self, receive: Receive, maximum_bytes: int, *, is_empty: bool) -> None:
+    def __init__(self, receive: Receive, limit: SizeLimit, *, is_empty: bool) -> None:
         self.is_whole = is_empty
         self._receive = receive
-        self._maximum_bytes = maximum_bytes
+        self._limit = limit
         self._pieces: asyncio.Queue[bytes] = asyncio.Queue(1)
 
     async def until_gone(self) -> None:
@@ -93,5 +91,5 @@ class Incoming:
             pass
 
     def _refuse_over(self, count_bytes: int) -> None:
-        if count_bytes > self._maximum_bytes:
-            raise LimitError(f"a message of {count_bytes} bytes", LIMIT, self._maximum_bytes)
+        if count_bytes > self._limit.maximum_bytes:
+            raise self._limit.refusal(count_bytes)

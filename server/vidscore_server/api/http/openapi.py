@@ -23,7 +23,7 @@ from vidscore_server.api.http.methods import (
     request_types,
     response_types,
 )
-from vidscore_server.api.local_calls import method_descriptor
+from vidscore_server.api.message_sizes import method_descriptor
 from vidscore_server.domain.access import ROLES_BY_RPC
 from vidscore_server.version import server_version
 

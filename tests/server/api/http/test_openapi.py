@@ -19,7 +19,8 @@ from vidscore_server.api.http.examples import ERROR_EXAMPLE, REQUEST_EXAMPLES
 from vidscore_server.api.http.methods import READ_BY_GET, RESUMED
 from vidscore_server.api.http.openapi import comments, openapi
 from vidscore_server.api.http.protojson import read_value
-from vidscore_server.api.local_calls import method_descriptor, request_class
+from vidscore_server.api.local_calls import request_class
+from vidscore_server.api.message_sizes import method_descriptor
 from vidscore_server.domain.access import ROLES_BY_RPC
 
 DOCUMENT = openapi(ROLES_BY_RPC)

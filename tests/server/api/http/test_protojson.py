@@ -21,7 +21,8 @@ from vidscore_protos.v1 import backup_pb2, scoring_service_pb2
 from vidscore_protos.v1.submission_service_pb2 import AppendRequest, ListScoresRequest
 from vidscore_server.api.http.openapi import openapi
 from vidscore_server.api.http.protojson import MOST_FAULTS, read_json, read_value, write_json
-from vidscore_server.api.local_calls import method_descriptor, request_class
+from vidscore_server.api.local_calls import request_class
+from vidscore_server.api.message_sizes import method_descriptor
 from vidscore_server.domain.access import ROLES_BY_RPC
 
 REQUESTS = [request_class(rpc) for rpc in ROLES_BY_RPC]

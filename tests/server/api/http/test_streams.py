@@ -34,7 +34,7 @@ from tests.support.waiting import until
 
 from vidscore_protos.v1.scoring_service_pb2 import ScoreBatchRequest
 from vidscore_server.api.http import streams
-from vidscore_server.api.local_calls import method_descriptor
+from vidscore_server.api.message_sizes import method_descriptor
 from vidscore_server.domain.access import ROLES_BY_RPC
 
 WATCH = V1 + "SubmissionService/WatchSubmission"

@@ -1,0 +1,235 @@
+"""How large requests may be, and what they take in memory, known before they are read.
+
+A request of 16 MiB can stand for eight million empty messages, of 400 MB, or as JSON for as many
+objects, of several GB. So only methods whose requests carry frames, a specification, a backup or a
+list of names take large ones. Of those the parts are counted in their bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import suppress
+from functools import cache
+from typing import NamedTuple
+
+from google.protobuf import descriptor_pool
+from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescriptor
+
+from vidscore_evaluators.errors import LimitError
+from vidscore_server.settings import Settings
+
+VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
+"""Wire types of fields."""
+
+SMALL_BYTES = 1 << 16
+"""What a request of so many bytes takes is little, whatever it has; it is not counted."""
+
+PART_BYTES = 48
+"""What a message takes that has few fields, or a text, a number alone, an object of JSON."""
+
+FIELD_BYTES = 8
+"""What a message takes more for each of its fields."""
+
+QUOTE_BYTES = 8
+"""What a text of JSON takes, for each of its quotation marks."""
+
+_LARGE = frozenset(
+    {
+        "vidscore.v1.AnnotationBatch",
+        "vidscore.v1.BenchmarkSpec",
+        "vidscore.v1.ImportBackupRequest",
+        "vidscore.v1.RescoreSubmissionsRequest",
+    }
+)
+"""Messages that may be large, and so may requests that have them."""
+
+_BYTES_OF_VALUE = {
+    FieldDescriptor.CPPTYPE_DOUBLE: 1,  # as many as they have
+    FieldDescriptor.CPPTYPE_FLOAT: 1,
+    FieldDescriptor.CPPTYPE_INT64: 8,  # each of one byte at least
+    FieldDescriptor.CPPTYPE_UINT64: 8,
+    FieldDescriptor.CPPTYPE_STRING: 1,
+}
+_BYTES_OF_OTHER_VALUES = 4
+
+MOST_DIGITS = 10
+"""Bytes of the longest number."""
+
+
+class SizeLimit(NamedTuple):
+    """Bytes that one request may have.
+
+    Attributes:
+        name: The setting that says it.
+        maximum_bytes: How many.
+    """
+
+    name: str
+    maximum_bytes: int
+
+    def refusal(self, count_bytes: int) -> LimitError:
+        """The error of a request that has more."""
+        return LimitError(f"a message of {count_bytes} bytes", self.name, self.maximum_bytes)
+
+
+@cache
+def method_descriptor(name: str) -> MethodDescriptor:
+    """What the protos say of a method.
+
+    Args:
+        name: Its full name.
+    """
+    service, _, method = name[1:].partition("/")
+    return descriptor_pool.Default().FindServiceByName(service).methods_by_name[method]
+
+
+def size_limit(method: str, settings: Settings) -> SizeLimit:
+    """How large a request of a method may be.
+
+    Args:
+        method: Its full name; what is no method of ours takes small ones.
+        settings: The server's limits.
+    """
+    most = settings.maximum_message_bytes
+    small = settings.maximum_small_message_bytes
+    if small >= most or takes_large(method):
+        return SizeLimit("maximum_message_bytes", most)
+    return SizeLimit("maximum_small_message_bytes", small)
+
+
+@cache
+def takes_large(method: str) -> bool:
+    """Whether a method takes requests that are large."""
+    try:
+        return _may_be_large(method_descriptor(method).input_type)
+    except KeyError:
+        return False
+
+
+def _may_be_large(kind: Descriptor) -> bool:
+    inner = (field.message_type for field in kind.fields if field.message_type is not None)
+    return kind.full_name in _LARGE or any(map(_may_be_large, inner))
+
+
+class Weight(NamedTuple):
+    """What a message takes in memory, at most.
+
+    Attributes:
+        parts_bytes: Messages, texts and numbers that stand alone.
+        columns_bytes: Numbers in columns.
+    """
+
+    parts_bytes: int
+    columns_bytes: int
+
+
+def weight_of(kind: Descriptor, data: bytes, most_bytes: int) -> Weight:
+    """What a request takes once it is read; bytes that are no message are left to its reader.
+
+    Args:
+        kind: Its type.
+        data: The request.
+        most_bytes: Where its parts take more, the rest is not looked through.
+    """
+    scale = _Scale(data, most_bytes)
+    with suppress(IndexError):
+        scale.weigh(_shape(kind), 0, len(data))
+    return Weight(scale.parts_bytes, scale.columns_bytes)
+
+
+def json_weight(text: bytes) -> int:
+    """What the objects and texts of JSON take as messages.
+
+    Numbers are left out: their text is nearly as large.
+    """
+    objects = text.count(b"{") + text.count(b"[")
+    return PART_BYTES * objects + QUOTE_BYTES * text.count(b'"')
+
+
+class _Part(NamedTuple):
+    """A field.
+
+    Attributes:
+        part_bytes: What each value takes by itself.
+        factor: What each byte of a value takes.
+        fields: Fields of the message that it is; None where it is none.
+    """
+
+    part_bytes: int
+    factor: int
+    fields: Mapping[int, _Part] | None
+
+
+_UNKNOWN = _Part(PART_BYTES, 1, None)
+
+
+@cache
+def _shape(kind: Descriptor) -> Mapping[int, _Part]:
+    """Fields of a message by the tags of what is delimited."""
+    return {field.number << 3 | DELIMITED: _part(field) for field in kind.fields}
+
+
+def _part(field: FieldDescriptor) -> _Part:
+    kind = field.message_type
+    if kind is not None:
+        return _Part(PART_BYTES + FIELD_BYTES * len(kind.fields), 0, _shape(kind))
+    return _Part(PART_BYTES, _BYTES_OF_VALUE.get(field.cpp_type, _BYTES_OF_OTHER_VALUES), None)
+
+
+class _Scale:
+    """Goes through the fields of a message (protobuf encoding), and adds up what they take."""
+
+    def __init__(self, data: bytes, most_bytes: int) -> None:
+        self.parts_bytes = 0
+        self.columns_bytes = 0
+        self._data = data
+        self._most_bytes = most_bytes
+
+    def weigh(self, shape: Mapping[int, _Part], place: int, end: int) -> None:
+        """Add the fields from a place on; an IndexError says that they are no message."""
+        data = self._data
+        while place < end and self.parts_bytes <= self._most_bytes:
+            tag = data[place]
+            place += 1
+            if tag >= 0x80:
+                tag, place = varint(data, place - 1)
+            if tag & 7 != DELIMITED:
+                self.parts_bytes += PART_BYTES
+                place = _after(data, place, tag & 7)
+                continue
+            size = data[place]
+            place += 1
+            if size >= 0x80:
+                size, place = varint(data, place - 1)
+            if place + size > end:
+                raise IndexError
+            part = shape.get(tag, _UNKNOWN)
+            self.parts_bytes += part.part_bytes
+            self.columns_bytes += part.factor * size
+            if part.fields is not None and size:
+                self.weigh(part.fields, place, place + size)
+            place += size
+
+
+def _after(data: bytes, place: int, wire_type: int) -> int:
+    """The place after a number that stands alone."""
+    if wire_type == VARINT:
+        return varint(data, place)[1]
+    if wire_type in {FIXED32, FIXED64}:
+        return place + (4 if wire_type == FIXED32 else 8)
+    raise IndexError
+
+
+def varint(data: bytes | memoryview, place: int) -> tuple[int, int]:
+    """A number at a place of a message, and the place after it.
+
+    Raises:
+        IndexError: If there is none.
+    """
+    value = 0
+    for digit in range(MOST_DIGITS):
+        byte = data[place + digit]
+        value |= (byte & 0x7F) << 7 * digit
+        if byte < 0x80:
+            return value, place + digit + 1
+    raise IndexError

@@ -105,7 +105,7 @@ async def test_every_fault_of_a_body_is_named_by_its_path(red: Caller) -> None:
         (b"", "no JSON at line 1"),
         (b"[]", "a list, expected an object"),
         (b'"\xff"', "no JSON"),
-        (b"[" * 100_000, "no JSON"),
+        (b"[" * 60_000, "no JSON"),
         (b'{"name": NaN}', "no JSON"),
     ],
 )

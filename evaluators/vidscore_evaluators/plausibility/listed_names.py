@@ -41,31 +41,36 @@ def listed_name_warnings(
     keys = dict.fromkeys(found)
     listed = {sequence_name(entry.key): entry for entry in specification.sequences}
     adding = {name for name, entry in listed.items() if entry.evaluated_frames is not None}
-    yield from _warning("sequences", list(listed), list(map(sequence_name, keys)), adding)
+    count, names = _not_found(list(listed), list(map(sequence_name, keys)), adding)
+    if count:
+        text = f"sequences that the specification lists {names}"
+        yield ReportWarning("listed_sequences_not_found", text, count)
     domains = [key.domain for key in (*keys, *(entry.key for entry in specification.sequences))]
-    yield from _warning("domains", [one.name for one in specification.domains], domains, ())
+    count, names = _not_found([one.name for one in specification.domains], domains, ())
+    if count:
+        text = f"domains that the specification lists {names}"
+        yield ReportWarning("listed_domains_not_found", text, count)
 
 
-def _warning(
-    kind: str, listed: Sequence[str], found: Sequence[str], adding: Collection[str]
-) -> Iterator[ReportWarning]:
+def _not_found(
+    listed: Sequence[str], found: Sequence[str], adding: Collection[str]
+) -> tuple[int, str]:
+    """How many names are not found, and which, what that means and what to do; 0 for none."""
     missing = [name for name in dict.fromkeys(listed) if name not in set(found)]
     others = [name for name in dict.fromkeys(found) if name not in set(listed)]
     if not missing or not others:
-        return
+        return 0, ""
     meant = _meant(missing, others, adding)
     if len(missing) == len(listed) and not adding:
         meant = {**dict.fromkeys(missing, ""), **meant}
-    if meant:
-        names = [f"{name} (did you mean {own}?)" if own else name for name, own in meant.items()]
-        shown = ", ".join(names[:_NAMES_SHOWN])
-        rest = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
-        yield ReportWarning(
-            f"listed_{kind}_not_found",
-            f"{kind} that the specification lists are in no data, {shown}{rest}, so that what it "
-            "says of them applies to nothing; write their names as the data does",
-            len(meant),
-        )
+    names = [f"{name} (did you mean {own}?)" if own else name for name, own in meant.items()]
+    shown = ", ".join(names[:_NAMES_SHOWN])
+    rest = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
+    text = (
+        f"are in no data, {shown}{rest}, so that what it says of them applies to nothing; write "
+        "their names as the data does"
+    )
+    return len(meant), text
 
 
 def _meant(

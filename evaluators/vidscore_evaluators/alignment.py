@@ -350,8 +350,11 @@ def with_near_names(
     unknown: Iterable[SequenceKey], known: Iterable[SequenceKey]
 ) -> Iterator[tuple[SequenceKey, str | None]]:
     """Unknown sequences in order; the first ones with the name that was probably meant."""
+    missing = sorted(unknown)
+    if not missing:
+        return  # as in most data: known names are many, and sorting them takes time
     names = [sequence_name(key) for key in islice(sorted(known), _NAMES_COMPARED)]
-    for place, key in enumerate(sorted(unknown)):
+    for place, key in enumerate(missing):
         near = did_you_mean(sequence_name(key), names) if place < FAULTS_PER_KIND else None
         yield key, near
 

@@ -19,6 +19,9 @@ _SPACING = 3.0
 _BAND_SPACING = 8.0
 """The same across bands; less than a label is high."""
 
+_COARSE = 4
+"""Of so many points of a line one is looked at, to see how far away the line is."""
+
 _DISTANCE = 6.0
 
 _FAR = 40.0
@@ -122,8 +125,11 @@ class _Around(Struct, frozen=True, eq=False):
     def best(self, label: str, inside: Area, *, strong: bool) -> tuple[Placed, list[float]]:
         """The best place, with its left, top, right and bottom."""
         found = []
-        for extra, room in ((0.0, inside.right - inside.left), (_SHORT_COST, _SHORT)):
-            text = fitted(label, room, strong=strong)
+        whole, short = (
+            fitted(label, room, strong=strong) for room in (inside.right - inside.left, _SHORT)
+        )
+        # Most names are short as a whole, and one text then.
+        for text, extra in {short: _SHORT_COST, whole: 0.0}.items():
             boxes = _boxes(self.own, text_width(text, strong=strong), inside)
             cost = self._costs(boxes, inside) + extra
             at = int(np.argmin(cost))
@@ -160,9 +166,12 @@ def _apart(boxes: FloatArray, line: FloatArray) -> FloatArray:
         return np.full((len(boxes), 9), np.inf)
     left, top, right, bottom = boxes.T[..., np.newaxis]
     across = left + (right - left) * np.linspace(0.0, 1.0, 9)
-    sideways = across[..., np.newaxis] - line[:, 0]
-    up = (top + bottom)[..., np.newaxis] / 2 - line[:, 1]
-    distances: FloatArray = np.hypot(sideways, up).min(axis=2)
+    places = np.stack(np.broadcast_arrays(across, (top + bottom) / 2), axis=2).reshape(-1, 2)
+    points = line[::_COARSE]
+    # Squares by a product of matrices, which takes a tenth of the time of differences.
+    squares = (points**2).sum(axis=1) - 2.0 * (places @ points.T)
+    nearest = squares.min(axis=1) + (places**2).sum(axis=1)
+    distances: FloatArray = np.sqrt(np.maximum(nearest, 0.0)).reshape(across.shape)
     return distances
 
 

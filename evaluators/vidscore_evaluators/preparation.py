@@ -142,6 +142,8 @@ def with_listed_names(pair: Pair, specification: BenchmarkSpec) -> Pair:
         pair: Both sides, as read.
         specification: The benchmark's specification.
     """
+    if not (specification.sequences or specification.domains):
+        return pair
     keys = (
         key
         for source in (pair.truth, pair.detections)

@@ -7,7 +7,7 @@ write a module with a `vidscore_evaluators.formats._format.Format`, and name it 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from functools import cached_property
 from importlib import import_module
 from types import MappingProxyType
@@ -320,11 +320,8 @@ def read_pair(
         raise InputError([Fault("standard input for both sides", "one of them as a file")])
     facts = {"image_size": image_size, "wanted": wanted, "paired": True}
     options = ReadOptions(**asdict(limits) | facts)
-
-    def read(path: DataPath, side: Side, beside: str | None) -> Source:
-        return _read(path, _HowToRead(side, format_name, on_error, beside), options)
-
-    left, right = _both_sides(read, truth, detections)
+    how = _HowToRead(Side.TRUTH, format_name, on_error)
+    left, right = _both_sides(how, options, truth, detections)
     if len({left.format, right.format} - {None, *_MIXING}) > 1:
         expected = f"{left.format}, as the truth is, {' or '.join(_MIXING)}"
         raise InputError([Fault(str(right.format), expected, source=right.name)])
@@ -337,15 +334,18 @@ def read_pair(
 
 
 def _both_sides(
-    read: Callable[[DataPath, Side, str | None], Source],
+    how: _HowToRead,
+    options: ReadOptions,
     truth: DataPath | Source,
     detections: DataPath | Source,
 ) -> tuple[Source, Source]:
     """Both sides; where one cannot be read, the other is all the same, for its faults."""
 
     def attempt(given: DataPath | Source, side: Side, beside: str | None) -> Source | InputError:
+        if isinstance(given, Source):
+            return given
         try:
-            return given if isinstance(given, Source) else read(given, side, beside)
+            return _read(given, replace(how, side=side, beside=beside), options)
         except InputError as error:
             return error
 

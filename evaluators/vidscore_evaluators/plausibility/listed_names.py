@@ -36,8 +36,6 @@ def listed_name_warnings(
         specification: The specification.
         found: Sequences of the whole data, on either side.
     """
-    if not (specification.sequences or specification.domains):
-        return
     keys = dict.fromkeys(found)
     listed = {sequence_name(entry.key): entry for entry in specification.sequences}
     adding = {name for name, entry in listed.items() if entry.evaluated_frames is not None}

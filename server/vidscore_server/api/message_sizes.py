@@ -18,7 +18,7 @@ from google.protobuf.descriptor import Descriptor, FieldDescriptor, MethodDescri
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.settings import Settings
 
-VARINT, FIXED64, DELIMITED, FIXED32 = 0, 1, 2, 5
+VARINT, FIXED64, DELIMITED, START_GROUP, END_GROUP, FIXED32 = range(6)
 """Wire types of fields."""
 
 SMALL_BYTES = 1 << 16
@@ -188,6 +188,7 @@ class _Scale:
     def weigh(self, shape: Mapping[int, _Part], place: int, end: int) -> None:
         """Add the fields from a place on; an IndexError says that they are no message."""
         data = self._data
+        groups = 0  # that are open; none of our messages has any, so what is in them is unknown
         while place < end and self.parts_bytes <= self._most_bytes:
             tag = data[place]
             place += 1
@@ -195,6 +196,7 @@ class _Scale:
                 tag, place = varint(data, place - 1)
             if tag & 7 != DELIMITED:
                 self.parts_bytes += PART_BYTES
+                groups += (tag & 7 == START_GROUP) - (tag & 7 == END_GROUP)
                 place = _after(data, place, tag & 7)
                 continue
             size = data[place]
@@ -203,7 +205,7 @@ class _Scale:
                 size, place = varint(data, place - 1)
             if place + size > end:
                 raise IndexError
-            part = shape.get(tag, _UNKNOWN)
+            part = _UNKNOWN if groups else shape.get(tag, _UNKNOWN)
             self.parts_bytes += part.part_bytes
             self.columns_bytes += part.factor * size
             if part.fields is not None and size:
@@ -212,7 +214,9 @@ class _Scale:
 
 
 def _after(data: bytes, place: int, wire_type: int) -> int:
-    """The place after a number that stands alone."""
+    """The place after a number that stands alone, or after the tag of a group."""
+    if wire_type in {START_GROUP, END_GROUP}:
+        return place
     if wire_type == VARINT:
         return varint(data, place)[1]
     if wire_type in {FIXED32, FIXED64}:

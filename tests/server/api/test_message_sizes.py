@@ -17,7 +17,7 @@ from tests.server.scene import configuration, points, refused
 from tests.server.web.site.browsing import browsing
 from tests.support.waiting import until
 
-from vidscore_protos.v1 import scoring_service_pb2, scoring_service_pb2_grpc
+from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api import stream
 from vidscore_server.api.message_sizes import SMALL_BYTES, json_weight, takes_large, weight_of
@@ -73,6 +73,16 @@ def test_only_requests_with_frames_specifications_or_lists_may_be_large() -> Non
     assert {
         name.removeprefix("/vidscore.v1.") for name in ROLES_BY_RPC if takes_large(name)
     } == TAKE_LARGE
+
+
+@pytest.mark.parametrize("inside", [b"", b"\x0a\x01\xff"], ids=["nothing", "no sequence"])
+def test_what_follows_an_unknown_group_is_counted(inside: bytes) -> None:
+    group = b"\xf3\x01" + inside + b"\xf4\x01"  # field 30, which no batch has
+    empty = b"\x0a\x00" * 1000
+    kind = _kind(annotations_pb2.AnnotationBatch())
+    assert len(annotations_pb2.AnnotationBatch.FromString(group + empty).sequences) == 1000
+    alone = weight_of(kind, empty, MOST_BYTES).parts_bytes
+    assert weight_of(kind, group + empty, MOST_BYTES).parts_bytes > alone >= 1000 * 48
 
 
 @pytest.mark.parametrize(

@@ -45,11 +45,11 @@ def faults(statement: str) -> int:
 
 @pytest.mark.slow
 def test_tuned_processes_reuse_freed_memory() -> None:
-    """Without tuning most pages are fetched anew in every round; imports do not tune."""
-    assert (
-        faults("from vidscore_evaluators.runtime import tune_malloc; tune_malloc()") < PAGES // 10
-    )
-    assert faults("import vidscore_evaluators.scoring") > ROUNDS * PAGES // 2
+    """Imports do not tune. How much glibc then returns depends on how it got its memory."""
+    tuned = faults("from vidscore_evaluators.runtime import tune_malloc; tune_malloc()")
+    untuned = faults("import vidscore_evaluators.scoring")
+    assert tuned < PAGES // 10
+    assert untuned > PAGES
 
 
 def test_the_library_says_that_it_can() -> None:

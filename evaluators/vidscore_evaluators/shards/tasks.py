@@ -252,7 +252,7 @@ def _read(task: ScoringTask, wanted: Wanted | None = None) -> CheckedData:
     sides = (task.path_of(task.truth), task.path_of(task.detections))
     part = prepare(task.local_specification(), *sides, task.choice, wanted)
     truth, detections = (
-        _named_as(typed, str(path), source)
+        _named_as(str(data_path(typed)), str(path), source)
         for typed, path, source in (
             (task.truth, sides[0], part.pair.truth),
             (task.detections, sides[1], part.pair.detections),
@@ -263,19 +263,19 @@ def _read(task: ScoringTask, wanted: Wanted | None = None) -> CheckedData:
     )
 
 
-def _named_as(typed: str, path: str, source: Source) -> Source:
-    """A side whose places and warnings name its files as the caller typed them."""
-    if typed == path:
+def _named_as(name: str, path: str, source: Source) -> Source:
+    """A side whose places and warnings name its files as the caller's own reading would."""
+    if name == path:
         return source
     positions = source.positions
     if positions is not None:
-        names = tuple(name.replace(path, typed, 1) for name in positions.sources)
+        names = tuple(file.replace(path, name, 1) for file in positions.sources)
         positions = structs.replace(positions, sources=names)
     warnings = tuple(
-        dataclasses.replace(warning, message=warning.message.replace(path, typed))
+        dataclasses.replace(warning, message=warning.message.replace(path, name))
         for warning in source.warnings
     )
-    return structs.replace(source, name=typed, positions=positions, warnings=warnings)
+    return structs.replace(source, name=name, positions=positions, warnings=warnings)
 
 
 def _state(path: DataPath) -> list[tuple[str, int, int | str]]:

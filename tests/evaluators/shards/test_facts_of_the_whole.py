@@ -235,4 +235,18 @@ def test_a_worker_elsewhere_finds_a_preset_by_the_callers_path(
     pool = ProcessPoolExecutor(1, mp_context=spawn_context(), initializer=os.chdir, initargs=("/",))
     with pool as executor:
         report = vidscore.score("my.toml", "t.csv", "d.csv", executor=executor, shards=2)
-    assert report.value("f1") == 1.0
+    assert (report.value("f1"), report.preset) == (1.0, "my.toml")
+
+
+def test_a_folder_is_named_as_in_this_process_however_it_is_typed(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """``d/`` is d, and any other "d" of a warning stays a letter."""
+    row = "1,1,10,10,40,30,1,1,1\n"
+    write(tmp_path, {"t/0000/gt/gt.txt": row, "t/0001/gt/gt.txt": row, "d/0000.txt": row})
+    monkeypatch.chdir(tmp_path)
+    whole = vidscore.score("clear", "t/", "./d/")
+    assert "sequences without a detection file" in whole.warnings[0].message
+    with ThreadPoolExecutor(1) as executor:
+        parts = vidscore.score("clear", "t/", "./d/", executor=executor, shards=2)
+    assert report_to_json(parts) == report_to_json(whole)

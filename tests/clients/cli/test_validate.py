@@ -77,6 +77,17 @@ def test_a_shape_that_an_evaluator_cannot_use_is_a_fault(data: Path) -> None:
     assert "found points (x, y), expected corners or upright boxes" in result.stdout
 
 
+def test_json_lines_without_an_object_have_the_shape_that_an_evaluator_wants(
+    tmp_path: Path,
+) -> None:
+    """As `vidscore score` takes them."""
+    path = tmp_path / "found.jsonl"
+    path.write_text('{"sequence": "1", "frame": 1, "objects": []}\n')
+    for evaluator in ("spotgeo", "neovision2", "clear"):
+        result = run("validate", str(path), "--side", "detections", "--evaluator", evaluator)
+        assert (result.exit_code, result.stdout.splitlines()[0]) == (0, f"{path}: nothing is wrong")
+
+
 def test_a_fault_of_many_entries_is_told_once_unless_all_are_wanted(data: Path) -> None:
     entries = [{**spotgeo_entry(1, sequence=number), "num_objects": 1} for number in range(60)]
     path = data / "truth.json"

@@ -246,6 +246,9 @@ def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
         fitting.lose(side.object_count, "mask", "masks", "not written")
         fitting.annotations = side = replace(side, masks=None)
     if side.arity in capacity.arities:
+        if side.arity == BOX and capacity.columns is not None:
+            # Those of benchmarks are from left and top on, most with a width and height.
+            fitting.annotations = replace(side, coordinates=bounding_boxes(side.coordinates))
         return
     if side.arity == BOX and QUADRILATERAL in capacity.arities:
         fitting.annotations = replace(side, coordinates=outlines_of(side.coordinates))

@@ -23,7 +23,12 @@ from vidscore_evaluators.formats._files import (
     read_head,
     visible_entries,
 )
-from vidscore_evaluators.formats._format import UNNAMED, file_name, shortest_number
+from vidscore_evaluators.formats._format import (
+    UNNAMED,
+    file_name,
+    refuse_no_words,
+    shortest_number,
+)
 from vidscore_evaluators.formats._image_names import (
     EXPECTED_NAME,
     ImageFrame,
@@ -176,6 +181,7 @@ def write_class_files(annotations: Annotations, prefix: str, digits: int) -> Fil
         InputError: If a class or a sequence cannot be part of a name.
     """
     names = image_names(annotations, digits)
+    refuse_no_words(names, "sequence", "an image's name")
     labels = [label or UNNAMED for label in annotations.labels]
     texts: dict[str, list[str]] = {label: [] for label in labels}
     rows = zip(

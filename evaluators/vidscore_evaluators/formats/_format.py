@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import csv
 import io
+import re
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
@@ -42,6 +43,8 @@ NO_FLAG = ObjectFlag(0)
 EVERY_FLAG = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR
 
 _NO_FORMULA = "a name that no spreadsheet takes for a formula, as one that begins with =, +, - or @"
+
+_WORD = re.compile(r'[^\s,"]+')
 
 _OF_NO_VIDEO = SequenceKey("", IMAGES)
 
@@ -274,6 +277,18 @@ def refuse_values(wrong: AnyArray, values: AnyArray, field: str, expected: str) 
     found = dict.fromkeys(str(value) for value in values[wrong].tolist())
     if found:
         raise InputError([Fault(text or "nothing", expected, field=field) for text in found])
+
+
+def refuse_no_words(texts: Iterable[str], field: str, what: str) -> None:
+    """Refuse texts that rows between blanks cannot hold; readers take a comma for a blank.
+
+    Raises:
+        InputError: With each text that is not one word.
+    """
+    wrong = dict.fromkeys(text for text in texts if not _WORD.fullmatch(text))
+    expected = f"{what} of one word, without comma and quotation mark"
+    if wrong:
+        raise InputError([Fault(text or "nothing", expected, field=field) for text in wrong])
 
 
 class ImageNumbers(Struct, frozen=True, eq=False):

@@ -40,7 +40,7 @@ from vidscore_evaluators.formats._format import (
     Format,
     WriteOptions,
     Writer,
-    refuse_values,
+    refuse_no_words,
     shortest_number,
     unnamed_remarks,
 )
@@ -191,8 +191,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     """``labelTxt/<image>.txt``, or ``Task1_<class>.txt``."""
     del options
     labels = np.array([label or UNNAMED for label in annotations.labels], dtype=object)
-    blank = np.array([any(map(str.isspace, label)) for label in labels], dtype=np.bool_)
-    refuse_values(blank, labels, "class", "a class of one word")
+    refuse_no_words(labels.tolist(), "class", "a class")
     if side is Side.DETECTIONS:
         return write_class_files(annotations, "Task1_", DIGITS)
     difficult = ((annotations.flags & ObjectFlag.IGNORE) != 0).astype(np.int64)

@@ -39,7 +39,7 @@ from vidscore_evaluators.formats._format import (
     WriteOptions,
     Writer,
     object_rows,
-    refuse_values,
+    refuse_no_words,
     sequence_texts,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
@@ -214,8 +214,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     region = (annotations.flags & ObjectFlag.REGION) != 0
     labels = np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]
     labels = np.where(region, "DontCare", labels)
-    blank = np.array([not label or any(map(str.isspace, label)) for label in labels], dtype=bool)
-    refuse_values(blank, labels, "class", "a class of one word")
+    refuse_no_words(labels.tolist(), "class", "a class")
     angles = _constant(annotations, -10)
     unknown_size, unknown_place = _constant(annotations, -1), _constant(annotations, -1000)
     columns = [

@@ -5,10 +5,12 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.evaluators.formats.test_convert import STREET, there_and_back
+from tests.evaluators.formats.test_convert import STREET, source_of, there_and_back
 
 from vidscore_evaluators.annotations import BOX, Side
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import FORMATS
+from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.testing import Thing, make_annotations
 
@@ -28,3 +30,22 @@ def test_a_box_by_any_two_opposite_corners_is_written_as_that_box(
     truth = make_annotations({STREET: {1: things}}, arity=BOX)
     back, _ = there_and_back(truth, name, Side.TRUTH, tmp_path)
     assert sorted(bounding_boxes(back.coordinates).tolist()) == [[1, 2, 7, 9], [10, 20, 50, 60]]
+
+
+@pytest.mark.parametrize("label", ["x,y", 'q"r', "a b"])
+@pytest.mark.parametrize("name", ["kitti-tracking", "dota"])
+def test_a_class_that_is_no_word_of_a_row_is_refused(name: str, label: str) -> None:
+    """A comma is read as a blank, and a quotation mark as none of a row."""
+    truth = make_annotations({STREET: {1: [Thing((10.0, 20.0, 50.0, 60.0), label)]}}, arity=BOX)
+    with pytest.raises(InputError) as raised:
+        convert(source_of(truth), name, Side.TRUTH)
+    [fault] = raised.value.faults
+    assert (fault.field, fault.found) == ("class", label)
+
+
+@pytest.mark.parametrize("sequence", ["b c", "q,r", 'say"x"'])
+@pytest.mark.parametrize("name", ["pascal-voc", "dota"])
+def test_an_image_whose_name_is_no_word_of_a_row_is_refused(name: str, sequence: str) -> None:
+    found = make_annotations({("", sequence): {1: [Thing((1.0, 2.0, 3.0, 4.0), "car")]}}, arity=BOX)
+    with pytest.raises(InputError, match=r"expected an image's name of one word|that a file can"):
+        convert(source_of(found), name, Side.DETECTIONS)

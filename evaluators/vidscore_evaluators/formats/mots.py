@@ -363,6 +363,9 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
         masks = no_masks()
         boxes = np.ones(annotations.object_count, dtype=np.bool_)
         refuse_values(boxes, np.full(len(boxes), "a box"), "rle", "a mask for each object")
+    faults = [replace(fault, entry=None) for fault in _overlap_faults(Source(annotations, ""))]
+    if faults:
+        raise InputError(faults)
     fields = (
         annotations.frame_numbers[annotations.object_frames].tolist(),
         annotations.track_ids.tolist(),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
+from tests.evaluators.formats.helpers import write
 from tests.evaluators.formats.test_convert import STREET, source_of, there_and_back
 
 from vidscore_evaluators.annotations import BOX, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats import FORMATS
+from vidscore_evaluators.formats import FORMATS, read_source
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.testing import Thing, make_annotations
@@ -49,3 +51,20 @@ def test_an_image_whose_name_is_no_word_of_a_row_is_refused(name: str, sequence:
     found = make_annotations({("", sequence): {1: [Thing((1.0, 2.0, 3.0, 4.0), "car")]}}, arity=BOX)
     with pytest.raises(InputError, match=r"expected an image's name of one word|that a file can"):
         convert(source_of(found), name, Side.DETECTIONS)
+
+
+def test_masks_that_overlap_are_no_mots(tmp_path: Path) -> None:
+    """A pixel belongs to one mask there, and readers refuse files in which it does not."""
+    outline = [1, 1, 10, 1, 10, 10, 1, 10]
+    entry = {"image_id": 1, "category_id": 1, "segmentation": [outline], "bbox": [1, 1, 9, 9]}
+    document = {
+        "images": [{"id": 1, "width": 20, "height": 20}],
+        "categories": [{"id": 1, "name": "car"}],
+        "annotations": [{"id": track, "track_id": track, **entry} for track in (1, 2)],
+    }
+    source = read_source(write(tmp_path / "truth.json", json.dumps(document)), Side.TRUTH)
+    with pytest.raises(InputError) as raised:
+        convert(source, "mots", Side.TRUTH)
+    [fault] = raised.value.faults
+    assert fault.found == "masks that overlap in frame 1 of sequence images"
+    assert (fault.source, fault.entry) == (source.name, None)

@@ -35,6 +35,7 @@ from vidscore_evaluators.annotations import (
     ObjectFlag,
     SequenceKey,
     Side,
+    sequence_name,
 )
 from vidscore_evaluators.arrays import AnyArray, FloatArray
 from vidscore_evaluators.errors import Fault, InputError
@@ -358,6 +359,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     x1, y1, x2, y2 = annotations.coordinates.T
     box = [x1, y1, x2 - x1, y2 - y1]
     if side is Side.DETECTIONS:
+        _refuse_none(annotations)
         none = np.full(annotations.object_count, _UNKNOWN)
         rows = object_rows(annotations, ",", *box, annotations.confidences, none, none, none)
         return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
@@ -370,6 +372,24 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
         files[f"{name}/gt/gt.txt"] = text
         files[f"{name}/seqinfo.ini"] = write_sequence_info(name, int(frames.max()), options)
     return files
+
+
+def _refuse_none(annotations: Annotations) -> None:
+    """Refuse confidences of -1 that a reader takes for none.
+
+    Raises:
+        InputError: With each sequence that has one.
+    """
+    owners = annotations.frame_sequences[annotations.object_frames]
+    faults = []
+    for owner in np.unique(owners[annotations.confidences == _UNKNOWN]).tolist():
+        given = annotations.confidences[owners == owner]
+        if not np.array_equal(_confidences(given), given):
+            found = f"a confidence of -1 in sequence {sequence_name(annotations.sequences[owner])}"
+            advice = "--confidence-scale maps all confidences to numbers from 0 to 1"
+            faults.append(Fault(found, "another, as -1 stands for none there", advice=advice))
+    if faults:
+        raise InputError(faults)
 
 
 def _class_numbers(annotations: Annotations) -> AnyArray:

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vidscore_evaluators.annotations import SequenceKey
+from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import IntArray, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath, is_file, read_bytes
@@ -80,3 +80,16 @@ def frames_without_rows(
     missing = np.flatnonzero(is_missing)
     sequences = np.repeat(np.arange(len(counts)), counts)[missing]
     return sequences, missing - starts[sequences] + first
+
+
+def gap_remarks(annotations: Annotations) -> tuple[str, ...]:
+    """Remark how many frames become listed where all from 1 to the last of a sequence are."""
+    last = np.zeros(len(annotations.sequences), dtype=np.int64)
+    np.maximum.at(last, annotations.frame_sequences, annotations.frame_numbers)
+    gaps = int(last.sum()) - annotations.frame_count
+    if gaps <= 0:
+        return ()
+    said = (
+        "1 frame that was not listed is" if gaps == 1 else f"{gaps} frames that were not listed are"
+    )
+    return (f"{said}, as a sequence has no gaps",)

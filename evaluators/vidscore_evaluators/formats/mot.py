@@ -61,6 +61,7 @@ from vidscore_evaluators.formats._format import (
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
 from vidscore_evaluators.formats._seqinfo import (
     frames_without_rows,
+    gap_remarks,
     read_sequence_info,
     write_sequence_info,
 )
@@ -412,14 +413,9 @@ def _class_numbers(annotations: Annotations) -> AnyArray:
     return np.where(flagged & ~distracts[annotations.label_indices], place["distractor"], numbers)
 
 
-def _gaps(annotations: Annotations, side: Side) -> tuple[str, ...]:
+def _remarks(annotations: Annotations, side: Side) -> tuple[str, ...]:
     """Remark how many frames a seqinfo.ini adds."""
-    if side is Side.DETECTIONS or annotations.frame_count == 0:
-        return ()
-    last = np.zeros(len(annotations.sequences), dtype=np.int64)
-    np.maximum.at(last, annotations.frame_sequences, annotations.frame_numbers)
-    gaps = int(last.sum()) - annotations.frame_count
-    return (f"{gaps} frames that were not listed are, as a sequence has no gaps",) if gaps else ()
+    return () if side is Side.DETECTIONS else gap_remarks(annotations)
 
 
 _WRITER = Writer(
@@ -435,7 +431,7 @@ _WRITER = Writer(
         Side.DETECTIONS: Capacity(empty_frames=False, classes=False, tracks=True),
     },
     write=_write,
-    remarks=_gaps,
+    remarks=_remarks,
     least_frame=1,
 )
 

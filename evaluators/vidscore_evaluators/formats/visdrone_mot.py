@@ -45,7 +45,7 @@ from vidscore_evaluators.formats._format import (
     sequence_texts,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, given_areas, with_listed_frames
-from vidscore_evaluators.formats._seqinfo import frames_without_rows
+from vidscore_evaluators.formats._seqinfo import frames_without_rows, gap_remarks
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,
@@ -219,6 +219,20 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
 
 
+def _remarks(annotations: Annotations, side: Side) -> tuple[str, ...]:
+    """Remark how many frames the last row of a sequence adds, and how many come after it."""
+    if side is Side.DETECTIONS:
+        return ()
+    last = np.zeros(len(annotations.sequences), dtype=np.int64)
+    held, sequences = annotations.object_counts > 0, annotations.frame_sequences
+    np.maximum.at(last, sequences[held], annotations.frame_numbers[held])
+    kept = annotations.frame_numbers <= last[sequences]
+    after = int((~kept).sum())
+    said = "1 frame" if after == 1 else f"{after} frames"
+    lost = (f"{said} after the last object of its sequence not listed",) if after else ()
+    return (*gap_remarks(annotations.take_frames(kept)), *lost)
+
+
 FORMAT = Format(
     name=NAME,
     title="VisDrone-MOT text: ten values between commas in rows, one file per sequence",
@@ -227,7 +241,6 @@ FORMAT = Format(
         folder=True,
         capacity={
             Side.TRUTH: Capacity(
-                empty_frames=False,
                 confidences=False,
                 tracks=True,
                 flags=ObjectFlag.IGNORE | ObjectFlag.REGION,
@@ -236,6 +249,7 @@ FORMAT = Format(
             Side.DETECTIONS: Capacity(empty_frames=False, tracks=True, columns=frozenset(DEGREES)),
         },
         write=_write,
+        remarks=_remarks,
         least_frame=1,
     ),
     by_sequence=True,

@@ -84,3 +84,17 @@ def test_a_confidence_that_motchallenge_reads_as_none_is_refused(tmp_path: Path)
     logits = make_annotations(found, arity=BOX)
     back, _ = there_and_back(logits, "motchallenge", Side.DETECTIONS, tmp_path)
     assert back.confidences.tolist() == [-1.0, -3.0]
+
+
+def test_frames_that_visdrone_adds_and_leaves_out_are_said(tmp_path: Path) -> None:
+    """All frames from 1 to the last with a row are evaluated: 2 and 3 too, but not 6."""
+    car = Thing((1.0, 2.0, 3.0, 4.0), "car")
+    truth = make_annotations({STREET: {1: [car], 4: [], 5: [car], 6: []}}, arity=BOX)
+    back, remarks = there_and_back(truth, "visdrone-mot", Side.TRUTH, tmp_path)
+    assert back.frame_numbers.tolist() == [1, 2, 3, 4, 5]
+    assert remarks == (
+        "2 frames that were not listed are, as a sequence has no gaps",
+        "1 frame after the last object of its sequence not listed",
+    )
+    found = convert(source_of(truth), "visdrone-mot", Side.DETECTIONS)
+    assert found.remarks == ("2 frames without objects not listed",)

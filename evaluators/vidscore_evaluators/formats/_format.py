@@ -257,15 +257,13 @@ def _digits(column: AnyArray) -> list[str]:
 def sequence_texts(
     annotations: Annotations, rows: Sequence[str]
 ) -> Iterator[tuple[str, AnyArray, bytes]]:
-    """Name, frame numbers and content of the file of each sequence that has frames."""
-    sequences = annotations.frame_sequences
+    """Name, frame numbers and content of the file of each sequence; empty without frames."""
     starts = annotations.frame_starts
-    for index in np.unique(sequences).tolist():
-        frames = np.flatnonzero(sequences == index)
+    for index, key in enumerate(annotations.sequences):
+        frames = np.flatnonzero(annotations.frame_sequences == index)
         # Frames are in order, so that those of a sequence are neighbours.
-        text = "".join(rows[starts[frames[0]] : starts[frames[-1] + 1]])
-        name = file_name(annotations.sequences[index].sequence, "sequence")
-        yield name, annotations.frame_numbers[frames], text.encode()
+        text = "".join(rows[starts[frames[0]] : starts[frames[-1] + 1]]) if len(frames) else ""
+        yield file_name(key.sequence, "sequence"), annotations.frame_numbers[frames], text.encode()
 
 
 def refuse_values(wrong: AnyArray, values: AnyArray, field: str, expected: str) -> None:

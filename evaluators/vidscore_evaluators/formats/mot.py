@@ -371,7 +371,8 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     files = {}
     for name, frames, text in sequence_texts(annotations, rows):
         files[f"{name}/gt/gt.txt"] = text
-        files[f"{name}/seqinfo.ini"] = write_sequence_info(name, int(frames.max()), options)
+        if len(frames):
+            files[f"{name}/seqinfo.ini"] = write_sequence_info(name, int(frames.max()), options)
     return files
 
 

@@ -298,13 +298,13 @@ def _occlusion(table: RowTable) -> FloatArray:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     del options
     refuse_formulas(annotations)
-    rows: dict[int, list[Sequence[object]]] = {}
+    rows: list[list[Sequence[object]]] = [[] for _ in annotations.sequences]
     objects = _object_rows(annotations, side)
     starts = annotations.frame_starts.tolist()
     marked = ((annotations.frame_flags & FrameFlag.DONT_CARE) != 0).tolist()
     blank = [""] * len(HEADER)
     for row, number in enumerate(annotations.frame_numbers.tolist()):
-        own = rows.setdefault(int(annotations.frame_sequences[row]), [])
+        own = rows[annotations.frame_sequences[row]]
         found = objects[starts[row] : starts[row + 1]]
         if marked[row]:
             own.append([number, *blank[1:9], "DCF", *blank[10:]])
@@ -312,8 +312,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
             own.append([number, *blank[1:]])
         own.extend([number, *fields] for fields in found)
     files = {}
-    for sequence, lines in rows.items():
-        domain, name = annotations.sequences[sequence]
+    for (domain, name), lines in zip(annotations.sequences, rows, strict=True):
         path = f"{file_name(domain, 'domain')}/{file_name(name, 'sequence')}.csv"
         files[path] = write_csv(HEADER, lines)
     return files

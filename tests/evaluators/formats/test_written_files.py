@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import product
 from pathlib import Path
 
 import pytest
@@ -98,3 +99,21 @@ def test_frames_that_visdrone_adds_and_leaves_out_are_said(tmp_path: Path) -> No
     )
     found = convert(source_of(truth), "visdrone-mot", Side.DETECTIONS)
     assert found.remarks == ("2 frames without objects not listed",)
+
+
+@pytest.mark.parametrize(
+    ("name", "side"),
+    [
+        *product(["motchallenge", "kitti-tracking", "visdrone-mot", "mots"], Side),
+        ("neovision2-csv", Side.DETECTIONS),  # truth holds a don't-care frame
+    ],
+)
+def test_a_sequence_in_which_nothing_is_left_is_a_file_without_rows(
+    tmp_path: Path, name: str, side: Side
+) -> None:
+    """A detector that finds nothing has results, and a sequence of the truth stays known."""
+    key = ("Tower", "1")
+    empty = make_annotations({key: {3: []}}, arity=BOX, dont_care=[(key, 3)])
+    back, _ = there_and_back(empty, name, side, tmp_path)
+    assert back.frame_count == 0
+    assert [sequence for _, sequence in back.sequences] in (["Tower-1"], ["1"])

@@ -22,6 +22,7 @@ from vidscore_evaluators.annotations import (
     ObjectFlag,
     SequenceKey,
     Side,
+    frame_keys,
 )
 from vidscore_evaluators.errors import Fault, GeometryError, InputError
 from vidscore_evaluators.formats import FORMATS, find_format
@@ -73,7 +74,7 @@ def convert(
     target = find_format(format_name)
     try:
         moved, remarks = _moved(source, target)
-        fitted, losses = fit(moved, target.writer.capacity[side])
+        fitted, losses = fit(_marked(moved, truth, target), target.writer.capacity[side])
     except GeometryError as error:
         advice = _holding(source.annotations.arity, side)
         named = [replace(fault, source=source.name, advice=advice) for fault in error.faults]
@@ -169,6 +170,19 @@ def _numbering_truth(truth: Source | None, target: Format) -> Annotations | None
     moved, _ = _moved(truth, target)
     fitted, _ = fit(moved, target.writer.capacity[Side.TRUTH])
     return fitted
+
+
+def _marked(detections: Annotations, truth: Source | None, target: Format) -> Annotations:
+    """Detections of don't-care frames marked as these, where the truth is written without."""
+    if truth is None or target.writer.capacity[Side.TRUTH].dont_care_frames:
+        return detections
+    moved, _ = _moved(truth, target)
+    dropped = set(frame_keys(moved.take_frames((moved.frame_flags & FrameFlag.DONT_CARE) != 0)))
+    if not dropped:
+        return detections
+    marked = np.array([key in dropped for key in frame_keys(detections)], dtype=np.bool_)
+    flags = detections.frame_flags | np.where(marked, FrameFlag.DONT_CARE, 0).astype(np.uint8)
+    return replace(detections, frame_flags=flags)
 
 
 def _moved(source: Source, target: Format) -> tuple[Annotations, tuple[str, ...]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from tests.evaluators.formats.helpers import write
-from tests.evaluators.formats.test_convert import STREET, source_of, there_and_back
+from tests.evaluators.formats.test_convert import SIZE, STREET, source_of, there_and_back
 
 from vidscore_evaluators.annotations import BOX, Side
 from vidscore_evaluators.errors import InputError
@@ -117,3 +117,18 @@ def test_a_sequence_in_which_nothing_is_left_is_a_file_without_rows(
     back, _ = there_and_back(empty, name, side, tmp_path)
     assert back.frame_count == 0
     assert [sequence for _, sequence in back.sequences] in (["Tower-1"], ["1"])
+
+
+@pytest.mark.parametrize("name", ["coco-json", "yolo-text", "motchallenge"])
+def test_detections_of_a_dont_care_frame_go_with_the_frame(name: str) -> None:
+    """The truth loses it, so that they would be of no frame, or false alarms."""
+    things = [Thing((1.0, 2.0, 3.0, 4.0), "pedestrian")]
+    key = ("Tower", "1")
+    frames = {key: {1: things, 2: things}}
+    truth = source_of(make_annotations(frames, arity=BOX, dont_care=[(key, 2)]))
+    found = source_of(make_annotations(frames, arity=BOX))
+    conversion = convert(found, name, Side.DETECTIONS, truth=truth, image_size=SIZE)
+    first = make_annotations({key: {1: things}}, arity=BOX)
+    alone = convert(source_of(first), name, Side.DETECTIONS, truth=truth, image_size=SIZE)
+    assert conversion.files == alone.files
+    assert set(conversion.remarks) - set(alone.remarks) == {"1 don't-care frame left out"}

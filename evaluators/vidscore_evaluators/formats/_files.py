@@ -231,10 +231,14 @@ def first_line(head: bytes) -> str:
 
 def _missing(path: InputPath, kind: str, expected: str) -> InputError:
     """Nothing of that kind is there: something else is, or nothing, with advice on what is near."""
-    if kind == "file" and is_folder(path):
-        return InputError([Fault("a folder", expected, source=str(path))])
-    if kind == "folder" and path.exists():
-        return InputError([Fault("a file", expected, source=str(path))])
+    found = ""
+    if path.exists():
+        other = "a folder" if is_folder(path) else "a pipe or device"
+        found = "a file" if kind == "folder" else other
+    elif isinstance(path, Path) and path.is_symlink():
+        found = "a link that leads nowhere"
+    if found:
+        return InputError([Fault(found, expected, source=str(path))])
     try:
         names = [entry.name for entry in path.parent.iterdir()]
         close = closest_name(path.name, names, cutoff=0.75)

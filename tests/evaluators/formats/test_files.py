@@ -32,6 +32,7 @@ from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_pair, read_source
 from vidscore_evaluators.formats.neovision2 import HEADER
 from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.shards.merging import merge_files
 
 CSV = "sequence,frame,class,x1,y1,x2,y2\na,1,car,0,0,10,10\nb,3,bus,5,5,9,9\n"
 JSON = '[{"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[2, 3]]}]'
@@ -345,3 +346,22 @@ def test_detections_may_be_packed_in_another_way_than_the_truth(tmp_path: Path) 
     detections = gzipped(tmp_path / "A.txt.gz", MOT)
     assert score("clear", truth, detections).value("mota") == 1.0
     assert detections_of(detections).annotations.object_count == 2
+
+
+def test_a_link_that_leads_nowhere_is_said_to(tmp_path: Path) -> None:
+    """It was `file not found; did you mean` itself."""
+    link = tmp_path / "found.csv"
+    link.symlink_to("gone.csv")
+    [fault] = validate_file(link)
+    assert (fault.found, fault.source) == ("a link that leads nowhere", str(link))
+
+
+def test_a_tally_file_is_no_pipe() -> None:
+    """It is read twice."""
+    reading, writing = os.pipe()
+    try:
+        with pytest.raises(InputError, match=r"fd/.*: found a pipe or device, expected a tally fi"):
+            merge_files([Path(f"/dev/fd/{reading}")])
+    finally:
+        os.close(reading)
+        os.close(writing)

@@ -274,6 +274,8 @@ def index_folder(folder: DataPath, side: Side, *, format_name: str = AUTO) -> by
     faults: list[Fault] = []
     with opened(folder, options) as place:
         require_folder(place, "a folder of files")
+        if isinstance(place, TreePath) and place.is_in_archive:
+            raise InputError([Fault("an archive", "a folder of files", source=str(folder))])
         for name in names_below(place):
             try:
                 # Of some formats this reads no more than the names.

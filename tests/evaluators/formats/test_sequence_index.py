@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import zipfile
 from pathlib import Path
 
 import numpy as np
@@ -102,6 +103,15 @@ def test_an_index_is_written_by_reading_each_file(tmp_path: Path) -> None:
     assert index_folder(root, Side.TRUTH).decode() == (
         "file,sequence,domain\na.csv,s0,Tower\na.csv,s1,Tower\nb.csv,s2,Tower\n"
     )
+
+
+def test_a_packed_folder_has_no_index(tmp_path: Path) -> None:
+    """It cannot be written into a zip."""
+    packed = tmp_path / "parts.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        archive.writestr("a.csv", "sequence,frame,x,y\na,1,2,3\n")
+    with pytest.raises(InputError, match=r"parts\.zip: found an archive, expected a folder"):
+        index_folder(packed, Side.TRUTH)
 
 
 def test_a_sequence_in_two_files_has_no_index(tmp_path: Path) -> None:

@@ -297,11 +297,11 @@ def test_what_is_packed_twice_is_named(tmp_path: Path) -> None:
     inner = zipped(tmp_path / "inner.zip", {"a.csv": CSV})
     outer = zipped(tmp_path / "outer.zip", {"inner.zip": inner.read_bytes()})
     assert problem(outer) == (
-        f"{outer}/inner.zip: a zip within an archive; unpack the inner one first"
+        f"{outer}/inner.zip: a zip within a folder or an archive; unpack it first"
     )
     twice = tmp_path / "a.csv.gz.gz"
     twice.write_bytes(gzip.compress(gzip.compress(CSV.encode())))
-    assert "a gzip file within an archive" in problem(twice)
+    assert "a gzip file within a folder or an archive" in problem(twice)
 
 
 def test_an_empty_zip_is_an_empty_folder(tmp_path: Path) -> None:

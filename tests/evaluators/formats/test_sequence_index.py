@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 import zipfile
 from pathlib import Path
 
@@ -112,6 +113,12 @@ def test_a_packed_folder_has_no_index(tmp_path: Path) -> None:
         archive.writestr("a.csv", "sequence,frame,x,y\na,1,2,3\n")
     with pytest.raises(InputError, match=r"parts\.zip: found an archive, expected a folder"):
         index_folder(packed, Side.TRUTH)
+
+
+def test_a_packed_file_in_a_folder_is_named_as_that(tmp_path: Path) -> None:
+    (tmp_path / "a.csv.gz").write_bytes(gzip.compress(b"sequence,frame,x,y\na,1,2,3\n"))
+    with pytest.raises(InputError, match=r"a\.csv\.gz: a gzip file within a folder or an archive"):
+        index_folder(tmp_path, Side.TRUTH)
 
 
 def test_a_sequence_in_two_files_has_no_index(tmp_path: Path) -> None:

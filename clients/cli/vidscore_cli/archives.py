@@ -14,7 +14,7 @@ from msgspec import Struct
 
 from vidscore_cli.inputs import InputChoice
 from vidscore_cli.options import Decorator, together
-from vidscore_cli.output import counted, say, write_atomically
+from vidscore_cli.output import STDOUT, counted, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.remote_files import RemotePath, data_path
@@ -69,6 +69,8 @@ class ArchiveChoice(Struct, frozen=True):
         Raises:
             click.UsageError: If some do not.
         """
+        if self.tally == STDOUT:
+            raise click.UsageError("--tally -: expected a file")
         if self.shard is not None and self.tally is None:
             raise click.UsageError("--shard needs --tally: the file for the tally of the shard")
         for option, wanted in (("--tally", self.tally), ("--dask", self.dask)):

@@ -118,3 +118,12 @@ def test_a_name_that_a_spreadsheet_would_run_is_not_written_as_csv(
     assert result.exit_code == 1
     assert f"{place}: found '=1+1', expected a name that no spreadsheet" in result.stderr
     assert not (tmp_path / "new.csv").exists()
+
+
+def test_standard_output_is_no_target(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The summary goes there; a file called - was written, which no command reads."""
+    monkeypatch.chdir(table.parent)
+    result = run("convert", str(table), "-", "--to", "jsonl")
+    assert result.exit_code == 2
+    assert "TARGET: - is standard output; name a file or folder" in result.stderr
+    assert [path.name for path in table.parent.iterdir()] == ["truth.csv"]

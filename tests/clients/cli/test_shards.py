@@ -125,6 +125,7 @@ def test_thresholds_and_strictness_hold_of_what_is_merged() -> None:
         (("--tally", "x", "--format", "json"), "--format goes with vidscore merge"),
         (("--tally", "x", "--output", "y"), "--output goes with vidscore merge"),
         (("--tally", "x", "--fail-under", "f1=1"), "--fail-under goes with vidscore merge"),
+        (("--tally", "-"), "--tally -: expected a file"),
         (("--tally", "x", "--online"), "--tally and --online exclude each other"),
         (("--tally", "nowhere/x"), "there is no folder"),
         (("--dask", "local", "--tally", "x"), "--tally and --dask exclude each other"),

@@ -189,6 +189,9 @@ class RunFolder:
                 file.flush()
                 os.fsync(file.fileno())
             neighbour.replace(self._file(key))
+        except OSError as error:
+            said = f"cannot be written: {(error.strerror or '').lower()}"
+            raise OSError(error.errno, said, str(self._path)) from None
         finally:
             neighbour.unlink(missing_ok=True)
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
@@ -242,6 +244,20 @@ class TestRunFolder:
         [file] = folder.iterdir()
         file.write_bytes(damage)
         assert self.scored(scene, folder, shards=1) == (plain(scene), 1)
+
+    def test_a_disk_that_is_full_is_named_by_the_folder(
+        self, scene: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """An error without a place was taken for one of the cluster."""
+
+        def full(_descriptor: int) -> None:
+            raise OSError(errno.ENOSPC, "No space left on device")
+
+        monkeypatch.setattr(os, "fsync", full)
+        with pytest.raises(OSError, match="cannot be written: no space") as raised:
+            self.scored(scene, folder)
+        assert raised.value.filename == str(folder)
+        assert list(folder.iterdir()) == []
 
     def test_other_evaluators_share_nothing(self, scene: Path, folder: Path) -> None:
         self.scored(scene, folder)

@@ -25,6 +25,7 @@ MOST_SHOWN = 200
 """Characters that a fault shows of what a store says."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://.+", re.DOTALL)
+_ON_DISK = re.compile(r"^file://(?=.)", re.IGNORECASE)
 _EXTRAS = {"s3": "s3fs", "s3a": "s3fs"}
 """Package of the kinds of store for which there is the extra."""
 
@@ -71,8 +72,13 @@ DataPath = Path | RemotePath
 
 def data_path(named: str | os.PathLike[str]) -> DataPath:
     """What a name names: an address where it begins as one, else a path on a disk."""
-    text = os.fspath(named)
-    return RemotePath(text.rstrip("/")) if _ADDRESS.fullmatch(text) else Path(named)
+    text = path_text(named)
+    return RemotePath(text.rstrip("/")) if _ADDRESS.fullmatch(text) else Path(text)
+
+
+def path_text(named: str | os.PathLike[str]) -> str:
+    """A name as it is written; ``file:///a`` is the path /a."""
+    return _ON_DISK.sub("", os.fspath(named))
 
 
 class RemoteFile(Struct, frozen=True, eq=False):

@@ -18,7 +18,7 @@ from vidscore_cli.output import counted, deliver, deliver_json, say, write_atomi
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.errors import VidscoreError
-from vidscore_evaluators.remote_files import RemotePath, data_path, matching
+from vidscore_evaluators.remote_files import RemotePath, data_path, matching, path_text
 
 if TYPE_CHECKING:
     from vidscore_evaluators.evaluator import Evaluator, RankKey
@@ -50,7 +50,7 @@ def systems_matching(detections: str) -> list[str] | None:
     elif path.exists():
         return None
     else:
-        found = sorted(glob.glob(detections))  # noqa: PTH207 - it may begin anywhere
+        found = sorted(glob.glob(path_text(detections)))  # noqa: PTH207 - it may begin anywhere
     if not 0 < len(found) <= MAXIMUM_SYSTEMS:
         expected = f"from 1 to {MAXIMUM_SYSTEMS} files or folders of systems"
         said = f"{detections} names {counted(len(found), 'path')}, expected {expected}"

@@ -64,6 +64,16 @@ def test_writing_over_an_input_is_refused_and_the_input_stays(command: str, fold
     assert content(folder) == before
 
 
+def test_an_address_of_a_file_on_the_disk_is_its_path(folder: Path) -> None:
+    """``file:///a/t.csv`` is /a/t.csv."""
+    before = content(folder)
+    result = run("convert", "t.csv", f"file://{folder}/t.csv", "--to", "jsonl")
+    assert (result.exit_code, content(folder)) == (2, before)
+    files = ("--truth", f"file://{folder}/t.csv", "--detections", f"file://{folder}/runs/*.csv")
+    table = well(run("score", "f1", *files, "--format", "csv"))
+    assert table.splitlines()[1].startswith(f"1,{folder}/runs/c.csv,1.0,")
+
+
 def test_the_error_names_the_output_and_what_it_is_part_of(folder: Path) -> None:
     del folder
     files = ("--truth", "t.csv", "--detections", "runs/*.csv")

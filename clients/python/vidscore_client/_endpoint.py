@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import ipaddress
 import math
+import os
 import re
 import ssl
 from collections.abc import Iterable
@@ -178,11 +179,22 @@ def _check_token(token: object) -> None:
 
 def _credentials(tls: Tls) -> grpc.ChannelCredentials:
     _check_certificates(tls)
+    roots = tls.root_certificates or _system_roots()
     return grpc.ssl_channel_credentials(
-        root_certificates=_read("root_certificates", tls.root_certificates),
+        root_certificates=_read("root_certificates", roots),
         private_key=_read("private_key", tls.private_key),
         certificate_chain=_read("certificate", tls.certificate),
     )
+
+
+def _system_roots() -> str | None:
+    """The system's own authorities: grpc would trust those of a list that it brings.
+
+    It falls back on that list where the system has no file of them, as on Windows.
+    """
+    if "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH" in os.environ:
+        return None
+    return ssl.get_default_verify_paths().cafile
 
 
 def _check_certificates(tls: Tls) -> None:

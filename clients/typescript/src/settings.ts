@@ -49,7 +49,7 @@ export interface Live {
 
 /** An encrypted connection; all files are PEM, and are read and checked by `connect`. */
 export interface Tls {
-  /** File of the authorities to trust; the system's own where left out. */
+  /** File of the authorities to trust; where left out, those of Node.js. */
   readonly rootCertificates?: string | URL;
   /** File of this client's certificate chain, where the server wants one. */
   readonly certificate?: string | URL;

@@ -217,6 +217,16 @@ def test_an_encrypted_connection_trusts_the_given_authority(authority: Authority
         assert score_one_frame(server, Tls(roots, server_name="vidscore.test")) == 1
 
 
+def test_an_encrypted_connection_trusts_the_systems_own_authorities(
+    authority: Authority, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """SSL_CERT_FILE is where OpenSSL, and so Python, looks for them before the system's place."""
+    monkeypatch.delenv("GRPC_DEFAULT_SSL_ROOTS_FILE_PATH", raising=False)
+    monkeypatch.setenv("SSL_CERT_FILE", str(authority.roots))
+    with serving(credentials=server_credentials(authority, client=False)) as server:
+        assert score_one_frame(server, Tls(server_name="vidscore.test")) == 1
+
+
 def test_a_server_for_another_name_is_not_trusted(authority: Authority) -> None:
     roots = authority.roots
     credentials = server_credentials(authority, client=False)

@@ -5,7 +5,7 @@ import java.nio.file.Path;
 /**
  * An encrypted connection; all files are PEM.
  *
- * @param rootCertificates file of the authorities to trust; null for the system's own
+ * @param rootCertificates file of the authorities to trust; null for Java's own
  * @param certificate file of this client's certificate chain, where the server wants one; or null
  * @param privateKey file of the private key of the certificate; or null
  * @param serverName name that the server's certificate is for, where it is not the one of the

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, Any, get_args
@@ -246,6 +247,9 @@ def _without_grpc_talk(text: str) -> str:
     """The cause alone where grpc lists every address that it tried."""
     if "WRONG_VERSION_NUMBER" in text:
         return "what is there does not encrypt; leave --tls and its files out"
+    distrusted = re.search("CERTIFICATE_VERIFY_FAILED: ([^:]+)", text)
+    if distrusted is not None:
+        return f"its certificate is not trusted: {distrusted[1]}; vidscore doctor says what to do"
     return text.rpartition(": ")[2] if "last error: " in text else text
 
 

@@ -149,6 +149,17 @@ def test_a_certificate_is_looked_at_with_its_end(authority: Authority) -> None:
 
 
 @pytest.mark.slow
+def test_every_command_says_that_a_certificate_is_not_trusted_and_why(
+    authority: Authority,
+) -> None:
+    with ServerProcess(*tls_options(authority)) as server:
+        result = run("health", "--server", local(server), "--tls")
+    assert result.exit_code == 3
+    assert "its certificate is not trusted: unable to get local issuer" in result.stderr
+    assert "vidscore doctor" in result.stderr
+
+
+@pytest.mark.slow
 def test_a_server_that_wants_certificates_lets_those_in_who_have_one(authority: Authority) -> None:
     trusting = ("--tls-client-authorities-file", str(authority.roots))
     own = (

@@ -145,6 +145,7 @@ def test_a_warning_about_the_truth_is_said_once(folder: Path) -> None:
         (("f1", "bad.csv"), "at least two systems are needed after the evaluators"),
         (("f1",), "at least two systems are needed"),
         (("bad.csv", "good.csv"), "no evaluator: name one or more"),
+        (("bad.csv", "good.csv", "f1"), "found f1 after a system, expected evaluators before all"),
         (("coc", "bad.csv", "good.csv"), "and no evaluator; did you mean coco?"),
         (
             ("f1", "bad.csv", "none.csv"),

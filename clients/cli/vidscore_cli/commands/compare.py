@@ -224,8 +224,11 @@ def _refuse_missing(named: dict[str, str]) -> None:
     from vidscore_evaluators.presets import preset_names
     from vidscore_evaluators.registry import evaluator_names
 
+    known = [*evaluator_names(), *preset_names()]
     for path in named.values():
+        if path in known and not Path(path).exists():
+            raise click.UsageError(f"found {path} after a system, expected evaluators before all")
         if path != "-" and not Path(path).exists():
-            near = did_you_mean(path, [*evaluator_names(), *preset_names()])
+            near = did_you_mean(path, known)
             advice = near or "vidscore evaluators lists these"
             raise click.UsageError(f"{path} is no file or folder, and no evaluator; {advice}")

@@ -87,6 +87,7 @@ GREATEST_PART = 1e3
 MOST_CLASSES = 100_000
 _FILE = "a text file of YOLO rows"
 _LAYOUT = "a folder of YOLO text files, named by frame"
+_EXPECTED_SIZE = "the size of its images (--image-size, image_size)"
 
 
 def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
@@ -98,8 +99,7 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     """
     require_folder(path, _LAYOUT)
     if options.image_size is None:
-        expected = "the size of its images (--image-size, image_size)"
-        raise InputError([Fault("boxes in parts of an image", expected, source=str(path))])
+        raise InputError([Fault("boxes in parts of an image", _EXPECTED_SIZE, source=str(path))])
     frames = _find_files(path)
     check_files({key: file for (key, _), file in frames.items()}, path, _LAYOUT, options)
     if len(frames) > options.maximum_files:
@@ -267,9 +267,7 @@ def _boxes(table: RowTable, image_size: tuple[int, int]) -> FloatArray:
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     if options.image_size is None:
-        raise InputError(
-            [Fault("no size of images", "the size of images, of which coordinates are parts")]
-        )
+        raise InputError([Fault("boxes to write in parts of an image", _EXPECTED_SIZE)])
     images = ImageNumbers.of(annotations, options)
     lines = _lines(annotations, images, side, options.image_size)
     names = "".join(f"{name}\n" for name in images.names)

@@ -57,7 +57,7 @@ def test_the_size_of_images_goes_both_ways(table: Path) -> None:
     size = ("--image-size", "640x480")
     missing = run("convert", str(table), target, "--to", "yolo-text")
     assert missing.exit_code == 1
-    assert "the size of images" in missing.stderr
+    assert "the size of its images (--image-size" in missing.stderr
     assert run("convert", str(table), target, "--to", "yolo-text", *size).exit_code == 0
     assert run("validate", target, *size).exit_code == 0
     scored = run("score", "f1", "--truth", target, "--detections", target, *size)

@@ -360,7 +360,7 @@ def test_detections_beyond_the_truth_are_an_error() -> None:
 
 
 def test_yolo_needs_the_size_of_images() -> None:
-    with pytest.raises(InputError, match="the size of images"):
+    with pytest.raises(InputError, match="the size of its images"):
         convert(source_of(make_annotations({STREET: {0: [PERSON]}})), "yolo-text", Side.TRUTH)
 
 

@@ -63,7 +63,7 @@ def read_benchmark(name: str, field: str = "name") -> str:
     Raises:
         InputError: If it is no such name.
     """
-    return _matched(_BENCHMARK, name, "benchmarks/{benchmark}", field)[0]
+    return _matched(_BENCHMARK, name, f"benchmarks/{{benchmark}}, {_ID_EXPECTED}", field)[0]
 
 
 def read_submission(name: str, field: str = "name") -> SubmissionName:
@@ -72,7 +72,7 @@ def read_submission(name: str, field: str = "name") -> SubmissionName:
     Raises:
         InputError: If it is no such name.
     """
-    expected = "benchmarks/{benchmark}/submissions/{submission}"
+    expected = f"benchmarks/{{benchmark}}/submissions/{{submission}}, each {_ID_EXPECTED}"
     return SubmissionName(*_matched(_SUBMISSION, name, expected, field))
 
 
@@ -82,7 +82,8 @@ def read_stream(name: str, field: str) -> StreamName:
     Raises:
         InputError: If it is no such name.
     """
-    expected = "benchmarks/{benchmark}/submissions/{submission}/streams/{stream}"
+    shape = "benchmarks/{benchmark}/submissions/{submission}/streams/{stream}"
+    expected = f"{shape}, each {_ID_EXPECTED}"
     return StreamName(*_matched(_STREAM, name, expected, field))
 
 

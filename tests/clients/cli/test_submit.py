@@ -180,6 +180,15 @@ def test_tables_have_short_names_and_documents_full_ones(hosted: str, falcon: Ca
         assert full in well(falcon(*command, "--format", "json"))
 
 
+def test_a_name_that_no_submission_can_have_is_refused_with_the_rule(
+    hosted: str, falcon: Call
+) -> None:
+    named = ("--detections", "detections.json", "--name", "Falcon 1")
+    result = falcon("submit", hosted, *named)
+    assert result.exit_code == ExitCode.INPUT
+    assert "lower-case letters, digits and hyphens, a letter first" in result.stderr
+
+
 @pytest.mark.slow
 def test_every_command_takes_the_short_and_the_full_name(
     hosted: str, organiser: Call, falcon: Call

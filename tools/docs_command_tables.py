@@ -135,7 +135,8 @@ def _spelling(parameter: click.Parameter) -> str:
 def _number_range(kind: object) -> str:
     if not isinstance(kind, click.IntRange | click.FloatRange):
         return ""
-    return f" from {kind.min:,.12g} to {kind.max:,.12g}"
+    least = "above" if kind.min_open else "from"
+    return f" {least} {kind.min:,.12g} to {kind.max:,.12g}"
 
 
 def _default(parameter: click.Parameter) -> str:

@@ -139,6 +139,8 @@ def test_a_login_is_what_later_commands_go_by_until_logout(
     assert first.exit_code == 0, first.stderr
     second = run("login", "--site", "lab", "--server", address, input_=f"{secret}\n")
     assert second.exit_code == 0, second.stderr
+    assert first.stdout.startswith("site default, the default one, is kept in ")
+    assert second.stdout.startswith("site lab is kept in ")
     for name in ((), ("--site", "lab")):
         listed = run("token", "list", *name)
         assert listed.exit_code == 0
@@ -163,6 +165,14 @@ def test_nothing_is_kept_where_the_server_does_not_take_the_token(
     nobody = run("login", "--server", NOBODY, input_="x")
     assert nobody.exit_code == ExitCode.UNREACHABLE
     assert not list(configuration.iterdir())
+
+
+def test_a_file_without_a_token_is_refused(tmp_path: Path, configuration: Path) -> None:
+    (tmp_path / "empty").write_text("\n")
+    result = run("login", "--server", NOBODY, "--token-file", str(tmp_path / "empty"))
+    assert result.exit_code == ExitCode.USAGE
+    assert "empty is empty" in result.stderr
+    assert not list(configuration.glob("vidscore/*"))
 
 
 @pytest.mark.usefixtures("kept")

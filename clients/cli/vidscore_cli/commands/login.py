@@ -167,12 +167,15 @@ def _token(typed: Login) -> str:
     """The token: from a file, an option, or typed without being shown."""
     if typed.token_file not in {None, STDIN}:
         try:
-            return Path(str(typed.token_file)).read_text(encoding="utf-8").strip()
+            token = Path(str(typed.token_file)).read_text(encoding="utf-8").strip()
         except (OSError, ValueError) as error:
             reason = getattr(error, "strerror", None) or "it is not text"
             raise click.BadParameter(
                 f"{typed.token_file} cannot be read: {reason}", param_hint="--token-file"
             ) from None
+        if not token:
+            raise click.BadParameter(f"{typed.token_file} is empty", param_hint="--token-file")
+        return token
     if typed.token_file is None and typed.token:
         return typed.token
     if typed.token_file is None and sys.stdin.isatty():
@@ -188,5 +191,5 @@ def _absolute(file: str | None) -> str:
 
 def _keep(sites: Sites, name: str) -> None:
     write_sites(sites)
-    default = ", the default one" if sites.default == name else ""
-    say(f"site {name}{default}, is kept in {sites_file()}: {sites.by_name[name].server}")
+    default = ", the default one," if sites.default == name else ""
+    say(f"site {name}{default} is kept in {sites_file()}: {sites.by_name[name].server}")

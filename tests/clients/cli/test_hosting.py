@@ -95,6 +95,19 @@ def test_a_benchmark_that_is_shown_as_toml_can_be_created_again(
     assert documents[0]["definition"] == documents[1]["definition"]
 
 
+def test_a_participant_is_shown_no_number_of_a_revision_that_it_may_not_know(
+    hosted: str, organiser: Call, falcon: Call
+) -> None:
+    """Revision 0 beside a board under revision 1 would be wrong."""
+    for call, shown in ((organiser, "1"), (falcon, "")):
+        table = well(call("benchmark", "show", hosted))
+        [line] = [line for line in table.splitlines() if line.startswith("truth_revision")]
+        assert line.removeprefix("truth_revision").strip() == shown
+        listed = well(call("benchmark", "list", "--format", "csv"))
+        [row] = [row for row in listed.splitlines() if row.startswith(f"{hosted},")]
+        assert row.rpartition(",")[2] == shown
+
+
 def test_submitted_detections_get_the_scores_of_the_files(hosted: str, falcon: Call) -> None:
     """F1 2/3, MSE 54: as `vidscore score` has it, rounded; released measures alone."""
     sent = ("submit", hosted, "--detections", "detections.json")

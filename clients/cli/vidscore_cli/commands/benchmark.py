@@ -163,7 +163,7 @@ def list_(server: ServerChoice, format_: str, output: str) -> None:
     with open_client(server) as client:
         found = client.benchmarks.list()
     write_records(
-        [_line_of(entry) for entry in found],
+        [_line_of(entry, format_) for entry in found],
         BENCHMARK_COLUMNS,
         format_,
         output,
@@ -336,6 +336,7 @@ def _all_about(found: Benchmark, format_: str) -> Record:
             "definition": found.definition,
         }
     facts |= {"waits_for": benchmark_waits_for(found), "submissions_left": quotas_left(found)}
+    facts["truth_revision"] = _revision(found)
     facts["room_left"] = holdings_left(found)
     definition = dict(found.definition)
     policy = definition.pop("policy", {})
@@ -347,7 +348,7 @@ def _all_about(found: Benchmark, format_: str) -> Record:
         **({} if live is None else {"live": clock_text(live)}),
         "evaluators": _evaluators(found),
         "domains": ", ".join(domain["name"] for domain in definition.get("domains", [])),
-        "sequences": len(sequences),
+        "sequences": len(sequences) or None,
         **{f"policy.{name}": value for name, value in policy.items()},
         "policy.submissions_in_all": budget_text(found),
         "policy.ladder_step": step_text(found),
@@ -355,15 +356,20 @@ def _all_about(found: Benchmark, format_: str) -> Record:
     }
 
 
-def _line_of(found: Benchmark) -> Record:
+def _line_of(found: Benchmark, format_: str) -> Record:
     return {
         "name": found.name,
         "title": found.title,
         "evaluators": _evaluators(found),
         "open_time": found.definition.get("open_time"),
         "close_time": found.definition.get("close_time"),
-        "truth_revision": found.truth_revision,
+        "truth_revision": found.truth_revision if format_ == "json" else _revision(found),
     }
+
+
+def _revision(found: Benchmark) -> int | None:
+    """What a table says of it: nothing where there is none, or where only organisers may know."""
+    return found.truth_revision or None
 
 
 def _evaluators(found: Benchmark) -> str:

@@ -25,6 +25,7 @@ from vidscore_evaluators.formats._files import (
     are_worth_a_thread_each,
     entrances,
     is_folder,
+    is_taken_in_whole,
     opened,
     read_head,
     require_folder,
@@ -384,7 +385,7 @@ def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:
     if isinstance(path, RemotePath):
         with opened(path, ReadLimits()) as place:
             return _reads_by_sequence(place, named)
-    return _reads_by_sequence(path, named)
+    return not is_taken_in_whole(path) and _reads_by_sequence(path, named)
 
 
 def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:

@@ -63,6 +63,19 @@ def opened(path: DataPath, limits: ReadLimits) -> AbstractContextManager[InputPa
     return nullcontext(path)
 
 
+def is_taken_in_whole(path: Path) -> bool:
+    """Whether `opened` takes in all that a path gives: a pipe, standard input, gzip or zip."""
+    if path == STANDARD_INPUT:
+        return True
+    try:
+        if not path.is_file():
+            return path.exists() and not path.is_dir()
+        with path.open("rb") as file:
+            return is_packed(file.read(4))
+    except OSError:
+        return False  # its reader will say why
+
+
 def entrances(path: InputPath) -> list[InputPath]:
     """Where the data may begin: the path and, in an archive, its only entry, and so on inwards."""
     found = [path]

@@ -158,9 +158,11 @@ def _material(
 
     reports: dict[str, list[Report]] = {}
     systems = {}
-    pair, part = None, None
+    pair: Pair | None = None
+    part: Selected | None = None
     for name, path in paths.items():
-        pair = read_data(typed.choice(path), specification)
+        truth = None if pair is None else pair.truth
+        pair = read_data(typed.choice(path), specification, truth)
         part = select_part(typed.selection, evaluators, pair, specification)
         sides = part.pair.truth.annotations, part.pair.detections.annotations
         try:

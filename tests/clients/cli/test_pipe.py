@@ -220,6 +220,7 @@ def test_warnings_are_errors_where_that_is_wanted(truth: str) -> None:
     [
         ((), "name a BENCHMARK, or an evaluator with --score and its --truth"),
         (("--score", "f1"), "--score needs --truth"),
+        (("--score", "f1", "--truth", "-"), "--truth -: standard input has the lines"),
         (("sky", "--score", "f1"), "BENCHMARK and --score exclude each other"),
         (("sky", "--window", "3"), "--window goes with --score"),
         (("--score", "f1", "--truth", "t", "--replay"), "--replay goes with a BENCHMARK"),

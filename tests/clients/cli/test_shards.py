@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import gzip
+import zipfile
 from pathlib import Path
 
 import pytest
@@ -90,6 +92,22 @@ def test_a_shard_says_what_it_has_scored() -> None:
     frames = [int(output.rpartition(", ")[2].split()[0]) for output in outputs]
     assert outputs[0] == f"1.tally: shard 1/2, {frames[0]} frames\n"
     assert sum(frames) == 48
+
+
+@pytest.mark.parametrize("truth", ["truth.csv.gz", "truth.zip", "-"])
+def test_a_side_that_is_packed_or_comes_once_is_read_whole_by_each_shard(
+    scene: Path, truth: str
+) -> None:
+    text = (scene / "truth.csv").read_text()
+    (scene / "truth.csv.gz").write_bytes(gzip.compress(text.encode()))
+    with zipfile.ZipFile(scene / "truth.zip", "w") as archive:
+        archive.writestr("truth.csv", text)
+    command = ("score", "f1", "--truth", truth, *DATA[2:])
+    for number in ("1", "2"):
+        shard = ("--shard", f"{number}/2", "--tally", f"{number}.tally")
+        well(run(*command, *shard, input_=text))
+    merged = well(run("merge", "1.tally", "2.tally", "--format", "csv"))
+    assert merged == well(run("score", "f1", *DATA, "--format", "csv"))
 
 
 @pytest.mark.usefixtures("scene")

@@ -163,6 +163,15 @@ def test_ranking_names_the_place_of_what_is_wrong_in_a_file(data: Path) -> None:
     assert "broken.json" in result.stderr
 
 
+def test_ranking_reads_the_truth_once_so_that_it_may_come_from_a_pipe(data: Path) -> None:
+    systems = ("--system", f"a={data / 'detections.json'}", "--system", f"b={data / 'truth.json'}")
+    command = ("trust", "ranking", "spotgeo", *systems, "--draws", "0", "--truth")
+    text = (data / "truth.json").read_text("utf-8")
+    piped = run(*command, "-", input_=text)
+    assert piped.exit_code == 0, piped.stderr
+    assert piped.stdout == run(*command, str(data / "truth.json")).stdout
+
+
 def test_one_system_is_too_few_for_a_ranking(data: Path) -> None:
     truth = str(data / "truth.json")
     result = run("trust", "ranking", "spotgeo", "--truth", truth, "--system", truth)

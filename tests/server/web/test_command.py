@@ -53,6 +53,18 @@ def test_a_file_is_written(tmp_path: Path) -> None:
     assert "vidscore view clear --truth truth.csv --detections falcon.csv" in text
 
 
+@pytest.mark.slow
+def test_the_truth_of_two_systems_may_come_from_a_pipe(tmp_path: Path) -> None:
+    write_street(tmp_path)
+    command = [sys.executable, "-m", "vidscore_cli", "view", "clear", "--truth", "-", *FILES[2:]]
+    command += ["--draws", "0", "--output", "report.html"]
+    with (tmp_path / "truth.csv").open("rb") as truth:
+        subprocess.run(
+            command, cwd=tmp_path, check=True, stdin=truth, capture_output=True, timeout=120
+        )
+    assert "falcon" in (tmp_path / "report.html").read_text("utf-8")
+
+
 def test_confidences_further_apart_than_any_number_are_shown(tmp_path: Path) -> None:
     head = "sequence,frame,class,x1,y1,x2,y2,confidence\n"
     rows = "s,0,a,1,1,9,9,1.7976931348623157e308\ns,1,a,1,1,9,9,-1.7976931348623157e308\n"

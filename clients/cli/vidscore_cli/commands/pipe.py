@@ -161,6 +161,8 @@ def _check(choices: dict[str, Any], typed: list[str]) -> None:
             raise click.UsageError(f"--{option} goes with {other}")
     if here and choices["truth"] is None:
         raise click.UsageError("--score needs --truth")
+    if choices["truth"] == "-":
+        raise click.UsageError("--truth -: standard input has the lines; give the truth as a file")
     for name in ("window", "hours"):
         if choices["online"] and choices[name]:
             raise click.UsageError(f"--online and --{name} exclude each other")

@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from vidscore_client import Client, EvaluatorChoice
     from vidscore_evaluators.annotations import Annotations
     from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.formats.source import Source
     from vidscore_evaluators.specification import BenchmarkSpec
     from vidscore_evaluators.trust.analyses import Document
     from vidscore_evaluators.trust.ranking import Questions
@@ -287,6 +288,7 @@ def _read_sides(
 
     if typed.truth is None or len(paths) < 2:
         raise click.UsageError(TOO_FEW)
+    read: Source | None = None
     truth: Annotations | None = None
     systems: dict[str, Annotations] = {}
     for name, path in paths.items():
@@ -297,8 +299,9 @@ def _read_sides(
             typed.image_size,
             confidence_scale=typed.confidence_scale,
         )
-        pair = read_data(choice, specification)
-        truth, systems[name] = pair.truth.annotations, pair.detections.annotations
+        pair = read_data(choice, specification, read)
+        read = pair.truth
+        truth, systems[name] = read.annotations, pair.detections.annotations
         try:
             check_system(evaluators, truth, systems[name], specification)
         except InputError as error:

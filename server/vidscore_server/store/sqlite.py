@@ -288,11 +288,17 @@ def _mounted(mounts: Path) -> Iterator[tuple[Path, str]]:
         yield Path(place.replace("\\040", " ")), kind
 
 
+def _refuse_folder(path: Path) -> None:
+    if path.is_dir():
+        raise StoreError(f"{path} is a folder: name the store's file in it, as {path / 'site.db'}")
+
+
 def _refuse_names(path: Path, mounts: Path) -> None:
     """Refuse a file that has several names: a lock and a log, which lie beside each, hold for one.
 
     Servers at two names would not see each other, and each would lose what the other acknowledged.
     """
+    _refuse_folder(path)
     if path.exists() and (names := path.stat().st_nlink) > 1:
         raise StoreError(
             f"{path} has {names} names (hard links), each of which would have a log of its own: "
@@ -342,6 +348,7 @@ def inspect_store(path: Path) -> StoreState:
     Raises:
         StoreError: If it is no store, or cannot be read.
     """
+    _refuse_folder(path)
     if not path.is_file():
         raise StoreError(f"{path} does not exist: `vidscore init --store {path}` makes it")
     database = f"file:{quote(str(path.resolve()))}"

@@ -6,7 +6,7 @@ import sqlite3
 import stat
 import subprocess
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, wait
 from contextlib import closing
 from datetime import timedelta
@@ -278,6 +278,15 @@ def test_a_file_with_a_second_name_is_refused(store: SqlStore, path: Path) -> No
         with pytest.raises(StoreError, match=r"other\.db has 2 names \(hard links\)"):
             opened(other)
     assert not other.with_name("other.db.lock").exists()
+
+
+@pytest.mark.parametrize("opened", [open_sqlite_store, open_sqlite_beside, inspect_store])
+def test_a_folder_is_refused_as_a_folder(tmp_path: Path, opened: Callable[[Path], object]) -> None:
+    """Every folder has several names, as its subfolders have it by theirs."""
+    (tmp_path / "site").mkdir()
+    with pytest.raises(StoreError, match=r"site is a folder: name the store's file in it"):
+        opened(tmp_path / "site")
+    assert [entry.name for entry in tmp_path.iterdir()] == ["site"]
 
 
 def test_a_file_that_is_mounted_by_itself_is_refused(path: Path, tmp_path: Path) -> None:

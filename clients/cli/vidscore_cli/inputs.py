@@ -384,6 +384,16 @@ def _split(setting: str, names: Sequence[str]) -> tuple[str, str, str]:
         return names[0], name, value
     if evaluator in names:
         return evaluator, name, value
+    for known in names:
+        if evaluator in _evaluators_of_preset(known):
+            return known, name, value  # whose parameters are refused, with what to do
     found = f"{evaluator} is not being scored" if dot else "several evaluators are being scored"
     choices = ", ".join(f"{known}.{name}" for known in names)
     raise click.UsageError(f"--set {setting}: {found}; address one as {choices}")
+
+
+def _evaluators_of_preset(name: str) -> list[str]:
+    from vidscore_evaluators.presets import preset_of
+
+    preset = preset_of(name, files=True)
+    return [] if preset is None else [one.name for one in preset.evaluators]

@@ -116,6 +116,7 @@ def test_a_file_that_is_no_preset_is_an_input_error(tmp_path: Path) -> None:
     ("typed", "reason"),
     [
         (("score", "mot17", "--set", "base=giou"), "the preset mot17 fixes its parameters"),
+        (("score", "mot17", "--set", "hota.base=giou"), "the preset mot17 fixes its parameters"),
         (("score", "mot17", "hota"), "hota of the preset mot17 and by itself"),
         (("trust", "consistency", "mot17"), "mot17 is a preset, for files of its benchmark"),
         (("trust", "criterion", "mot17"), "mot17 is a preset, for files of its benchmark"),

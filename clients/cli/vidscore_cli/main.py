@@ -96,7 +96,7 @@ SECTIONS: Sections = {
             f"{CLI}.queue:queue",
             "List the submissions of all benchmarks that wait, run or have failed.",
         ),
-        "token": Entry(f"{CLI}.token:token", "Create, list and revoke keys to a server."),
+        "token": Entry(f"{CLI}.token:token", "Create, list and revoke tokens of a server."),
         "invitation": Entry(
             f"{CLI}.invitation:invitation",
             "Invite teams by a link each, list, revoke and accept invitations.",

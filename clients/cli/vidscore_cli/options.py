@@ -373,7 +373,7 @@ def connection_options() -> Decorator[Any]:
             "--token",
             metavar="SECRET",
             envvar="VIDSCORE_TOKEN",
-            help="Key to the server; better kept by `vidscore login` or set as VIDSCORE_TOKEN, "
+            help="Secret of the token; better kept by `vidscore login` or set as VIDSCORE_TOKEN, "
             "because others see options.",
         ),
         _connection_option(

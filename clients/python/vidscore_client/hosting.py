@@ -406,7 +406,7 @@ class Role(StrEnum):
 
 @dataclass(frozen=True)
 class Token:
-    """A key to the server, without its secret.
+    """A token of the server, without its secret.
 
     Attributes:
         name: Full name: ``tokens/{token}``.

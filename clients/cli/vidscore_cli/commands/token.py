@@ -1,4 +1,4 @@
-"""`vidscore token`: keys to a server."""
+"""`vidscore token`: tokens of a server."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ class _RoleChoice(_TextChoice):
 
 @click.group("token", cls=CommandTree, sections=SECTIONS)
 def token() -> None:
-    """Create, list and revoke keys to a server."""
+    """Create, list and revoke tokens of a server."""
 
 
 @command(

@@ -39,6 +39,9 @@ BUDGET_RANKS = tuple(tenth / 10 for tenth in range(1, 11))
 
 NO_ANSWER = -1
 
+_LATE = "reads_one_frame_earlier"
+"""The warning that says of detections what streaming accuracy measures: they are late."""
+
 
 class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
     """The frames of a truth that are judged, and the answers to frames with their arrivals.
@@ -248,8 +251,12 @@ def online_reports(
 def _with_curves(
     reports: Sequence[Report], budgets_s: Sequence[float], ranking: Sequence[str]
 ) -> Report:
-    """The report of no budget, with a curve over the budgets for each measure that ranks."""
-    first = reports[0]
+    """The report of no budget, with a curve over the budgets for each measure that ranks.
+
+    Its warnings are those of the greatest budget: late answers are no mistake in the input.
+    Skipped frames have them all the same.
+    """
+    first, last = reports[0], reports[-1]
     values = [
         {row[:4]: row.value for row in report.rows() if row.measure in ranking}
         for report in reports
@@ -265,9 +272,9 @@ def _with_curves(
         for domain, label, sequence, measure in [key]
         if sequence is None
     ]
-    return dataclasses.replace(
-        first, scores=dataclasses.replace(first.scores, curves=(*first.curves, *curves))
-    )
+    warnings = tuple(warning for warning in last.warnings if warning.code != _LATE)
+    scores = dataclasses.replace(first.scores, curves=(*first.curves, *curves), warnings=warnings)
+    return dataclasses.replace(first, scores=scores)
 
 
 def _runs(rows: IntArray, side: Annotations) -> dict[SequenceKey, IntArray]:

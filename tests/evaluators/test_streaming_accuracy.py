@@ -10,6 +10,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
+from tests.evaluators.plausibility.changes import as_sizes
+from tests.evaluators.plausibility.traffic import rows_where, traffic
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.errors import InputError
@@ -225,6 +227,26 @@ def test_a_report_has_a_curve_by_budget_and_says_how_late_answers_came() -> None
     assert (note.is_note, note.count) == (True, 10)
     assert "latency 0.125 s at the median, 0.5 s at 95 %, 0.5 s at 99 %, 0.5 s at most" in str(note)
     assert "1 without an answer yet, 1 of 10 answers never the last" in note.message
+
+
+@pytest.mark.parametrize("every", [1, 4], ids=["all frames", "every fourth frame"])
+@pytest.mark.parametrize("latency_s", [0.05, 0.15, 0.9])
+def test_a_good_detector_that_answers_late_is_not_doubted(every: int, latency_s: float) -> None:
+    """Late answers are what is measured: its frame numbers are right, and so are its videos."""
+    truth, found = traffic(speed_px=25.0, noise_px=1.0)
+    found = rows_where(found, found["frame"] % every == 0)
+    seconds = {"time_s": found["frame"] / 10, "arrival_s": found["frame"] / 10 + latency_s}
+    times = {"time_s": truth["frame"] / 10}
+    report = score("map", truth | times, found | seconds, online=True)
+    assert [warning.code for warning in report.warnings] == ["streaming_accuracy"]
+
+
+def test_detections_in_another_format_are_doubted_however_late_they_are() -> None:
+    truth, found = traffic()
+    seconds = {"arrival_s": found["frame"] / 10 + 0.9, "time_s": found["frame"] / 10}
+    times = {"time_s": truth["frame"] / 10}
+    report = score("map", truth | times, as_sizes(found) | seconds, online=True)
+    assert "reads_as_sizes" in [warning.code for warning in report.warnings]
 
 
 def test_without_latency_the_scores_are_those_of_files() -> None:

@@ -50,6 +50,7 @@ from vidscore_evaluators.evaluator import (
 )
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.plausibility.sample_warnings import shares_warnings
 from vidscore_evaluators.plausibility.warnings import bounding_box_warnings
 from vidscore_evaluators.report import ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
@@ -369,11 +370,14 @@ class Criterion(Evaluator[ParametersType]):
     def warnings(
         self, input_summary: Mapping[str, Table], scores: Scores
     ) -> Sequence[ReportWarning]:
-        """Warnings as ever, and of four corners where the base compares upright boxes."""
+        """Warnings as ever, and of shapes and units that do not go with the base."""
         found = super().warnings(input_summary, scores)
-        if self.parameters.similarity.arity != BOX:
-            return found
-        return (*found, *bounding_box_warnings(input_summary))
+        similarity = self.parameters.similarity
+        if similarity.arity == POINT:
+            return (*found, *shares_warnings(input_summary, similarity.cutoff_px))
+        if similarity.arity == BOX:
+            return (*found, *bounding_box_warnings(input_summary))
+        return found
 
     def scene_warnings(self, tally: Tally) -> tuple[ReportWarning, ...]:
         """Say how many detections are not scored, and where a rule is not its benchmark's."""

@@ -45,7 +45,7 @@ _LIE_ALREADY, _LEAST_MORE_MIRRORED = 0.5, 0.3
 _LEAST_FIT_OF_SCALE = 0.3
 """Least fit of a scale that is reported: it is only estimated from what boxes span."""
 
-_NORMALISED = 1.5
+GREATEST_SHARE = 1.5
 """Coordinates that are hardly ever greater are shares of the image."""
 
 _STEADY, _UNSTEADY = 0.85, 0.6
@@ -281,7 +281,7 @@ def _scale(boxes: FloatArray, other: FloatArray) -> Scale | None:
     if not ((mine > 0).all() and (theirs > 0).all()):
         return None
     across, down = (theirs / mine).tolist()
-    normalised = [bool((reach <= _NORMALISED).all()) for reach in (mine, theirs)]
+    normalised = [bool((reach <= GREATEST_SHARE).all()) for reach in (mine, theirs)]
     changes = (across, down, *(mine / theirs).tolist())
     if normalised[1] or max(changes) < _ANOTHER_SCALE or not math.isfinite(max(changes)):
         return None

@@ -21,6 +21,7 @@ from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.plausibility.labels import LabelUse
+from vidscore_evaluators.plausibility.sample_warnings import LEAST_SHARES
 from vidscore_evaluators.plausibility.summary import input_summary_of
 from vidscore_evaluators.plausibility.warnings import input_warnings, side_warnings
 from vidscore_evaluators.plausibility.wording import SIDE_NAMES, place_name
@@ -28,9 +29,6 @@ from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.shapes import sides_cross
 from vidscore_evaluators.specification import BenchmarkSpec
-
-LEAST_SHARES = 10
-"""Objects that do not all lie in one pixel by chance."""
 
 
 def warnings_of_side(side: Side, annotations: Annotations) -> tuple[ReportWarning, ...]:

@@ -11,10 +11,15 @@ import numpy as np
 
 from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels
-from vidscore_evaluators.plausibility._readings import Finding, Judgement, judge_sample
+from vidscore_evaluators.plausibility._readings import (
+    GREATEST_SHARE,
+    Finding,
+    Judgement,
+    judge_sample,
+)
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
 from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence, label_number
-from vidscore_evaluators.plausibility.summary import LABELS
+from vidscore_evaluators.plausibility.summary import LABELS, SIDES
 from vidscore_evaluators.plausibility.wording import WHOSE, place_name
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.tally import Table
@@ -68,6 +73,9 @@ _READINGS = {
 }
 """By code: how the boxes of a side would fit, and what to do."""
 
+LEAST_SHARES = 10
+"""Objects that do not all lie in one pixel by chance."""
+
 _LEAST_TWICE = 10
 _TWICE_SHARE = 0.5
 """From so many detections of the sample on, as many and so large a share of them, given twice."""
@@ -94,6 +102,30 @@ def sample_warnings(
         yield _mixed(input_summary, judged.labels, counts[Side.DETECTIONS])
     if judged.finding is not None:
         yield _reading(table, judged.finding, counts)
+
+
+def shares_warnings(
+    input_summary: Mapping[str, Table], cutoff_px: float
+) -> Iterator[ReportWarning]:
+    """A warning where points of both sides are shares of the image, and lie within the cut-off.
+
+    Args:
+        input_summary: What was counted; an empty mapping gives no warning.
+        cutoff_px: Distance from which points have nothing in common.
+    """
+    if not input_summary or cutoff_px < 1.0:
+        return
+    table = input_summary[SAMPLE]
+    points = np.stack([table.number("a"), table.number("b")])
+    counts = np.bincount(table.number("side").astype(np.int64), minlength=2)
+    if counts.min() >= LEAST_SHARES and np.abs(points).max() <= GREATEST_SHARE:
+        yield ReportWarning(
+            "reads_as_shares_of_the_image",
+            "points of both sides look like shares of the image, from 0 to 1, so that a cut-off of "
+            f"{cutoff_px:g} px hardly tells one place from another; give pixels, or set cutoff_px "
+            "as a share",
+            int(input_summary[SIDES].count("objects").sum()),
+        )
 
 
 def _twice(table: Table, counts: Mapping[Side, int]) -> Iterator[ReportWarning]:

@@ -15,7 +15,6 @@ from vidscore_evaluators.annotations import (
     QUADRILATERAL,
     Annotations,
     Side,
-    empty_annotations,
 )
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
 from vidscore_evaluators.geometry import bounding_boxes
@@ -38,7 +37,7 @@ def warnings_of_side(side: Side, annotations: Annotations) -> tuple[ReportWarnin
         side: The side.
         annotations: What was read of it.
     """
-    nothing = empty_annotations(annotations.arity)
+    nothing = annotations.take_objects(np.zeros(annotations.object_count, dtype=np.bool_))
     sides = (annotations, nothing) if side is Side.TRUTH else (nothing, annotations)
     input_summary = input_summary_of(align(*sides), BenchmarkSpec())
     return (

@@ -316,11 +316,11 @@ def example_name(side: Side, example: Example) -> str:
     return f"{side.value} {example.value}"
 
 
+CONFIDENCE, LABEL, CORNERS = "confidence", "class", "x1, y1, x2, y2"
 _MEANINGS = {
-    "confidence": ("score", "scores", "conf", "confidence", "prob", "probability", "logit"),
-    "class": ("label", "labels", "category", "cls", "class"),
-    "track_id": ("track", "tracklet", "id"),
-    "x1, y1, x2, y2": (
+    CONFIDENCE: ("score", "scores", "conf", "confidence", "prob", "probability", "logit"),
+    LABEL: ("label", "labels", "category", "cls", "class"),
+    CORNERS: (
         *("w", "h", "width", "height", "left", "top", "right", "bottom"),
         *("xmin", "ymin", "xmax", "ymax", "cx", "cy", "xc", "yc", "bbox", "box"),
     ),

@@ -15,8 +15,11 @@ from vidscore_evaluators.plausibility.masks import BESIDE, MASK_DOUBTS
 from vidscore_evaluators.plausibility.sample_warnings import sample_warnings
 from vidscore_evaluators.plausibility.summary import (
     COLUMNS,
+    CONFIDENCE,
     CONFIDENCES,
+    CORNERS,
     EXAMPLES,
+    LABEL,
     LABELS,
     SIDES,
     Example,
@@ -147,7 +150,7 @@ def _of_sides(seen: _Seen, input_summary: InputSummary, *, ranked: bool) -> Iter
     for side in Side:
         yield from _corners(seen, side)
         yield from _beyond_image(seen, side)
-        yield from _columns(seen, side, input_summary[COLUMNS])
+        yield from _columns(seen, side, input_summary)
         yield from _masks(seen, side)
 
 
@@ -339,7 +342,8 @@ def bounding_box_warnings(input_summary: InputSummary) -> Iterator[ReportWarning
         )
 
 
-def _columns(seen: _Seen, side: Side, table: Table) -> Iterator[ReportWarning]:
+def _columns(seen: _Seen, side: Side, input_summary: InputSummary) -> Iterator[ReportWarning]:
+    table = input_summary[COLUMNS]
     entries = zip(table.texts("side"), table.texts("column"), table.count("objects"), strict=True)
     counts = {name: int(count) for of_side, name, count in entries if of_side == side.value}
     sizes = size_columns(counts) if seen.arities[side] == [POINT] else ()
@@ -350,14 +354,30 @@ def _columns(seen: _Seen, side: Side, table: Table) -> Iterator[ReportWarning]:
             "boxes as x1, y1, x2, y2",
             counts[sizes[0]],
         )
+    given = _given(seen, side, input_summary)
     for name, count in counts.items():
-        if name not in sizes:
+        meaning = known_column(name)
+        if name not in sizes and meaning and meaning not in given:
             yield ReportWarning(
                 "unused_column",
                 f"values in the column {name} of {SIDE_NAMES[side]} are not used; if they are "
-                f"{known_column(name)}, call the column so",
+                f"{meaning}, call the column so",
                 count,
             )
+
+
+def _given(seen: _Seen, side: Side, input_summary: InputSummary) -> set[str]:
+    """What a side has, or does without, so that no other column was meant to be it."""
+    confidences, labels = input_summary[CONFIDENCES], input_summary[LABELS]
+    values = zip(confidences.texts("side"), confidences.number("confidence"), strict=True)
+    names = zip(labels.texts("label"), labels.count(side.value), strict=True)
+    found = {
+        CONFIDENCE: side is Side.TRUTH
+        or any(value != 1.0 for of_side, value in values if of_side == side.value),
+        LABEL: any(count for label, count in names if label),
+        CORNERS: POINT not in seen.arities[side],
+    }
+    return {meaning for meaning, is_given in found.items() if is_given}
 
 
 def _masks(seen: _Seen, side: Side) -> Iterator[ReportWarning]:

@@ -15,6 +15,7 @@ from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.plausibility._mirrors import mirrored
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels, mixed_labels
 from vidscore_evaluators.plausibility._overlaps import Fit, Pairing, Sample, sample_of
+from vidscore_evaluators.plausibility.sample import FRAMES_PER_BLOCK
 
 LEAST_RISE = 0.1
 """Least rise of the mean best overlap under a reading that is reported."""
@@ -296,8 +297,16 @@ def _reach(boxes: FloatArray) -> FloatArray:
 
 
 def _shifted(view: _View) -> Iterator[Finding]:
-    """The detections of a frame held against the truth of its neighbours."""
+    """The detections of a frame held against the truth of its neighbours.
+
+    A detector of every other frame has nothing in the frames between, or what it found before: it
+    is no earlier or later. So both of two neighbours have detections, and as many of them begin
+    with an even frame as with an odd one.
+    """
     before = view.sample.neighbours
+    answered = np.diff(view.sample.starts[1]) > 0
+    inner = view.sample.numbers[before] % FRAMES_PER_BLOCK > 0
+    before = before[answered[before] & answered[before + 1] & inner]
     if len(before):
         for code, truth, detections in ((LATER, 1, 0), (EARLIER, 0, 1)):
             pairing = Pairing(view.sample, before + truth, before + detections)

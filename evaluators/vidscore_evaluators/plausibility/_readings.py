@@ -12,9 +12,9 @@ from msgspec import Struct, structs
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.geometry import bounding_boxes
-from vidscore_evaluators.plausibility._mirrors import mirrored
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels, mixed_labels
 from vidscore_evaluators.plausibility._overlaps import Fit, Pairing, Sample, sample_of
+from vidscore_evaluators.plausibility._places import Alike
 from vidscore_evaluators.plausibility.sample import FRAMES_PER_BLOCK
 
 LEAST_RISE = 0.1
@@ -40,8 +40,8 @@ _LIES_ON = 0.5
 _LEAST_MORE_LIE = 0.05
 """Least increase of the share of boxes that lie on others, where chance may explain the rise."""
 
-_LIE_ALREADY, _LEAST_MORE_MIRRORED = 0.5, 0.3
-"""Share of boxes that lie on others: at most where sides are mirrored, and its least increase."""
+_LIE_ALREADY, _LEAST_MORE_PLACED = 0.5, 0.3
+"""Share of boxes that lie on others: at most where sides are elsewhere, and its least increase."""
 
 _LEAST_FIT_OF_SCALE = 0.3
 """Least fit of a scale that is reported: it is only estimated from what boxes span."""
@@ -91,6 +91,7 @@ class Finding(Struct, frozen=True):
         frame: Its number.
         scale: What the coordinates are multiplied by, for another scale.
         extent: What they are taken from, for mirrored ones.
+        offset: What is added to x and y, for moved ones.
     """
 
     code: str
@@ -102,6 +103,7 @@ class Finding(Struct, frozen=True):
     frame: int
     scale: Scale | None = None
     extent: float | None = None
+    offset: tuple[float, float] | None = None
 
 
 class Judgement(Struct, frozen=True):
@@ -138,7 +140,6 @@ _OF_BOXES: dict[str, Reading] = {
 }
 
 SCALED, NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"
-MIRRORED = ("reads_x_from_the_right", "reads_y_from_below")
 EARLIER, LATER = "reads_one_frame_earlier", "reads_one_frame_later"
 EXCHANGED = "reads_sides_exchanged"
 UNRELATED = "nothing_overlaps"
@@ -171,7 +172,7 @@ def judge_sample(
 
 
 def _best_finding(view: _View, plain: tuple[bool, bool]) -> Finding | None:
-    findings = [*_otherwise_read(view, plain), *_mirrored(view), *_shifted(view)]
+    findings = [*_otherwise_read(view, plain), *_placed(view), *_shifted(view)]
     if findings:
         # Many a reading of one side is that of the other turned round: detections err more often.
         return max(findings, key=lambda finding: finding.then + 0.1 * (finding.side != Side.TRUTH))
@@ -231,21 +232,21 @@ def _otherwise_read(view: _View, plain: tuple[bool, bool]) -> Iterator[Finding]:
                     yield _finding(code, side, view, then, view.pairing, by)
 
 
-def _mirrored(view: _View) -> Iterator[Finding]:
-    """The detections mirrored, where most of what lies on nothing then lies on something.
+def _placed(view: _View) -> Iterator[Finding]:
+    """The detections mirrored or moved, where most of what lies on nothing then lies on something.
 
-    The size of the image is made to fit, so that more is asked of it than of other readings.
+    By how much is made to fit, so that more is asked of it than of other readings.
     """
     if max(view.now.shares(_LIES_ON)) > _LIE_ALREADY:
         return
-    points = view.sample.points
-    for found in mirrored(view.pairing, *view.boxes, points=points):
+    alike = Alike(view.pairing, *view.boxes, points=view.sample.points)
+    for found in alike.placed():
         then = view.pairing.fit(view.boxes[0], found.boxes)
         far = view.far.fit(view.boxes[0], found.boxes)
         before = max(*view.now.shares(_LIES_ON), *far.shares(_LIES_ON))
-        if _rises(view.now, then) and max(then.shares(_LIES_ON)) >= before + _LEAST_MORE_MIRRORED:
-            finding = _finding(MIRRORED[found.axis], Side.DETECTIONS, view, then, view.pairing)
-            yield structs.replace(finding, extent=found.extent)
+        if _rises(view.now, then) and max(then.shares(_LIES_ON)) >= before + _LEAST_MORE_PLACED:
+            finding = _finding(found.code, Side.DETECTIONS, view, then, view.pairing)
+            yield structs.replace(finding, extent=found.extent, offset=found.offset)
 
 
 def _is_no_chance(view: _View, sides: tuple[FloatArray, FloatArray], then: Fit) -> bool:

@@ -46,6 +46,10 @@ _READINGS = {
         "with y counted from the bottom of an image that is about {extent:.4g} high",
         "check where the coordinates begin: y is counted from the top",
     ),
+    "reads_from_another_origin": (
+        "with {offset[0]:+.4g} to x and {offset[1]:+.4g} to y",
+        "check whether either side is of a part of the image, or of one with a border",
+    ),
     "reads_as_shares_of_the_image": (
         "with {scale}",
         "they look like shares of the image, from 0 to 1: give pixels",
@@ -209,6 +213,8 @@ def _fitting(finding: Finding, how: str) -> str:
     if finding.scale is not None:
         factors = (finding.scale.across, finding.scale.down)
         how = how.format(scale="x times about {:.3g} and y times {:.3g}".format(*factors))
+    if finding.offset is not None:
+        how = how.format(offset=finding.offset)
     if finding.extent is not None:
         how = how.format(extent=finding.extent)
     gain = f"mean best overlap {finding.then:.2f} for {now}, estimated from {frames}"

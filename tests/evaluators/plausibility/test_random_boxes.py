@@ -2,10 +2,21 @@
 
 from __future__ import annotations
 
+import re
+
 import numpy as np
 import pytest
 from tests.evaluators.plausibility.changes import scaled, shifted
-from tests.evaluators.plausibility.traffic import HEIGHT, WIDTH, Columns, traffic, with_boxes
+from tests.evaluators.plausibility.traffic import (
+    BOX,
+    HEIGHT,
+    WIDTH,
+    Columns,
+    rows_where,
+    traffic,
+    with_boxes,
+    without,
+)
 
 from vidscore_evaluators import score
 
@@ -61,3 +72,32 @@ def test_boxes_that_are_moved_are_not_said_to_be_mirrored(
     """What stands still is as far from where it is moved to as from where it is mirrored to."""
     found = [warning.code for warning in score("map", sides[0], shifted(sides[1], *by)).warnings]
     assert not {"reads_y_from_below", "reads_x_from_the_right"}.intersection(found)
+
+
+@pytest.mark.parametrize("by", [(-40.0, -20.0), (0.0, 140.0), (300.0, -200.0)])
+@pytest.mark.parametrize("speed_px", [0.0, 12.0])
+@pytest.mark.parametrize("points", [False, True])
+def test_detections_of_a_part_of_the_image_are_doubted_with_where_it_begins(
+    by: tuple[float, float], speed_px: float, points: bool
+) -> None:
+    """A part that is cut out, or a border around the image, moves all boxes alike."""
+    truth, found = traffic(speed_px=speed_px)
+    sides = [truth, shifted(found, *by)]
+    if points:
+        corners = ({"x": side["x1"], "y": side["y1"]} for side in sides)
+        sides = [without(side, *BOX) | xy for side, xy in zip(sides, corners, strict=True)]
+    [warning] = score("f1", *sides, base="euclidean" if points else "iou").warnings
+    assert warning.code == "reads_from_another_origin"
+    offset = re.search(r"with (\S+) to x and (\S+) to y", warning.message)
+    assert offset is not None
+    assert [float(part) for part in offset.groups()] == pytest.approx([-by[0], -by[1]], abs=3.0)
+
+
+def test_detections_of_something_else_nearby_are_not_said_to_be_moved() -> None:
+    """Where nothing moves, a false alarm is as far from the object in every frame."""
+    truth, found = (
+        rows_where(side, side["sequence"] == "north")
+        for side in traffic(vehicles=1, speed_px=0.0, alarms=0.0)
+    )
+    codes = [one.code for one in score("map", truth, shifted(found, 200.0, 0.0)).warnings]
+    assert "reads_from_another_origin" not in codes

@@ -1,0 +1,118 @@
+"""Detections that are mirrored, y counted from below or x from the right, or that are moved.
+
+How large the image is need not be known: objects and mirrored detections are one sum apart, objects
+and moved ones one difference.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import numpy as np
+from msgspec import Struct
+
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.plausibility._overlaps import POINT_REACH, Pairing
+
+_ALIKE = 0.7
+"""Least ratio of the sizes of an object and its mirrored detection, each way."""
+
+_NEAR = 0.25
+"""Share of their size by which their centres may differ the other way."""
+
+_WINDOW = 0.25
+"""Share of the median size within which sums are one and the same."""
+
+_LEAST_PAIRS = 20
+"""Least pairs of one sum."""
+
+_MORE_THAN_MOVED = 2
+"""So many times as many pairs have one sum as have one difference: else they may be moved."""
+
+
+_MIRRORED = ("reads_x_from_the_right", "reads_y_from_below")
+_MOVED = "reads_from_another_origin"
+
+
+class Placed(Struct, frozen=True):
+    """Detections in another place.
+
+    Attributes:
+        code: Which reading.
+        boxes: (N, 4) upright boxes.
+        extent: What x or y is taken from, where they are mirrored: width or height of the image.
+        offset: What is added to x and y, where they are moved.
+    """
+
+    code: str
+    boxes: FloatArray
+    extent: float | None = None
+    offset: tuple[float, float] | None = None
+
+
+class Alike:
+    """Pairs of an object and a detection of its frame that are about as large as each other.
+
+    Args:
+        pairing: Both sides, frame by frame.
+        truth: (N, 4) upright boxes of the truth.
+        detections: (M, 4) upright boxes of the detections.
+        points: Whether they are points.
+    """
+
+    def __init__(
+        self, pairing: Pairing, truth: FloatArray, detections: FloatArray, *, points: bool
+    ) -> None:
+        """Find them."""
+        left, right = pairing.pairs
+        sides = truth.take(left, axis=0), detections.take(right, axis=0)
+        if points:
+            reach = POINT_REACH * float(np.hypot(*np.ptp(truth[:, :2], axis=0)))
+            sizes = [np.full_like(boxes[:, :2], reach) for boxes in sides]
+        else:
+            sizes = [boxes[:, 2:] - boxes[:, :2] for boxes in sides]
+        greater, less = np.maximum(*sizes), np.minimum(*sizes)
+        alike = ((less >= _ALIKE * greater) & (greater > 0)).all(axis=1)
+        self._detections = detections
+        self._sizes: FloatArray = greater[alike]
+        self._mine, self._theirs = ((boxes[alike, :2] + boxes[alike, 2:]) / 2 for boxes in sides)
+
+    def placed(self) -> Iterator[Placed]:
+        """Detections mirrored either way, or moved, where many may then lie on an object."""
+        yield from self._mirrored()
+        yield from self._moved()
+
+    def _mirrored(self) -> Iterator[Placed]:
+        differences = np.abs(self._theirs - self._mine) <= _NEAR * self._sizes
+        for axis in (0, 1):
+            chosen: BoolArray = differences[:, 1 - axis]
+            if chosen.sum() >= _LEAST_PAIRS:
+                mine, theirs = self._mine[chosen, axis], self._theirs[chosen, axis]
+                width = _WINDOW * float(np.median(self._sizes[chosen, axis]))
+                count, extent = _most_frequent(mine + theirs, width)
+                moved, _ = _most_frequent(theirs - mine, width)
+                if count >= max(_LEAST_PAIRS, _MORE_THAN_MOVED * moved):
+                    boxes = self._detections.copy()
+                    boxes[:, axis::2] = extent - self._detections[:, axis::2][:, ::-1]
+                    yield Placed(_MIRRORED[axis], boxes, extent=extent)
+
+    def _moved(self) -> Iterator[Placed]:
+        if len(self._mine) < _LEAST_PAIRS:
+            return
+        away, widths = self._mine - self._theirs, _WINDOW * np.median(self._sizes, axis=0)
+        _, across = _most_frequent(away[:, 0], widths[0])
+        near = away[np.abs(away[:, 0] - across) <= widths[0]]
+        count, down = _most_frequent(near[:, 1], widths[1])
+        if count >= _LEAST_PAIRS:
+            boxes = self._detections + np.array([across, down] * 2)
+            yield Placed(_MOVED, boxes, offset=(across, down))
+
+
+def _most_frequent(values: FloatArray, width: float) -> tuple[int, float]:
+    """How many values lie within a width at most, and the median of these."""
+    ordered = np.sort(values)
+    counts: IntArray = np.searchsorted(ordered, ordered + width, side="right") - np.arange(
+        len(ordered)
+    )
+    first = int(counts.argmax())
+    return int(counts[first]), float(np.median(ordered[first : first + counts[first]]))

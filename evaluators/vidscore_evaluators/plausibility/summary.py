@@ -25,7 +25,7 @@ from vidscore_evaluators.annotations import (
     Side,
     are_flagged,
 )
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked
 from vidscore_evaluators.plausibility.masks import BESIDE, EMPTY, FULL, MASK_DOUBTS, odd_masks
 from vidscore_evaluators.plausibility.sample import SAMPLE, SAMPLE_SCHEMA, sample_table
 from vidscore_evaluators.quadrilaterals import are_rotated
@@ -173,9 +173,13 @@ def beyond_image(coordinates: FloatArray, sizes: FloatArray) -> BoolArray:
     return beyond
 
 
+_DONT_CARE = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR
+
+
 def _frames_with_objects(aligned: Aligned, evaluated: BoolArray) -> Mapping[Side, int]:
-    """Evaluated frames with an object in the truth, and those of them that have a detection."""
-    with_objects = evaluated & (aligned.truth.object_counts > 0)
+    """Evaluated frames with an object to be found, and those of them that have a detection."""
+    wanted = aligned.truth.object_frames[~are_flagged(aligned.truth.flags, _DONT_CARE)]
+    with_objects = evaluated & marked(aligned.truth.frame_count, wanted)
     answered = with_objects & (aligned.detections.object_counts > 0)
     return {Side.TRUTH: _number(with_objects), Side.DETECTIONS: _number(answered)}
 

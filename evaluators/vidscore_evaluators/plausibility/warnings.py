@@ -88,7 +88,7 @@ def input_warnings(
         return ()
     seen = _Seen.of(input_summary)
     return (
-        *_missing(seen, input_summary[LABELS]),
+        *_missing(seen, input_summary),
         *label_warnings(input_summary[LABELS], labels),
         *sample_warnings(input_summary, seen.arities, labels, seen.object_counts),
         *_of_sides(seen, input_summary, ranked=ranked),
@@ -192,15 +192,19 @@ def _with_name(
     return warning
 
 
-def _missing(seen: _Seen, labels: Table) -> Iterator[ReportWarning]:
+def _missing(seen: _Seen, input_summary: InputSummary) -> Iterator[ReportWarning]:
     counts = seen.object_counts
-    if not labels.count(Side.TRUTH.value).any():
+    # Tallies of older versions do not say how many frames have objects.
+    known = "frames" in input_summary[SIDES].schema.counts
+    nothing = known and not seen.count(Side.TRUTH, "frames")
+    if nothing or not input_summary[LABELS].count(Side.TRUTH.value).any():
         yield ReportWarning(
             "no_objects",
-            "ground truth has no object in any evaluated frame, so that nothing can be missed; "
-            "check that the right file was given, and which frames are evaluated",
+            "ground truth has no object in any evaluated frame, don't-care aside, so that nothing "
+            "can be missed; check that the right file was given, which frames are evaluated, and "
+            "what is flagged",
         )
-    if counts[Side.TRUTH] and not counts[Side.DETECTIONS]:
+    elif counts[Side.TRUTH] and not counts[Side.DETECTIONS]:
         yield ReportWarning(
             "no_detections",
             "objects are in the ground truth and no detections at all; "

@@ -121,7 +121,7 @@ class Judgement(Struct, frozen=True):
 Reading = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, ...]]
 """The columns of boxes out of four columns of numbers."""
 
-_OF_POINTS: dict[str, Reading] = {"reads_rows_first": lambda a, b, c, d: (b, a, d, c)}
+_OF_ANY: dict[str, Reading] = {"reads_rows_first": lambda a, b, c, d: (b, a, d, c)}
 _OF_BOXES: dict[str, Reading] = {
     "reads_as_sizes": lambda a, b, c, d: (a, b, a + c, b + d),
     "reads_as_centres": lambda a, b, c, d: (a - c / 2, b - d / 2, a + c / 2, b + d / 2),
@@ -135,7 +135,7 @@ _OF_BOXES: dict[str, Reading] = {
         *((a + c) / 2, (b + d) / 2),
         *(c + (c - a) / 2, d + (d - b) / 2),
     ),
-    **_OF_POINTS,
+    **_OF_ANY,
     "reads_pairs_first": lambda a, b, c, d: (a, c, b, d),
 }
 
@@ -214,7 +214,7 @@ class _View(Struct, frozen=True, eq=False, dict=True):
 
 def _otherwise_read(view: _View, plain: tuple[bool, bool]) -> Iterator[Finding]:
     for index, side in enumerate((Side.TRUTH, Side.DETECTIONS)):
-        readings = _OF_POINTS if view.sample.points else _OF_BOXES if plain[index] else {}
+        readings = _OF_BOXES if plain[index] else _OF_ANY
         given, other = view.sample.boxes[index], view.boxes[1 - index]
         candidates: list[tuple[str, FloatArray, Scale | None]] = [
             (code, np.stack(reading(*given.T), axis=1), None) for code, reading in readings.items()

@@ -76,7 +76,8 @@ def hidden_figures(policy: Mapping[str, Any]) -> str:
     if visibility == "live":
         return ""
     if visibility == "final":
-        return "Other measures, sequences and curves: organisers only (visibility = final)"
+        hidden = " and sequences" if policy["release_curves"] else ", sequences and curves"
+        return f"Other measures{hidden}: organisers only (visibility = final)"
     return f"Everything but the ranking measures: organisers only (visibility = {visibility})"
 
 
@@ -106,7 +107,11 @@ def _of_scores(policy: Mapping[str, Any], step: float) -> list[Seen]:
         also = ", ".join(policy["released_measures"])
         what = "Ranking measures" + (f", {also}" if also else "")
         rounded = f"once it is scored, rounded to {step:g}"
-        return [while_it_runs, Seen(what, rounded, f"{why}, ladder_step = {step:g}"), curves]
+        rows = [while_it_runs, Seen(what, rounded, f"{why}, ladder_step = {step:g}")]
+        if policy["release_curves"]:
+            rows.append(Seen("Curves", "once it is scored", f"{why}, release_curves = true"))
+            return [*rows, Seen("Figures of single sequences", "never", why, shown=False)]
+        return [*rows, curves]
     when = f"once it is scored, and only where they beat your team's best by {step:g}"
     return [
         while_it_runs,

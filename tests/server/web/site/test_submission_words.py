@@ -45,6 +45,7 @@ def _benchmark(visibility: str, outcomes: str = "", **more: object) -> dict[str,
         "visibility": visibility,
         "ladder_step": None,
         "released_measures": [],
+        "release_curves": False,
         "minimum_frames": 100,
         "outcomes": outcomes,
         "public_board": None,
@@ -60,6 +61,19 @@ def test_missed_objects_and_truth_are_never_seen(visibility: str, outcomes: str)
     assert {"Missed objects", "Ground truth"} <= never
     assert ("What became of your own detections" in never) == (outcomes != "own")
     assert bool(hidden_figures(benchmark["policy"])) == (visibility != "live")
+
+
+def test_curves_that_the_policy_releases_are_said_to_be_seen() -> None:
+    benchmark = _benchmark("final")
+    benchmark["policy"]["release_curves"] = True
+    seen = {row.what: row for row in seen_by_team(benchmark)}
+    assert (seen["Curves"].when, seen["Curves"].shown) == ("once it is scored", True)
+    assert seen["Curves"].why == "visibility = final, release_curves = true"
+    assert seen["Figures of single sequences"].when == "never"
+    assert "urves" not in hidden_figures(benchmark["policy"])
+    kept = {row.what: row.when for row in seen_by_team(_benchmark("final"))}
+    assert kept["Curves, and figures of single sequences"] == "never"
+    assert "sequences and curves" in hidden_figures(_benchmark("final")["policy"])
 
 
 @pytest.mark.parametrize(

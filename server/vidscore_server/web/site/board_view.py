@@ -362,8 +362,9 @@ def _answers_told(benchmark: Answer, answer: Answer) -> Iterator[str]:
         return
     budget = benchmark["submission_budget"]
     may = f", of {budget:,} that a team may have" if budget else ", and there is no limit"
+    verb = "counts" if total == 1 else "count"
     yield (
-        f"{counted(total, 'submission').capitalize()} count as scored; the busiest team has "
+        f"{counted(total, 'submission').capitalize()} {verb} as scored; the busiest team has "
         f"{most:,}{may}. More tries gain a little by luck alone."
     )
 

@@ -155,6 +155,11 @@ def test_a_board_says_how_weak_it_is() -> None:
     ]
 
 
+def test_one_submission_counts_in_the_singular() -> None:
+    said = weaknesses(benchmark(), answer(submission_count=1, most_submissions=1))
+    assert said[-1].startswith("One submission counts as scored; the busiest team has 1, of 40")
+
+
 def test_the_step_in_force_and_private_sequences_are_told_where_they_are_known() -> None:
     known = benchmark(ladder_step_in_force=0.1, private_sequence_count=12)
     said = weaknesses(known, answer(sequence_count=48, submission_count=0))

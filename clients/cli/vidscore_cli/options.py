@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import re
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -27,6 +28,19 @@ Decorator = Callable[[Function], Function]
 
 ANYWHERE = "a file, a folder or an address such as s3://bucket/folder"
 """Where the data of commands may be."""
+
+
+class NumberRange(click.FloatRange):
+    """A number between two ends: not ``nan``, which is beyond neither of them."""
+
+    def convert(
+        self, value: Any, param: click.Parameter | None, ctx: click.Context | None
+    ) -> float:
+        """Read a number."""
+        number = float(super().convert(value, param, ctx))
+        if math.isnan(number):
+            self.fail(f"{value} is not a number.", param, ctx)
+        return number
 
 
 def format_option(*choices: str) -> Decorator[Any]:

@@ -7,6 +7,7 @@ from pathlib import Path
 import click
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.options import NumberRange
 
 WEB_ADDRESS = "127.0.0.1:8080"
 """Where the site is, unless it is said."""
@@ -25,7 +26,7 @@ WEB_ADDRESS = "127.0.0.1:8080"
 )
 @click.option(
     "--speed",
-    type=click.FloatRange(min=0.1, max=1000.0),
+    type=NumberRange(min=0.1, max=1000.0),
     default=4.0,
     show_default=True,
     help="How many times faster than real time the videos run.",

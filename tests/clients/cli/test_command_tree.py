@@ -336,3 +336,17 @@ def test_a_plug_in_that_cannot_be_imported_hides_no_other() -> None:
 def test_the_command_line_knows_how_the_server_names_things() -> None:
     assert submit.ORGANISERS_TEAM == server_caller.ORGANISERS_TEAM
     assert token.SECRET_PREFIX == server_names.SECRET_PREFIX
+
+
+def test_no_option_with_ends_takes_what_is_not_a_number() -> None:
+    """``nan`` is beyond neither end."""
+    kinds = {
+        f"{path} {option.opts[0]}": option.type
+        for path in PATHS
+        for option in getattr(cli.find(path), "params", ())
+        if isinstance(option.type, click.FloatRange)
+    }
+    assert {"render --scale", "compare --coverage", "demo --speed"} <= set(kinds)
+    for kind in kinds.values():
+        with pytest.raises(click.BadParameter, match="nan is not a number"):
+            kind("nan")

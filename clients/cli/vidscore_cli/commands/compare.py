@@ -20,6 +20,7 @@ from vidscore_cli.inputs import (
     select_part,
 )
 from vidscore_cli.options import (
+    NumberRange,
     all_faults_option,
     confidence_scale_option,
     evaluator_options,
@@ -78,7 +79,7 @@ class FileComparison(FileOptions, frozen=True):
 @number_option("--draws", 1, 100_000, 1000, "Draws of sequences for the intervals.")
 @click.option(
     "--coverage",
-    type=click.FloatRange(0.5, 0.999),
+    type=NumberRange(0.5, 0.999),
     default=0.95,
     show_default=True,
     help="Share of the draws that an interval holds.",

@@ -20,7 +20,7 @@ from vidscore_cli.diagnosis import (
     disk_step,
     write_findings,
 )
-from vidscore_cli.options import format_option, server_options
+from vidscore_cli.options import NumberRange, format_option, server_options
 from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
 
@@ -59,7 +59,7 @@ STORE_DOCTOR = Entry("vidscore_server.commands.doctor:examine_store", extra="ser
     "--timeout",
     "timeout_s",
     metavar="SECONDS",
-    type=click.FloatRange(min=0.01, max=3600.0),
+    type=NumberRange(min=0.01, max=3600.0),
     default=10.0,
     show_default=True,
     help="How long each step may take.",

@@ -6,7 +6,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.failures import ServerUnreachableError
-from vidscore_cli.options import server_options
+from vidscore_cli.options import NumberRange, server_options
 from vidscore_cli.output import say
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
@@ -18,7 +18,7 @@ from vidscore_cli.sites import ServerChoice
     "--timeout",
     "timeout_s",
     metavar="SECONDS",
-    type=click.FloatRange(min=0.01, max=3600.0),
+    type=NumberRange(min=0.01, max=3600.0),
     default=5.0,
     show_default=True,
     help="How long to wait for an answer.",

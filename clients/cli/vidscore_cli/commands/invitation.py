@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.commands.token import DAY_S
-from vidscore_cli.options import records_options, secret_file_option, server_options
+from vidscore_cli.options import NumberRange, records_options, secret_file_option, server_options
 from vidscore_cli.output import counted, place_of, say, secret_output
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
@@ -59,7 +59,7 @@ def invitation() -> None:
 @click.option(
     "--lifetime-days",
     metavar="DAYS",
-    type=click.FloatRange(min=0.0, min_open=True, max=36525.0),
+    type=NumberRange(min=0.0, min_open=True, max=36525.0),
     default=30.0,
     show_default=True,
     help="How long the links hold.",
@@ -67,7 +67,7 @@ def invitation() -> None:
 @click.option(
     "--token-lifetime-days",
     metavar="DAYS",
-    type=click.FloatRange(min=0.0, min_open=True, max=36525.0),
+    type=NumberRange(min=0.0, min_open=True, max=36525.0),
     help="How long the tokens hold; by default for ever.",
 )
 @click.option(

@@ -8,6 +8,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import (
+    NumberRange,
     all_faults_option,
     format_option,
     on_error_option,
@@ -49,7 +50,7 @@ from vidscore_cli.output import check_output
 @click.option(
     "--silence-timeout",
     metavar="SECONDS",
-    type=click.FloatRange(0.1, 3600),
+    type=NumberRange(0.1, 3600),
     default=60.0,
     show_default=True,
     help="End a program that owes an answer for so long, once its frame has passed.",

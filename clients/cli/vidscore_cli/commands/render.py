@@ -24,6 +24,7 @@ from vidscore_cli.inputs import (
     typed_operating_point,
 )
 from vidscore_cli.options import (
+    NumberRange,
     all_faults_option,
     data_options,
     evaluator_options,
@@ -146,13 +147,13 @@ class Rendering(FileOptions, frozen=True):
 @click.option(
     "--frames-per-s",
     metavar="NUMBER",
-    type=click.FloatRange(0.1, 1000.0),
+    type=NumberRange(0.1, 1000.0),
     help="Frames that the written video shows in a second. [default: those of the media, else 25]",
 )
 @click.option(
     "--scale",
     metavar="FACTOR",
-    type=click.FloatRange(0.05, 16.0),
+    type=NumberRange(0.05, 16.0),
     help="Pixels of a picture for one of the media. [default: 1, and more for small images]",
 )
 @click.option(

@@ -13,6 +13,7 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import FileOptions, read_data, read_specification, select_evaluators
 from vidscore_cli.live import LiveDisplay, RunningScores, frame_total, steps_at
 from vidscore_cli.options import (
+    NumberRange,
     all_faults_option,
     data_options,
     evaluator_options,
@@ -64,7 +65,7 @@ class Replay(FileOptions, frozen=True):
     "--rate",
     "rate_fps",
     metavar="FPS",
-    type=click.FloatRange(min=0.001, max=1e6),
+    type=NumberRange(min=0.001, max=1e6),
     default=30.0,
     show_default=True,
     help="Frames that are sent each second.",

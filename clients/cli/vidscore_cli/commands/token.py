@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.failures import InputRefusedError
-from vidscore_cli.options import records_options, secret_file_option, server_options
+from vidscore_cli.options import NumberRange, records_options, secret_file_option, server_options
 from vidscore_cli.output import place_of, say, secret_output
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
@@ -85,7 +85,7 @@ def token() -> None:
 @click.option(
     "--lifetime-days",
     metavar="DAYS",
-    type=click.FloatRange(min=0.0, min_open=True, max=36525.0),
+    type=NumberRange(min=0.0, min_open=True, max=36525.0),
     help="How long it holds; by default for ever.",
 )
 @secret_file_option()

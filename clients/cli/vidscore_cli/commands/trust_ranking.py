@@ -24,6 +24,7 @@ from vidscore_cli.inputs import (
 )
 from vidscore_cli.options import (
     ANYWHERE,
+    NumberRange,
     all_faults_option,
     confidence_scale_option,
     evaluator_options,
@@ -137,7 +138,7 @@ class RankingExamination(Struct, frozen=True):
 @number_option("--draws", 0, 100_000, 1000, "Draws of sequences for the bootstrap; 0 for none.")
 @click.option(
     "--noise-px",
-    type=click.FloatRange(0.0, 1000.0),
+    type=NumberRange(0.0, 1000.0),
     default=0.0,
     show_default=True,
     help="Move each coordinate of the truth by up to so many pixels, and see what changes.",

@@ -81,12 +81,11 @@ def figures_context(rows: list[FigureRow]) -> Context:
     ends = [[end for entry in own for end in entry if end is not None] or [0.0] for own in known]
     alike = [own for own in ends if min(own) >= -1.0 and max(own) <= 1.0]
     low = min((min(own) for own in alike), default=0.0)
-    shared = (math.floor(4 * low) / 4, 1.0)
+    shared = (min(math.floor(4 * low) / 4, 0.75), 1.0)
     shown = []
     for row, entries, own in zip(rows, drawn, ends, strict=True):
         fits = shared[0] <= min(own) and max(own) <= shared[1]
-        scale = shared if fits else (0.0 if min(own) >= 0 else 1.1 * min(own), 1.1 * max(own))
-        scale = scale if scale[0] < scale[1] else (scale[0], scale[0] + 1.0)
+        scale = shared if fits else (min(0.0, 1.1 * min(own)), max(0.0, 1.1 * max(own)))
         shown.append(
             {"row": row, "own": None if fits else scale, "whisker": whisker_svg(entries, scale)}
         )

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
 from tests.server.web.asking import Page
 from tests.support.street import csv_of, material_of
 
-from vidscore_evaluators.explanation.figures import Uncertainty
+from vidscore_evaluators.explanation.figures import FigureRow, Uncertainty
+from vidscore_evaluators.tracking.clear import Clear
 from vidscore_server.web.document import written_page
 from vidscore_server.web.links import Links
+from vidscore_server.web.sections import figures_context
 from vidscore_server.web.tables import table_text
 from vidscore_server.web.view import View
 from vidscore_server.web.viewer import Viewer
@@ -49,6 +52,24 @@ def test_the_ends_of_a_scale_have_a_minus_as_figures_have(words: str) -> None:
     assert "\N{MINUS SIGN}1.0000" in words
     assert "\N{MINUS SIGN}1.00 " in words
     assert "-1" not in words
+
+
+def _scales(*values: float) -> tuple[str, str]:
+    """Both ends of the scale of one measure that has these values, and where they are drawn."""
+    measure = Clear.measures[0]
+    row = FigureRow("clear", measure, values, (None,) * len(values), None)
+    found = figures_context([row])
+    [shown] = found["rows"]
+    ends = "{:g} to {:g}".format(*(shown["own"] or found["scale"]))
+    return ends, ", ".join(re.findall(r"M([-\d.]+) ", shown["whisker"]))
+
+
+def test_the_scale_of_perfect_figures_has_two_ends() -> None:
+    assert _scales(1.0, 1.0) == ("0.75 to 1", "200, 200")
+
+
+def test_figures_below_nought_stand_on_a_scale_that_holds_them() -> None:
+    assert _scales(-5.0, -2.75) == ("-5.5 to 0", "18.2, 100")
 
 
 def test_where_there_are_no_curves_and_no_choices_there_is_no_section_for_them(

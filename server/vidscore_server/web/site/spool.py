@@ -238,8 +238,10 @@ class Spool:
             raise ServiceError(
                 "NOT_FOUND",
                 GONE,
-                "This file does not wait here any more: a day has passed, or the server was "
-                "started again. Choose it once more; frames that were submitted are not lost.",
+                "This file does not wait here any more: it was submitted, made a revision or "
+                "removed, you have signed in again, a day has passed, or the server was started "
+                "again. Choose it once more if it is still to count; frames that were submitted "
+                "are not lost.",
             )
         return found
 

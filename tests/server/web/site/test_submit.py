@@ -177,6 +177,17 @@ async def test_a_file_that_was_submitted_before_leads_to_its_submission(site: Br
     assert second.headers["location"] == first.headers["location"]
 
 
+async def test_whoever_goes_back_is_told_that_the_file_was_submitted(site: Browsing) -> None:
+    await dots(site)
+    page = await send_file(site.red, DOTS)
+    await site.red.post(page.path, page.fields(page.path))
+    found = await only_submission(site.hosted)
+    await site.hosted.red.ended(found.name.rpartition("/")[2])
+    again = await site.red.get(page.path)
+    assert "it was submitted, made a revision or removed" in again.words
+    assert "Choose it once more if it is still to count" in again.words
+
+
 @pytest.mark.slow
 async def test_a_server_that_starts_again_has_every_frame_that_it_acknowledged(
     tmp_path: Path,

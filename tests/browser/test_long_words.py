@@ -17,7 +17,7 @@ from tests.support.street import write_street
 
 pytestmark = pytest.mark.campaign
 
-WIDTHS_PX = (400, 900, 1280)
+WIDTHS_PX = (320, 400, 900, 1280)
 
 TITLE = "Fahrzeugverfolgungswettbewerb 2026"
 RUN = "yolov8x_bytetrack_conf0.25_iou0.7_imgsz1280_ep300_seed3_final_ensemble"
@@ -45,6 +45,7 @@ PAGES = (
     f"{PAGE}/submit",
     OWN,
     f"{OWN}/frames",
+    f"{OWN}/outcomes",
     "/organise",
     f"/organise{PAGE}",
     f"/organise{PAGE}/truth",

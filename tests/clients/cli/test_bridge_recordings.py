@@ -87,6 +87,13 @@ def test_a_bag_goes_on_behind_what_is_durable(tmp_path: Path, plugin: StoragePlu
     assert [message.offset for message in read(tmp_path / "bag", offset=3)] == [4, 5]
 
 
+def test_a_bag_that_is_shorter_than_what_was_read_of_it_is_refused(tmp_path: Path) -> None:
+    write_bag(tmp_path / "bag", StoragePlugin.MCAP, range(5))
+    assert read(tmp_path / "bag", offset=5) == []
+    with pytest.raises(InputError, match="found 5 messages, expected the 6 that were read before"):
+        read(tmp_path / "bag", offset=6)
+
+
 def test_the_files_of_a_bag_that_was_split_follow_each_other(tmp_path: Path) -> None:
     """bag_2 comes before bag_10; offsets go through all files."""
     whole = tmp_path / "bag"

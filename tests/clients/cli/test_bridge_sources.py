@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import io
+import os
 import socket
+import threading
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -174,4 +177,39 @@ def test_a_file_that_ends_within_a_message_has_a_fault_at_its_end(tmp_path: Path
     assert fault.offset == 5
     assert fault.fault is not None
     assert source.read(SOON_S) is None
+    source.close()
+
+
+def test_a_file_that_is_shorter_than_what_was_read_of_it_is_refused(tmp_path: Path) -> None:
+    """A file that was begun anew is no end of the one before, which would seal what is there."""
+    path = tmp_path / "found.jsonl"
+    path.write_bytes(b"a\nb\n")
+    with pytest.raises(InputError, match=r"found 4 bytes, expected the 5 that were read before"):
+        ByteSource(str(path), Framing.LINES).open(5)
+    at_its_end = ByteSource(str(path), Framing.LINES)
+    at_its_end.open(4)
+    assert at_its_end.read(SOON_S) is None
+    at_its_end.close()
+
+
+def test_standard_input_that_ends_before_what_was_read_of_it_is_refused(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))
+    with pytest.raises(InputError, match="found 4 bytes"):
+        ByteSource("-", Framing.LINES).open(5)
+
+
+@pytest.mark.parametrize(("offset", "expected"), [(None, [b"a", b"b"]), (2, [b"b"])])
+def test_a_named_pipe_is_read_like_standard_input(
+    tmp_path: Path, offset: int | None, expected: list[bytes]
+) -> None:
+    path = tmp_path / "pipe"
+    os.mkfifo(path)
+    writing = threading.Thread(target=path.write_bytes, args=[b"a\nb\n"])
+    writing.start()
+    source = ByteSource(str(path), Framing.LINES)
+    source.open(offset)
+    assert taken(source, len(expected)) == expected
+    writing.join()
     source.close()

@@ -12,7 +12,7 @@ from typing import NamedTuple
 
 import click
 
-from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
+from vidscore_cli.bridge.sources import MOST_MESSAGES, Message, ends_before
 from vidscore_evaluators.errors import Fault, InputError
 
 SUFFIXES = (".mcap", ".db3")
@@ -55,9 +55,9 @@ class RecordingSource:
         if not files:
             expected = "expected a folder with files " + " or ".join(SUFFIXES)
             raise click.UsageError(f"{self._path}: found no recording, {expected}")
-        self._messages = islice(self._all(files), offset or 0, None)
+        self._messages = islice(self._all(files, offset or 0), offset or 0, None)
 
-    def _all(self, files: Sequence[Path]) -> Iterator[Message]:
+    def _all(self, files: Sequence[Path], begin: int) -> Iterator[Message]:
         number = 0
         seen: dict[str, str] = {}
         for file in files:
@@ -78,6 +78,8 @@ class RecordingSource:
                     ) from None
         if not number:
             raise InputError([self._nothing(seen)])
+        if number < begin:
+            raise InputError([ends_before(str(self._path), f"{number} messages", begin)])
 
     def _chosen(self, file: Path, types: Mapping[str, str]) -> Sequence[str]:
         """The topics of a file that are read.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import select
 import selectors
 import socket
@@ -18,7 +19,7 @@ import click
 
 from vidscore_cli.bridge.spool import Spool
 from vidscore_cli.output import say
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds.frames import Framing
 from vidscore_evaluators.feeds.framing import Cutter
 
@@ -100,16 +101,20 @@ class ByteSource:
         """Begin to read behind an offset.
 
         Raises:
+            InputError: If it ends before.
             OSError: If the file cannot be read.
         """
+        begin = rest = self._cutter.offset = offset or 0
         if self._path != "-":
             self._stream = Path(self._path).open("rb")  # noqa: SIM115 - `close` closes it
-        rest = self._cutter.offset = offset or 0
-        if self._path != "-":
-            self._stream.seek(rest)
-            return
+            if self._stream.seekable():
+                rest -= min(rest, self._stream.seek(0, os.SEEK_END))
+                self._stream.seek(begin)
         while rest and (data := self._stream.read(min(rest, CHUNK_BYTES))):
             rest -= len(data)
+        if rest:
+            self.close()
+            raise InputError([ends_before(self._path, f"{begin - rest} bytes", begin)])
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
         """Some messages; None at the end.
@@ -152,6 +157,11 @@ class ByteSource:
         """Close the file."""
         if self._path != "-":
             self._stream.close()
+
+
+def ends_before(path: str, found: str, begin: int) -> Fault:
+    """The fault of a source that ends before what was read of it when it was read last."""
+    return Fault(found, f"the {begin} that were read before, and what follows", source=path)
 
 
 class _Stream(NamedTuple):

@@ -6,7 +6,7 @@ import json
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import Any, cast
+from typing import Any, ClassVar, cast
 
 import pytest
 from tests.clients.cli.test_bridge import deepstream
@@ -24,6 +24,7 @@ from vidscore_evaluators.feeds.mapping import FrameMap
 class Canned:
     """A source of given messages, which notes what it is told."""
 
+    offset_type: ClassVar[type] = int
     messages: list[Message]
     gap: int = 0
     opened: list[int | None] = field(default_factory=list)
@@ -87,6 +88,22 @@ def test_a_source_with_offsets_goes_on_behind_the_last_one() -> None:
     assert source.opened == [80]
     runs = [["", "street", 2, 2, 1]]
     assert stream.batches == [([2], {"offset": 120, "count": 3, "frames": runs})]
+
+
+@pytest.mark.parametrize(
+    "position",
+    [
+        pytest.param("frame 7", id="a program of one's own"),
+        pytest.param('{"offset": 80}', id="half of a position"),
+        pytest.param('{"offset": {"0": 5}, "count": 2, "frames": []}', id="partitions"),
+    ],
+)
+def test_a_stream_that_another_kind_of_source_has_written_is_refused(position: str) -> None:
+    source = Canned([message(2, 120)])
+    expected = "expected frames that a bridge has taken from such a source"
+    with pytest.raises(InputError, match=expected):
+        ran(source, Stored(2, position))
+    assert source.opened == []
 
 
 def test_frames_that_come_again_are_told_to_be_durable_and_not_sent() -> None:

@@ -6,7 +6,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
@@ -50,6 +50,8 @@ class KafkaSource:
         group: The name under which the broker is told how far the bridge is.
         consumer: What makes a consumer out of its configuration.
     """
+
+    offset_type: ClassVar[type] = Mapping
 
     def __init__(self, access: BrokerAccess, group: str, consumer: Any = Consumer) -> None:
         self.gap = 0

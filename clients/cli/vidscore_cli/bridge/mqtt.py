@@ -8,7 +8,7 @@ import threading
 import time
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 import click
 
@@ -66,6 +66,8 @@ class MqttSource:
         client_id: The session's name with the broker.
         spool: Where messages of quality 0 wait; None for memory.
     """
+
+    offset_type: ClassVar[type] = int
 
     def __init__(self, access: BrokerAccess, client_id: str, spool: Spool | None = None) -> None:
         self._lost = 0

@@ -7,7 +7,7 @@ import re
 import threading
 from collections.abc import Sequence
 from contextlib import suppress
-from typing import Any
+from typing import Any, ClassVar
 
 import click
 
@@ -45,6 +45,8 @@ class NatsSource:
         access: The broker, and a stream; ``?subject=cameras.*`` takes a part of it.
         durable: The consumer's name with the broker.
     """
+
+    offset_type: ClassVar[type] = object
 
     def __init__(self, access: BrokerAccess, durable: str) -> None:
         self.gap = 0

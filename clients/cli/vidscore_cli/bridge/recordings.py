@@ -8,7 +8,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import click
 
@@ -37,6 +37,8 @@ class RecordingSource:
         topics: Topics that are read; none for those whose messages are of the schema's types.
         types: Names of the types of messages that the schema reads, where it has names for them.
     """
+
+    offset_type: ClassVar[type] = int
 
     def __init__(self, path: Path, topics: Sequence[str], types: Sequence[str]) -> None:
         self.gap = 0

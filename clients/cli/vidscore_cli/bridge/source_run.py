@@ -8,6 +8,7 @@ from collections import deque
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
+from types import NoneType
 from typing import TYPE_CHECKING, NamedTuple
 
 import click
@@ -127,15 +128,31 @@ class SourceRun:
         return ended
 
     def _restore(self, stream: SubmissionStream) -> None:
+        """Go on where the frames that are durable have ended.
+
+        Raises:
+            InputError: If a bridge from such a source has not written the stream.
+        """
         self.sent_offset = self.acknowledged = stream.next_offset
         counted = 0
         if stream.source_position:
-            position = json.loads(stream.source_position)
-            self._offset, counted = position["offset"], position["count"]
-            self._taken = DeliveredFrames(position["frames"])
-            self._sent = DeliveredFrames(position["frames"])
+            try:
+                position = json.loads(stream.source_position)
+                self._offset, counted = position["offset"], int(position["count"])
+                self._taken = DeliveredFrames(position["frames"])
+                self._sent = DeliveredFrames(position["frames"])
+            except (ValueError, TypeError, KeyError):
+                raise self._written_by_another(stream) from None
+            if not isinstance(self._offset, (self.source.offset_type, NoneType)):
+                raise self._written_by_another(stream)
         # Frames of a message that was too large for one commit, and was not stored to its end.
         self._stored_behind = stream.next_offset - counted
+
+    def _written_by_another(self, stream: SubmissionStream) -> InputError:
+        found = f"frames whose source stands at {stream.source_position[:80]}"
+        expected = "frames that a bridge has taken from such a source"
+        advice = "give the source another name, or go on with another submission"
+        return InputError([Fault(found, expected, source=self.name, advice=advice)])
 
     def _read(self, stream: SubmissionStream, stopping: Callable[[], bool]) -> bool:
         while not stopping():

@@ -12,7 +12,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
 from pathlib import Path
-from typing import Any, BinaryIO, NamedTuple, Protocol, TypeAlias
+from typing import Any, BinaryIO, ClassVar, NamedTuple, Protocol, TypeAlias
 from urllib.parse import SplitResult
 
 import click
@@ -63,6 +63,9 @@ class Message(NamedTuple):
 class Source(Protocol):
     """Where messages come from."""
 
+    offset_type: ClassVar[type]
+    """Of the offsets behind which it can go on; `object` where it goes on behind none."""
+
     @property
     def gap(self) -> int:
         """Messages that were lost because neither server nor spool had room for them."""
@@ -87,6 +90,8 @@ class ByteSource:
         path: The file; ``-`` for standard input, which has to begin where it began before.
         framing: How messages are told apart.
     """
+
+    offset_type: ClassVar[type] = int
 
     def __init__(self, path: str, framing: Framing) -> None:
         self.gap = 0
@@ -177,6 +182,8 @@ class SocketSource:
     A program that writes faster than the server takes frames is made to wait by the socket. What
     is wrong with one connection ends that one.
     """
+
+    offset_type: ClassVar[type] = object
 
     def __init__(self, address: SplitResult, framing: Framing) -> None:
         self.gap = 0
@@ -282,6 +289,8 @@ class DatagramSource:
         address: Where to listen.
         spool: Where they wait.
     """
+
+    offset_type: ClassVar[type] = int
 
     def __init__(self, address: SplitResult, spool: Spool) -> None:
         self._address = address

@@ -110,7 +110,7 @@ func (sender *sender) isTold() bool {
 // does nothing.
 func (sender *sender) close() error {
 	sender.guard.Lock()
-	if sender.left {
+	if sender.left && sender.state.ended {
 		sender.guard.Unlock()
 		return nil
 	}

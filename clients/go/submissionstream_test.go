@@ -306,6 +306,31 @@ func TestClosingDelivers(t *testing.T) {
 	equal(t, other.UndeliveredFrames(), 0)
 }
 
+// Closing a client while a stream is being closed waits for its frames, too.
+func TestClosingAtOnceDelivers(t *testing.T) {
+	fake, client := serveSubmissions(t)
+	fake.hold = make(chan struct{})
+	stream := submit(t, client, SubmitOptions{})
+	send(t, stream, 0, 7)
+	first, second := make(chan error, 1), make(chan error, 1)
+	go func() { first <- stream.Close() }()
+	waitUntil(t, "the first", func() bool {
+		stream.sender.guard.Lock()
+		defer stream.sender.guard.Unlock()
+		return stream.sender.left
+	})
+	go func() { second <- client.Close() }()
+	select {
+	case <-second:
+		t.Error("did not wait")
+	case <-time.After(20 * time.Millisecond):
+	}
+	close(fake.hold)
+	must(t, <-first)
+	must(t, <-second)
+	fake.expectStored(t, 7)
+}
+
 // Closing in vain says how many frames are given up; aborting asks for nothing.
 func TestClosingInVain(t *testing.T) {
 	fake, client := serveSubmissions(t)

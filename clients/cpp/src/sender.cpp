@@ -168,7 +168,7 @@ void Sender::close(const std::optional<Duration>& timeout) {
   const Duration bound = timeout.value_or(options_.delivery.close_timeout);
   {
     Lock lock = monitor_.lock();
-    if (left_) return;
+    if (left_ && state_.ended()) return;
     left_ = true;
     state_.close();
     monitor_.notify();

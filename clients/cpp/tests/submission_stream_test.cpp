@@ -261,6 +261,24 @@ TEST(SubmissionStream, DeliversWhatWasTakenWhenItIsClosedOrDestroyed) {
   EXPECT_EQ(server.stored, count_to(8));
 }
 
+/// The second one to close has to wait as the first one does.
+TEST(SubmissionStream, DeliversWhatWasTakenToTwoThatCloseItAtOnce) {
+  FakeSubmissions server;
+  server.faults = {Fault::say_nothing};
+  SubmitOptions options = options_of();
+  options.delivery.acknowledge_timeout = milliseconds(300);
+  SubmissionStream stream = server.client().submit(options);
+  stream.send_batch(frames(0, 7));
+  const auto close = [&stream] {
+    stream.close();
+    EXPECT_EQ(stream.undelivered_frames(), 0u);
+  };
+  std::thread first(close);
+  std::thread second(close);
+  first.join();
+  second.join();
+}
+
 TEST(SubmissionStream, SaysHowManyFramesItGivesUpWhenItIsClosedInVain) {
   FakeSubmissions server;
   server.faults = {Fault::say_nothing, Fault::say_nothing};

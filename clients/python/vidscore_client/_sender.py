@@ -210,7 +210,7 @@ class Sender:
     async def close(self, timeout_s: float) -> None:
         """Deliver every frame, in a time, and end; where this side has ended it, do nothing."""
         self._refuse_in_callback()
-        if self.left:
+        if self.left and self.state.ended:
             return
         self._home.check()
         self.left = True

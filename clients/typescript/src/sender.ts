@@ -96,7 +96,7 @@ export class Sender {
   /** Deliver every frame, in a time, and end; where this side has ended it, do nothing. */
   async close(timeoutMs: number, signal?: AbortSignal): Promise<void> {
     this.#refuseInCallback();
-    if (this.#left) {
+    if (this.#left && this.state.ended) {
       return;
     }
     this.#left = true;

@@ -264,6 +264,16 @@ test("closing the client delivers what its streams have taken", async (t) => {
   assert.equal(stream.undeliveredFrames, 0);
 });
 
+test("a client that is closed while a stream is waits for it", async (t) => {
+  const { client, stored } = await storing(t);
+  stored.silent = true;
+  const delivery = { acknowledgeTimeoutMs: 100, retry: RETRY };
+  const stream = await client.submit("streets", "run", { batching: BATCHING, delivery });
+  await send(stream, 2);
+  await Promise.all([stream.close(), client.close()]);
+  assert.equal(stream.undeliveredFrames, 0);
+});
+
 test("closing in vain says how many frames are given up; aborting asks for nothing", async (t) => {
   const { client, stored } = await storing(t);
   stored.silent = true;

@@ -383,6 +383,45 @@ def test_a_client_that_is_closed_closes_its_streams_which_deliver(fake: FakeSubm
         stream.send("a", 0, BOX)
 
 
+def test_closing_a_stream_that_another_thread_closes_waits_for_its_frames(
+    fake: FakeSubmissions,
+) -> None:
+    fake.go_on.clear()
+    undelivered: list[int] = []
+    with connect(fake.target) as client:
+        stream = client.submit("streets", "run")
+        send(stream, range(7))
+
+        def close() -> None:
+            stream.close()
+            undelivered.append(stream.undelivered_frames)
+
+        closing = [threading.Thread(target=close) for _ in range(2)]
+        for thread in closing:
+            thread.start()
+        threading.Timer(0.2, fake.go_on.set).start()
+        for thread in closing:
+            thread.join()
+    assert undelivered == [0, 0]
+
+
+def test_a_close_that_was_cancelled_delivers_when_it_is_called_again(
+    fake: FakeSubmissions,
+) -> None:
+    fake.go_on.clear()
+
+    async def submit() -> None:
+        async with aio.connect(fake.target) as client, client.submit("streets", "run") as stream:
+            await stream.send("a", 0, BOX)
+            with pytest.raises(TimeoutError):
+                await asyncio.wait_for(stream.close(), 0.05)
+            threading.Timer(0.1, fake.go_on.set).start()
+            await stream.close()
+            assert stream.undelivered_frames == 0
+
+    asyncio.run(submit())
+
+
 def test_an_asyncio_client_that_is_closed_closes_its_streams(fake: FakeSubmissions) -> None:
     async def submit() -> None:
         async with aio.connect(fake.target) as client:

@@ -94,7 +94,7 @@ final class Sender {
     VidscoreException failure =
         monitor.holding(
             () -> {
-              if (left) {
+              if (left && state.ended()) {
                 return null;
               }
               left = true;

@@ -22,6 +22,7 @@ import java.util.Map;
 import java.util.concurrent.CompletableFuture;
 import java.util.concurrent.CountDownLatch;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 import java.util.concurrent.atomic.AtomicReference;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
@@ -306,6 +307,29 @@ class SubmissionStreamTest {
     client.close();
     assertEquals(numbers(12), fake.stored);
     assertEquals(0, other.undeliveredFrames());
+  }
+
+  @Test
+  void closingAClientWhileAStreamIsBeingClosedWaitsForItsFrames() throws Exception {
+    fake.hold = new CountDownLatch(1);
+    SubmissionStream stream = submit(Batching.DEFAULT, QUICK);
+    send(stream, 0, 7);
+    CompletableFuture<Void> first = new CompletableFuture<>();
+    Thread closing =
+        new Thread(
+            () -> {
+              stream.close();
+              first.complete(null);
+            });
+    closing.start();
+    until("the wait", () -> closing.getState() == Thread.State.TIMED_WAITING);
+    CompletableFuture<Void> second = CompletableFuture.runAsync(client::close);
+    assertThrows(TimeoutException.class, () -> second.get(50, TimeUnit.MILLISECONDS));
+    fake.hold.countDown();
+    first.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+    second.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
+    assertEquals(numbers(7), fake.stored);
+    assertEquals(0, stream.undeliveredFrames());
   }
 
   @Test

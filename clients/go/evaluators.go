@@ -141,5 +141,5 @@ func decodeGeometry(message vidscorev1.Geometry) (Geometry, bool) {
 			return geometry, true
 		}
 	}
-	return 0, false
+	return UnknownGeometry, false
 }

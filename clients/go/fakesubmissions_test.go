@@ -45,12 +45,13 @@ type fakeSubmissions struct {
 	watchScript []*vidscorev1.WatchSubmissionResponse // what watchers are told; nil breaks the call
 	limits      map[string]int64                      // that it states
 	hold        chan struct{}                         // appends wait for it, where it is there
+	geometry    vidscorev1.Geometry                   // of detections
 }
 
 func serveSubmissions(t *testing.T) (*fakeSubmissions, *Client) {
 	t.Helper()
 	checkGoroutines(t)
-	fake := &fakeSubmissions{contents: map[int64][]byte{}}
+	fake := &fakeSubmissions{contents: map[int64][]byte{}, geometry: vidscorev1.Geometry_GEOMETRY_BOX}
 	fake.wire = serve(t, func(server *grpc.Server) {
 		vidscorev1.RegisterBenchmarkServiceServer(server, fake)
 		vidscorev1.RegisterSubmissionServiceServer(server, fake)
@@ -61,7 +62,7 @@ func serveSubmissions(t *testing.T) (*fakeSubmissions, *Client) {
 
 func (fake *fakeSubmissions) GetBenchmark(context.Context, *vidscorev1.GetBenchmarkRequest) (*vidscorev1.GetBenchmarkResponse, error) {
 	return &vidscorev1.GetBenchmarkResponse{Benchmark: &vidscorev1.Benchmark{
-		Name: "benchmarks/streets", DetectionGeometry: vidscorev1.Geometry_GEOMETRY_BOX,
+		Name: "benchmarks/streets", DetectionGeometry: fake.geometry,
 	}}, nil
 }
 

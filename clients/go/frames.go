@@ -18,6 +18,8 @@ const (
 	Point
 	// Quadrilateral is four corners in order: x1, y1, ..., x4, y4.
 	Quadrilateral
+	// UnknownGeometry is that of a benchmark of which no truth has come.
+	UnknownGeometry Geometry = -1
 )
 
 // Arity is the number of coordinates that an object has.

@@ -15,9 +15,9 @@ type Benchmark struct {
 	Name string
 	// Specification is its title, evaluators, domains and sequences.
 	Specification *vidscorev1.BenchmarkSpec
-	// TruthGeometry is the shape of the truth's objects.
+	// TruthGeometry is the shape of the truth's objects; UnknownGeometry as long as there is no truth.
 	TruthGeometry Geometry
-	// DetectionGeometry is the shape of detections.
+	// DetectionGeometry is the shape of detections, likewise.
 	DetectionGeometry Geometry
 	// OpenTime is when submissions may be created from; zero for at once.
 	OpenTime time.Time

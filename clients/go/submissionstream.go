@@ -44,8 +44,9 @@ type SubmissionStream struct {
 // naming the same submission and stream: [SubmissionStream.NextOffset] tells how many frames are
 // durable, and Replay leaves exactly these out of what is sent.
 //
-// Errors: [ErrNotFound] where there is no such benchmark, [ErrQuotaExceeded] where the team may have
-// no more submissions, [ErrSubmissionEnded] where the submission takes no more frames.
+// Errors: [ErrNotFound] where there is no such benchmark, [ErrConflict] where it takes no detections
+// yet, [ErrQuotaExceeded] where the team may have no more submissions, [ErrSubmissionEnded] where the
+// submission takes no more frames.
 func (client *Client) Submit(ctx context.Context, benchmark string, options SubmitOptions) (*SubmissionStream, error) {
 	batching, batchingErr := options.Batching.checked()
 	delivery, deliveryErr := options.Delivery.checked()
@@ -172,6 +173,14 @@ func (client *Client) openStream(ctx context.Context, benchmark string, options 
 	hosted, err := client.Benchmark(ctx, benchmark)
 	if err != nil {
 		return nil, err
+	}
+	if hosted.DetectionGeometry == UnknownGeometry {
+		return nil, &Error{
+			Kind: ErrConflict,
+			Message: hosted.Name + " takes no detections yet: of which shape they are follows from its truth, " +
+				"which has not come",
+			Reason: "BENCHMARK_NOT_OPEN",
+		}
 	}
 	submission, err := client.findOrCreate(ctx, hosted.Name, options)
 	if err != nil {

@@ -366,6 +366,15 @@ func TestSubmissionIsFoundOrCreated(t *testing.T) {
 	isKind(t, err, ErrInput)
 }
 
+// A benchmark of which the shape of detections is not known yet takes none.
+func TestUnknownShapeIsAConflict(t *testing.T) {
+	fake, client := serveSubmissions(t)
+	fake.geometry = vidscorev1.Geometry_GEOMETRY_UNSPECIFIED
+	_, err := client.Submit(testContext(t), "streets", SubmitOptions{Submission: "run"})
+	equal(t, isKind(t, err, ErrConflict).Reason, "BENCHMARK_NOT_OPEN")
+	equal(t, fake.creations, 0)
+}
+
 // A lost answer to sealing is asked for again; a frame count that differs is told.
 func TestSealing(t *testing.T) {
 	fake, client := serveSubmissions(t)

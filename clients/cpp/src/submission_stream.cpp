@@ -20,13 +20,15 @@ Geometry detection_geometry(const detail::Connection& connection, const std::str
       connection.answer<detail::wire::GetBenchmarkResponse>([&](auto* context, auto* response) {
         return connection.benchmarks()->GetBenchmark(context, request, response);
       });
-  const auto geometry = detail::decode_geometry(answer.benchmark().detection_geometry());
-  if (!geometry) {
+  const Benchmark found = detail::decode_benchmark(answer.benchmark());
+  if (!found.detection_geometry) {
     detail::raise(detail::local_error(
-        ErrorKind::internal,
-        "the benchmark's detections have a shape that this client cannot send"));
+        ErrorKind::conflict,
+        found.name + " takes no detections yet: of which shape they are follows from its truth, "
+                    "which has not come",
+        "BENCHMARK_NOT_OPEN"));
   }
-  return *geometry;
+  return *found.detection_geometry;
 }
 
 detail::wire::OpenStreamResponse open_stream(const detail::Connection& connection,

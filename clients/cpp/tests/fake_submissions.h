@@ -64,6 +64,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
   std::vector<std::int64_t> stored;                            // numbers of the stored frames
   std::vector<std::pair<std::int64_t, std::int64_t>> offsets;  // and epochs of what came
   std::map<std::string, std::int64_t> limits;                  // that it states
+  wire::Geometry geometry = wire::GEOMETRY_BOX;                // of detections
   std::vector<std::string> creations;
   std::string refuse_creation;  // reason
   std::vector<std::int64_t> sealed_with;
@@ -252,7 +253,7 @@ class FakeSubmissions final : public wire::SubmissionService::Service,
     if (request->name() != "benchmarks/streets") {
       return refusal(grpc::StatusCode::NOT_FOUND, "NOT_FOUND");
     }
-    response->mutable_benchmark()->set_detection_geometry(wire::GEOMETRY_BOX);
+    response->mutable_benchmark()->set_detection_geometry(geometry);
     return grpc::Status::OK;
   }
 

@@ -336,6 +336,18 @@ TEST(SubmissionStream, SaysThatANameIsAnotherTeams) {
   }
 }
 
+TEST(SubmissionStream, RefusesABenchmarkWhoseShapeOfDetectionsIsNotKnownYet) {
+  FakeSubmissions server;
+  server.geometry = wire::GEOMETRY_UNSPECIFIED;
+  try {
+    server.client().submit(options_of());
+    FAIL();
+  } catch (const ConflictError& error) {
+    EXPECT_EQ(error.reason(), "BENCHMARK_NOT_OPEN");
+  }
+  EXPECT_TRUE(server.creations.empty());
+}
+
 TEST(SubmissionStream, RefusesNamesThatAreNoneAndObjectsOfAnotherShape) {
   FakeSubmissions server;
   const Client client = server.client();

@@ -8,9 +8,9 @@ use tokio::runtime::Handle;
 use tokio::task::AbortHandle;
 
 use crate::connection::Connection;
-use crate::error::{Error, Result};
+use crate::error::{Error, ErrorKind, Result};
 use crate::frames::{Frame, Geometry};
-use crate::hosting::{StreamInfo, Submission, SubmissionScore};
+use crate::hosting::{Benchmark, StreamInfo, Submission, SubmissionScore};
 use crate::names::benchmark_name;
 use crate::outbox::Item;
 use crate::sender::{OpenedStream, Sender};
@@ -91,6 +91,7 @@ impl SubmitBuilder {
     /// # Errors
     ///
     /// [`ErrorKind::NotFound`](crate::ErrorKind::NotFound) if there is no such benchmark,
+    /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if it takes no detections yet,
     /// [`ErrorKind::QuotaExceeded`](crate::ErrorKind::QuotaExceeded) if the team may have no more
     /// submissions, [`ErrorKind::SubmissionEnded`](crate::ErrorKind::SubmissionEnded) if it takes
     /// no more frames, or what a call failed with.
@@ -148,14 +149,15 @@ impl SubmitBuilder {
         };
         let mut service = self.connection.benchmark_service();
         let call = service.get_benchmark(self.connection.request(request));
-        let found = self
-            .connection
-            .answer(call)
-            .await?
-            .benchmark
-            .unwrap_or_default();
-        Geometry::decode(found.detection_geometry).ok_or_else(|| {
-            Error::internal("the benchmark's detections have a shape that this client cannot send")
+        let answer = self.connection.answer(call).await?;
+        let found = Benchmark::decode(answer.benchmark.unwrap_or_default());
+        found.detection_geometry.ok_or_else(|| {
+            let message = format!(
+                "{} takes no detections yet: of which shape they are follows from its \
+                 truth, which has not come",
+                found.name
+            );
+            Error::new(ErrorKind::Conflict, message).and_reason("BENCHMARK_NOT_OPEN")
         })
     }
 }

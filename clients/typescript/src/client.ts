@@ -188,6 +188,7 @@ export class Client implements AsyncDisposable {
    *
    * @param submission - Last part of its name; left out: the server chooses.
    * @throws NotFoundError if there is no such benchmark.
+   * @throws ConflictError if it takes no detections yet.
    * @throws QuotaExceededError if the team may have no more submissions.
    * @throws SubmissionEndedError if the submission takes no more frames.
    */
@@ -198,7 +199,14 @@ export class Client implements AsyncDisposable {
   ): Promise<SubmissionStream> {
     const batching = completeBatching(options.batching);
     const delivery = completeDelivery(options.delivery);
-    const hosted = await this.benchmark(benchmark, options);
+    const { name, detectionGeometry } = await this.benchmark(benchmark, options);
+    if (detectionGeometry === null) {
+      throw new ConflictError(
+        `${name} takes no detections yet: of which shape they are follows from its truth, ` +
+          "which has not come",
+        { reason: "BENCHMARK_NOT_OPEN" },
+      );
+    }
     const found = await this.#findOrCreate(benchmark, submission, options);
     const request = { submission: found.name, stream: options.stream ?? "default" };
     const opened = await this.#connection.run(
@@ -208,7 +216,7 @@ export class Client implements AsyncDisposable {
     const plan = {
       submission: found.name,
       stream: decodeStream(opened.stream),
-      arity: arityOf("detectionGeometry", hosted.detectionGeometry),
+      arity: arityOf("detectionGeometry", detectionGeometry),
       batching: limitBatching(batching, opened.limits),
       delivery,
       replay: options.replay ?? false,

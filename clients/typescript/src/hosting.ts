@@ -21,10 +21,10 @@ export interface Benchmark {
   /** Its name, such as `streets`. */
   readonly name: string;
   readonly specification: Specification;
-  /** Shape of the truth's objects. */
-  readonly truthGeometry: Geometry;
-  /** Shape of detections. */
-  readonly detectionGeometry: Geometry;
+  /** Shape of the truth's objects; null: unknown, as long as there is no truth. */
+  readonly truthGeometry: Geometry | null;
+  /** Shape of detections, likewise. */
+  readonly detectionGeometry: Geometry | null;
   /** From when on submissions are taken; null: from its creation. */
   readonly openTime: Date | null;
   /** Until when submissions are taken; null: without end. */
@@ -137,8 +137,8 @@ export function decodeBenchmark(message: BenchmarkMessage | undefined): Benchmar
   return {
     name: benchmark.name.replace(/^benchmarks\//, ""),
     specification: decodeSpecification(benchmark.specification),
-    truthGeometry: geometryOf(benchmark.truthGeometry) ?? "box",
-    detectionGeometry: geometryOf(benchmark.detectionGeometry) ?? "box",
+    truthGeometry: geometryOf(benchmark.truthGeometry) ?? null,
+    detectionGeometry: geometryOf(benchmark.detectionGeometry) ?? null,
     openTime: date(benchmark.openTime),
     closeTime: date(benchmark.closeTime),
   };

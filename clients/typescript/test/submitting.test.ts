@@ -31,6 +31,7 @@ class Stored {
   epoch = 1n;
   state = SubmissionState.RECEIVING;
   silent = false;
+  geometry = Geometry.BOX;
   /** Limits that are stated where a stream is opened. */
   limits: Record<string, bigint> = {};
   /** Frames of each batch that came. */
@@ -65,7 +66,7 @@ async function storing(t: TestContext): Promise<Played & { stored: Stored }> {
         if (name !== "benchmarks/streets") {
           throw new ConnectError("no such benchmark", Code.NotFound);
         }
-        return { benchmark: { name, detectionGeometry: Geometry.BOX } };
+        return { benchmark: { name, detectionGeometry: stored.geometry } };
       },
     });
     router.service(SubmissionService, {
@@ -241,6 +242,13 @@ test("a benchmark that is not there, and names that are none, are told at once",
     await assert.rejects(client.submissions.get(name), InputError);
   }
   await assert.rejects(client.submit("streets", "a/b"), InputError);
+});
+
+test("a benchmark of which the shape of detections is not known yet takes none", async (t) => {
+  const { client, stored } = await storing(t);
+  stored.geometry = Geometry.UNSPECIFIED;
+  const refused = client.submit("streets", "run");
+  await assert.rejects(refused, { name: "ConflictError", reason: "BENCHMARK_NOT_OPEN" });
 });
 
 test("a watch that is left early leaves no timer behind", async (t) => {

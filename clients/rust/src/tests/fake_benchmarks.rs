@@ -36,13 +36,14 @@ impl BenchmarkService for Benchmarks {
         request: Request<wire::GetBenchmarkRequest>,
     ) -> Result<Response<wire::GetBenchmarkResponse>, Status> {
         let name = request.into_inner().name;
-        if name != "benchmarks/streets" {
-            return Err(refusal(Code::NotFound, "NOT_FOUND"));
-        }
-        let detection_geometry = wire::Geometry::Box as i32;
+        let detection_geometry = match name.as_str() {
+            "benchmarks/streets" => wire::Geometry::Box,
+            "benchmarks/early" => wire::Geometry::Unspecified,
+            _ => return Err(refusal(Code::NotFound, "NOT_FOUND")),
+        };
         let benchmark = wire::Benchmark {
             name,
-            detection_geometry,
+            detection_geometry: detection_geometry as i32,
             ..wire::Benchmark::default()
         };
         Ok(Response::new(wire::GetBenchmarkResponse {

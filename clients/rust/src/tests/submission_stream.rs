@@ -320,6 +320,17 @@ async fn a_name_that_another_team_has_is_a_conflict() {
 }
 
 #[tokio::test]
+async fn a_benchmark_of_which_the_shape_of_detections_is_not_known_yet_takes_none() {
+    let (fake, _serving, client) = hosting().await;
+    let error = client.submit("early").open().await.unwrap_err();
+    assert_eq!(
+        (error.kind(), error.reason()),
+        (ErrorKind::Conflict, "BENCHMARK_NOT_OPEN")
+    );
+    assert!(fake.lock().creations.is_empty());
+}
+
+#[tokio::test]
 async fn benchmarks_and_names_that_are_none_are_told() {
     let (_, _serving, client) = hosting().await;
     let error = client.submit("nowhere").open().await.unwrap_err();

@@ -8,8 +8,8 @@ import java.time.Instant;
  *
  * @param name last part of its name, such as {@code streets}
  * @param specification its title, evaluators, domains and sequences
- * @param truthGeometry shape of the truth's objects
- * @param detectionGeometry shape of detections
+ * @param truthGeometry shape of the truth's objects; null as long as there is no truth
+ * @param detectionGeometry shape of detections, likewise
  * @param openTime when submissions may be created from; null for at once
  * @param closeTime when submissions are sealed or cancelled; null for never
  * @param policy what is shown, allowed and ranked

@@ -187,12 +187,21 @@ public final class VidscoreClient implements AutoCloseable {
    * @param options how the detections go there
    * @return the stream
    * @throws NotFoundException if there is no such benchmark
+   * @throws ConflictException if the benchmark takes no detections yet
    * @throws QuotaExceededException if the team may have no more submissions
    * @throws SubmissionEndedException if the submission takes no more frames
    * @throws VidscoreException if the stream cannot be opened for another reason
    */
   public SubmissionStream submit(String benchmark, SubmitOptions options) {
     Benchmark hosted = benchmark(benchmark);
+    if (hosted.detectionGeometry() == null) {
+      throw Failure.of(
+              hosted.name()
+                  + " takes no detections yet: of which shape they are follows from its truth,"
+                  + " which has not come")
+          .withReason("BENCHMARK_NOT_OPEN")
+          .exception(ConflictException.class);
+    }
     Submission found = submissions.findOrCreate(hosted.name(), options);
     var request =
         OpenStreamRequest.newBuilder()

@@ -65,6 +65,8 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
   /** Appends wait for it. */
   volatile CountDownLatch hold = new CountDownLatch(0);
 
+  io.github.vidscore.v1.Geometry geometry = io.github.vidscore.v1.Geometry.GEOMETRY_BOX;
+
   /** The benchmark that the submission is for. */
   final BenchmarkServiceImplBase benchmark =
       new BenchmarkServiceImplBase() {
@@ -75,7 +77,7 @@ final class FakeSubmissions extends SubmissionServiceImplBase {
           response
               .getBenchmarkBuilder()
               .setName("benchmarks/streets")
-              .setDetectionGeometry(io.github.vidscore.v1.Geometry.GEOMETRY_BOX);
+              .setDetectionGeometry(geometry);
           respond(answer, response::build);
         }
       };

@@ -363,6 +363,15 @@ class SubmissionStreamTest {
   }
 
   @Test
+  void aBenchmarkOfWhichTheShapeOfDetectionsIsNotKnownYetTakesNone() {
+    fake.geometry = io.github.vidscore.v1.Geometry.GEOMETRY_UNSPECIFIED;
+    ConflictException early =
+        assertThrows(ConflictException.class, () -> submit(Batching.DEFAULT, QUICK));
+    assertEquals("BENCHMARK_NOT_OPEN", early.reason());
+    assertEquals(0, fake.creations);
+  }
+
+  @Test
   void aLostAnswerToSealingIsAskedForAgainAndACountThatDiffersIsTold() {
     fake.state = io.github.vidscore.v1.SubmissionState.SUBMISSION_STATE_OPEN;
     fake.sealings.add(refusal(Code.UNAVAILABLE, ""));

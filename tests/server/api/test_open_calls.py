@@ -17,6 +17,7 @@ from tests.server.domain.hosted import TRUTH, Hosted, hosting
 from tests.server.running import PlayedWorkers, serving
 from tests.server.scene import refused
 from tests.support.certificates import make_authority
+from tests.support.half_sent import PREFACE
 from tests.support.reflecting import VERSIONS, Request, reflection_call
 from tests.support.varieties import mostly_nightly
 from tests.support.waiting import TIMEOUT_S, until
@@ -26,8 +27,6 @@ from vidscore_server.api import guard
 
 SERVING = health_pb2.HealthCheckResponse.SERVING
 STRANGERS = 400
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-"""What a client of HTTP/2 begins with: the magic, and settings that set nothing."""
 
 
 @asynccontextmanager

@@ -31,7 +31,7 @@ from vidscore_server.api.stream import (
 )
 from vidscore_server.domain.access import Gate, Metadata, Transport, current_caller, set_caller
 from vidscore_server.domain.byte_budget import ByteBudget
-from vidscore_server.domain.sessions import PlainCalls, Sessions
+from vidscore_server.domain.sessions import LateCalls, PlainCalls, Sessions
 from vidscore_server.errors import message_order
 from vidscore_server.logs import begin_call, log
 from vidscore_server.metrics import CallMeter, CallMetrics
@@ -94,6 +94,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._sessions = sessions
         self._transport = transport
         self._plain_calls = plain_calls
+        self._late_calls = LateCalls(settings.maximum_calls)
 
     async def intercept_service(
         self,
@@ -107,9 +108,8 @@ class Guard(grpc.aio.ServerInterceptor):
             return cast("Handler | None", handler)
         kind = _KINDS[handler.request_streaming, handler.response_streaming]
         refused = await self._refused(method, kind, handler_call_details.invocation_metadata)
-        # A refused call is taken for a stream: of those gRPC reads nothing before it is asked to.
-        taken_for = "stream_stream" if refused else kind
-        make_handler = getattr(grpc, f"{taken_for}_rpc_method_handler")
+        # Every call is taken for a stream: of those gRPC reads nothing before it is asked to.
+        make_handler = getattr(grpc, f"stream_{kind.partition('_')[2]}_rpc_method_handler")
         guarded: Handler = make_handler(
             self._guarded(getattr(handler, kind), method, kind, refused),
             request_deserializer=request_reader(
@@ -122,11 +122,13 @@ class Guard(grpc.aio.ServerInterceptor):
     def _guarded(
         self, behaviour: Behaviour, method: str, kind: str, refused: Exception | None
     ) -> Callable[[Any, CallContext], Awaitable[Any]]:
-        async def call(request: Any, context: CallContext) -> Any:
+        async def call(requests: Any, context: CallContext) -> Any:
             begin_call()
             context.set_trailing_metadata(((SERVER_KEY, server_version()),))
             meter = self._metrics.begin(method, kind)
-            given = None if refused else self._requests(request, kind, meter)
+            given = None
+            if refused is None and kind.startswith("stream"):
+                given = Requests(requests, self._settings.idle_timeout_s, meter)
             responses: Responses[Any] = Responses(context, self._settings.idle_timeout_s, meter)
             code, reason = "CANCELLED", ""
             try:
@@ -134,10 +136,12 @@ class Guard(grpc.aio.ServerInterceptor):
                     raise refused
                 async with RunningCall() as running:
                     with self._gate.running.using(current_caller(), running):
-                        if isinstance(given, LargeRequest):
-                            response = await self._with_room(behaviour, given, responses, meter)
+                        if given is None:
+                            with self._late_calls.waiting(current_caller().shares_as, running):
+                                request = await context.read()
+                            response = await self._serve(behaviour, request, responses, meter)
                         else:
-                            response = await behaviour(readable(given), responses)
+                            response = await behaviour(given, responses)
                         await responses.finish()
                 code = "OK"
             except Exception as error:
@@ -153,20 +157,23 @@ class Guard(grpc.aio.ServerInterceptor):
                     meter.sent()
                 return response
             finally:
-                if isinstance(given, Requests):
+                if given is not None:
                     given.close()
                 meter.ended(code)
                 _log_call(method, code, reason, meter.duration_s, context)
 
         return call
 
-    def _requests(self, request: Any, kind: str, meter: CallMeter) -> Any:
-        """The argument of the service: the request, or an iterator over all of them."""
-        if kind.startswith("stream"):
-            return Requests(request, self._settings.idle_timeout_s, meter)
-        if not isinstance(request, LargeRequest):
-            meter.received(request)
-        return request
+    async def _serve(
+        self, behaviour: Behaviour, request: Any, responses: Responses[Any], meter: CallMeter
+    ) -> Any:
+        """Serve a request that has come."""
+        if request is grpc.aio.EOF:
+            raise message_order("the end of the call", "a request")
+        if isinstance(request, LargeRequest):
+            return await self._with_room(behaviour, request, responses, meter)
+        meter.received(request)
+        return await behaviour(readable(request), responses)
 
     async def _with_room(
         self,
@@ -297,7 +304,7 @@ class OpenCalls(grpc.aio.ServerInterceptor):
 
     The servicers are gRPC's own, whose streams could be opened without end and kept for ever. Here
     each kind has a few places, of which one host has a quarter, and each call has a lifetime. Unary
-    health checks need no place: they are always answered.
+    health checks need no place: they are always answered, once they have come.
 
     Args:
         settings: The server's limits.
@@ -306,6 +313,7 @@ class OpenCalls(grpc.aio.ServerInterceptor):
 
     def __init__(self, settings: Settings, guarded: tuple[str, ...]) -> None:
         self._guarded = guarded
+        self._late_calls = LateCalls(settings.maximum_calls)
         self._plain = Bound(PLAIN_LIFETIME_S)
         watches = Bound(WATCH_LIFETIME_S, "maximum_health_watches", settings.maximum_health_watches)
         reflections = Bound(
@@ -328,8 +336,12 @@ class OpenCalls(grpc.aio.ServerInterceptor):
         async def call(requests: AsyncIterator[Any], context: CallContext) -> None:
             try:
                 with bound.place(str(context.peer()).rpartition(":")[0]):
-                    async with asyncio.timeout(bound.lifetime_s):
-                        await _run(handler, requests, context)
+                    async with asyncio.timeout(bound.lifetime_s), RunningCall() as running:
+                        given: Any = requests
+                        if not handler.request_streaming:
+                            with self._late_calls.waiting("", running):
+                                given = await anext(requests, None)
+                        await _run(handler, given, context)
             except VidscoreError as error:
                 await refuse(context, refusal_of(error))
             except NotImplementedError:
@@ -344,9 +356,8 @@ class OpenCalls(grpc.aio.ServerInterceptor):
         )
 
 
-async def _run(handler: Any, requests: AsyncIterator[Any], context: CallContext) -> None:
+async def _run(handler: Any, given: Any, context: CallContext) -> None:
     """Run a handler of gRPC's own, which returns its response, yields responses or writes them."""
-    given = requests if handler.request_streaming else await anext(requests, None)
     if given is None:
         raise message_order("the end of the call", "a request")
     kinds = (handler.unary_unary, handler.unary_stream, handler.stream_stream)

@@ -156,7 +156,7 @@ class LocalCalls:
         Raises:
             Refused: If the server refuses it, or it fails.
         """
-        context = _Context(peer)
+        context = _Context(peer, requests)
         # A task of its own: caller and call id belong to the task.
         task = asyncio.create_task(self._run(rpc, requests, tuple(metadata), context))
         task.add_done_callback(lambda _: context.responses.put_nowait(_End()))
@@ -179,15 +179,8 @@ class LocalCalls:
 
         details = cast("grpc.HandlerCallDetails", _Details(rpc.name, metadata))
         handler: Any = await self._guard.intercept_service(continuation, details)
-        given = requests if handler.request_streaming else await anext(requests)
-        kinds = (
-            handler.unary_unary,
-            handler.unary_stream,
-            handler.stream_unary,
-            handler.stream_stream,
-        )
-        [behaviour] = filter(None, kinds)
-        response = await behaviour(given, context)
+        behaviour = handler.stream_stream or handler.stream_unary  # what the guard makes of all
+        response = await behaviour(requests, context)
         if isinstance(response, ReadyAnswer):
             response = response.message
         if response is not None:
@@ -216,12 +209,17 @@ class _Context:
         taken: Set when one was taken.
     """
 
-    def __init__(self, peer: str) -> None:
+    def __init__(self, peer: str, requests: AsyncIterator[Any]) -> None:
         self._peer = peer
+        self._requests = requests
         self._closed = False
         self.responses: asyncio.Queue[Any] = asyncio.Queue()
         self.taken = asyncio.Event()
         self._left = False
+
+    async def read(self) -> Any:
+        """The next request; gRPC's mark of the end where there is none."""
+        return await anext(self._requests, grpc.aio.EOF)
 
     async def write(self, response: Any) -> None:
         """Hand over a response; the next one waits until it was taken."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import AsyncIterator, Callable, Iterator
 from contextlib import asynccontextmanager, contextmanager, suppress
 from enum import StrEnum
@@ -167,6 +167,47 @@ class PlainCalls:
         self._open[team] -= 1
         if not self._open[team]:
             del self._open[team]
+
+
+LATE_S = 1.0
+"""Time after which the message of a call is late."""
+
+LATE_SHARE = 8
+"""Of one of so many calls of a team the message may be late."""
+
+
+class LateCalls:
+    """Bounds the calls whose only message has not come: gRPC holds what there is of each.
+
+    Args:
+        maximum: Calls that a team may have open at once.
+    """
+
+    def __init__(self, maximum: int) -> None:
+        self._maximum = maximum
+        self._late: defaultdict[str, dict[RunningCall, None]] = defaultdict(dict)  # oldest first
+
+    @contextmanager
+    def waiting(self, team: str, call: RunningCall) -> Iterator[None]:
+        """Wait for the message of a call; where too many are late, the oldest call ends."""
+        timer = asyncio.get_running_loop().call_later(LATE_S, self._add, team, call)
+        try:
+            yield
+        finally:
+            timer.cancel()
+            if team in self._late:
+                self._late[team].pop(call, None)
+                if not self._late[team]:
+                    del self._late[team]
+
+    def _add(self, team: str, call: RunningCall) -> None:
+        late = self._late[team]
+        late[call] = None
+        if len(late) > max(1, self._maximum // LATE_SHARE):
+            oldest = next(iter(late))
+            del late[oldest]
+            found = f"the message of {len(late) + 1} calls of one team is late"
+            oldest.end(NoPlaceError(found, "maximum_calls", self._maximum))
 
 
 # --- Sessions

@@ -43,9 +43,10 @@ class AbortedError(Exception):
 
 
 class Context:
-    """gRPC's side of a call."""
+    """gRPC's side of a call, with the requests that come."""
 
-    def __init__(self) -> None:
+    def __init__(self, *requests: object) -> None:
+        self.requests = list(requests)
         self.trailing: Any = ()
         self.events: list[object] = []
         self.gone = False
@@ -58,6 +59,10 @@ class Context:
 
     def peer(self) -> str:
         return "ipv4:192.0.2.1:50000"
+
+    async def read(self) -> object:
+        await asyncio.sleep(0)
+        return self.requests.pop(0) if self.requests else grpc.aio.EOF
 
     async def write(self, response: object) -> None:
         await asyncio.sleep(0)
@@ -142,11 +147,11 @@ async def test_what_is_not_ours_or_not_there_is_left_alone(handler: Any, method:
 
 
 async def test_a_call_is_answered_counted_and_logged(lines: list[dict[str, Any]]) -> None:
-    site, context = Site(), Context()
+    site, context = Site(), Context("one")
     found = await site.handler(unary(echo))
     assert found.request_deserializer(b"x") == "x"
     assert found.response_serializer("x") == b"x"
-    assert await found.unary_unary("one", context) == "answer to one"
+    assert await found.stream_unary(None, context) == "answer to one"
     assert context.trailing == ((SERVER_KEY, server_version()),)
     assert site.counts() == {
         "started_total": 1, "OK": 1, "msg_received_total": 1, "msg_sent_total": 1,
@@ -165,7 +170,7 @@ async def test_each_call_has_an_id_of_its_own() -> None:
 
     found = await Site().handler(unary(note))
     for _ in range(2):
-        await found.unary_unary("", Context())
+        await found.stream_unary(None, Context(""))
     assert len(set(ids)) == 2
 
 
@@ -179,7 +184,7 @@ async def test_a_service_is_told_who_calls(known: bool) -> None:
 
     metadata = bearing(RED) if known else []
     found = await Site(gate_of(Kept(RED))).handler(unary(note), UNARY, metadata)
-    await found.unary_unary("", Context())
+    await found.stream_unary(None, Context(""))
     assert callers == [AS_RED if known else ANONYMOUS]
 
 
@@ -187,14 +192,14 @@ async def test_a_service_is_told_who_calls(known: bool) -> None:
 async def test_a_call_that_is_not_let_in_is_refused_before_anything_is_read(
     kind: str, lines: list[dict[str, Any]]
 ) -> None:
-    """As a stream of both sides: of any other gRPC would read a message first."""
+    """As a stream: of any other gRPC would read a message first."""
     site, context = Site(transport=ELSEWHERE), Context()
     made = getattr(grpc, f"{kind}_rpc_method_handler")(never, bytes.decode, str.encode)
     found = await site.handler(made)
     assert found.request_streaming
-    assert found.response_streaming
+    behaviour = found.stream_stream or found.stream_unary
     with pytest.raises(AbortedError, match="needs a token"):
-        await found.stream_stream(None, context)
+        await behaviour(None, context)
     assert context.events == [grpc.StatusCode.UNAUTHENTICATED]
     assert site.counts() == {"started_total": 1, "Unauthenticated": 1}
     assert [(line["code"], line["reason"]) for line in lines] == [("UNAUTHENTICATED",) * 2]
@@ -214,10 +219,10 @@ async def test_a_server_that_stops_and_a_client_of_another_time_refuse_all_but_w
     site, context = Site(draining=draining), Context()
     found = await site.handler(unary(never), UNARY, metadata)
     with pytest.raises(AbortedError):
-        await found.stream_stream(None, context)
+        await found.stream_unary(None, context)
     assert context.events == [code]
     answered = await site.handler(unary(echo), ALWAYS, metadata)
-    assert await answered.unary_unary("why", Context()) == "answer to why"
+    assert await answered.stream_unary(None, Context("why")) == "answer to why"
 
 
 @pytest.mark.parametrize("metadata", [[(CLIENT_KEY, server_version())], [("x", "99.0.0")], []])
@@ -225,7 +230,7 @@ async def test_clients_of_this_time_and_those_that_do_not_say_are_answered(
     metadata: Metadata,
 ) -> None:
     found = await Site().handler(unary(echo), UNARY, metadata)
-    assert await found.unary_unary("", Context()) == "answer to "
+    assert await found.stream_unary(None, Context("")) == "answer to "
 
 
 async def test_plain_calls_of_a_team_are_counted_and_streams_are_not() -> None:
@@ -233,19 +238,27 @@ async def test_plain_calls_of_a_team_are_counted_and_streams_are_not() -> None:
     for _ in range(3):
         assert (await site.handler(stream(echo), STREAM)).stream_stream is not None
     first = await site.handler(unary(echo))
-    assert await first.unary_unary("", Context()) == "answer to "
+    assert await first.stream_unary(None, Context("")) == "answer to "
     context = Context()
     beyond = await site.handler(unary(never))
     with pytest.raises(AbortedError, match="maximum_calls"):
-        await beyond.stream_stream(None, context)
+        await beyond.stream_unary(None, context)
     assert context.events == [grpc.StatusCode.RESOURCE_EXHAUSTED]
 
 
 async def test_a_message_that_is_too_large_is_refused_with_the_limit() -> None:
-    found, context = await Site().handler(unary(never)), Context()
+    found = await Site().handler(unary(never))
+    context = Context(found.request_deserializer(b"x" * 1_001))
     with pytest.raises(AbortedError, match="maximum_message_bytes is 1000"):
-        await found.unary_unary(found.request_deserializer(b"x" * 1_001), context)
+        await found.stream_unary(None, context)
     assert context.events == [grpc.StatusCode.RESOURCE_EXHAUSTED]
+
+
+async def test_a_call_that_ends_before_its_message_is_told_so() -> None:
+    found, context = await Site().handler(unary(never)), Context()
+    with pytest.raises(AbortedError, match="the end of the call"):
+        await found.stream_unary(None, context)
+    assert context.events == [grpc.StatusCode.INVALID_ARGUMENT]
 
 
 # --- Streams
@@ -313,10 +326,10 @@ async def test_an_error_is_told_as_its_status(
     async def fail(_: Any, __: Responses[Any]) -> None:
         raise error
 
-    site, context = Site(), Context()
+    site, context = Site(), Context("")
     found = await site.handler(unary(fail))
     with pytest.raises(AbortedError):
-        await found.unary_unary("", context)
+        await found.stream_unary(None, context)
     assert context.events == [getattr(grpc.StatusCode, code)]
     told = code.title().replace("_", "")
     assert site.counts() == {"started_total": 1, told: 1, "msg_received_total": 1}
@@ -326,7 +339,7 @@ async def test_an_error_is_told_as_its_status(
 async def test_a_call_that_its_client_has_cancelled_is_told_nothing(
     lines: list[dict[str, Any]],
 ) -> None:
-    context = Context()
+    context = Context("")
 
     async def fail(_: Any, __: Responses[Any]) -> None:
         context.gone = True
@@ -335,7 +348,7 @@ async def test_a_call_that_its_client_has_cancelled_is_told_nothing(
     site = Site()
     found = await site.handler(unary(fail))
     with pytest.raises(asyncio.CancelledError):
-        await found.unary_unary("", context)
+        await found.stream_unary(None, context)
     assert context.events == []
     assert site.counts() == {"started_total": 1, "Canceled": 1, "msg_received_total": 1}
     assert [line["code"] for line in lines] == ["CANCELLED"]

@@ -3,12 +3,29 @@
 from __future__ import annotations
 
 import asyncio
+from collections.abc import AsyncIterator
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 
+import pytest
+from tests.server.domain.hosted import hosting
 from tests.server.running import PlayedWorkers, serving
 from tests.support.half_sent import half_sent, message_head
-from tests.support.waiting import TIMEOUT_S
+from tests.support.waiting import TIMEOUT_S, until
+
+from vidscore_protos.v1 import (
+    access_service_pb2,
+    server_service_pb2,
+    server_service_pb2_grpc,
+)
+from vidscore_server.domain import sessions
+from vidscore_server.domain.access import token_of
 
 GET_SERVER = "/vidscore.v1.ServerService/GetServer"
+HEALTH = "/grpc.health.v1.Health/Check"
+LIST = "/vidscore.v1.SubmissionService/ListSubmissions"
+
+Answer = asyncio.Task[bytes]
 
 
 async def test_a_message_that_is_far_too_large_is_refused_by_its_length() -> None:
@@ -19,3 +36,48 @@ async def test_a_message_that_is_far_too_large_is_refused_by_its_length() -> Non
     ):
         call.send(message_head(1 << 30))
         assert b"larger than max" in await call.answer()
+
+
+@asynccontextmanager
+async def _beginning(address: str, method: str, count: int) -> AsyncIterator[list[Answer]]:
+    """Begin calls of which no more than a part of the message comes."""
+    async with AsyncExitStack() as stack:
+        answers: list[Answer] = []
+        for _ in range(count):
+            call = await stack.enter_async_context(half_sent(address, method))
+            call.send(message_head(1 << 20) + bytes(1 << 10))
+            answers.append(asyncio.create_task(call.answer()))
+            stack.callback(answers[-1].cancel)
+        yield answers
+
+
+@pytest.mark.parametrize("method", [GET_SERVER, HEALTH])
+async def test_calls_whose_message_does_not_come_leave_seven_eighths_to_others(
+    monkeypatch: pytest.MonkeyPatch, method: str
+) -> None:
+    monkeypatch.setattr(sessions, "LATE_S", 0.05)
+    async with (
+        serving(PlayedWorkers(), maximum_calls=16) as running,
+        _beginning(running.address, method, 16) as answers,
+    ):
+        await until(lambda: sum(answer.done() for answer in answers) == 14)
+        assert all(b"is late" in answer.result() for answer in answers if answer.done())
+        stub = server_service_pb2_grpc.ServerServiceStub(running.channel)
+        await stub.GetServer(server_service_pb2.GetServerRequest())
+        await asyncio.sleep(0.2)
+        assert sum(answer.done() for answer in answers) == 14
+
+
+async def test_a_call_ends_with_its_token_though_its_message_has_not_come(
+    tmp_path: Path,
+) -> None:
+    async with hosting(tmp_path) as hosted:
+        token = token_of(hosted.red.secret)
+        async with half_sent(hosted.address, LIST, hosted.red.metadata) as call:
+            await asyncio.sleep(0.1)
+            await hosted.organiser.access.RevokeToken(
+                access_service_pb2.RevokeTokenRequest(name=f"tokens/{token}"),
+                metadata=hosted.organiser.metadata,
+            )
+            async with asyncio.timeout(TIMEOUT_S):
+                assert b"the token has ended" in await call.answer()

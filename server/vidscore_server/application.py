@@ -23,7 +23,7 @@ from vidscore_protos.v1 import (
     server_service_pb2_grpc,
 )
 from vidscore_server.addresses import ListenAddress
-from vidscore_server.api.guard import GUARDED_PREFIXES, HARD_LIMIT_FACTOR, Guard, OpenCalls
+from vidscore_server.api.guard import GUARDED_PREFIXES, SPARE_BYTES, Guard, OpenCalls
 from vidscore_server.api.reflection import SERVICES as REFLECTION_SERVICES
 from vidscore_server.api.reflection import Reflection
 from vidscore_server.api.scoring import ScoringService
@@ -258,9 +258,8 @@ async def _load_evaluators() -> None:
 
 
 def _options(settings: Settings) -> list[tuple[str, int]]:
-    largest = min(HARD_LIMIT_FACTOR * settings.maximum_message_bytes, (1 << 31) - 1)
     return [
-        ("grpc.max_receive_message_length", largest),
+        ("grpc.max_receive_message_length", settings.maximum_message_bytes + SPARE_BYTES),
         # Two servers on one port would silently share its calls.
         ("grpc.so_reuseport", 0),
         ("grpc.server_handshake_timeout_ms", HANDSHAKE_TIMEOUT_S * 1000),

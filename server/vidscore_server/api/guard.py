@@ -46,10 +46,10 @@ GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
 ALWAYS_ANSWERED = frozenset({"/vidscore.v1.ServerService/GetServer"})
 """Methods that answer clients of any version, even while draining: they explain what is wrong."""
 
-HARD_LIMIT_FACTOR = 4
-"""Messages up to so many times the limit are read, to say which limit they break.
+SPARE_BYTES = 1 << 20
+"""Messages that are larger than the limit by so much at most are read, to say which they break.
 
-gRPC itself refuses larger ones, without naming the setting.
+gRPC itself refuses larger ones by their length, without naming the setting.
 """
 
 Handler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"

@@ -18,8 +18,10 @@ from vidscore_protos.v1 import (
     server_service_pb2,
     server_service_pb2_grpc,
 )
+from vidscore_server.api.guard import SPARE_BYTES
 from vidscore_server.domain import sessions
 from vidscore_server.domain.access import token_of
+from vidscore_server.settings import Settings
 
 GET_SERVER = "/vidscore.v1.ServerService/GetServer"
 HEALTH = "/grpc.health.v1.Health/Check"
@@ -28,13 +30,13 @@ LIST = "/vidscore.v1.SubmissionService/ListSubmissions"
 Answer = asyncio.Task[bytes]
 
 
-async def test_a_message_that_is_far_too_large_is_refused_by_its_length() -> None:
+async def test_a_message_that_is_more_than_a_little_too_large_is_refused_by_its_length() -> None:
     async with (
         serving(PlayedWorkers()) as running,
         half_sent(running.address, GET_SERVER) as call,
         asyncio.timeout(TIMEOUT_S),
     ):
-        call.send(message_head(1 << 30))
+        call.send(message_head(Settings().maximum_message_bytes + SPARE_BYTES + 1))
         assert b"larger than max" in await call.answer()
 
 

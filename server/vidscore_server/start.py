@@ -10,6 +10,7 @@ import resource
 import signal
 import sys
 from collections.abc import Callable
+from contextlib import suppress
 
 from vidscore_server.addresses import ListenAddress
 from vidscore_server.application import ScoringServer
@@ -132,7 +133,8 @@ def raise_file_limit() -> None:
     Its soft limit is 1,024 on most, which a thousand connections use up, and then no call comes in.
     """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
-    resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
+    with suppress(ValueError):  # macOS and some containers name a hard limit that they do not allow
+        resource.setrlimit(resource.RLIMIT_NOFILE, (most, most))
 
 
 def tune_malloc() -> None:

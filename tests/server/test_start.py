@@ -7,6 +7,8 @@ import sys
 
 import pytest
 
+from vidscore_server.start import raise_file_limit
+
 pytestmark = pytest.mark.slow
 
 HOLD_AND_FREE = """
@@ -58,3 +60,15 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE) == (most, most))
 def test_as_many_files_are_open_as_the_system_allows() -> None:
     command = [sys.executable, "-c", LIMITS]
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "True\n"
+
+
+def test_a_server_starts_where_the_hard_limit_itself_may_not_be_taken(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """As on macOS, whose hard limit is infinite and whose kernel allows 10,240 files."""
+
+    def refuse(_: int, __: tuple[int, int]) -> None:
+        raise ValueError("current limit exceeds maximum limit")
+
+    monkeypatch.setattr("resource.setrlimit", refuse)
+    raise_file_limit()

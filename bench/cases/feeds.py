@@ -15,7 +15,7 @@ from functools import partial
 from io import BytesIO
 from itertools import cycle, islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import ClassVar, NamedTuple
 
 import numpy as np
 import orjson
@@ -63,6 +63,8 @@ _Send = Callable[[SubmissionStream, Sequence[bytes], Sequence[_Found]], None]
 
 class _Given:
     """A source of messages that are there already."""
+
+    offset_type: ClassVar[type] = object
 
     def __init__(self, messages: Sequence[Message]) -> None:
         self.gap = 0

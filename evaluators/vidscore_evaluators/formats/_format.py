@@ -128,7 +128,9 @@ class Writer(Struct, frozen=True):
     folder: bool
     capacity: Mapping[Side, Capacity]
     write: Callable[[Annotations, Side, WriteOptions], Files]
-    remarks: Callable[[Annotations, Side], tuple[str, ...]] = lambda _annotations, _side: ()
+    remarks: Callable[[Annotations, Side, WriteOptions], tuple[str, ...]] = (
+        lambda _annotations, _side, _options: ()
+    )
     least_frame: int = 0
 
 
@@ -355,8 +357,8 @@ class ImageNumbers(Struct, frozen=True, eq=False):
         return np.array([place.get(label, -1) for label in annotations.labels], dtype=np.int64)
 
 
-def unnamed_remarks(annotations: Annotations, side: Side) -> tuple[str, ...]:
+def unnamed_remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
     """Remark that objects without a class get one."""
-    del side
+    del side, options
     used = {annotations.labels[index] for index in np.unique(annotations.label_indices).tolist()}
     return ("objects without a class became a class of their own",) if "" in used else ()

@@ -425,6 +425,17 @@ def _images(
     return entries
 
 
+def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
+    """Remark that results mean nothing beside a truth that has other numbers."""
+    unnamed = unnamed_remarks(annotations, side, options)
+    if side is Side.TRUTH or options.truth is not None or not annotations.object_count:
+        return unnamed
+    return (
+        *unnamed,
+        "images and classes numbered among themselves; --truth gives those of a truth",
+    )
+
+
 _WRITER = Writer(
     folder=False,
     capacity={
@@ -439,7 +450,7 @@ _WRITER = Writer(
         Side.DETECTIONS: Capacity(tracks=True, empty_frames=False, masks=True),
     },
     write=_write,
-    remarks=unnamed_remarks,
+    remarks=_remarks,
 )
 
 FORMAT = Format(

@@ -82,7 +82,7 @@ def convert(
     _check_names(fitted, source.name)
     _check_mask_sizes(fitted, image_size, source.name)
     options = WriteOptions(_numbering_truth(truth, target), image_size)
-    remarks = (*remarks, *losses, *target.writer.remarks(fitted, side))
+    remarks = (*remarks, *losses, *target.writer.remarks(fitted, side, options))
     faults = _frame_faults(source, moved, fitted, target)
     try:
         files = target.writer.write(fitted, side, options)

@@ -414,8 +414,9 @@ def _class_numbers(annotations: Annotations) -> AnyArray:
     return np.where(flagged & ~distracts[annotations.label_indices], place["distractor"], numbers)
 
 
-def _remarks(annotations: Annotations, side: Side) -> tuple[str, ...]:
+def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
     """Remark how many frames a seqinfo.ini adds."""
+    del options
     return () if side is Side.DETECTIONS else gap_remarks(annotations)
 
 

@@ -219,8 +219,9 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
 
 
-def _remarks(annotations: Annotations, side: Side) -> tuple[str, ...]:
+def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
     """Remark how many frames the last row of a sequence adds, and how many come after it."""
+    del options
     if side is Side.DETECTIONS:
         return ()
     last = np.zeros(len(annotations.sequences), dtype=np.int64)

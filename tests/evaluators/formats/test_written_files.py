@@ -132,3 +132,14 @@ def test_detections_of_a_dont_care_frame_go_with_the_frame(name: str) -> None:
     alone = convert(source_of(first), name, Side.DETECTIONS, truth=truth, image_size=SIZE)
     assert conversion.files == alone.files
     assert set(conversion.remarks) - set(alone.remarks) == {"1 don't-care frame left out"}
+
+
+def test_results_of_coco_that_no_truth_numbers_are_said_to_be() -> None:
+    """Image 1 and category 1 are the truth's first ones, whatever the results mean."""
+    found = source_of(make_annotations({STREET: {7: [Thing((1.0, 2.0, 3.0, 4.0), "car")]}}))
+    alone = convert(found, "coco-json", Side.DETECTIONS)
+    assert alone.remarks == (
+        "images and classes numbered among themselves; --truth gives those of a truth",
+    )
+    assert convert(found, "coco-json", Side.DETECTIONS, truth=found).remarks == ()
+    assert convert(found, "coco-json", Side.TRUTH).remarks == ()

@@ -415,9 +415,13 @@ def _class_numbers(annotations: Annotations) -> AnyArray:
 
 
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
-    """Remark how many frames a seqinfo.ini adds."""
+    """Remark how many frames a seqinfo.ini adds, and the only class of detections if it is lost."""
     del options
-    return () if side is Side.DETECTIONS else gap_remarks(annotations)
+    if side is Side.TRUTH:
+        return gap_remarks(annotations)
+    used = {annotations.labels[row] for row in np.unique(annotations.label_indices).tolist()}
+    lost = used - {CLASSES[0], ""} if len(used) == 1 else ()
+    return tuple(f"the class {label!r} not written: detections are pedestrians" for label in lost)
 
 
 _WRITER = Writer(

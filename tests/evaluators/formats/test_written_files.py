@@ -143,3 +143,18 @@ def test_results_of_coco_that_no_truth_numbers_are_said_to_be() -> None:
     )
     assert convert(found, "coco-json", Side.DETECTIONS, truth=found).remarks == ()
     assert convert(found, "coco-json", Side.TRUTH).remarks == ()
+
+
+@pytest.mark.parametrize(
+    ("label", "said"),
+    [
+        ("car", ("the class 'car' not written: detections are pedestrians",)),
+        ("pedestrian", ()),
+        ("", ()),
+    ],
+)
+def test_a_class_that_detections_of_motchallenge_lose_is_said(
+    label: str, said: tuple[str, ...]
+) -> None:
+    found = make_annotations({STREET: {7: [Thing((1.0, 2.0, 3.0, 4.0), label)]}})
+    assert convert(source_of(found), "motchallenge", Side.DETECTIONS).remarks == said

@@ -100,16 +100,25 @@ def _rule(field: dataclasses.Field[Any], hint: Any) -> FieldRule:
 
 
 def to_dict(instance: object) -> dict[str, Any]:
-    """A dataclass as dictionaries, lists, strings and numbers; defaults are left out."""
+    """A dataclass as dictionaries, lists, strings and numbers; defaults are left out.
+
+    What a caller put in the place of a value is left as it is, for `from_dict` to refuse.
+    """
     found: dict[str, Any] = {}
     kind: type = instance.__class__
     for rule in rules_of(kind).values():
         value = getattr(instance, rule.name)
         if value != rule.default:
             found[rule.name] = (
-                rule.write(value) if rule.item is None else [to_dict(entry) for entry in value]
+                rule.write(value) if rule.item is None else _entries(rule.item, value)
             )
     return found
+
+
+def _entries(kind: type, value: object) -> object:
+    if not isinstance(value, tuple | list):
+        return value
+    return [to_dict(entry) if isinstance(entry, kind) else entry for entry in value]
 
 
 def from_dict(kind: type[Converted], document: object, source: str | None = None) -> Converted:

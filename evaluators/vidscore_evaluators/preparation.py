@@ -23,7 +23,7 @@ from vidscore_evaluators.presets import create_evaluators, format_of
 from vidscore_evaluators.remote_files import DataPath, data_path
 from vidscore_evaluators.selection import ALL, Selected, Selection
 from vidscore_evaluators.selection import select as choose_part
-from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, checked_spec
 from vidscore_evaluators.validation import ConfidenceScale
 
 Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
@@ -63,6 +63,7 @@ def judged_by(
     Raises:
         InputError: With every fault of the manifest.
         ParameterError: If there are a specification and a manifest.
+        SpecificationError: With every fault of the specification.
     """
     scene = _scene(specification, manifest)
     wanted = [evaluator] if isinstance(evaluator, str | EvaluatorSpec) else list(evaluator)
@@ -160,7 +161,7 @@ def _scene(
     specification: BenchmarkSpec | None, manifest: str | os.PathLike[str] | None
 ) -> BenchmarkSpec:
     if manifest is None:
-        return specification or BenchmarkSpec()
+        return checked_spec(specification)
     if specification is not None:
         raise ParameterError([Fault("specification and manifest", "one of them")])
     return read_manifest(Path(manifest))

@@ -15,7 +15,7 @@ from vidscore_evaluators.errors import Fault, ParameterError
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.presets import evaluators_of
 from vidscore_evaluators.report import Number, Report
-from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, checked_spec
 
 FRAMES_PER_TALLY = 1000
 """Frames whose columns are held before they are tallied."""
@@ -36,6 +36,7 @@ class Scorer:
 
     Raises:
         ParameterError: With every fault of the parameters.
+        SpecificationError: With every fault of the specification.
         UnknownEvaluatorError: If the evaluator is unknown.
     """
 
@@ -58,7 +59,7 @@ class Scorer:
         )
         if not isinstance(evaluator, str | EvaluatorSpec):
             raise ParameterError([Fault(repr(evaluator), "one evaluator", field="evaluator")])
-        scene = specification or BenchmarkSpec()
+        scene = checked_spec(specification)
         given = EvaluatorSpec(evaluator) if isinstance(evaluator, str) else evaluator
         wanted = EvaluatorSpec(given.name, {**given.parameters, **parameters})
         self._evaluators = evaluators_of(wanted, scene, files=True)

@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray, expand_runs
-from vidscore_evaluators.convert import Read, converted, from_dict, rules_of
+from vidscore_evaluators.convert import Read, converted, from_dict, rules_of, to_dict
 from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.names import checked_name
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
@@ -95,6 +95,8 @@ def required_name(value: object) -> str:
 
 def _integer(minimum: int, maximum: int) -> Read:
     def convert(value: object) -> int:
+        if isinstance(value, np.integer):
+            value = int(value)
         if type(value) is not int or not minimum <= value <= maximum:
             raise ValueError(f"an integer from {minimum} to {maximum}")
         return value
@@ -148,9 +150,13 @@ def _parameters(value: object) -> dict[str, Any]:
     return {key: tuple(entry) if isinstance(entry, list) else entry for key, entry in value.items()}
 
 
-def list_ranges(frames: FrameRanges) -> list[list[int]]:
-    """Inverse of `read_ranges`."""
-    return [list(pair) for pair in frames.ranges]
+def list_ranges(frames: object) -> object:
+    """Inverse of `read_ranges`; what a caller put in their place is left as it is."""
+    return [list(pair) for pair in frames.ranges] if isinstance(frames, FrameRanges) else frames
+
+
+def _list_labels(labels: object) -> object:
+    return list(labels) if isinstance(labels, tuple) else labels
 
 
 def _list_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -169,7 +175,7 @@ class DomainSpec:
     """A domain and, if given, the labels that are scored in it."""
 
     name: str
-    classes: tuple[str, ...] | None = converted(None, read=label_names, write=list)
+    classes: tuple[str, ...] | None = converted(None, read=label_names, write=_list_labels)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +242,7 @@ class BenchmarkSpec:
     evaluators: tuple[EvaluatorSpec, ...] = converted((), unique=("name",))
     domains: tuple[DomainSpec, ...] = converted((), unique=("name",))
     sequences: tuple[SequenceSpec, ...] = converted((), unique=("domain", "name"))
-    classes: tuple[str, ...] | None = converted(None, read=label_names, write=list)
+    classes: tuple[str, ...] | None = converted(None, read=label_names, write=_list_labels)
 
     @property
     def evaluated_frame_count(self) -> int:
@@ -281,3 +287,12 @@ def spec_from_dict(document: Mapping[str, Any], *, source: str | None = None) ->
         fault = Fault(f"{total} frames", expected, source=source, field="sequences")
         raise SpecificationError([fault])
     return spec
+
+
+def checked_spec(given: BenchmarkSpec | None) -> BenchmarkSpec:
+    """A specification that was made in Python, by the rules of one that is read; empty for None.
+
+    Raises:
+        SpecificationError: As for `spec_from_dict`.
+    """
+    return BenchmarkSpec() if given is None else spec_from_dict(to_dict(given))

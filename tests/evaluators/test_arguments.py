@@ -11,13 +11,18 @@ import numpy as np
 import pytest
 
 from vidscore_evaluators.comparison import compare
-from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.errors import ParameterError, SpecificationError
 from vidscore_evaluators.figures.plots import plot
 from vidscore_evaluators.presets import find_preset
 from vidscore_evaluators.scorer import Scorer
 from vidscore_evaluators.scoring import outcomes, read, score
 from vidscore_evaluators.selection import Selection
-from vidscore_evaluators.specification import EvaluatorSpec
+from vidscore_evaluators.specification import (
+    BenchmarkSpec,
+    EvaluatorSpec,
+    FrameRanges,
+    SequenceSpec,
+)
 
 Call = Callable[..., Any]
 
@@ -47,6 +52,10 @@ def _outcomes(**arguments: Any) -> Any:
 def _compare(**arguments: Any) -> Any:
     systems = {"a": "t.csv", "b": "t.csv"}
     return compare(arguments.pop("evaluator", "f1"), "t.csv", systems, **arguments)
+
+
+def _scorer(**arguments: Any) -> Any:
+    return Scorer(arguments.pop("evaluator", "f1"), **arguments)
 
 
 @pytest.mark.parametrize("call", [_read, _score, _outcomes, _compare])
@@ -200,3 +209,53 @@ def test_a_data_frame_names_its_wrong_argument(arguments: dict[str, Any]) -> Non
     [name] = arguments
     with pytest.raises(ParameterError, match=f"^{name}: found 3, expected "):
         _score().frame(**arguments)
+
+
+@pytest.mark.parametrize(
+    ("wrong", "field", "expected"),
+    [
+        ({"classes": ("car", "Car")}, "classes", "labels that differ in more than case"),
+        ({"classes": "car"}, "classes", "an array"),
+        ({"sequences": ("a",)}, "sequences[0]", "an object"),
+        ({"sequences": 5}, "sequences", "an array"),
+        (
+            {"sequences": (SequenceSpec("a"), SequenceSpec("a"))},
+            "sequences[1].name",
+            "a unique name",
+        ),
+        (
+            {"sequences": (SequenceSpec("a", frame_count="2"),)},  # type: ignore[arg-type]
+            "sequences[0].frame_count",
+            "an integer from 0 to 9007199254740991",
+        ),
+        (
+            {"sequences": (SequenceSpec("a", dont_care_frames=range(2)),)},  # type: ignore[arg-type]
+            "sequences[0].dont_care_frames",
+            "an array",
+        ),
+        (
+            {"sequences": (SequenceSpec("a", frame_count=10**12),)},
+            "sequences",
+            "at most 10000000 frames in total",
+        ),
+    ],
+)
+@pytest.mark.parametrize("call", [_score, _outcomes, _compare, _scorer])
+def test_a_specification_is_held_to_the_rules_of_a_manifest(
+    call: Call, wrong: dict[str, Any], field: str, expected: str
+) -> None:
+    """They ended in errors of Python, in asking for 7 TiB, or in scores by other rules."""
+    with pytest.raises(SpecificationError) as caught:
+        call(specification=BenchmarkSpec(**wrong))
+    [fault] = caught.value.faults
+    assert (fault.field, fault.expected) == (field, expected)
+
+
+def test_a_specification_may_have_lists_and_numbers_of_numpy() -> None:
+    sequences = [SequenceSpec("a", frame_count=np.int64(3), dont_care_frames=[1])]  # type: ignore[arg-type]
+    lists = BenchmarkSpec(sequences=sequences, classes=["car"])  # type: ignore[arg-type]
+    plain = BenchmarkSpec(
+        sequences=(SequenceSpec("a", frame_count=3, dont_care_frames=FrameRanges(((1, 1),))),),
+        classes=("car",),
+    )
+    assert _score(specification=lists) == _score(specification=plain)

@@ -178,9 +178,13 @@ class _Root(CommandTree):
             _show(error)
             code = error.exit_code
         except Exception as error:  # noqa: BLE001 - the last resort: users get no traceback
-            from vidscore_cli.failures import explain
+            if isinstance(error.__cause__, KeyboardInterrupt):
+                # Ctrl-C while a class is made is a RuntimeError before Python 3.12.
+                code = ExitCode.INTERRUPTED
+            else:
+                from vidscore_cli.failures import explain
 
-            code = explain(error, session)
+                code = explain(error, session)
         _drop_unwritten()
         sys.exit(code)
 

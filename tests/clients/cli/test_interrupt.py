@@ -10,7 +10,7 @@ import time
 from pathlib import Path
 
 import pytest
-from tests.clients.cli.helpers import BINARY
+from tests.clients.cli.helpers import BINARY, run
 from tests.support.requirements import missing
 
 pytestmark = pytest.mark.slow
@@ -93,6 +93,19 @@ def test_ctrl_c_while_the_command_imports_exits_with_130_and_no_traceback() -> N
         process.send_signal(signal.SIGINT)
         _, stderr = process.communicate(timeout=60)
     assert (process.returncode, stderr) == (130, "")
+
+
+def test_ctrl_c_while_a_module_of_a_command_makes_a_class_is_no_mistake(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Up to Python 3.11 such an interrupt comes as a RuntimeError."""
+
+    def read(*_: object) -> None:
+        raise RuntimeError("Error calling __set_name__ on 'Field'") from KeyboardInterrupt()
+
+    monkeypatch.setattr("vidscore_cli.commands.validate._read", read)
+    result = run("validate", "truth.csv")
+    assert (result.exit_code, result.stderr) == (130, "")
 
 
 FILLING = """

@@ -202,11 +202,11 @@ def read_source(
 
 def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Source:
     with opened(path, options) as place:
-        index = find_index(place) if how.format_name in (AUTO, *_MIXING) else None
+        index = _index_of(place) if how.format_name in (AUTO, *_MIXING) else None
         if index is None:
             reading = how.read(place, options)
         else:
-            found = read_index(place, index, options)
+            found = read_index(index.parent, index, options)
             reading = read_indexed(found, options, how.read_of_many)
     source = reading.source
     if options.wanted is not None and reading.listing is not None:
@@ -215,6 +215,12 @@ def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Source:
         sizes = dict.fromkeys(source.annotations.sequences, options.image_size)
         source = replace(source, image_sizes=sizes)
     return with_skipped(source, reading.skipped)
+
+
+def _index_of(place: InputPath) -> InputPath | None:
+    """Where the index of a folder is, or that of the only folder of an archive; None for none."""
+    found = map(find_index, entrances(place))
+    return next((index for index in found if index is not None), None)
 
 
 class _HowToRead(Struct, frozen=True):
@@ -390,7 +396,7 @@ def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:
 
 def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:
     in_archive = isinstance(path, TreePath) and path.is_in_archive
-    if (named is None or named.name in _MIXING) and find_index(path) is not None:
+    if (named is None or named.name in _MIXING) and _index_of(path) is not None:
         return not in_archive
     if named is not None and not named.by_sequence:
         return False

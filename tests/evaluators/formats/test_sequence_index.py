@@ -106,6 +106,19 @@ def test_an_index_is_written_by_reading_each_file(tmp_path: Path) -> None:
     )
 
 
+@pytest.mark.parametrize("above", ["", "parts/"])
+def test_a_packed_folder_with_an_index_is_one_side(tmp_path: Path, above: str) -> None:
+    """Also where it is the only folder of the archive."""
+    root = small(tmp_path)
+    packed = tmp_path / "packed.zip"
+    with zipfile.ZipFile(packed, "w") as archive:
+        for file in root.iterdir():
+            archive.write(file, f"{above}{file.name}")
+    sides = (read_source(path, Side.TRUTH).annotations for path in (root, packed))
+    plain, unpacked = map(fingerprint, sides)
+    assert plain == unpacked
+
+
 def test_a_packed_folder_has_no_index(tmp_path: Path) -> None:
     """It cannot be written into a zip."""
     packed = tmp_path / "parts.zip"

@@ -40,6 +40,7 @@ from vidscore_evaluators.formats._format import (
     Writer,
     object_rows,
     refuse_no_words,
+    refuse_values,
     sequence_texts,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
@@ -215,6 +216,9 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     labels = np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]
     labels = np.where(region, "DontCare", labels)
     refuse_no_words(labels.tolist(), "class", "a class")
+    if side is Side.DETECTIONS:
+        wrong = np.array([label.casefold() == REGION for label in labels], dtype=np.bool_)
+        refuse_values(wrong, labels, "class", "a class, since a row is a detection")
     angles = _constant(annotations, -10)
     unknown_size, unknown_place = _constant(annotations, -1), _constant(annotations, -1000)
     columns = [

@@ -158,3 +158,10 @@ def test_a_class_that_detections_of_motchallenge_lose_is_said(
 ) -> None:
     found = make_annotations({STREET: {7: [Thing((1.0, 2.0, 3.0, 4.0), label)]}})
     assert convert(source_of(found), "motchallenge", Side.DETECTIONS).remarks == said
+
+
+def test_a_detection_of_kitti_is_no_region() -> None:
+    """`DontCare` is refused by the reader, in any case."""
+    found = make_annotations({STREET: {1: [Thing((1.0, 2.0, 3.0, 4.0), "dontcare")]}}, arity=BOX)
+    with pytest.raises(InputError, match="class: found dontcare, expected a class, since"):
+        convert(source_of(found), "kitti-tracking", Side.DETECTIONS)

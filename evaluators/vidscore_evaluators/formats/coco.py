@@ -76,6 +76,7 @@ from vidscore_evaluators.formats._format import (
     ImageNumbers,
     WriteOptions,
     Writer,
+    refuse_values,
     unnamed_remarks,
 )
 from vidscore_evaluators.formats._heads import COCO, COCO_ARRAYS
@@ -107,6 +108,7 @@ from vidscore_evaluators.formats.source import (
     Source,
     listed_names,
 )
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 NAME = COCO
 _EXPECTED = "a JSON file in the form of COCO"
@@ -335,6 +337,9 @@ def _tracks(entries: Entries) -> IntArray:
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     images = ImageNumbers.of(annotations, options)
+    tracks = annotations.track_ids
+    expected = f"an integer from -1 to {MAXIMUM_FRAME_NUMBER}"
+    refuse_values(tracks > MAXIMUM_FRAME_NUMBER, tracks, "track_id", expected)
     objects = _objects(annotations, images)
     add_segmentations(objects, annotations)
     if side is Side.DETECTIONS:

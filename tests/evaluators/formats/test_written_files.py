@@ -165,3 +165,13 @@ def test_a_detection_of_kitti_is_no_region() -> None:
     found = make_annotations({STREET: {1: [Thing((1.0, 2.0, 3.0, 4.0), "dontcare")]}}, arity=BOX)
     with pytest.raises(InputError, match="class: found dontcare, expected a class, since"):
         convert(source_of(found), "kitti-tracking", Side.DETECTIONS)
+
+
+def test_a_track_id_beyond_53_bits_is_none_of_coco(tmp_path: Path) -> None:
+    """Its reader takes no integer that JSON's numbers do not hold; CSV has all of 63 bits."""
+    things = [Thing((1.0, 2.0, 3.0, 4.0), "car", track_id=track) for track in (7, 2**53)]
+    truth = make_annotations({STREET: {1: things}}, arity=BOX)
+    with pytest.raises(InputError, match=r"track_id: found 9007199254740992, expected an integer"):
+        convert(source_of(truth), "coco-json", Side.TRUTH)
+    back, _ = there_and_back(truth, "generic-csv", Side.TRUTH, tmp_path)
+    assert back.track_ids.tolist() == [7, 2**53]

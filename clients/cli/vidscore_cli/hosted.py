@@ -250,10 +250,17 @@ def _expanded(client: Client, names: Sequence[str]) -> list[str]:
     return [one for name in names for one in presets.get(name, [name])]
 
 
+BY_STEPS = {"ladder", "bootstrap"}
+"""Policies under which a score that is no step better is not released."""
+
+SHOWN_AGAIN = "; its own score is no step better, so that the one released last is shown again"
+
+
 def standing(client: Client, submission: Submission) -> list[str]:
     """Rank of a scored submission, and the submissions that its team has left."""
-    left = quotas_left(client.benchmarks.get(submission.benchmark))
-    return [_rank(client, submission), *([f"submissions left: {left}"] if left else [])]
+    benchmark = client.benchmarks.get(submission.benchmark)
+    left = quotas_left(benchmark)
+    return [_rank(client, submission, benchmark), *([f"submissions left: {left}"] if left else [])]
 
 
 def write_outcome(outcome: Outcome, wanted: Presentation) -> None:
@@ -304,7 +311,7 @@ def _ranking_first(report: Report, ranking: Mapping[str, Sequence[str]]) -> Repo
     )
 
 
-def _rank(client: Client, submission: Submission) -> str:
+def _rank(client: Client, submission: Submission, benchmark: Benchmark) -> str:
     """Rank of a submission, if the leaderboard is visible."""
     from vidscore_client import ConflictError
 
@@ -313,6 +320,7 @@ def _rank(client: Client, submission: Submission) -> str:
         board = client.benchmarks.leaderboard(submission.benchmark)
     except ConflictError:
         return f"{name} is scored; the board is not public"
+    policy = benchmark.definition.get("policy", {})
     ranked = [row for row in board.rows if row.rank]
     for row in ranked:
         if row.submission == submission.name:
@@ -320,5 +328,6 @@ def _rank(client: Client, submission: Submission) -> str:
     for row in ranked:
         if row.team == submission.team:
             stands = short_names(row.submission)
-            return f"{name} is scored; {stands} stands for its team, at rank {row.rank}"
+            again = SHOWN_AGAIN if policy.get("visibility") in BY_STEPS else ""
+            return f"{name} is scored; {stands} stands for its team, at rank {row.rank}{again}"
     return f"{name} is scored; it is not on the board"

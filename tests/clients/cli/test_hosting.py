@@ -95,6 +95,22 @@ def test_a_benchmark_that_is_shown_as_toml_can_be_created_again(
     assert documents[0]["definition"] == documents[1]["definition"]
 
 
+def test_a_score_that_the_ladder_does_not_release_is_not_taken_for_the_one_that_is_shown(
+    folder: Path, organiser: Call, falcon: Call
+) -> None:
+    """One detection less is right; what is shown is the score of the first."""
+    (folder / "ladder.toml").write_text('title = "Steps"\n\n[[evaluators]]\nname = "spotgeo"\n')
+    well(organiser("benchmark", "create", "steps", "ladder.toml"))
+    well(organiser("benchmark", "truth", "steps", "--truth", "truth.json"))
+    worse = (folder / "detections.json").read_text().replace("204", "400")
+    (folder / "worse.json").write_text(worse)
+    first = falcon("submit", "steps", "--detections", "detections.json", "--name", "first")
+    second = falcon("submit", "steps", "--detections", "worse.json", "--name", "second")
+    assert well(second) == well(first)
+    assert "no step better" not in first.stderr
+    assert "steps/first stands for its team, at rank 1; its own score is no step" in second.stderr
+
+
 def test_a_participant_is_shown_no_number_of_a_revision_that_it_may_not_know(
     hosted: str, organiser: Call, falcon: Call
 ) -> None:

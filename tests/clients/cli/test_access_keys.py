@@ -124,6 +124,22 @@ def test_revoke_takes_what_people_can_type(typed: str, organiser: Call) -> None:
     assert f"tokens/{token} opens nothing" in well(organiser("token", "revoke", words[typed]))
 
 
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("token", "create", "participant"), "a participant belongs to a team, --team NAME"),
+        (("token", "create", "viewer", "--team", "kite"), "nobody else does"),
+        (("invitation", "create", "kite", "--link-base", "example.org"), "does not begin with"),
+    ],
+)
+def test_what_can_be_no_token_and_no_link_is_a_usage_error(
+    words: tuple[str, ...], said: str, organiser: Call
+) -> None:
+    result = organiser(*words)
+    assert (result.exit_code, result.stdout) == (ExitCode.USAGE, "")
+    assert said in result.stderr
+
+
 def test_the_earlier_name_of_participants_is_still_taken(organiser: Call) -> None:
     well(organiser("token", "create", "performer", "--team", "eagle"))
     assert "participant" in well(organiser("token", "list"))

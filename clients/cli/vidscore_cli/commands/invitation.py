@@ -81,6 +81,9 @@ def invitation() -> None:
 def create(**choices: Any) -> None:
     """Invite teams; a line each, of team and link, goes to standard output or a file, this once."""
     typed = NewInvitations(**choices)
+    if typed.link_base and not typed.link_base.startswith(("https://", "http://")):
+        found = f"{typed.link_base} does not begin with https:// or http://"
+        raise click.BadParameter(found, param_hint="--link-base")
     days = typed.token_lifetime_days
     with secret_output(typed.secret_file) as write:
         with open_client(typed.server) as client:

@@ -93,6 +93,8 @@ def token() -> None:
 def create(**choices: Any) -> None:
     """Create a token; its secret goes to standard output or a file, this once."""
     typed = NewKey(**choices)
+    if (typed.role == "participant") != bool(typed.team):
+        raise click.UsageError("a participant belongs to a team, --team NAME, and nobody else does")
     days = typed.lifetime_days
     with secret_output(typed.secret_file) as write:
         with open_client(typed.server) as client:

@@ -63,7 +63,7 @@ def backup(file: str, benchmark: str | None, server: ServerChoice) -> None:
         "vidscore restore sky.backup",
     ),
 )
-@click.argument("file", metavar="FILE", type=click.Path())
+@click.argument("file", metavar="FILE", type=click.Path(readable=False))
 @click.option(
     "--store",
     metavar="STORE",

@@ -70,7 +70,7 @@ def new(evaluator: str, title: str, file: str) -> None:
 
 @command("create", examples=("vidscore benchmark create sky benchmark.toml",))
 @click.argument("benchmark", metavar="BENCHMARK")
-@click.argument("file", metavar="FILE", type=click.Path())
+@click.argument("file", metavar="FILE", type=click.Path(readable=False))
 @server_options()
 def create(server: ServerChoice, benchmark: str, file: str) -> None:
     """Create a benchmark from a TOML file.
@@ -94,7 +94,7 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
     ),
 )
 @click.argument("benchmark", metavar="BENCHMARK")
-@click.argument("file", metavar="FILE", type=click.Path())
+@click.argument("file", metavar="FILE", type=click.Path(readable=False))
 @click.option("--check", is_flag=True, help="Only list what each team sees now, and would see.")
 @server_options()
 def update(server: ServerChoice, benchmark: str, file: str, check: bool) -> None:

@@ -40,7 +40,7 @@ class _ServeCommand(Command):
 @click.option(
     "--config",
     metavar="FILE",
-    type=click.Path(),
+    type=click.Path(readable=False),
     help="TOML file of settings, by the names below.",
 )
 def serve(config: str | None, **typed: Any) -> None:

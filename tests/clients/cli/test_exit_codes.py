@@ -51,6 +51,27 @@ def test_a_file_that_may_not_be_read_is_the_readers_to_refuse(
     assert "d.csv: permission denied" in result.stderr
 
 
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("validate", "x"),
+        ("index", "x"),
+        ("bridge", "--sources", "x", "--benchmark", "sky"),
+        ("benchmark", "create", "sky", "x"),
+        ("benchmark", "update", "sky", "x"),
+        ("restore", "x", "--store", "site.db"),
+        ("serve", "--config", "x"),
+    ],
+)
+def test_no_command_takes_a_file_that_may_not_be_read_for_wrong_usage(
+    command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The reader says what is wrong with it: here, where the test may read it, its content."""
+    Path("x").write_text("x")
+    monkeypatch.setattr(os, "access", lambda *_args, **_named: False)
+    assert run(*command).exit_code == 1
+
+
 def test_every_evaluator_of_a_manifest_that_is_wrong_is_told_at_once(folder: Path) -> None:
     names = ("f2x", "f3y")
     text = "".join(f'[[evaluators]]\nname = "{name}"\n' for name in names)

@@ -27,7 +27,9 @@ def _complete_schema(*_: object) -> list[str]:
     ),
 )
 @click.argument("source", metavar="[SOURCE]", required=False)
-@click.option("--sources", metavar="FILE", type=click.Path(), help="Several sources, in TOML.")
+@click.option(
+    "--sources", metavar="FILE", type=click.Path(readable=False), help="Several sources, in TOML."
+)
 @click.option("--benchmark", metavar="BENCHMARK", required=True, help="Where the frames go.")
 @click.option(
     "--submission",

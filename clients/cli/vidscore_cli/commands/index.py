@@ -24,7 +24,7 @@ if TYPE_CHECKING:
         "vidscore index detections/ --side detections",
     ),
 )
-@click.argument("folder", type=click.Path())
+@click.argument("folder", type=click.Path(readable=False))
 @input_format_option()
 @side_option()
 @all_faults_option()

@@ -91,7 +91,7 @@ class Checked(Struct, frozen=True):
         "vidscore validate detections.json --truth truth.json",
     ),
 )
-@click.argument("path", type=click.Path())
+@click.argument("path", type=click.Path(readable=False))
 @truth_option(required=False, help_="Ground truth to hold PATH against, which then are detections.")
 @input_format_option()
 @image_size_option()

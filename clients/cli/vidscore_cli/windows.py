@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from vidscore_cli.failures import InputRefusedError
 from vidscore_cli.input_paths import InputPath
 from vidscore_cli.options import Decorator, together
 from vidscore_cli.output import say
@@ -245,13 +246,34 @@ def read_alerts(
     Raises:
         click.UsageError: If one goes without the other, or what is typed is no measure.
         click.BadParameter: If the file has no report of the evaluator, or no value of the measure.
+        InputRefusedError: If it is no report.
     """
     if bool(typed) != (baseline is not None):
         raise click.UsageError("--alert and --baseline go together")
     if baseline is None:
         return []
     reports = _read_reports(baseline)
-    return [_alert(text, reports, evaluators) for text in typed]
+    alerts = [_alert(text, reports, evaluators) for text in typed]
+    for evaluator in evaluators:
+        for report in reports:
+            if report.evaluator == evaluator.name:
+                _warn_of_other_rules(report, evaluator)
+    return alerts
+
+
+def _warn_of_other_rules(report: Report, evaluator: Measured) -> None:
+    """Say that scores of a baseline do not compare with those of an evaluator of this process."""
+    from vidscore_evaluators.evaluator import Evaluator
+    from vidscore_evaluators.parameters import parameter_values
+
+    if not isinstance(evaluator, Evaluator):
+        return
+    own = {"version": evaluator.version, **parameter_values(evaluator.parameters)}
+    other = {"version": report.version, **report.parameters}
+    names = ", ".join(name for name, value in own.items() if other.get(name) != value)
+    if names:
+        told = f"the baseline of {report.evaluator} has another {names}; score it anew as this is"
+        say(f"Warning: {told}", err=True)
 
 
 def _alert(text: str, reports: Sequence[Report], evaluators: Sequence[Measured]) -> Alert:
@@ -276,4 +298,4 @@ def _read_reports(path: str) -> list[Report]:
         return [report_from_dict(entry) for entry in entries]
     except (ValueError, KeyError, TypeError, AttributeError, VidscoreError):
         problem = f"{path} is no report as `vidscore score --format json` writes it"
-        raise click.BadParameter(problem, param_hint="--baseline") from None
+        raise InputRefusedError(problem) from None

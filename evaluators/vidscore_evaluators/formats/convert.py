@@ -23,6 +23,7 @@ from vidscore_evaluators.annotations import (
     SequenceKey,
     Side,
     frame_keys,
+    sequence_name,
 )
 from vidscore_evaluators.errors import Fault, GeometryError, InputError
 from vidscore_evaluators.formats import FORMATS, find_format
@@ -81,6 +82,7 @@ def convert(
         raise GeometryError(named) from None
     _check_names(fitted, source.name)
     _check_mask_sizes(fitted, image_size, source.name)
+    _check_image_sizes(source, image_size)
     options = WriteOptions(_numbering_truth(truth, target), image_size)
     remarks = (*remarks, *losses, *target.writer.remarks(fitted, side, options))
     faults = _frame_faults(source, moved, fitted, target)
@@ -129,6 +131,20 @@ def _check_names(annotations: Annotations, source: str) -> None:
         for field, values in names.items()
         for name in dict.fromkeys(values)
         if parse_string(name) != name
+    ]
+    if faults:
+        raise InputError(faults)
+
+
+def _check_image_sizes(source: Source, image_size: tuple[int, int] | None) -> None:
+    """Refuse a size for every image where the source itself says another one of some."""
+    if image_size is None:
+        return
+    expected = f"every image of {image_size[0]} x {image_size[1]}, as --image-size says"
+    faults = [
+        Fault(f"images of up to {width} x {height} in {sequence_name(key)}", expected, source.name)
+        for key, (width, height) in source.image_sizes.items()
+        if (width, height) != image_size
     ]
     if faults:
         raise InputError(faults)

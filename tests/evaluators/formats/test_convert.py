@@ -359,6 +359,17 @@ def test_detections_beyond_the_truth_are_an_error() -> None:
             )
 
 
+@pytest.mark.parametrize("size", [(640, 480), (1280, 720)])
+def test_a_size_that_is_not_that_of_the_files_own_images_is_refused(size: tuple[int, int]) -> None:
+    """Half of the images have it: parts of the others would be written as parts of its size."""
+    annotations = make_annotations({STREET: {0: [PERSON], 1: [PERSON]}})
+    source = replace(source_of(annotations), image_sizes={STREET: (1280, 960)})
+    with pytest.raises(InputError, match=r"images of up to 1280 x 960 in .*street, expected every"):
+        convert(source, "yolo-text", Side.TRUTH, image_size=size)
+    same = convert(source, "yolo-text", Side.TRUTH, image_size=(1280, 960))
+    assert len(same.files) == 3
+
+
 def test_yolo_needs_the_size_of_images() -> None:
     with pytest.raises(InputError, match="the size of its images"):
         convert(source_of(make_annotations({STREET: {0: [PERSON]}})), "yolo-text", Side.TRUTH)

@@ -200,9 +200,8 @@ def _missing(seen: _Seen, input_summary: InputSummary) -> Iterator[ReportWarning
     if nothing or not input_summary[LABELS].count(Side.TRUTH.value).any():
         yield ReportWarning(
             "no_objects",
-            "ground truth has no object in any evaluated frame, don't-care aside, so that nothing "
-            "can be missed; check that the right file was given, which frames are evaluated, and "
-            "what is flagged",
+            "ground truth has no object in any evaluated frame, so that nothing can be missed; "
+            "check that the right file was given, and which frames are evaluated",
         )
     elif counts[Side.TRUTH] and not counts[Side.DETECTIONS]:
         yield ReportWarning(

@@ -59,7 +59,7 @@ _LEAST_NEIGHBOURS = 20
 """Least neighbouring frames for this finding."""
 
 _HARDLY = 0.1
-"""Mean best overlap under which sides may be unrelated."""
+"""Mean best overlap, or share of boxes that lie on others, under which sides may be unrelated."""
 
 _LEAST_UNRELATED = 20
 """Least boxes of each side for this finding."""
@@ -348,14 +348,22 @@ def _exchanged(view: _View) -> Finding | None:
 
 
 def _unrelated(view: _View) -> Finding | None:
-    """Whether detections lie on the truth of other frames as well as on that of their own."""
-    count = min(map(len, view.boxes))
-    if max(view.now.means) >= _HARDLY or count < _LEAST_UNRELATED:
+    """Whether detections lie on the truth of other frames as well as on that of their own.
+
+    Among many boxes some overlap by chance, though few lie on one: then it is these that count.
+    """
+    now = view.now
+    here = now.means if max(now.means) < _HARDLY else now.shares(_LIES_ON)
+    if max(here) >= _HARDLY or min(map(len, view.boxes)) < _LEAST_UNRELATED:
         return None
-    elsewhere = view.far.fit(*view.boxes) if len(view.frames) > 1 else None
-    if elsewhere is not None and max(view.now.means) > 1.25 * max(elsewhere.means):
+    if len(view.frames) > 1:
+        far = view.far.fit(*view.boxes)
+        elsewhere = far.means if here == now.means else far.shares(_LIES_ON)
+        if max(here) > 1.25 * max(elsewhere):
+            return None
+    elif here != now.means:
         return None
-    return _finding(UNRELATED, Side.DETECTIONS, view, view.now, view.pairing)
+    return _finding(UNRELATED, Side.DETECTIONS, view, now, view.pairing)
 
 
 def _rises(now: Fit, then: Fit) -> bool:

@@ -101,3 +101,23 @@ def test_detections_of_something_else_nearby_are_not_said_to_be_moved() -> None:
     )
     codes = [one.code for one in score("map", truth, shifted(found, 200.0, 0.0)).warnings]
     assert "reads_from_another_origin" not in codes
+
+
+@pytest.mark.parametrize("vehicles", [5, 30, 60])
+@pytest.mark.parametrize("speed_px", [0.0, 12.0])
+def test_detections_of_other_videos_are_doubted_however_many_boxes_overlap_by_chance(
+    vehicles: int, speed_px: float
+) -> None:
+    truth, found = traffic(vehicles=vehicles, speed_px=speed_px, frames=20)
+    others = {"north": "south", "south": "west", "west": "north"}
+    exchanged = found | {"sequence": np.array([others[name] for name in found["sequence"]])}
+    codes = [warning.code for warning in score("map", truth, exchanged).warnings]
+    assert codes == ["nothing_overlaps"]
+
+
+@pytest.mark.parametrize("speed_px", [0.0, 12.0])
+def test_a_very_bad_detector_among_many_things_is_not_taken_for_one_of_other_videos(
+    speed_px: float,
+) -> None:
+    sides = traffic(vehicles=30, frames=20, recall=0.1, alarms=30.0, speed_px=speed_px)
+    assert score("map", *sides).warnings == ()

@@ -137,6 +137,7 @@ _OF_BOXES: dict[str, Reading] = {
     ),
     **_OF_ANY,
     "reads_pairs_first": lambda a, b, c, d: (a, c, b, d),
+    "reads_height_first": lambda a, b, c, d: (a, b, a + (d - b), b + (c - a)),
 }
 
 SCALED, NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"

@@ -38,6 +38,7 @@ _READINGS = {
     "reads_centre_as_corner": ("with the place of their centre as their first corner", _FORMAT),
     "reads_rows_first": ("read as y before x", _FORMAT),
     "reads_pairs_first": ("read as x1, x2, y1, y2 and not x1, y1, x2, y2", _FORMAT),
+    "reads_height_first": ("with width and height exchanged", _FORMAT),
     "reads_x_from_the_right": (
         "with x counted from the right of an image that is about {extent:.4g} wide",
         "check where the coordinates begin: x is counted from the left",

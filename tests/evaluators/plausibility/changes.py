@@ -40,6 +40,12 @@ def read_as_centres(columns: Columns) -> Columns:
     return with_boxes(columns, a - c / 2, b - d / 2, a + c / 2, b + d / 2)
 
 
+def height_first(columns: Columns) -> Columns:
+    """x, y, height, width, read as x, y, width, height."""
+    a, b, c, d = corners(columns)
+    return with_boxes(columns, a, b, a + (d - b), b + (c - a))
+
+
 def scaled(columns: Columns, across: float, down: float) -> Columns:
     a, b, c, d = corners(columns)
     return with_boxes(columns, a * across, b * down, c * across, d * down)

@@ -6,7 +6,7 @@ import re
 
 import numpy as np
 import pytest
-from tests.evaluators.plausibility.changes import scaled, shifted
+from tests.evaluators.plausibility.changes import height_first, scaled, shifted
 from tests.evaluators.plausibility.traffic import (
     BOX,
     HEIGHT,
@@ -121,3 +121,11 @@ def test_a_very_bad_detector_among_many_things_is_not_taken_for_one_of_other_vid
 ) -> None:
     sides = traffic(vehicles=30, frames=20, recall=0.1, alarms=30.0, speed_px=speed_px)
     assert score("map", *sides).warnings == ()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_boxes_with_width_and_height_exchanged_are_doubted(seed: int) -> None:
+    """Their first corner is right, so that many lie on their object all the same."""
+    truth, found = traffic(seed=seed)
+    codes = [warning.code for warning in score("map", truth, height_first(found)).warnings]
+    assert codes == ["reads_height_first"]

@@ -114,8 +114,11 @@ def make_scene(
     if not resolves:
         objects = objects.without_competitors()
     scene, competes = _Grouping(objects, rule, classes == "separate", of_masks).scene()
+    in_dont_care = int(aligned.detections.object_counts[aligned.listed & ~evaluated].sum())
+    elsewhere = aligned.detections.object_count - kept.detections.object_count - in_dont_care
     left_out = {
-        "frames_not_evaluated": aligned.detections.object_count - kept.detections.object_count,
+        "frames_not_evaluated": elsewhere,
+        "detections_in_dont_care_frames": in_dont_care,
         "classes_not_scored": kept.detections.object_count - objects.scored_detections,
         "in_regions": objects.scored_detections - len(scene.detections),
     }

@@ -287,6 +287,7 @@ LEFT_OUT = "left_out"
 
 _REASONS: Mapping[str, str] = {
     "frames_not_evaluated": "detections lie in frames that are not evaluated",
+    "detections_in_dont_care_frames": "detections in don't-care frames are not scored",
     "classes_not_scored": "detections have a class that is not scored",
     "in_regions": "detections lie in don't-care regions and were removed before matching",
     "dont_care": "detections of don't-care objects were removed before matching",

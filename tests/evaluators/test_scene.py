@@ -110,7 +110,11 @@ def test_what_is_not_scored_is_left_out_and_counted() -> None:
     specification = BenchmarkSpec(domains=(DomainSpec("", ("car",)),))
     scene = scene_of(truth, detections, specification=specification)
     assert (scene.frame_count, len(scene.detections)) == (1, 1)
-    assert scene.left_out == {"frames_not_evaluated": 2, "classes_not_scored": 1}
+    assert scene.left_out == {
+        "frames_not_evaluated": 1,
+        "detections_in_dont_care_frames": 1,
+        "classes_not_scored": 1,
+    }
 
 
 def test_listed_classes_are_compared_without_regard_to_case() -> None:

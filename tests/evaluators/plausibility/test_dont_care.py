@@ -7,6 +7,7 @@ import pytest
 from tests.evaluators.plausibility.traffic import BOX, Columns, traffic
 
 from vidscore_evaluators import score
+from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, SequenceSpec
 
 FRAMES, EVERY = 200, 40
 
@@ -52,3 +53,15 @@ def test_no_detections_are_right_where_there_is_nothing_to_be_found() -> None:
     truth = truth | {"flags": np.full(len(truth["frame"]), "region")}
     nothing = {name: column[:0] for name, column in detections.items()}
     assert [warning.code for warning in score("f1", truth, nothing).warnings] == ["no_objects"]
+
+
+@pytest.mark.parametrize("evaluator", ["f1", "map", "clear", "ospa"])
+def test_detections_in_dont_care_frames_are_a_note_and_no_warning(evaluator: str) -> None:
+    """A detector does not know which frames nobody looks at."""
+    truth, detections = traffic()
+    entry = SequenceSpec("north", dont_care_frames=FrameRanges(((0, 9),)))
+    report = score(evaluator, truth, detections, specification=BenchmarkSpec(sequences=(entry,)))
+    [note] = report.warnings
+    assert (note.code, note.is_note) == ("detections_in_dont_care_frames", True)
+    north = (detections["sequence"] == "north") & (detections["frame"] < 10)
+    assert note.count == north.sum()

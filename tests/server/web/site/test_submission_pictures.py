@@ -8,6 +8,7 @@ import re
 import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 from tests.server.domain.hosted import BENCHMARK
+from tests.server.domain.streets import streets, things
 from tests.server.domain.traced import frames, made
 from tests.server.web.site.browsing import Browsing, Page
 
@@ -110,6 +111,24 @@ async def test_a_team_sees_its_own_detections_right_or_wrong(site: Browsing) -> 
         assert "888.5" not in text
         assert "o-fn" not in text
         assert "false negative" not in text
+
+
+async def test_what_outcomes_by_another_evaluator_cost_is_said_beside_the_link(
+    site: Browsing,
+) -> None:
+    message = streets()
+    message.specification.evaluators.add(name="map")
+    message.policy.visibility = benchmark_pb2.VISIBILITY_FINAL
+    message.policy.outcomes = benchmark_pb2.OUTCOMES_SHOWN_OWN
+    await site.hosted.organiser.create(message, public=("sequences", "labels"))
+    await site.hosted.organiser.upload(things({1: ["car"]}))
+    await site.hosted.red.submit(things({1: ["car"]}))
+    await site.hosted.red.ended()
+    cost = "counts as one more submission of your team"
+    by_one = await site.red.get(f"{FRAMES}?accept=yes")
+    assert "Outcomes by map" in by_one.words
+    assert cost in by_one.words
+    assert cost not in (await site.organiser.get(FRAMES)).words
 
 
 async def test_each_key_that_a_page_names_is_a_control_of_it(site: Browsing) -> None:

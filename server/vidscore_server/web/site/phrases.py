@@ -19,7 +19,8 @@ FEW = 0.01
 """A chance below it, or above its complement, is not said more exactly."""
 
 _SIZES = ("bytes", "kB", "MB", "GB", "TB")
-_THOUSAND = 1000
+_MOST_OF_UNIT = 999.5
+"""From here on three digits would be those of a thousand."""
 
 
 def date_text(time: datetime) -> str:
@@ -51,8 +52,8 @@ def size_text(size_bytes: int | None) -> str:
     if size_bytes is None:
         return "unknown"
     number, unit = float(size_bytes), 0
-    while number >= _THOUSAND and unit < len(_SIZES) - 1:
-        number, unit = number / _THOUSAND, unit + 1
+    while number >= _MOST_OF_UNIT and unit < len(_SIZES) - 1:
+        number, unit = number / 1000, unit + 1
     return f"{number:.0f} {_SIZES[unit]}" if unit == 0 else f"{number:.3g} {_SIZES[unit]}"
 
 

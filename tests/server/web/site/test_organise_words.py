@@ -186,6 +186,10 @@ def test_the_queue_says_what_it_has() -> None:
         {"state": "failed", "count": 1},
         {"state": "scored", "count": 9},
     ]
+    # What would be 1000 of a unit is one of the next.
+    assert [size_text(size) for size in (999_499, 999_500, 999_999_999)] == [
+        "999 kB", "1 MB", "1 GB",
+    ]  # fmt: skip
     assert queue_sentence(counts) == (
         "One submission is being scored, two submissions wait, one submission has failed."
     )

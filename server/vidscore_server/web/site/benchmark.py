@@ -126,6 +126,7 @@ async def _entry(
         sequence=example["name"],
         domain=example["domain"] or next(iter(domains_of(benchmark)), ""),
         label=labels[0] if labels else "",
+        live=benchmark["live"] is not None,
     )
 
 

@@ -43,6 +43,15 @@ def dates(benchmark: Benchmark) -> Iterator[str]:
         yield f"Submissions are taken until {time_text(closing)}."
 
 
+def _clock(benchmark: Benchmark) -> Iterator[str]:
+    if benchmark.get("live"):
+        yield (
+            "The benchmark is live: a clock that waits for nobody gives out its frames, and takes "
+            "an answer to each. Late answers are scored, too; a submission that answered every "
+            "frame before the next one was given out is certified."
+        )
+
+
 def _budget(benchmark: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
     a_day, in_all = policy["submissions_per_day"], benchmark["submission_budget"]
     limits = []
@@ -166,6 +175,7 @@ def _rescoring(_: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
 
 _SAID: tuple[Callable[[Benchmark, Mapping[str, Any]], Iterator[str]], ...] = (
     lambda benchmark, _: dates(benchmark),
+    lambda benchmark, _: _clock(benchmark),
     _budget,
     _scores,
     _curves,

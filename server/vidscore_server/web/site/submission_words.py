@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vidscore_evaluators.explanation.answer import in_words
-from vidscore_server.web.site.phrases import sentence, time_text
+from vidscore_server.web.site.phrases import sentence, things, time_text
 
 ORGANISERS_TEAM = "organiser"
 """Team of submissions that organisers make."""
@@ -94,6 +94,16 @@ def reason_sentences(submission: Mapping[str, Any]) -> str:
     if due and submission["due_time"] is not None:
         said.append(due.format(time=time_text(submission["due_time"])))
     return " ".join(said)
+
+
+def online_words(online: Mapping[str, Any]) -> str:
+    """How a submission answered the clock of a live benchmark, as sentences."""
+    if not online["certified"]:
+        said = f"Not certified: {online['message']}."
+    else:
+        said = f"Certified: {things(online['frame_count'], 'frame')} answered in time."
+    worst = online["latency_worst_s"]
+    return said if worst is None else f"{said} The worst latency was {worst:.3f} s."
 
 
 def event_words(event: Mapping[str, Any]) -> tuple[str, bool]:

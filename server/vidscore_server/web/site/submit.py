@@ -183,6 +183,13 @@ async def _admit(visit: Visit) -> None:
     Raises:
         ServiceError: If the benchmark takes no submission of the visitor.
     """
+    found = await visit.call("BenchmarkService/GetBenchmark", name=visit.benchmark)
+    if found["benchmark"]["live"] is not None:
+        raise ServiceError(
+            "FAILED_PRECONDITION",
+            "LIVE_BENCHMARK",
+            "The benchmark is live: its clock alone takes frames. Its page says how to answer it.",
+        )
     try:
         await visit.call("SubmissionService/CheckDetections", benchmark=visit.benchmark)
     except ServiceError as error:

@@ -33,6 +33,7 @@ class Entry(Struct, frozen=True):
         sequence: Name of a sequence.
         domain: Its domain; empty where there is only one.
         label: A label; empty where the benchmark lists none.
+        live: Whether the benchmark is live: its clock alone takes frames.
     """
 
     server: str
@@ -44,6 +45,7 @@ class Entry(Struct, frozen=True):
     sequence: str = "street"
     domain: str = ""
     label: str = ""
+    live: bool = False
 
 
 class Program(Struct, frozen=True):
@@ -61,11 +63,11 @@ class Program(Struct, frozen=True):
 
 
 def programs(entry: Entry) -> list[Program]:
-    """A way to submit for each language, the command line first."""
+    """A way to submit for each language that has one, the command line first."""
     texts = _texts(entry)
     return [
         Program(key, title, Template(template).substitute(texts).strip())
-        for key, title, template in _PROGRAMS
+        for key, title, template in (_LIVE_PROGRAMS if entry.live else _PROGRAMS)
     ]
 
 
@@ -370,3 +372,25 @@ _PROGRAMS = (
     ("cpp", "C++", _CPP),
     ("curl", "curl", _CURL),
 )
+
+_LIVE_SHELL = (
+    _EXPORTS + "vidscore live $benchmark$tls_sh --submission $submission -- python3 detector.py"
+)
+
+_LIVE_PYTHON = """
+# Needs the package vidscore-client.
+import os
+
+from vidscore_client import LiveFrame, connect
+
+
+def on_frame(frame: LiveFrame) -> None:
+    # What your detector finds in frame.frame of frame.sequence.
+    frame.answer([[$numbers]]$label_py, [0.9])
+
+
+with connect("$server"$tls_py, token=os.environ["VIDSCORE_TOKEN"]) as client:
+    print(client.answer_live("$benchmark", on_frame, "$submission").online)
+"""
+
+_LIVE_PROGRAMS = (("sh", "Command line", _LIVE_SHELL), ("py", "Python", _LIVE_PYTHON))

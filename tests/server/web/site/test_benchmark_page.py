@@ -15,6 +15,7 @@ import pytest
 from google.protobuf import json_format
 from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import TRUTH, Hosted, dots
+from tests.server.domain.live_scene import TOLD, live_dots
 from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_planted_truth import batch
 from tests.server.web.site.browsing import Browser, Browsing, programs
@@ -174,6 +175,19 @@ async def test_the_next_name_is_one_after_the_last(site: Browsing) -> None:
     assert "--name red-1" in (await site.red.get(PAGE)).text
     await site.hosted.red.submit(OF_STREET, "red-4")
     assert "--name red-5" in (await site.red.get(PAGE)).text
+
+
+async def test_a_live_benchmark_is_answered_by_its_clock_and_takes_no_files(
+    site: Browsing,
+) -> None:
+    await site.hosted.organiser.create(live_dots(), public=TOLD)
+    page = await site.red.get(PAGE)
+    assert "The benchmark is live: a clock that waits for nobody" in page.words
+    assert [*programs(page)] == ["Command line", "Python"]
+    assert f'href="{PAGE}/submit"' not in page.text
+    form = await site.red.get(f"{PAGE}/submit")
+    assert "Nothing can be submitted now." in form.words
+    assert "its clock alone takes frames" in form.words
 
 
 @pytest.mark.slow

@@ -40,6 +40,15 @@ def test_quotas_are_said_as_what_is_left(quotas: list[tuple[str, int, int]], exp
     assert words.quota_sentence(given) == expected
 
 
+def test_the_record_of_a_clock_is_said_in_words() -> None:
+    record = {"certified": True, "message": "", "frame_count": 12, "latency_worst_s": 0.0305}
+    told = "Certified: 12 frames answered in time. The worst latency was 0.030 s."
+    assert words.online_words(record) == told
+    record |= {"certified": False, "message": "1 of 4 frames without an answer"}
+    record["latency_worst_s"] = None
+    assert words.online_words(record) == "Not certified: 1 of 4 frames without an answer."
+
+
 def _benchmark(visibility: str, outcomes: str = "", **more: object) -> dict[str, Any]:
     policy: dict[str, object] = {
         "visibility": visibility,

@@ -95,6 +95,16 @@ def test_the_command_line_says_that_the_connection_is_encrypted() -> None:
     assert check_command(ENTRY).endswith("--check")
 
 
+def test_the_clock_of_a_live_benchmark_is_answered_in_the_languages_that_can() -> None:
+    live = replace(ENTRY, live=True)
+    assert [program.key for program in programs(live)] == ["sh", "py"]
+    assert text("sh", live).endswith(
+        "vidscore live streets --tls --submission red-3 -- python3 detector.py"
+    )
+    assert 'client.answer_live("streets", on_frame, "red-3")' in text("py", live)
+    ast.parse(text("py", live))
+
+
 def test_the_bodies_of_curl_are_quoted_json() -> None:
     hostile = replace(ENTRY, sequence='it\'s $(rm) "x" é', label="a'b")
     bodies = {}

@@ -323,6 +323,7 @@ class Client:
 
         Raises:
             ConflictError: If the benchmark is not live (reason ``NOT_LIVE``).
+            CallbackError: If `on_stored` raised.
             SupersededError: If another program answers for the same submission.
             VidscoreError: If frames cannot be answered for another reason.
         """

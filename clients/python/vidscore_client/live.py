@@ -20,7 +20,12 @@ from vidscore_client._retrying import Retrying, ended_early
 from vidscore_client._sender import find_or_create
 from vidscore_client._transport import Monitor, Transport
 from vidscore_client.benchmarks import AsyncBenchmarks
-from vidscore_client.errors import CallCancelledError, ConflictError, VidscoreError
+from vidscore_client.errors import (
+    CallbackError,
+    CallCancelledError,
+    ConflictError,
+    VidscoreError,
+)
 from vidscore_client.frames import ARITIES
 from vidscore_client.hosting import OnlineRecord, Submission
 from vidscore_client.masks import MaskInput
@@ -209,7 +214,9 @@ class _Call:
             if self._online is None or self._progress.unacknowledged:
                 raise self._error or ended_early()
             if self._outdated:
-                raise ended_early()  # the next call is told how it stands with the last answers
+                raise (
+                    self._error or ended_early()
+                )  # the next call is told how it stands with the last answers
             return self._online
 
     async def close(self) -> None:
@@ -254,10 +261,13 @@ class _Call:
     def _stored(self, stored: wire.AnswerStored) -> None:
         self._outdated = self._online is not None
         known = self._progress.unacknowledged.pop(stored.position, None)
-        if known is not None and self._progress.on_stored is not None:
-            self._progress.on_stored(
-                StoredAnswer(stored.position, stored.in_time, stored.latency_s)
-            )
+        if known is None or self._progress.on_stored is None:
+            return
+        answer = StoredAnswer(stored.position, stored.in_time, stored.latency_s)
+        try:
+            self._progress.on_stored(answer)
+        except Exception as error:
+            raise CallbackError(f"on_stored raised {type(error).__name__}: {error}") from error
 
 
 async def answer_live(

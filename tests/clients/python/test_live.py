@@ -13,6 +13,7 @@ from tests.server.domain.live_scene import FRAMES, PERIOD_S, TOLD, live_dots, un
 from tests.support.waiting import until
 
 from vidscore_client import (
+    CallbackError,
     ConflictError,
     InputError,
     LiveFrame,
@@ -89,6 +90,21 @@ async def test_a_system_that_answers_every_frame_is_certified(
             "frame_rate": 2.0,
             "frames": "held by the participant",
         }
+
+
+async def test_what_on_stored_raises_ends_the_answering(
+    tmp_path: Path, kind: Callable[[Hosted], Run]
+) -> None:
+    def on_stored(_answer: StoredAnswer) -> None:
+        raise ZeroDivisionError("on purpose")
+
+    expected = pytest.raises(CallbackError, match="on_stored raised ZeroDivisionError: on purpose")
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create(live_dots(), public=TOLD)
+        answering = kind(hosted)("dots", lambda frame: frame.answer([]), "one", on_stored=on_stored)
+        with expected as caught:
+            await answering
+    assert isinstance(caught.value.__cause__, ZeroDivisionError)
 
 
 async def test_frames_that_pass_while_one_is_looked_at_are_skipped(

@@ -37,7 +37,8 @@ std::string host_of(const std::string& target) {
   constexpr char kExpected[] = "host:port, [address]:port or unix:path";
   const bool spaced = std::any_of(target.begin(), target.end(),
                                   [](unsigned char sign) { return sign <= ' ' || sign == 0x7f; });
-  if (target.empty() || spaced) refuse("target", quoted(target), kExpected);
+  const bool web = target.rfind("http:", 0) == 0 || target.rfind("https:", 0) == 0;
+  if (target.empty() || spaced || web) refuse("target", quoted(target), kExpected);
   if (target.rfind("unix:", 0) == 0) return "";
   // "dns:///host:port" is grpc's own way to name a resolver.
   const std::string authority = target.substr(target.rfind('/') + 1);

@@ -20,7 +20,8 @@ TEST(Client, TakesHostAndPortOrASocket) {
        {"localhost:50051", "[::1]:50051", "dns:///scores.example:443", "unix:/tmp/s"}) {
     EXPECT_NO_THROW(Client{target}) << target;
   }
-  for (const char* target : {"", "localhost", "localhost:", ":50051", "a:b", "a b:1", "a:70000"}) {
+  for (const char* target : {"", "localhost", "localhost:", ":50051", "a:b", "a b:1", "a:70000",
+                             "http://a:1", "https://a:1"}) {
     EXPECT_THROW(Client{target}, InputError) << target;
   }
 }

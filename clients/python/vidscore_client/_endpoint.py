@@ -157,7 +157,8 @@ def _host(target: object) -> str:
         return ""
     # "dns:///host:port" and "dns://authority/host:port" are grpc's own way to name a resolver.
     host, colon, port = target.rpartition("/")[2].rpartition(":")
-    if not colon or not host or not port.isdecimal() or int(port) > 65535:
+    is_port = port.isdecimal() and int(port) <= 65535
+    if not colon or not host or not is_port or target.startswith(("http:", "https:")):
         raise InputError("target", shown(target), expected)
     return host.removeprefix("[").removesuffix("]")
 

@@ -258,7 +258,8 @@ fn host(target: &str) -> Result<&str> {
     }
     let (host, port) = authority(target).rsplit_once(':').unwrap_or_default();
     let spaced = target.chars().any(char::is_whitespace);
-    if host.is_empty() || port.parse::<u16>().is_err() || spaced {
+    let web = target.starts_with("http:") || target.starts_with("https:");
+    if host.is_empty() || port.parse::<u16>().is_err() || spaced || web {
         let found: String = target.chars().take(80).collect();
         let expected = "host:port, [address]:port or unix:path";
         return Err(Error::input("target", format!("{found:?}"), expected));

@@ -50,6 +50,8 @@ def test_addresses_of_every_kind_are_taken(target: str) -> None:
         "localhost:port",
         "localhost:65536",
         "a b:1",
+        "http://localhost:1",
+        "https://localhost:1",
         1,
         None,
     ],

@@ -24,6 +24,8 @@ async fn addresses_are_host_and_port_or_a_socket() {
         "a:b",
         "a b:1",
         "a:70000",
+        "http://a:1",
+        "https://a:1",
     ] {
         let error = Client::connect(target).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Input, "{target}");

@@ -220,10 +220,9 @@ export class Client implements AsyncDisposable {
       batching: limitBatching(batching, opened.limits),
       delivery,
       replay: options.replay ?? false,
+      signal: options.signal,
     };
-    const stream = new SubmissionStream(plan, this.#connection, this.submissions);
-    options.signal?.addEventListener("abort", () => stream.abort(), { once: true });
-    return stream;
+    return new SubmissionStream(plan, this.#connection, this.submissions);
   }
 
   /** One hosted benchmark. */

@@ -38,6 +38,8 @@ export interface AppendPlan {
   readonly batching: CompleteBatching;
   readonly delivery: CompleteDelivery;
   readonly replay: boolean;
+  /** Aborts the stream. */
+  readonly signal: AbortSignal | undefined;
 }
 
 /** One connection's worth of delivering. */

@@ -40,6 +40,7 @@ export class SubmissionStream implements AsyncDisposable {
     this.#submissions = submissions;
     this.#sender = new Sender(plan, connection);
     connection.streams.add(this);
+    plan.signal?.addEventListener("abort", this.#abort);
   }
 
   /** Frames of the stream that are known to be durable. */
@@ -95,14 +96,14 @@ export class SubmissionStream implements AsyncDisposable {
     try {
       await this.#sender.close(options.timeoutMs ?? closeTimeoutMs, options.signal);
     } finally {
-      this.#connection.streams.delete(this);
+      this.#forget();
     }
   }
 
   /** End the stream at once; frames that are not durable are given up. */
   abort(): void {
     this.#sender.abort();
-    this.#connection.streams.delete(this);
+    this.#forget();
   }
 
   /**
@@ -130,6 +131,14 @@ export class SubmissionStream implements AsyncDisposable {
   /** What may be seen of the submission's scores, newest first. */
   scores(options: Abortable = {}): Promise<SubmissionScore[]> {
     return this.#submissions.scores(this.submission, options);
+  }
+
+  readonly #abort = () => this.abort();
+
+  /** Let go of what would keep a stream that has ended. */
+  #forget(): void {
+    this.#connection.streams.delete(this);
+    this.#plan.signal?.removeEventListener("abort", this.#abort);
   }
 
   /** Close. */

@@ -1,4 +1,5 @@
 import assert from "node:assert/strict";
+import { getEventListeners } from "node:events";
 import { type TestContext, test } from "node:test";
 import { Code, ConnectError } from "@connectrpc/connect";
 import { checksum } from "../src/checksum.js";
@@ -327,6 +328,14 @@ test("a wait ends with its signal, and a stream with the signal that it was open
     client.submissions.seal("streets/run", 1, undefined, given),
     CallCancelledError,
   );
+});
+
+test("a stream that is closed leaves nothing behind at the signal that it was opened with", async (t) => {
+  const { client } = await storing(t);
+  const { signal } = new AbortController();
+  await (await client.submit("streets", "run", { signal })).close();
+  (await client.submit("streets", "run", { signal })).abort();
+  assert.equal(getEventListeners(signal, "abort").length, 0);
 });
 
 test("many calls at once make Node.js warn of nothing", async (t) => {

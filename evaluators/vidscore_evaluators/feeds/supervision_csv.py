@@ -83,12 +83,18 @@ def _row(
         reading.fault(f"{place}, frame", found, "an integer, 0 or more")
         number = 0.0
     time_s = _number(row, TIME_COLUMNS, place, reading)
-    box = [_number(row, (name,), place, reading) or 0.0 for name in _CORNERS]
+    box = [_corner(row, name, place, reading) for name in _CORNERS]
     confidence = _number(row, ("confidence",), place, reading)
     label = row.get("class_name") or row.get("class_id") or ""
     track = track_number((row.get("tracker_id") or "").removesuffix(".0"))
     key = (_first(row, SEQUENCE_COLUMNS), int(number), time_s)
     return key, detection(label, box, confidence, track)
+
+
+def _corner(row: dict[str, str], name: str, place: str, reading: Reading) -> float:
+    if not row[name]:
+        reading.fault(f"{place}, {name}", "nothing", "a finite number")
+    return _number(row, (name,), place, reading) or 0.0
 
 
 def _first(row: dict[str, str], names: tuple[str, ...]) -> str:

@@ -212,6 +212,13 @@ def test_supervision_without_a_frame_number_is_refused_with_the_remedy() -> None
     assert "custom_data={'frame': number}" in text
 
 
+@pytest.mark.parametrize("row", ["5,,7,8", "5, ,7,8"])
+def test_an_empty_corner_of_supervision_is_no_zero(row: str) -> None:
+    text = fault("supervision-csv", CSV.replace("5,6,7,8", row).encode())
+    assert text.startswith("line 3, y_min: found ")
+    assert text.endswith("expected a finite number")
+
+
 def test_a_bad_number_of_supervision_is_told_with_its_line() -> None:
     text = fault("supervision-csv", CSV.replace("5,6,7,8", "5,six,7,8").encode())
     assert 'line 3, y_min: found "six", expected a finite number' in text

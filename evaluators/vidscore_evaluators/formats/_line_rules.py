@@ -195,7 +195,7 @@ def _objects_problems(objects: object, arity: int | None) -> Iterator[Problem]:
         if len(given) == 1:
             arity = given[0] if arity is None else arity
             if given[0] != arity:
-                expected = f"a {SHAPE_NAMES[arity]}, as in the objects before"
+                expected = f"a {SHAPE_NAMES[arity]}, as all objects are"
                 yield Problem(place, f"a {SHAPE_NAMES[given[0]]}", expected)
 
 

@@ -176,7 +176,7 @@ def test_a_bad_line_ends_the_run_with_every_fault_of_that_line(truth: str) -> No
         (json.dumps(frame("c", 0)), "line 2: found sequence c, expected a sequence of the truth"),
         (
             '{"sequence": "a", "frame": 0, "objects": [{"point": [1, 2]}]}',
-            "line 2: objects[0]: found a point, expected a box, as in the objects before",
+            "line 2: objects[0]: found a point, expected a box, as all objects are",
         ),
     ],
 )

@@ -148,7 +148,7 @@ def test_lines_of_another_shape_than_the_benchmarks_are_refused_with_their_line(
     point = '{"sequence": "street", "frame": 9, "objects": [{"point": [1, 2]}]}'
     result = pipe(environment, point, "--submission", "points")
     assert result.exit_code == ExitCode.INPUT
-    assert "line 1: objects[0]: found a point, expected a box" in result.stderr
+    assert "line 1: objects[0]: found a point, expected a box, as all objects are" in result.stderr
 
 
 def test_an_ended_submission_takes_no_more_lines(environment: Environment) -> None:

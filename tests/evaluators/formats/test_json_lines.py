@@ -311,7 +311,7 @@ def test_all_faults_of_all_lines_are_listed_with_their_fields(tmp_path: Path) ->
     ]
     assert faults[0].advice == "did you mean confidence?"
     assert faults[3].found == "frame 1 of sequence a again"
-    assert faults[5].description == "found a box, expected a point, as in the objects before"
+    assert faults[5].description == "found a box, expected a point, as all objects are"
 
 
 @pytest.mark.parametrize(

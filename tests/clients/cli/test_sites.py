@@ -167,12 +167,18 @@ def test_nothing_is_kept_where_the_server_does_not_take_the_token(
     assert not list(configuration.iterdir())
 
 
-def test_a_file_without_a_token_is_refused(tmp_path: Path, configuration: Path) -> None:
-    (tmp_path / "empty").write_text("\n")
-    result = run("login", "--server", NOBODY, "--token-file", str(tmp_path / "empty"))
+@pytest.mark.usefixtures("kept")
+@pytest.mark.parametrize("name", ["secret", "-"])
+def test_an_empty_token_file_takes_no_token_from_a_site(
+    site: tuple[str, str], tmp_path: Path, name: str
+) -> None:
+    (tmp_path / "secret").write_text("\n")
+    path = str(tmp_path / name) if name != "-" else name
+    options = ("--site", "home", "--server", site[0], "--token-file", path)
+    result = run("login", *options, input_="\n")
     assert result.exit_code == ExitCode.USAGE
-    assert "empty is empty" in result.stderr
-    assert not list(configuration.glob("vidscore/*"))
+    assert f"{path} has no token" in result.stderr
+    assert read_sites().by_name["home"] == HOME
 
 
 @pytest.mark.usefixtures("kept")

@@ -165,23 +165,29 @@ def _site(typed: Login, known: Site | None) -> Site:
 
 def _token(typed: Login) -> str:
     """The token: from a file, an option, or typed without being shown."""
-    if typed.token_file not in {None, STDIN}:
-        try:
-            token = Path(str(typed.token_file)).read_text(encoding="utf-8").strip()
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or "it is not text"
-            raise click.BadParameter(
-                f"{typed.token_file} cannot be read: {reason}", param_hint="--token-file"
-            ) from None
-        if not token:
-            raise click.BadParameter(f"{typed.token_file} is empty", param_hint="--token-file")
+    if typed.token_file is not None:
+        token = _token_in(typed.token_file)
+        if not token:  # it would take the place of one that a site has
+            raise click.BadParameter(f"{typed.token_file} has no token", param_hint="--token-file")
         return token
-    if typed.token_file is None and typed.token:
+    if typed.token:
         return typed.token
-    if typed.token_file is None and sys.stdin.isatty():
+    if sys.stdin.isatty():
         asked: str = click.prompt("Token (it is not shown)", hide_input=True, err=True)
         return asked.strip()
     return sys.stdin.readline().strip()
+
+
+def _token_in(file: str) -> str:
+    if file == STDIN:
+        return sys.stdin.readline().strip()
+    try:
+        return Path(file).read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        reason = getattr(error, "strerror", None) or "it is not text"
+        raise click.BadParameter(
+            f"{file} cannot be read: {reason}", param_hint="--token-file"
+        ) from None
 
 
 def _absolute(file: str | None) -> str:

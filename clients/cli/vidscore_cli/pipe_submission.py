@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
+import signal
 import sys
+import threading
 import time
 from collections.abc import Callable, Iterator
-from contextlib import nullcontext, suppress
-from typing import TYPE_CHECKING, BinaryIO, Literal
+from contextlib import contextmanager, nullcontext, suppress
+from types import FrameType
+from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn
 
 import click
 from msgspec import Struct
@@ -106,7 +109,7 @@ def _sealed(
         batching=Batching(block_timeout_s=None),
         delivery=Delivery(on_acknowledged=_say_offset if typed.acknowledged else None),
     )
-    with opened:
+    with opened, _interrupted_by_sigterm():
         name = short_names(opened.submission)
         say(f"{name}: {counted(opened.next_offset, 'frame')} durable before", err=True)
         try:
@@ -126,6 +129,24 @@ def _sealed(
             if isinstance(error, KeyboardInterrupt):
                 raise click.Abort from None
             raise
+
+
+@contextmanager
+def _interrupted_by_sigterm() -> Iterator[None]:
+    """SIGTERM, by which services are stopped, is as Ctrl-C; a second one ends all at once."""
+
+    def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        raise KeyboardInterrupt
+
+    if threading.current_thread() is not threading.main_thread():
+        yield
+        return
+    before = signal.signal(signal.SIGTERM, interrupt)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _send(

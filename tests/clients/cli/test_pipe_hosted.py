@@ -226,19 +226,23 @@ def read_until_durable(process: subprocess.Popen[str], count: int) -> Sequence[i
 
 
 @pytest.mark.slow
-def test_ctrl_c_seals_nothing_and_says_how_to_go_on(environment: Environment) -> None:
-    with piping(environment, "--submission", "stopped") as process:
+@pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
+def test_ctrl_c_seals_nothing_and_says_how_to_go_on(
+    environment: Environment, sent: signal.Signals
+) -> None:
+    name = f"stopped-{sent.name.lower()}"
+    with piping(environment, "--submission", name) as process:
         write(process, lines(0, 7))
         read_until_durable(process, 7)
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sent)
         _, stderr = process.communicate(timeout=120)
     assert process.returncode == ExitCode.INTERRUPTED
-    assert "street/stopped is not sealed; 7 frames durable. Go on with:" in stderr
-    assert "vidscore pipe street --submission stopped" in stderr
+    assert f"street/{name} is not sealed; 7 frames durable. Go on with:" in stderr
+    assert f"vidscore pipe street --submission {name}" in stderr
     assert "Traceback" not in stderr
-    assert frame_count(environment, "stopped") == (7, "receiving")
-    well(pipe(environment, lines(7, FRAMES), "--submission", "stopped"))
-    assert frame_count(environment, "stopped") == (FRAMES, "scored")
+    assert frame_count(environment, name) == (7, "receiving")
+    well(pipe(environment, lines(7, FRAMES), "--submission", name))
+    assert frame_count(environment, name) == (FRAMES, "scored")
 
 
 @pytest.mark.slow

@@ -13,6 +13,7 @@ import click
 from vidscore_cli.lines import FrameInput
 from vidscore_cli.live import LiveDisplay
 from vidscore_cli.program import Program
+from vidscore_cli.remote import to_frames
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.annotations import SequenceKey, frame_name
 from vidscore_evaluators.errors import Fault
@@ -158,13 +159,14 @@ class Exchange:
             expected = "one to a frame that the clock has told, and no second one"
             self.lines.refuse([Fault(found, expected, line=int(block.lines[row]), field="frame")])
             return
-        chosen = slice(*frames.frame_starts[row : row + 2].tolist())
+        answer = frames.frame_run(row, row + 1)
         del self._owed[key, number]
         asked.answer(
-            frames.coordinates[chosen],
-            labels=[frames.labels[label] for label in frames.label_indices[chosen].tolist()],
-            confidences=frames.confidences[chosen],
-            track_ids=frames.track_ids[chosen],
+            answer.coordinates,
+            labels=[answer.labels[label] for label in answer.label_indices.tolist()],
+            confidences=answer.confidences,
+            track_ids=answer.track_ids,
+            masks=to_frames(answer).masks,
         )
         self._answered.set()
 

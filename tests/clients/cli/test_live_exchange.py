@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import cast
 
 import pytest
@@ -12,8 +12,9 @@ import pytest
 from vidscore_cli.lines import BadLineError, FrameInput
 from vidscore_cli.live_exchange import Exchange, OutputClosedError, ProgramError
 from vidscore_cli.program import Program
-from vidscore_client import LiveFrame, StoredAnswer
-from vidscore_evaluators.annotations import POINT
+from vidscore_client import LiveFrame, Masks, StoredAnswer
+from vidscore_client._outbox import SingleFrame
+from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.formats.json_lines import LineReader
 
 
@@ -30,9 +31,9 @@ class Scripted:
     async def read(self) -> bytes:
         return await self._writes.get()
 
-    def write(self, *frames: int) -> None:
+    def write(self, *frames: int, objects: Sequence[object] = ()) -> None:
         for frame in frames:
-            line = {"sequence": "a", "frame": frame, "objects": []}
+            line = {"sequence": "a", "frame": frame, "objects": objects}
             self._writes.put_nowait(json.dumps(line).encode() + b"\n")
 
     def close(self) -> None:
@@ -42,11 +43,13 @@ class Scripted:
 class Scene:
     """A clock of three frames, a second each, that a program answers."""
 
-    def __init__(self, *, in_flight: int = 1, skip: bool = False) -> None:
+    def __init__(self, *, in_flight: int = 1, skip: bool = False, arity: int = POINT) -> None:
         self.answered: list[int] = []
+        self.masks: list[Masks | None] = []
+        self._arity = arity
         self.program = Scripted()
         self.exchange = Exchange(
-            FrameInput(skip, LineReader(arity=POINT)),
+            FrameInput(skip, LineReader(arity=arity)),
             3,
             in_flight=in_flight,
             silence_timeout_s=0.01,
@@ -64,9 +67,13 @@ class Scene:
             float(position),
             remaining_s,
             repeated=False,
-            _answer=lambda answer: self.answered.append(answer.number),
-            _arity=POINT,
+            _answer=self._note,
+            _arity=self._arity,
         )
+
+    def _note(self, answer: SingleFrame) -> None:
+        self.answered.append(answer.number)
+        self.masks.append(answer.masks)
 
 
 def line(frame: int) -> dict[str, object]:
@@ -85,6 +92,19 @@ async def test_a_program_is_told_of_the_next_frame_once_it_has_answered(
     assert scene.answered == [0]
     assert scene.program.told == [line(0)]
     assert not capsys.readouterr().err
+
+
+async def test_masks_of_an_answer_are_sent() -> None:
+    """Two images of 2 x 3 pixels, of which objects have the first column, and the last pixel."""
+    scene = Scene(arity=BOX)
+    telling = asyncio.ensure_future(scene.exchange.on_frame(scene.frame(0)))
+    await asyncio.sleep(0)
+    masks = [{"size": [2, 3], "counts": counts} for counts in ([0, 2, 4], [5, 1])]
+    scene.program.write(0, objects=[{"mask": mask, "label": "car"} for mask in masks])
+    await telling
+    [found] = scene.masks
+    assert found is not None
+    assert (found.sizes.tolist(), found.runs.tolist()) == ([[2, 3], [2, 3]], [0, 2, 4, 5, 1])
 
 
 async def test_a_frame_that_passes_unanswered_is_told_as_time_alone_and_silence_ends_it() -> None:

@@ -58,7 +58,10 @@ class LiveScore(Struct, frozen=True, eq=False):
 
 
 class _Kept(Struct):
-    """The newest live score of a submission, and when the next may be made."""
+    """The newest live score of a submission, and when the next may be made.
+
+    What it was charged for is told by its basis: another submission may have the name.
+    """
 
     lock: asyncio.Lock
     score: LiveScore | None = None
@@ -67,7 +70,7 @@ class _Kept(Struct):
     completeness: CompletenessCache | None = None
     run: LiveRun | None = None
     next_time_s: float = 0.0
-    charged: bool = False
+    charged: Basis | None = None
 
 
 class LiveScores:
@@ -135,11 +138,12 @@ class LiveScores:
             name: The submission.
         """
         kept = self._kept.get(name)
-        if kept is not None and kept.charged:
+        basis = None if kept is None or kept.covers is None else kept.covers[0]
+        if kept is not None and basis is not None and kept.charged == basis:
             return
         await self._context.write(partial(_charge, name))
         if kept is not None:
-            kept.charged = True
+            kept.charged = basis
 
     async def _move(self, name: SubmissionName, kept: _Kept) -> None:
         """Make a new score where a sequence has been completed, or truth has come.
@@ -148,7 +152,7 @@ class LiveScores:
         """
         state, found = await self._context.read(lambda reader: self._look(reader, name, kept))
         if state is None:
-            kept.run = None
+            kept.run = kept.score = kept.covers = kept.looked_at = None
             return
         if isinstance(found, News):
             try:

@@ -6,11 +6,12 @@ import asyncio
 from datetime import UTC, datetime
 
 import pytest
-from tests.server.domain.hosted import BENCHMARK, Hosted, refusal, values
+from google.protobuf.field_mask_pb2 import FieldMask
+from tests.server.domain.hosted import BENCHMARK, Hosted, dots, refusal, values
 from tests.server.domain.test_scoring import library_report
 from tests.server.scene import points
 
-from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, submission_service_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, submission_service_pb2
 from vidscore_server.domain.live_run import CompletenessCache, State
 from vidscore_server.domain.names import SubmissionName
 
@@ -176,3 +177,51 @@ async def test_a_cancelled_submission_of_which_nothing_was_shown_costs_nothing(
         call.cancel()
         await hosted.red.cancel(name)
     await hosted.red.begin(points({1: HIT}, "a"), "three")
+
+
+async def test_a_policy_that_no_longer_shows_live_scores_shows_none_that_was_made_before(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5)
+    await hosted.organiser.upload(sequence("a"), sequence("b"))
+    stream = await hosted.red.submission()
+    await hosted.red.append(stream, 0, sequence("a"))
+    assert hosted.server.hosting is not None
+    live = hosted.server.hosting.live
+    assert await live.newest(NAME) is not None  # as where an organiser watches it
+    change = organiser_pb2.UpdateBenchmarkRequest(
+        benchmark=dots(visibility=benchmark_pb2.VISIBILITY_LADDER),
+        update_mask=FieldMask(paths=["policy"]),
+    )
+    change.benchmark.name = BENCHMARK
+    organiser = hosted.organiser
+    await organiser.benchmarks.UpdateBenchmark(change, metadata=organiser.metadata)
+    async with asyncio.timeout(10):
+        while await live.newest(NAME) is not None:  # noqa: ASYNC110 - it rests for a moment
+            await asyncio.sleep(0.01)
+    request = pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
+    call = hosted.red.submissions.WatchSubmission(request, metadata=hosted.red.metadata)
+    first = await call.read()
+    call.cancel()
+    assert isinstance(first, pb.WatchSubmissionResponse)
+    assert list(first.scores) == []
+
+
+async def test_a_submission_of_the_same_name_as_an_earlier_one_counts_by_itself(
+    hosted: Hosted,
+) -> None:
+    """Of a benchmark that was deleted, and made again."""
+    for _ in range(2):
+        await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5)
+        await hosted.organiser.upload(sequence("a"), sequence("b"))
+        stream = await hosted.red.submission()
+        await hosted.red.append(stream, 0, sequence("a"))
+        await _live(hosted, 5)
+        assert hosted.server.hosting is not None
+        record = await hosted.server.hosting.context.read(lambda reader: reader.submission(*NAME))
+        assert record is not None
+        assert record.score_shown
+        request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
+        organiser = hosted.organiser
+        await organiser.benchmarks.DeleteBenchmark(request, metadata=organiser.metadata)
+        hosted.clock.pass_by(seconds=1)

@@ -117,10 +117,12 @@ def rank_apart(entries: Sequence[Entry]) -> list[RankedEntry]:
 def counted(entries: Sequence[Entry], rules: BoardRules, most: int) -> frozenset[str]:
     """The submissions that count for a final order: those that teams chose, or else their first.
 
+    A team may have chosen more: the policy allowed more once, or one that had failed was scored.
+
     Args:
         entries: All entries, with their scores as the board had them before.
         rules: How that board orders.
-        most: How many count of a team that has chosen none.
+        most: How many count of a team.
     """
     by_team: dict[str, list[Entry]] = {}
     for entry in sorted(entries, key=_settled):
@@ -131,8 +133,8 @@ def counted(entries: Sequence[Entry], rules: BoardRules, most: int) -> frozenset
             first = own[::-1]
         else:
             first = sorted(own, key=lambda entry: _score_key(entry, rules))
-        chosen = [entry for entry in own if entry.chosen] or first[:most]
-        found.update(entry.submission for entry in chosen)
+        counting = [entry for entry in first if entry.chosen] or first
+        found.update(entry.submission for entry in counting[:most])
     return frozenset(found)
 
 

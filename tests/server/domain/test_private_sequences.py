@@ -304,6 +304,23 @@ async def test_the_best_of_the_chosen_ones_stands_in_the_final_order(hosted: Hos
 
 
 @pytest.mark.slow
+async def test_no_more_of_the_chosen_ones_count_than_the_policy_allows_in_the_end(
+    hosted: Hosted,
+) -> None:
+    """Of one and two, which are chosen, the better one by the public part; three is worse."""
+    await host(hosted)
+    for name, hits in (("one", "ab"), ("two", "ac"), ("three", "cd")):
+        await submit(hosted.red, name, hits)
+    for name in ("two", "one"):
+        await hosted.red.choose(name)
+    await update(hosted, closing(hosted, final_submissions=1), "policy")
+    hosted.clock.pass_by(hours=1)
+    assert await board(hosted.red) == [(1, "red", 0.0)]
+    told = [score for name in ("one", "two") for score in await hosted.red.scores(name)]
+    assert [score.HasField("private_report") for score in told] == [True, False]
+
+
+@pytest.mark.slow
 async def test_of_a_team_that_has_chosen_none_the_best_public_ones_count(hosted: Hosted) -> None:
     """By the public part: one 1.0, two 2/3, three 0; three would be the best private one."""
     await host(hosted)

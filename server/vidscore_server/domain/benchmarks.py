@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 from collections.abc import Iterator, Mapping
 
 import orjson
 from msgspec.structs import asdict, replace
 
-from vidscore_evaluators.errors import SpecificationError
+from vidscore_evaluators.errors import SpecificationError, VidscoreError
 from vidscore_server.domain.access import UNSIGNED, Caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.context import Context, Request
@@ -26,6 +27,7 @@ from vidscore_server.errors import (
     PolicyFixedError,
     UnauthenticatedError,
 )
+from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import BenchmarkRecord
@@ -45,6 +47,7 @@ class Benchmarks:
     def __init__(self, context: Context) -> None:
         self._context = context
         self._definitions: dict[tuple[str, str], Definition] = {}
+        self._not_understood: set[tuple[str, str]] = set()
 
     def definition(self, record: BenchmarkRecord) -> Definition:
         """The definition of a benchmark."""
@@ -56,6 +59,21 @@ class Benchmarks:
                 self._definitions.clear()
             self._definitions[key] = found
         return found
+
+    def understood(self, record: BenchmarkRecord) -> Definition | None:
+        """The definition of one benchmark of many; None where this server does not understand it.
+
+        An evaluator is not installed, say. The log has it once; the other benchmarks go on.
+        """
+        try:
+            return self.definition(record)
+        except (VidscoreError, ValueError) as error:
+            key = (record.benchmark, record.definition)
+            if key not in self._not_understood:
+                self._not_understood.add(key)
+                name, places = benchmark_name(record.benchmark), places_of(error)
+                log(logging.ERROR, "benchmark not understood", benchmark=name, places=places)
+            return None
 
     def seen(self, reader: Reader, benchmark: str, caller: Caller) -> BenchmarkRecord:
         """A benchmark that the caller may see.
@@ -75,14 +93,18 @@ class Benchmarks:
     def listed(
         self, reader: Reader, after: str, limit: int, caller: Caller
     ) -> list[BenchmarkRecord]:
-        """Benchmarks that the caller may see, with names after `after`, by name."""
+        """Benchmarks that the caller may see, with names after `after`, by name.
+
+        Those that this server does not understand are left out.
+        """
         found: list[BenchmarkRecord] = []
         while True:
             records = reader.benchmarks(after, limit)
             found += [
                 record
                 for record in records
-                if sees_benchmark(caller, self.definition(record).policy)
+                if (definition := self.understood(record)) is not None
+                and sees_benchmark(caller, definition.policy)
             ]
             if len(records) < limit or len(found) >= limit:
                 return found[:limit]

@@ -232,7 +232,9 @@ class BoardUpdater:
 
     def _has_work(self, reader: Reader, benchmark: str) -> bool:
         record = required_benchmark(reader, benchmark)
-        definition = self._benchmarks.definition(record)
+        definition = self._benchmarks.understood(record)
+        if definition is None:
+            return False
         state = board_state(reader, definition, record)
         return _to_score(definition, state) or moves_by_itself(definition, state)
 

@@ -92,10 +92,11 @@ class Expirer:
         quiet_from = self._heartbeat.quiet_from_now(reader, now)
         for record in reader.submissions_in(TAKES_FRAMES):
             benchmark = benchmark_of(record.benchmark)
-            if benchmark is not None:
-                policy = self._benchmarks.definition(benchmark).policy
-                if due_event(record, benchmark, policy, now, quiet_from) is not None:
-                    due.append(SubmissionName(record.benchmark, record.submission))
+            definition = None if benchmark is None else self._benchmarks.understood(benchmark)
+            if benchmark is None or definition is None:
+                continue
+            if due_event(record, benchmark, definition.policy, now, quiet_from) is not None:
+                due.append(SubmissionName(record.benchmark, record.submission))
         return due
 
     def _end(self, transaction: Transaction, name: SubmissionName, now: datetime) -> bool:

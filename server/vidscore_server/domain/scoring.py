@@ -159,10 +159,10 @@ class Scheduler:
 
         def look(reader: Reader) -> bool | None:
             benchmark = reader.benchmark(name.benchmark)
-            if benchmark is None:
+            definition = None if benchmark is None else self._benchmarks.understood(benchmark)
+            if benchmark is None or definition is None:
                 return None
-            newest = benchmark.truth_revision
-            policy = self._benchmarks.definition(benchmark).policy
+            newest, policy = benchmark.truth_revision, definition.policy
             waited_s = (self._context.clock() - record.state_time).total_seconds()
             waiting = record.state is SubmissionState.WAITING_FOR_TRUTH
             if (

@@ -100,7 +100,9 @@ class TierUpdater:
             self._changed.look_again(benchmark)
 
     def _has_work(self, reader: Reader, benchmark: str) -> bool:
-        definition = self._benchmarks.definition(required_benchmark(reader, benchmark))
+        definition = self._benchmarks.understood(required_benchmark(reader, benchmark))
+        if definition is None:
+            return False
         closes = definition.close_time
         if closes is not None and definition.policy.keeps_private and closes > self._now:
             self._closings[benchmark] = closes

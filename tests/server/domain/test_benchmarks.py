@@ -9,11 +9,14 @@ import pytest
 from google.protobuf.duration_pb2 import Duration
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
+from msgspec.structs import replace
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, dots, refusal
 from tests.server.scene import HERE, points
+from tests.support.waiting import TIMEOUT_S
 
-from vidscore_protos.v1 import benchmark_pb2, organiser_pb2
+from vidscore_protos.v1 import benchmark_pb2, organiser_pb2, submission_service_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_server.store import Transaction
 
 
 async def _get(client: Client) -> benchmark_pb2.Benchmark:
@@ -321,3 +324,31 @@ async def test_uploads_that_are_merged_at_the_same_time_are_all_in_the_last_revi
     assert sorted(revision.revision for revision in made) == list(range(2, 6))
     newest = max(made, key=lambda revision: revision.revision)
     assert newest.frame_count == 5
+
+
+async def test_a_benchmark_that_is_not_understood_stops_no_other(hosted: Hosted) -> None:
+    """As where the evaluator of a plug-in is not installed any more."""
+    await hosted.organiser.create_benchmark("odd")
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    draft = submission_service_pb2.CreateSubmissionRequest(benchmark="benchmarks/odd")
+    await hosted.red.submissions.CreateSubmission(draft, metadata=hosted.red.metadata)
+    hosting = hosted.server.hosting
+    assert hosting is not None
+
+    def forget_evaluator(transaction: Transaction) -> None:
+        record = transaction.benchmark("odd")
+        assert record is not None
+        text = record.definition.replace('"spotgeo"', '"gone"')
+        transaction.update_benchmark(replace(record, definition=text, revision=record.revision + 1))
+
+    await hosting.context.write(forget_evaluator)
+    await hosted.red.submit(TRUTH)
+    assert (await hosted.red.ended()).submission.state_reason == "scored"
+    await hosted.organiser.upload(points({1: HERE}))
+    async with asyncio.timeout(TIMEOUT_S):
+        while (await hosted.red.board()).truth_revision != 2:
+            pass
+    request = pb.ListBenchmarksRequest()
+    listed = await hosted.red.benchmarks.ListBenchmarks(request, metadata=hosted.red.metadata)
+    assert [benchmark.name for benchmark in listed.benchmarks] == [BENCHMARK]

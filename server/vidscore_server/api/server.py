@@ -332,8 +332,8 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
         if match is None:
             found = repr(request.name)[:80]
             raise InputError([Fault(found, f"{RESOURCE_PREFIX}{{evaluator}}", field="name")])
-        [evaluator] = await asyncio.to_thread(_described, match.groups())
-        return evaluator_service_pb2.GetEvaluatorResponse(evaluator=evaluator)
+        found_class = await asyncio.to_thread(evaluator_class, match[1])
+        return evaluator_service_pb2.GetEvaluatorResponse(evaluator=write_evaluator(found_class))
 
     async def ListPresets(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
@@ -363,11 +363,11 @@ def _written_presets(names: Sequence[str]) -> list[evaluator_service_pb2.Preset]
 def _evaluator_page(start: int, size: int) -> evaluator_service_pb2.ListEvaluatorsResponse:
     names = evaluator_names()
     more = start + size < len(names)
+    written = []
+    for name in names[start : start + size]:
+        with suppress(UnknownEvaluatorError):  # of a plug-in that cannot be used; the log names it
+            written.append(write_evaluator(evaluator_class(name)))
     return evaluator_service_pb2.ListEvaluatorsResponse(
-        evaluators=_described(names[start : start + size]),
+        evaluators=written,
         next_page_token=write_page_token(start + size) if more else "",
     )
-
-
-def _described(names: Sequence[str]) -> list[evaluator_service_pb2.Evaluator]:
-    return [write_evaluator(evaluator_class(name)) for name in names]

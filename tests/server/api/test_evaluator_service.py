@@ -12,6 +12,7 @@ from tests.server.scene import refused
 
 from vidscore_evaluators.registry import evaluator_names
 from vidscore_protos.v1 import evaluator_service_pb2, evaluator_service_pb2_grpc
+from vidscore_server.api import server
 
 pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures("moody")]
 
@@ -20,8 +21,8 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures(
 async def running(moody: None) -> AsyncIterator[Running]:
     """A server whose evaluators are asked for, but not for work."""
     del moody
-    async with serving(PlayedWorkers()) as server:
-        yield server
+    async with serving(PlayedWorkers()) as found:
+        yield found
 
 
 def _stub(running: Running) -> evaluator_service_pb2_grpc.EvaluatorServiceAsyncStub:
@@ -48,6 +49,17 @@ async def test_without_a_page_size_a_few_evaluators_fit_on_one_page(running: Run
     page = await _stub(running).ListEvaluators(evaluator_service_pb2.ListEvaluatorsRequest())
     assert len(page.evaluators) == len(evaluator_names())
     assert not page.next_page_token
+
+
+async def test_a_plug_in_that_cannot_be_used_hides_no_other(
+    running: Running, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    names = ("no-such-evaluator", *evaluator_names())
+    monkeypatch.setattr(server, "evaluator_names", lambda: names)
+    request = evaluator_service_pb2.ListEvaluatorsRequest(page_size=2)
+    page = await _stub(running).ListEvaluators(request)
+    assert [evaluator.name for evaluator in page.evaluators] == [f"evaluators/{names[1]}"]
+    assert page.next_page_token
 
 
 async def test_an_evaluator_is_got_by_its_resource_name(running: Running) -> None:

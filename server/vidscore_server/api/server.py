@@ -197,14 +197,19 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
             keeps.up = self._hosted().heartbeat.writable
         except StoreError:
             keeps.up = False
-        if not shared and Path(location).parent.is_dir():
-            keeps.free_disk_bytes = shutil.disk_usage(Path(location).parent).free
+        if not shared and (folder := _folder_of(Path(location))).is_dir():
+            keeps.free_disk_bytes = shutil.disk_usage(folder).free
         return keeps
 
     def _hosted(self) -> Hosting:
         if self._hosting is None:
             raise UnauthenticatedError("the server hosts no benchmarks, and knows no organisers")
         return self._hosting
+
+
+def _folder_of(path: Path) -> Path:
+    """The folder of a file itself, where it is named by a link."""
+    return path.resolve().parent
 
 
 async def _send_all(

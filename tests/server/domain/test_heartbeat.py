@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import timedelta
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 import pytest
@@ -210,6 +211,23 @@ async def _store_is_up(hosted: Hosted) -> bool:
     request = server_service_pb2.GetServerRequest()
     answer = await stub.GetServer(request, metadata=hosted.organiser.metadata)
     return bool(answer.server.store.up)
+
+
+async def test_the_free_disk_is_that_of_the_file_and_not_that_of_a_link_to_it(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    asked: list[Path] = []
+
+    def usage(folder: Path) -> SimpleNamespace:
+        asked.append(folder)
+        return SimpleNamespace(free=1)
+
+    (tmp_path / "large").mkdir()
+    (tmp_path / "store.db").symlink_to(tmp_path / "large/store.db")
+    monkeypatch.setattr("vidscore_server.api.server.shutil.disk_usage", usage)
+    async with hosting(tmp_path) as hosted:
+        assert await _store_is_up(hosted)
+    assert asked == [tmp_path / "large"]
 
 
 @pytest.mark.slow

@@ -160,7 +160,7 @@ def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
         NameTakenError: If a benchmark of that name is there.
     """
     header = read_header(file)
-    _check_schema(header, transaction.schema())
+    refuse_schema(header, transaction.schema())
     rows = _in_newest_schema(header.schema, read_rows(file))
     if not header.benchmark:
         if not transaction.is_empty():
@@ -245,7 +245,16 @@ def _in_newest_schema(schema: str, rows: Iterator[Row]) -> Iterator[Row]:
     return ((table, {**added.get(table, {}), **values}) for table, values in rows)
 
 
-def _check_schema(header: BackupHeader, schema: str) -> None:
+def refuse_schema(header: BackupHeader, schema: str) -> None:
+    """Refuse a backup of tables that cannot be restored here.
+
+    Args:
+        header: Its header.
+        schema: Revision of the tables here.
+
+    Raises:
+        BackupError: If it is of others; it names the version that can.
+    """
     if header.schema != schema and header.schema not in _ADDED_SINCE:
         found = f"tables of revision {header.schema}, of vidscore {header.version}"
         expected = (

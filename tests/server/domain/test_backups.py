@@ -404,6 +404,7 @@ def test_a_backup_of_other_tables_names_the_version_that_can_restore_it(tmp_path
     file, location = made(tmp_path, [], schema="9999", version="7.7.7")
     with pytest.raises(BackupError, match=r"9999, of vidscore 7\.7\.7, expected revision"):
         restore(file, str(location))
+    assert not location.exists()
 
 
 async def test_a_name_that_is_taken_is_not_restored_over(hosted: Hosted, tmp_path: Path) -> None:

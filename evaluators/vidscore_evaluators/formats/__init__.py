@@ -61,6 +61,7 @@ from vidscore_evaluators.formats.source import (
     Source,
     Wanted,
     WantedFrames,
+    with_skipped,
 )
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.plausibility.warnings import warnings_of_positions
@@ -79,7 +80,6 @@ __all__ = [
     "read_pair",
     "read_source",
     "reads_by_sequence",
-    "with_skipped",
 ]
 
 AUTO = "auto"
@@ -196,13 +196,13 @@ def read_source(
     Raises:
         InputError: With every fault, each with file, line and column or entry.
     """
-    options = ReadOptions(**asdict(limits) | {"image_size": image_size, "wanted": wanted})
+    options = ReadOptions(**asdict(limits), image_size=image_size, wanted=wanted)
     return _read(path, _HowToRead(side, format_name, on_error, beside), options)
 
 
 def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Source:
     with opened(path, options) as place:
-        index = _index_of(place) if how.format_name in (AUTO, *_MIXING) else None
+        index = find_index(place) if how.format_name in (AUTO, *_MIXING) else None
         if index is None:
             reading = how.read(place, options)
         else:
@@ -215,12 +215,6 @@ def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Source:
         sizes = dict.fromkeys(source.annotations.sequences, options.image_size)
         source = replace(source, image_sizes=sizes)
     return with_skipped(source, reading.skipped)
-
-
-def _index_of(place: InputPath) -> InputPath | None:
-    """Where the index of a folder is, or that of the only folder of an archive; None for none."""
-    found = map(find_index, entrances(place))
-    return next((index for index in found if index is not None), None)
 
 
 class _HowToRead(Struct, frozen=True):
@@ -327,8 +321,7 @@ def read_pair(
     """
     if truth == detections == STANDARD_INPUT:
         raise InputError([Fault("standard input for both sides", "one of them as a file")])
-    facts = {"image_size": image_size, "wanted": wanted, "paired": True}
-    options = ReadOptions(**asdict(limits) | facts)
+    options = ReadOptions(**asdict(limits), image_size=image_size, wanted=wanted, paired=True)
     how = _HowToRead(Side.TRUTH, format_name, on_error)
     left, right = _both_sides(how, options, truth, detections)
     if len({left.format, right.format} - {None, *_MIXING}) > 1:
@@ -396,7 +389,7 @@ def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:
 
 def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:
     in_archive = isinstance(path, TreePath) and path.is_in_archive
-    if (named is None or named.name in _MIXING) and _index_of(path) is not None:
+    if (named is None or named.name in _MIXING) and find_index(path) is not None:
         return not in_archive
     if named is not None and not named.by_sequence:
         return False
@@ -498,12 +491,3 @@ def _is_of(known: Format, path: InputPath, head: bytes) -> bool:
 
 def _head(path: InputPath) -> bytes:
     return b"" if is_folder(path) else read_head(path, DATA)
-
-
-def with_skipped(source: Source, skipped: int) -> Source:
-    """A source with the warning that so many rows or entries were left out, if any."""
-    if not skipped:
-        return source
-    message = f"{source.name}: rows or entries that could not be used were left out"
-    warning = ReportWarning("skipped_rows", message, skipped)
-    return replace(source, warnings=(*source.warnings, warning))

@@ -19,6 +19,7 @@ from vidscore_evaluators.annotations import SequenceKey, concatenate, sequence_n
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     InputPath,
+    entrances,
     is_file,
     is_folder,
     read_bytes,
@@ -73,9 +74,9 @@ class SequenceIndex(Struct, frozen=True):
 
 
 def find_index(root: InputPath) -> InputPath | None:
-    """Where the index of a folder is; None where it has none."""
-    place = root / NAME
-    return place if is_folder(root) and is_file(place) else None
+    """Where the index of a folder is, or that of the only folder of an archive; None for none."""
+    places = (inner / NAME for inner in entrances(root) if is_folder(inner))
+    return next(filter(is_file, places), None)
 
 
 def read_index(root: InputPath, place: InputPath, options: ReadOptions) -> SequenceIndex:

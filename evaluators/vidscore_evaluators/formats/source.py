@@ -278,6 +278,15 @@ class Source(Struct, frozen=True, eq=False):
         )
 
 
+def with_skipped(source: Source, skipped: int) -> Source:
+    """A source with the warning that so many rows or entries were left out, if any."""
+    if not skipped:
+        return source
+    message = f"{source.name}: rows or entries that could not be used were left out"
+    warning = ReportWarning("skipped_rows", message, skipped)
+    return replace(source, warnings=(*source.warnings, warning))
+
+
 class FaultList(Struct, eq=False):
     """Faults in the order in which they were found; those beyond `MAXIMUM_FAULTS` are only counted.
 

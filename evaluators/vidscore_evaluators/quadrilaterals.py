@@ -4,7 +4,7 @@ What four corners stand for is their area, in whichever direction they go around
 this project:
 
 1. Four corners whose sides cross are taken for corners in the wrong order: they stand for their
-   convex hull.
+   convex hull. Whether they cross is told in double precision.
 2. A quadrilateral may be non-convex, may have corners on one line, and may repeat a corner, which
    makes it a triangle. A side that runs back along another (a spike) adds nothing.
 3. Without area it shares none with anything.

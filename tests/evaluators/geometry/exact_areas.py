@@ -37,6 +37,11 @@ def _turn(a: Point, b: Point, c: Point) -> Fraction:
     return (b[0] - a[0]) * (c[1] - a[1]) - (b[1] - a[1]) * (c[0] - a[0])
 
 
+def turns(corners: Sequence[Point]) -> list[Fraction]:
+    """Twice the signed area of each three corners."""
+    return [_turn(*three) for three in combinations(corners, 3)]
+
+
 def crosses(corners: Sequence[Point]) -> bool:
     """Whether opposite sides of a quadrilateral cross."""
     a, b, c, d = corners

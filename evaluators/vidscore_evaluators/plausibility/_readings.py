@@ -351,19 +351,20 @@ def _exchanged(view: _View) -> Finding | None:
 def _unrelated(view: _View) -> Finding | None:
     """Whether detections lie on the truth of other frames as well as on that of their own.
 
-    Among many boxes some overlap by chance, though few lie on one: then it is these that count.
+    Among many boxes some overlap by chance, though few lie on one: then these count, too.
     """
-    now = view.now
-    here = now.means if max(now.means) < _HARDLY else now.shares(_LIES_ON)
-    if max(here) >= _HARDLY or min(map(len, view.boxes)) < _LEAST_UNRELATED:
+    now, crowded = view.now, max(view.now.means) >= _HARDLY
+    if crowded and max(now.shares(_LIES_ON)) >= _HARDLY:
+        return None
+    if min(map(len, view.boxes)) < _LEAST_UNRELATED or (crowded and len(view.frames) == 1):
         return None
     if len(view.frames) > 1:
         far = view.far.fit(*view.boxes)
-        elsewhere = far.means if here == now.means else far.shares(_LIES_ON)
-        if max(here) > 1.25 * max(elsewhere):
+        pairs = [(now.means, far.means)]
+        if crowded:
+            pairs.append((now.shares(_LIES_ON), far.shares(_LIES_ON)))
+        if any(max(here) > 1.25 * max(elsewhere) for here, elsewhere in pairs):
             return None
-    elif here != now.means:
-        return None
     return _finding(UNRELATED, Side.DETECTIONS, view, now, view.pairing)
 
 

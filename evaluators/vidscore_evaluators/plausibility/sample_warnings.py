@@ -49,7 +49,7 @@ _READINGS = {
     ),
     "reads_from_another_origin": (
         "with {offset[0]:+.4g} to x and {offset[1]:+.4g} to y",
-        "check whether either side is of a part of the image, or of one with a border",
+        "check whether either side is of a part of the image, of one with a border, or frames late",
     ),
     "reads_as_shares_of_the_image": (
         "with {scale}",

@@ -123,6 +123,14 @@ def test_a_very_bad_detector_among_many_things_is_not_taken_for_one_of_other_vid
     assert score("map", *sides).warnings == ()
 
 
+def test_boxes_three_times_too_wide_are_not_taken_for_those_of_other_videos() -> None:
+    """None lies on one by a half, but they lie on their own ones more than on those elsewhere."""
+    truth, found = traffic()
+    thirds = (truth["x2"] - truth["x1"]) / 3
+    truth = truth | {"x1": truth["x1"] + thirds, "x2": truth["x2"] - thirds}
+    assert score("map", truth, found).warnings == ()
+
+
 @pytest.mark.parametrize("seed", [1, 2, 3])
 def test_boxes_with_width_and_height_exchanged_are_doubted(seed: int) -> None:
     """Their first corner is right, so that many lie on their object all the same."""

@@ -162,7 +162,11 @@ def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray
     positions = np.arange(len(frames), dtype=np.int64).repeat(counts)
     real = ~are_flagged(side.flags[objects], ObjectFlag.REGION)
     objects, positions = objects[real], positions[real]
-    boxes = _as_four(side.coordinates.take(objects, axis=0))
+    if side.masks is None:
+        boxes = _as_four(side.coordinates.take(objects, axis=0))
+    else:
+        # Boxes that come with masks may be anything: those around the masks are compared.
+        boxes = side.masks.boxes().take(objects, axis=0)
     if (counts > BOXES_PER_FRAME).any():
         kept = _most_confident(positions, side.confidences[objects], boxes)
         objects, positions, boxes = objects[kept], positions[kept], boxes.take(kept, axis=0)

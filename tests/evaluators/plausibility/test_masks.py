@@ -7,6 +7,7 @@ import pytest
 from msgspec.structs import replace
 from tests.evaluators.test_mask_base import HEIGHT, WIDTH, box_pixels, masks_of, with_masks
 
+from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.plausibility.inputs import warnings_of_side
 from vidscore_evaluators.testing import Thing, make_annotations
@@ -80,3 +81,22 @@ def test_one_box_with_two_masks_is_no_object_twice() -> None:
         for shown in (images, images[:1] * 2)
     ]
     assert ["same_box_twice" in found for found in twice] == [False, True]
+
+
+def test_boxes_that_come_with_masks_say_nothing_of_where_objects_are() -> None:
+    """Results of segmentation may have any: all 0, or the whole image."""
+    places = np.random.default_rng(1).integers(0, 20, (24, 2))
+    things = {
+        frame: [
+            Thing((x, y, x + 12.0, y + 9.0), "car", 0.5 + frame / 100)
+            for x, y in places[2 * frame : 2 * frame + 2].tolist()
+        ]
+        for frame in range(12)
+    }
+    found = with_masks(make_annotations({("", "street"): things}))
+    truth = replace(found, confidences=np.ones(found.object_count))
+    assert score("map", truth, found, base="mask").warnings == ()
+    unknown = replace(found, coordinates=np.zeros_like(found.coordinates))
+    report = score("map", truth, unknown, base="mask")
+    assert report.value("ap") == 1.0
+    assert [warning.code for warning in report.warnings] == ["boxes_beside_masks"]

@@ -71,7 +71,7 @@ def open_executor(settings: Settings, workers: WorkerPool) -> JobRunner:
     try:
         import distributed  # noqa: F401, PLC0415 - few servers need it
     except ImportError:
-        raise MissingExtraError("an executor of Dask", "distributed", "dask") from None
+        raise MissingExtraError("executors of Dask", "distributed", "dask") from None
     return DaskRunner(settings.executor, workers)
 
 

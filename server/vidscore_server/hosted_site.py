@@ -20,7 +20,7 @@ try:
     from vidscore_server.web.site.spool import Spool, UploadLimits
     from vidscore_server.web.site.visit import Site
 except ImportError:
-    raise MissingExtraError("the site", "Starlette, Jinja2 and uvicorn", "web") from None
+    raise MissingExtraError("pages of the site", "Starlette, Jinja2 and uvicorn", "web") from None
 
 if TYPE_CHECKING:
     import grpc

@@ -64,5 +64,20 @@ def test_no_code_escapes_the_run_by_its_language(page: Path) -> None:
     assert not found, f"lines {found}"
 
 
+NEEDS_TOKEN = re.compile(
+    r"^\$ vidscore (benchmark (?!new)|submi|leaderboard|queue|token|invitation|audit|backup|live )",
+    re.MULTILINE,
+)
+
+
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_a_page_says_where_the_token_is_kept_before_a_command_wants_it(page: Path) -> None:
+    """The server of these tests has put one into the environment; that of a reader has not."""
+    text = page.read_text("utf-8")
+    first = NEEDS_TOKEN.search(text)
+    if first is not None:
+        assert re.search("VIDSCORE_TOKEN|vidscore login", text[: first.start()])
+
+
 def left_out(page: Path) -> list[Block]:
     return [block for block in blocks(page.read_text("utf-8")) if "norun" in block.words]

@@ -79,5 +79,18 @@ def test_a_page_says_where_the_token_is_kept_before_a_command_wants_it(page: Pat
         assert re.search("VIDSCORE_TOKEN|vidscore login", text[: first.start()])
 
 
+@pytest.mark.parametrize("page", PAGES, ids=name_of)
+def test_what_a_page_shows_can_be_typed_from_its_beginning_to_its_end(page: Path) -> None:
+    """Here each command has a shell of its own, and all files of the page are there at once."""
+    typed = ""
+    for block in blocks(page.read_text("utf-8")):
+        if block.file is not None:
+            needed = re.search(rf"(?<![\w/.]){re.escape(block.file)}(?!\w)", typed)
+            assert needed is None, f"line {block.line}: {block.file} was needed before"
+        elif block.language == "console" and "norun" not in block.words:
+            typed += block.text
+    assert "$ export " not in typed
+
+
 def left_out(page: Path) -> list[Block]:
     return [block for block in blocks(page.read_text("utf-8")) if "norun" in block.words]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from typing import Any
 
 from tests.support.tree import ROOT
@@ -25,10 +26,16 @@ class Watched:
             self.complaints.append(message.text)
 
     def violations(self) -> list[str]:
-        """What axe finds."""
+        """What axe finds, and ids that two elements have: labels name the first of them alone."""
         self.page.evaluate(AXE.read_text("utf-8"))
         found = self.page.evaluate("axe.run()")["violations"]
-        return [f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found]
+        ids: list[str] = self.page.evaluate(
+            "[...document.querySelectorAll('[id]')].map(one => one.id)"
+        )
+        return [
+            *(f"{one['id']}: {one['nodes'][0]['html'][:200]}" for one in found),
+            *(f"id {one} is there twice" for one, count in Counter(ids).items() if count > 1),
+        ]
 
     def overflow(self) -> int:
         """Pixels that the page is wider than the window."""

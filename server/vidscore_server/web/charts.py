@@ -202,11 +202,12 @@ def _ranged(line: Line, at: int) -> str:
     return f"{value} ({low} to {high})"
 
 
-def report_charts(reports: Mapping[str, Sequence[Report]]) -> list[Context]:
+def report_charts(reports: Mapping[str, Sequence[Report]], first: int = 0) -> list[Context]:
     """Curves of reports over everything, or over the one domain that there is.
 
     Args:
         reports: Of each system, by its name, a report for each evaluator.
+        first: Number of charts that stand before them on their page.
     """
     charts: list[Context] = []
     systems = list(reports)
@@ -215,7 +216,8 @@ def report_charts(reports: Mapping[str, Sequence[Report]]) -> list[Context]:
             if curve.label is not None or curve.domain is not None or len(curve.columns) < 2:
                 continue
             same = [_same_curve(report.curves, curve) for report in own]
-            charts.append(_report_chart(systems, own[0].evaluator, curve, same, len(charts)))
+            number = first + len(charts)
+            charts.append(_report_chart(systems, own[0].evaluator, curve, same, number))
             if len(charts) == MOST_CHARTS:
                 return charts
     return charts

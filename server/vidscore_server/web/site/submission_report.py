@@ -102,20 +102,20 @@ def shown_scores(
         ranking: Measures that rank under each evaluator, first one first.
         spread: Whether intervals over sequences are told.
     """
-    found = []
+    found: list[ShownScore] = []
+
+    def add(score: Mapping[str, Any], over: str) -> None:
+        charts = sum(len(shown.charts) for shown in found)
+        found.append(shown_score(score, title, ranking, over, spread=spread, charts_before=charts))
+
     for score in scores:
         private = score.get("private_report")
         over = "everything" if private is None else "all sequences that are not private"
-        found.append(shown_score(score, title, ranking, over, spread=spread))
+        add(score, over)
         if score.get("streaming_report") is not None:
-            online = {**score, "report": score["streaming_report"]}
-            told = f"{over}, by streaming accuracy"
-            found.append(shown_score(online, title, ranking, told, spread=spread))
+            add({**score, "report": score["streaming_report"]}, f"{over}, by streaming accuracy")
         if private is not None:
-            of_private = {**score, "report": private}
-            found.append(
-                shown_score(of_private, title, ranking, "the private sequences", spread=spread)
-            )
+            add({**score, "report": private}, "the private sequences")
     return found
 
 
@@ -127,6 +127,7 @@ def shown_score(
     *,
     drawn: bool = True,
     spread: bool = False,
+    charts_before: int = 0,
 ) -> ShownScore:
     """A score for a page.
 
@@ -137,6 +138,7 @@ def shown_score(
         over: What it is over.
         drawn: Whether its curves are drawn.
         spread: Whether intervals over sequences are told.
+        charts_before: Number of charts that stand before its own on the page.
     """
     report = report_of(score["report"])
     rows = report.rows()
@@ -169,7 +171,7 @@ def shown_score(
         ),
         part_count=len(of_parts),
         warnings=tuple(warning.message for warning in report.warnings),
-        charts=report_charts({title: [report]}) if drawn else (),
+        charts=report_charts({title: [report]}, charts_before) if drawn else (),
     )
 
 

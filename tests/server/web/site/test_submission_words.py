@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from typing import Any
 
@@ -137,7 +138,17 @@ def test_a_score_over_private_sequences_is_a_table_of_its_own() -> None:
                 "value": {"count": None, "number": None},
             }
         ],
-        "curves": [],
+        "curves": [
+            {
+                "name": "f1_by_threshold",
+                "domain": None,
+                "label": None,
+                "columns": [
+                    {"name": name, "values": [{"count": None, "number": end} for end in (0.0, 1.0)]}
+                    for name in ("threshold", "f1")
+                ],
+            }
+        ],
         "warnings": [],
         "preset": None,
     }
@@ -146,5 +157,9 @@ def test_a_score_over_private_sequences_is_a_table_of_its_own() -> None:
     assert public.over == "all sequences that are not private"
     assert private.over == "the private sequences"
     assert private.figures == (("f1", "undefined"),)
+    drawn = [chart["svg"] for shown in (public, private) for chart in shown.charts]
+    names = [re.findall(r' id="([^"]+)"', svg) for svg in drawn]
+    assert len(drawn) == 2
+    assert not set(names[0]) & set(names[1])  # each is announced by its own name
     [alone] = shown_scores([{"report": report, "partial": False}], "one", {})
     assert alone.over == "everything"

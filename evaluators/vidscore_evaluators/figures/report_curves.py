@@ -10,6 +10,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, ParameterError, UnknownEvaluatorError
+from vidscore_evaluators.explanation.titles import axis_title, measure_title
 from vidscore_evaluators.figures.axes import Axis
 from vidscore_evaluators.figures.curves import CurveChart, Line
 from vidscore_evaluators.names import name_advice
@@ -31,7 +32,7 @@ class DrawnCurves(Struct, frozen=True, eq=False):
     """What is to be drawn.
 
     Attributes:
-        title: What it is, such as ``roc``.
+        title: What it is, such as ``ROC``.
         x: The axis below.
         y: The axis at the left.
         lines: The lines; an only one of a system without a name has no label.
@@ -86,7 +87,7 @@ def choose_curves(
     report = reports[found[0][0]]
     logarithmic = all(_is_geometric(line.x) for line in lines)
     return DrawnCurves(
-        name.replace("_", " "),
+        measure_title(name),
         Axis(_axis_label(across, report), logarithmic=logarithmic),
         Axis(_axis_label(up, report)),
         lines,
@@ -178,7 +179,7 @@ def _is_geometric(values: FloatArray) -> bool:
 
 def _axis_label(column: str, report: Report) -> str:
     """What a column is called, with its unit."""
-    words = column.removesuffix("_px").replace("_", " ")
+    words = axis_title(column.removesuffix("_px"))
     unit = "px" if column.endswith("_px") else _unit(column, report)
     return f"{words} ({unit})" if unit else words
 

@@ -44,8 +44,8 @@ def test_a_curve_is_drawn_over_its_axes_with_gaps_where_it_is_undefined() -> Non
     [line] = axes.get_lines()
     np.testing.assert_array_equal(line.get_xdata(), [0.0, 0.5, 1.0])
     np.testing.assert_array_equal(line.get_ydata(), [1.0, 0.5, np.nan])
-    assert (axes.get_xlabel(), axes.get_ylabel()) == ("threshold", "f1")
-    assert axes.get_title() == "f1 by threshold"
+    assert (axes.get_xlabel(), axes.get_ylabel()) == ("threshold", "F1")
+    assert axes.get_title() == "F1 by threshold"
     assert axes.get_legend() is None
     assert axes.get_ylim()[0] <= 0.0
 
@@ -66,7 +66,7 @@ def test_samples_at_equal_ratios_have_a_logarithmic_axis() -> None:
 def test_units_stand_in_parentheses() -> None:
     own = Curve("mse_by_frame", {"frame": (0, 1), "mse": (1.0, 2.0)})
     drawn = choose_curves({"": report(own, evaluator="spotgeo")}, "mse_by_frame")
-    assert (drawn.x.label, drawn.y.label) == ("frame", "mse (px^2)")
+    assert (drawn.x.label, drawn.y.label) == ("frame", "MSE (px^2)")
     other = Curve("error", {"frame": (0, 1), "error_px": (1.0, 2.0)})
     assert choose_curves({"": report(other)}, "error").y.label == "error (px)"
 

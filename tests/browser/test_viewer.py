@@ -201,3 +201,14 @@ def test_a_page_can_be_printed(tab: Any, address: str) -> None:
     watched.page.emulate_media(media="print")
     assert watched.page.pdf()[:4] == b"%PDF"
     assert watched.page.locator(".btn:visible").count() == 0
+
+
+def test_tables_of_printed_curves_stay_beside_each_other(tab: Any, address: str) -> None:
+    watched = tab(address, viewport={"width": 718, "height": 1000})  # A4 within its margins
+    watched.page.emulate_media(media="print")
+    beyond = watched.page.evaluate(
+        "[...document.querySelectorAll('.two .data table')].map(one => "
+        "one.getBoundingClientRect().right - one.closest('figure').getBoundingClientRect().right)"
+    )
+    assert len(beyond) >= 2
+    assert max(beyond) < 1

@@ -8,6 +8,7 @@ import shlex
 import signal
 import subprocess
 from pathlib import Path
+from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
@@ -129,7 +130,8 @@ def run_in_a_shell(line: str) -> str:
 
 
 @pytest.mark.nightly
-def test_the_site_of_the_demo_shows_its_boards_until_ctrl_c() -> None:
+@pytest.mark.parametrize("sign", [signal.SIGINT, signal.SIGTERM])
+def test_the_site_of_the_demo_shows_its_boards_until_ctrl_c(sign: signal.Signals) -> None:
     command = [str(BINARY), "demo", "--web", "127.0.0.1:0", "--speed", "1000"]
     with subprocess.Popen(command, stdout=subprocess.PIPE, encoding="utf-8") as process:
         assert process.stdout is not None
@@ -148,8 +150,10 @@ def test_the_site_of_the_demo_shows_its_boards_until_ctrl_c() -> None:
             "falcon",
             "mole",
         ]
-        process.send_signal(signal.SIGINT)
+        process.send_signal(sign)
         assert process.wait(60) == 0
+    with pytest.raises(URLError):
+        urlopen(f"{site[0]}/benchmarks/streets/board")
 
 
 def test_the_examples_of_the_help_are_those_that_run_here() -> None:

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
+import signal
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import suppress
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 from rich.console import Group, RenderableType
@@ -53,7 +54,7 @@ def demonstrate(
     """
     _say("vidscore demo: two simulated detectors compete in two hosted benchmarks.", style="bold")
     shows = make_shows(seed)
-    with tempfile.TemporaryDirectory() as temporary:
+    with _ending_at_sigterm(), tempfile.TemporaryDirectory() as temporary:
         store = Path(temporary) / "site.db"
         secret = make_store(store)
         with ServerProcess("--workers", "1", "--store", str(store)) as server:
@@ -83,7 +84,7 @@ def show_site(seed: int, speed: float, web: str, make_store: Callable[[Path], st
     """
     _say("vidscore demo: two simulated detectors compete, and a site shows it.", style="bold")
     shows = make_shows(seed)
-    with tempfile.TemporaryDirectory() as temporary:
+    with _ending_at_sigterm(), tempfile.TemporaryDirectory() as temporary:
         store = Path(temporary) / "site.db"
         secret = make_store(store)
         options = ("--workers", "1", "--store", str(store), "--web", web)
@@ -99,6 +100,16 @@ def show_site(seed: int, speed: float, web: str, make_store: Callable[[Path], st
             _say(f"\nThe site stays at {server.site} until Ctrl-C.")
             with suppress(KeyboardInterrupt):
                 threading.Event().wait()
+
+
+@contextmanager
+def _ending_at_sigterm() -> Iterator[None]:
+    """SIGTERM is Ctrl-C, so that neither the server nor its store is left behind."""
+    before = signal.signal(signal.SIGTERM, signal.default_int_handler)
+    try:
+        yield
+    finally:
+        signal.signal(signal.SIGTERM, before)
 
 
 def _compete(

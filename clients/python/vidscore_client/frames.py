@@ -8,6 +8,7 @@ copied, so they must not change until the stream has ended.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from enum import IntFlag
@@ -261,6 +262,7 @@ def integers(
         InputError: If it is no column of `length` integers, or one is too large.
     """
     expected = "integers" if length is None else f"{length} integers"
+    _refuse_hidden(name, values, expected)
     try:
         array = np.array(values) if copy else np.asarray(values)
     except (ValueError, TypeError, OverflowError):
@@ -309,7 +311,18 @@ def label_text(value: object) -> str:
     return parse_string("labels", value)
 
 
+def _refuse_hidden(name: str, values: object, expected: str) -> None:
+    """Refuse values that a mask hides, which numpy would give as they are behind it."""
+    masked = sys.modules.get("numpy.ma")  # loaded wherever there is one of its arrays
+    if masked is not None and isinstance(values, masked.MaskedArray) and masked.is_masked(values):
+        raise InputError(name, "values that a mask hides", expected)
+
+
 def _convert(name: str, values: ArrayLike, expected: str, *, copy: bool) -> FloatArray:
+    _refuse_hidden(name, values, expected)
+    dtype = getattr(values, "dtype", None)
+    if getattr(dtype, "kind", "") in ("m", "M", "c"):  # numbers of any unit, or half of them
+        raise InputError(name, f"values of type {dtype}", expected)
     try:
         if copy:
             return np.array(values, dtype=np.float64)

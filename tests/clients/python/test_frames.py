@@ -109,6 +109,12 @@ def test_a_part_holds_the_frames_and_objects_of_its_range() -> None:
         ("frame_flags", [0]),
         ("frame_times_s", [1.0]),
         ("frame_times_s", ["noon", "one"]),
+        ("coordinates", np.ma.masked_equal([[1, 2, 3, 0]] * 3, 0)),
+        ("confidences", np.ma.masked_equal([0.5, 0.0, 1.0], 0.0)),
+        ("track_ids", np.ma.masked_equal([1, 2, 3], 2)),
+        ("frame_times_s", np.array([40, 80], dtype="timedelta64[ms]")),
+        ("frame_times_s", np.array(["2026-01-01", "2026-01-02"], dtype="datetime64[D]")),
+        ("coordinates", np.full((3, 4), 1j)),
         ("columns['area']", {"area": [1.0]}),
         ("columns", {3: [1.0, 2.0, 3.0]}),
         ("sequences", (("d", 3), ("d", "b"))),
@@ -148,6 +154,7 @@ def test_plain_lists_arrays_and_empty_frames_are_taken() -> None:
     assert single([]).coordinates.shape == (0, 4)
     assert single(np.zeros((0, 4)), labels=[], confidences=[]).object_count == 0
     assert single(frame=np.int64(7)).number == 7
+    assert single(confidences=np.ma.masked_equal([0.5], 0.0)).confidences == [0.5]
 
 
 @pytest.mark.parametrize(

@@ -230,6 +230,7 @@ class Sender:
         """End at once; in a forked process, forget the stream, which is another one's."""
         self.left = True
         if not self._home.is_here:
+            self.state.end(aborted())  # without the lock, which may be held for ever
             return
         self._end(aborted())
         self._worker.cancel()

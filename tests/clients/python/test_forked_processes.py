@@ -62,7 +62,7 @@ def test_a_forked_process_is_told_that_the_submission_is_not_its_own(
         fake.target,
         opened='client.submit("streets", "run")',
         ends="stream.flush, stream.close, stream.seal",
-        leave="stream.abort()",
+        leave="stream.abort(); stream.close()",
         finish='stream.send("a", 2, []); stream.close()',
     )
     assert printed == "0\n"

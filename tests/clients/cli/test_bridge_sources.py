@@ -85,6 +85,39 @@ def given(source: Source, most: int) -> list[Message]:
     return found
 
 
+def _has_ipv6() -> bool:
+    try:
+        with socket.create_server(("::1", 0), family=socket.AF_INET6):
+            return True
+    except OSError:
+        return False
+
+
+@pytest.mark.skipif(not _has_ipv6(), reason="this machine has no IPv6")
+def test_a_source_listens_at_an_address_of_ipv6(tmp_path: Path) -> None:
+    port = free_port()
+    streams = SocketSource(urlsplit(f"tcp://[::1]:{port}"), Framing.LINES)
+    streams.open(None)
+    with socket.create_connection(("::1", port)) as connection:
+        connection.sendall(b"a\n")
+        assert taken(streams, 1) == [b"a"]
+    streams.close()
+    datagrams = DatagramSource(urlsplit(f"udp://[::1]:{port}"), Spool(tmp_path / "spool", 1 << 20))
+    datagrams.open(None)
+    with socket.socket(socket.AF_INET6, socket.SOCK_DGRAM) as sending:
+        sending.sendto(b"b", ("::1", port))
+    assert taken(datagrams, 1) == [b"b"]
+    datagrams.close()
+
+
+def test_a_unix_socket_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+    source = SocketSource(urlsplit(f"unix://{tmp_path}/nowhere/a.sock"), Framing.LINES)
+    with pytest.raises(FileNotFoundError) as caught:
+        source.open(None)
+    assert caught.value.filename == f"{tmp_path}/nowhere/a.sock"
+    source.close()
+
+
 def test_a_message_that_is_too_long_ends_its_own_connection_alone(
     listening: tuple[SocketSource, tuple[str, int]],
 ) -> None:

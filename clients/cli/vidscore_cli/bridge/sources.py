@@ -207,10 +207,13 @@ class SocketSource:
                 if path.is_socket():
                     path.unlink()
             self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
-            self._listener.bind(str(path))
+            try:
+                self._listener.bind(str(path))
+            except OSError as error:
+                raise OSError(error.errno, error.strerror or str(error), str(path)) from None
         else:
-            host, port = host_and_port(self._address)
-            self._listener = socket.create_server((host, port))
+            place = host_and_port(self._address)
+            self._listener = socket.create_server(place, family=_family(place))
         self._listener.listen()
         self._listener.setblocking(False)  # a connection may end before it is accepted
         self._selector.register(self._listener, selectors.EVENT_READ, None)
@@ -297,7 +300,7 @@ class DatagramSource:
         self._spool = spool
         self._is_closing = False
         self._failed: OSError | None = None
-        self._socket = socket.socket(socket.AF_INET, socket.SOCK_DGRAM)
+        self._socket = socket.socket(_family(host_and_port(address)), socket.SOCK_DGRAM)
         self._listener = threading.Thread(target=self._listen, name="bridge-udp", daemon=True)
 
     @property
@@ -353,6 +356,10 @@ class DatagramSource:
         self._socket.close()
         self._listener.join(1.0)
         self._spool.close()
+
+
+def _family(place: tuple[str, int]) -> socket.AddressFamily:
+    return socket.AF_INET6 if ":" in place[0] else socket.AF_INET
 
 
 def host_and_port(address: SplitResult) -> tuple[str, int]:

@@ -1,6 +1,7 @@
 /** Submissions to hosted benchmarks. */
 
 import { randomUUID } from "node:crypto";
+import { setTimeout } from "node:timers/promises";
 import { type Abortable, anyOf } from "./aborting.js";
 import type { Connection } from "./connection.js";
 import { DeadlineError, InputError, type VidscoreError } from "./errors.js";
@@ -116,7 +117,7 @@ export class Submissions {
         if (options.signal?.aborted) {
           throw thrown;
         }
-        await this.#sleep(retrying.delayMs(thrown as VidscoreError, now()));
+        await this.#sleep(retrying.delayMs(thrown as VidscoreError, now()), options.signal);
       }
     }
   }
@@ -167,7 +168,11 @@ export class Submissions {
         }
         // A call that lasted as long as it may has failed at nothing.
         const quiet = error.code === "DEADLINE_EXCEEDED";
-        await this.#sleep(quiet ? retry.initialMs : retrying.delayMs(error, now()));
+        if (quiet) {
+          retrying.progress();
+        }
+        const delayMs = quiet ? retry.initialMs : retrying.delayMs(error, now());
+        await this.#sleep(delayMs, options.signal);
       }
     }
   }
@@ -220,8 +225,12 @@ export class Submissions {
     }
   }
 
-  #sleep(delayMs: number): Promise<void> {
-    return new Promise((resolve) => setTimeout(resolve, delayMs));
+  /** Wait, no longer than until the caller gives up or the client is closed. */
+  async #sleep(delayMs: number, given: AbortSignal | undefined): Promise<void> {
+    const ended = new AbortController();
+    const signal = anyOf([this.#connection.closing, given], ended);
+    await setTimeout(delayMs, undefined, { signal }).catch(() => undefined);
+    ended.abort();
   }
 
   get #service() {

@@ -33,6 +33,8 @@ class Stored {
   state = SubmissionState.RECEIVING;
   silent = false;
   geometry = Geometry.BOX;
+  /** What the next watches fail with. */
+  readonly watchFaults: Code[] = [];
   /** Limits that are stated where a stream is opened. */
   limits: Record<string, bigint> = {};
   /** Frames of each batch that came. */
@@ -87,6 +89,10 @@ async function storing(t: TestContext): Promise<Played & { stored: Stored }> {
         return { submission: stored.message() };
       },
       async *watchSubmission() {
+        const code = stored.watchFaults.shift();
+        if (code !== undefined) {
+          throw new ConnectError("broken", code);
+        }
         yield { submission: stored.message(), scores: [] };
       },
     });
@@ -262,6 +268,26 @@ test("a watch that is left early leaves no timer behind", async (t) => {
     break;
   }
   assert.ok(timers() <= before);
+});
+
+test("a watch that was quiet for a while has the whole time again to go over a break", async (t) => {
+  const { client, stored } = await storing(t);
+  stored.state = SubmissionState.SCORED;
+  stored.watchFaults.push(Code.Unavailable, Code.DeadlineExceeded, Code.Unavailable);
+  const retry = { ...RETRY, giveUpAfterMs: 0 };
+  assert.equal((await client.submissions.wait("streets/run", { retry })).state, "scored");
+});
+
+test("a wait between two tries ends with its signal, and with the client", async (t) => {
+  const { client, stored } = await storing(t);
+  const retry = { initialMs: 60_000, maximumMs: 60_000 };
+  const break_ = () => stored.watchFaults.push(Code.Unavailable, Code.Unavailable);
+  break_();
+  const waiting = { retry, signal: AbortSignal.timeout(50) };
+  await assert.rejects(client.submissions.wait("streets/run", waiting), CallCancelledError);
+  break_();
+  setTimeout(() => client.abort(), 50);
+  await assert.rejects(client.submissions.wait("streets/run", { retry }), ClosedError);
 });
 
 test("closing the client delivers what its streams have taken", async (t) => {

@@ -44,6 +44,7 @@ class Consumer:
         self.rounds = list(rounds)
         self.partitions = partitions
         self.listings: list[KafkaError] = []
+        self.topic_errors: list[KafkaError] = []
         self.assigned: list[tuple[int, int]] = []
         self.committed: dict[int, int] = {}
         self.configuration: dict[str, object] = {}
@@ -56,7 +57,8 @@ class Consumer:
         assert timeout > 0
         if self.listings:
             raise KafkaException(self.listings.pop())
-        found = SimpleNamespace(error=None, partitions=dict.fromkeys(range(self.partitions)))
+        error = self.topic_errors.pop() if self.topic_errors else None
+        found = SimpleNamespace(error=error, partitions=dict.fromkeys(range(self.partitions)))
         return SimpleNamespace(topics={topic: found})
 
     def poll(self, timeout_s: float) -> None:
@@ -100,13 +102,29 @@ def test_each_message_has_the_offsets_of_all_partitions_behind_it() -> None:
     assert consumer.committed == {0: 8, 1: 4}
 
 
-def test_a_broker_that_is_away_is_waited_for() -> None:
+def test_a_broker_that_is_away_is_waited_for_and_told(capsys: pytest.CaptureFixture[str]) -> None:
     consumer = Consumer(1, [Given(0, -1, AWAY), Given(0, 0, b"a")])
-    consumer.listings = [AWAY]
+    consumer.listings = [AWAY, AWAY]
+    opened = source(consumer)
+    opened.open(None)
+    assert opened.read(0.0) == opened.read(0.0) == []
+    away = "Warning: host: the broker is away ({}); it is tried again\n"
+    assert capsys.readouterr().err == away.format(AWAY.str())
+    assert opened.read(0.0) == [Message(b"a", "found", {"0": 1}, place="partition 0, offset 0")]
+    assert capsys.readouterr().err == "host: the broker is there\n"
+    opened._on_error(KafkaError(KafkaError._ALL_BROKERS_DOWN))
+    assert capsys.readouterr().err.startswith("Warning: host: the broker is away (")
+
+
+def test_a_topic_that_is_not_there_yet_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+    consumer = Consumer(1)
+    consumer.topic_errors = [KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)]
     opened = source(consumer)
     opened.open(None)
     assert opened.read(0.0) == []
-    assert opened.read(0.0) == [Message(b"a", "found", {"0": 1}, place="partition 0, offset 0")]
+    assert capsys.readouterr().err.startswith("Warning: host: the topic found is away (")
+    assert opened.read(0.0) == []
+    assert capsys.readouterr().err == "host: the topic found is there\n"
 
 
 @pytest.mark.parametrize(

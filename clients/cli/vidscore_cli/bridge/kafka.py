@@ -10,6 +10,7 @@ from typing import Any, ClassVar
 
 import click
 
+from vidscore_cli.bridge.absence import Absence
 from vidscore_cli.bridge.access import BrokerAccess
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 
@@ -58,6 +59,8 @@ class KafkaSource:
         self._topic = access.topic
         if not self._topic:
             raise click.UsageError(f"{access.address.geturl()}: a topic is missing")
+        self._absence = Absence(access.bare_host)
+        self._topic_absence = Absence(access.bare_host, f"the topic {self._topic}")
         self._refused: str | None = None
         self._next: dict[str, int] = {}
         self._is_assigned = False
@@ -89,10 +92,15 @@ class KafkaSource:
             topic = self._consumer.list_topics(self._topic, timeout=_LOOK_S).topics[self._topic]
         except KafkaException as error:
             self._refuse(error.args[0])
+            self._consumer.poll(0)  # lets what is wrong with the connection be told
+            self._say_away(error.args[0])
             return None
+        self._absence.end()
         if topic.error is not None:
             self._refuse(topic.error)
+            self._topic_absence.begin(topic.error.str())
             return None
+        self._topic_absence.end()
         if len(topic.partitions) > MOST_PARTITIONS:
             found = f"{self._topic} has {len(topic.partitions)} partitions"
             raise click.ClickException(f"{found}; at most {MOST_PARTITIONS} are read")
@@ -101,6 +109,12 @@ class KafkaSource:
     def _on_error(self, error: Any) -> None:
         if error.code() in _LASTING:
             self._refused = error.str()
+        elif error.code() == KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - its public name
+            self._say_away(error)
+
+    def _say_away(self, error: Any) -> None:
+        if self._refused is None:
+            self._absence.begin(error.str())
 
     def _refuse(self, error: Any) -> None:
         """End the run for what does not pass by waiting.
@@ -125,13 +139,13 @@ class KafkaSource:
             raise click.ClickException(f"the broker refuses: {self._refused}")
         self._is_assigned = self._is_assigned or self._assign()
         if not self._is_assigned:
-            self._consumer.poll(0)  # lets what is wrong with the connection be told
             return []
         messages: list[Message] = []
         for found in self._consumer.consume(MOST_MESSAGES, timeout_s):
             if found.error() is not None:
                 self._refuse(found.error())
                 continue
+            self._absence.end()
             number, offset = found.partition(), found.offset()
             self._next[str(number)] = offset + 1
             place = f"partition {number}, offset {offset}"
@@ -152,6 +166,7 @@ class KafkaSource:
 
     def close(self) -> None:
         """Leave the broker."""
+        self._absence.close()
         self._consumer.close()
 
 

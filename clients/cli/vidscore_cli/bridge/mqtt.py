@@ -12,6 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import click
 
+from vidscore_cli.bridge.absence import Absence
 from vidscore_cli.bridge.access import BrokerAccess, lasting_tls_error
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 from vidscore_cli.bridge.spool import Spool
@@ -77,7 +78,8 @@ class MqttSource:
         self._access = access
         self._topic = access.topic
         _check_address(access)
-        self._is_away = self._is_closing = self._has_come = False
+        self._absence = Absence(access.bare_host)
+        self._has_come = False
         self._subscribed_s: float | None = None
         # None stands for something in the spool, and is there at most once.
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
@@ -125,9 +127,7 @@ class MqttSource:
         if reason.is_failure:
             self._refused = str(reason)
             return
-        if self._is_away:
-            self._is_away = False
-            say(f"{self._access.bare_host}: the broker is there", err=True)
+        self._absence.end()
         client.subscribe(self._topic, qos=_QOS)
 
     def _on_subscribe(self, _client: Any, _data: Any, _mid: Any, reasons: Any, _: Any) -> None:
@@ -147,12 +147,8 @@ class MqttSource:
         self._say_away(f"the connection has ended: {reason}")
 
     def _say_away(self, reason: str) -> None:
-        """Say that the broker is away, when it begins to be."""
-        if self._is_away or self._is_closing or self._refused is not None:
-            return
-        self._is_away = True
-        text = f"the broker is away ({reason}); it is tried again"
-        say(f"Warning: {self._access.bare_host}: {text}", err=True)
+        if self._refused is None:
+            self._absence.begin(reason)
 
     def _on_message(self, _client: Any, _data: Any, message: MQTTMessage) -> None:
         if message.qos:
@@ -242,7 +238,7 @@ class MqttSource:
 
     def close(self) -> None:
         """Leave the broker; it keeps the session."""
-        self._is_closing = True
+        self._absence.close()
         self._client.disconnect()
         self._client.loop_stop()
         if self._spool is not None:

@@ -11,6 +11,7 @@ from typing import Any, ClassVar
 
 import click
 
+from vidscore_cli.bridge.absence import Absence
 from vidscore_cli.bridge.access import BrokerAccess, lasting_tls_error
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 
@@ -64,6 +65,7 @@ class NatsSource:
         self._progress: Any = None
         self._pending: dict[int, Any] = {}
         self._given = 0
+        self._absence = Absence(access.bare_host)
         self._refused: str | None = None
 
     def open(self, offset: object) -> None:
@@ -89,6 +91,8 @@ class NatsSource:
                 max_reconnect_attempts=-1,
                 reconnect_time_wait=_PAUSE_S,
                 error_cb=self._on_error,
+                disconnected_cb=self._on_disconnected,
+                reconnected_cb=self._on_connected,
             )
         subject = next(iter(self._access.query.get("subject", [])), None)
         try:
@@ -122,10 +126,14 @@ class NatsSource:
         try:
             if self._subscription is None:
                 await asyncio.wait_for(self._connect(), _CLOSE_S)
+                await self._on_connected()
             found = await self._subscription.fetch(MOST_MESSAGES, timeout=timeout_s)
         except TimeoutError:
+            if self._subscription is None:
+                self._say_away(f"no answer within {_CLOSE_S:g} s")
             return []
-        except (NatsError, OSError, ServiceUnavailableError):
+        except (NatsError, OSError, ServiceUnavailableError) as error:
+            self._say_away(str(error) or type(error).__name__)
             await asyncio.sleep(timeout_s)  # it is away, or about to be there
             return []
         except APIError as error:
@@ -159,6 +167,7 @@ class NatsSource:
 
     def close(self) -> None:
         """Leave the broker; it keeps the consumer."""
+        self._absence.close()
         if not self._thread.is_alive():
             return
         with suppress(Exception):  # a broker that is away needs no farewell
@@ -171,6 +180,18 @@ class NatsSource:
         if "authorization" in str(error).lower():
             self._refused = str(error)
         self._refused = lasting_tls_error(error) or self._refused
+        if isinstance(error, OSError):
+            self._say_away(error.strerror or str(error))
+
+    async def _on_disconnected(self) -> None:
+        self._say_away("the connection has ended")
+
+    def _say_away(self, reason: str) -> None:
+        if self._refused is None:
+            self._absence.begin(reason)
+
+    async def _on_connected(self) -> None:
+        self._absence.end()
 
     async def _leave(self) -> None:
         self._progress.cancel()

@@ -1,0 +1,21 @@
+"""NATS as the bridge sees it, where there is no broker."""
+
+from __future__ import annotations
+
+from urllib.parse import urlsplit
+
+import pytest
+from tests.clients.cli.test_bridge import free_port
+
+from vidscore_cli.bridge.access import BrokerAccess
+from vidscore_cli.bridge.nats import NatsSource
+
+
+def test_a_broker_that_is_away_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+    host = f"127.0.0.1:{free_port()}"
+    source = NatsSource(BrokerAccess(urlsplit(f"nats://{host}/found")), "bridge")
+    source.open(None)
+    assert source.read(0.0) == []
+    source.close()
+    [told] = capsys.readouterr().err.splitlines()
+    assert told.startswith(f"Warning: {host}: the broker is away (")

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import cached_property
 
 import numpy as np
@@ -29,7 +30,7 @@ from vidscore_server.domain.truth import TruthStore
 from vidscore_server.errors import NotOpenError
 from vidscore_server.runtime import retrieve
 from vidscore_server.store import Reader
-from vidscore_server.store.records import BenchmarkRecord
+from vidscore_server.store.records import BenchmarkRecord, TruthRevisionRecord
 
 MAXIMUM_WARNINGS = 20
 """More would not be read, and a submission's record stays small."""
@@ -356,7 +357,7 @@ KEEP_S = 1.0
 
 MAXIMUM_KEPT = 1_000
 
-_State = tuple[str, str, int]
+_State = tuple[str, str, tuple[int, datetime] | None]
 """What rules depend on: time of the benchmark's creation, definition, revision of the truth."""
 
 
@@ -432,8 +433,10 @@ class RuleCache:
     def _look_up(self, reader: Reader, benchmark: str) -> tuple[_State, AppendRules]:
         record = required_benchmark(reader, benchmark)
         definition = self._benchmarks.definition(record)
-        revision = _complete_revision(reader, record) if needs_truth(definition) else 0
-        state = (record.create_time.isoformat(), record.definition, revision)
+        revision = _complete_revision(reader, record) if needs_truth(definition) else None
+        # A benchmark that was restored may have had another truth of that number.
+        of_truth = None if revision is None else (revision.revision, revision.create_time)
+        state = (record.create_time.isoformat(), record.definition, of_truth)
         kept = self._kept.get(benchmark)
         if kept is not None and kept[1] == state:
             return state, kept[2]
@@ -443,15 +446,16 @@ class RuleCache:
                 "detection_geometry, which say of which shape they are"
             )
         arity, truth = definition.detection_arity, None
-        if revision and definition.truth_arity is not None:
-            truth = self._truth.load(reader, benchmark, revision, definition.truth_arity)
+        if revision is not None and definition.truth_arity is not None:
+            number = revision.revision
+            truth = self._truth.load(reader, benchmark, number, definition.truth_arity)
         return state, AppendRules(definition, arity, known_names(definition, truth))
 
 
-def _complete_revision(reader: Reader, record: BenchmarkRecord) -> int:
-    """The newest revision of a truth if it is complete, otherwise 0."""
+def _complete_revision(reader: Reader, record: BenchmarkRecord) -> TruthRevisionRecord | None:
+    """The newest revision of a truth if it is complete, otherwise None."""
     revision = reader.truth_revision(record.benchmark, record.truth_revision)
-    return revision.revision if revision is not None and revision.complete else 0
+    return revision if revision is not None and revision.complete else None
 
 
 def check_batch(rules: AppendRules, batch: Annotations, source: str) -> NameCheck:

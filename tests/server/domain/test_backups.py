@@ -14,12 +14,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, create_token, hosting, refusal
 from tests.server.domain.sky import batch, batch_report, truth
+from tests.server.scene import points
 
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.testing.examples import example_count
 from vidscore_protos.v1 import access_service_pb2, backup_pb2, organiser_pb2, token_pb2
 from vidscore_protos.v1 import server_service_pb2 as pb
 from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
+from vidscore_protos.v1.submission_service_pb2 import CheckDetectionsRequest
 from vidscore_server.domain.administration import restore
 from vidscore_server.domain.backups import export_backup
 from vidscore_server.errors import BackupError, NameTakenError
@@ -255,6 +257,32 @@ async def test_a_backup_and_a_restore_are_on_the_record(hosted: Hosted) -> None:
         ("DeleteBenchmark", BENCHMARK),
         ("ExportBackup", BENCHMARK),
     ]
+
+
+async def test_after_a_restore_a_truth_of_the_same_number_says_what_is_taken(
+    hosted: Hosted,
+) -> None:
+    """Not the one that was there before, though the benchmark reads the same."""
+
+    async def upload(name: str) -> None:
+        hosted.clock.pass_by(seconds=1)
+        await hosted.organiser.upload(points({1: [(1.0, 2.0)]}, name))
+
+    async def check(name: str) -> object:
+        request = CheckDetectionsRequest(benchmark=BENCHMARK, detections=points({1: []}, name))
+        return await hosted.red.submissions.CheckDetections(request, metadata=hosted.red.metadata)
+
+    await hosted.organiser.create_benchmark()
+    await upload("first")
+    data = await export(hosted.organiser, BENCHMARK)
+    await upload("second")
+    await check("second")
+    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
+    await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
+    await import_(hosted.organiser, data)
+    await upload("third")
+    await check("third")
+    await refusal(check("second"))
 
 
 async def test_a_backup_larger_than_allowed_is_refused(tmp_path: Path) -> None:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import csv
 import io
 import re
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
 
 import numpy as np
@@ -291,6 +291,23 @@ def refuse_no_words(texts: Iterable[str], field: str, what: str) -> None:
         raise InputError([Fault(text or "nothing", expected, field=field) for text in wrong])
 
 
+def refuse_unknown_frames(
+    frames: Sequence[tuple[SequenceKey, int]], known: Container[tuple[SequenceKey, int]]
+) -> None:
+    """Refuse detections of frames that their truth does not have.
+
+    Raises:
+        InputError: With each of them.
+    """
+    faults = [
+        Fault(f"frame {number} of sequence {key.sequence}", "a frame of the truth")
+        for key, number in frames
+        if (key, number) not in known
+    ]
+    if faults:
+        raise InputError(faults)
+
+
 class ImageNumbers(Struct, frozen=True, eq=False):
     """Numbers of the frames and classes of a truth, the same on both sides of a benchmark.
 
@@ -332,14 +349,7 @@ class ImageNumbers(Struct, frozen=True, eq=False):
             InputError: If a frame is none of the truth's.
         """
         keys = frame_keys(annotations)
-        unknown = [key for key in keys if key not in self.frames]
-        if unknown:
-            raise InputError(
-                [
-                    Fault(f"frame {number} of sequence {key.sequence}", "a frame of the truth")
-                    for key, number in unknown
-                ]
-            )
+        refuse_unknown_frames(keys, self.frames)
         return np.array([self.frames[key] for key in keys], dtype=np.int64)
 
     def of_labels(self, annotations: Annotations) -> IntArray:

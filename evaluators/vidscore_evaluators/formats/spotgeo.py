@@ -35,7 +35,13 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import FloatArray, IntArray, require, run_starts, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath, read_bytes
-from vidscore_evaluators.formats._format import Capacity, Format, WriteOptions, Writer
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    WriteOptions,
+    Writer,
+    refuse_unknown_frames,
+)
 from vidscore_evaluators.formats._heads import SPOTGEO
 from vidscore_evaluators.formats._json import (
     DuplicateKey,
@@ -343,9 +349,12 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     del side
     starts, points = annotations.frame_starts.tolist(), annotations.coordinates.tolist()
     # Detections have an entry for each frame of the truth.
+    own_frames = frame_keys(annotations)
     frames = [] if options.truth is None else frame_keys(options.truth)
     found: dict[tuple[SequenceKey, int], list[list[float]]] = {key: [] for key in frames}
-    for row, key in enumerate(frame_keys(annotations)):
+    if options.truth is not None:
+        refuse_unknown_frames(own_frames, found)
+    for row, key in enumerate(own_frames):
         found[key] = points[starts[row] : starts[row + 1]]
     entries = sorted(
         (_sequence_id(key.sequence), number, own) for (key, number), own in found.items()

@@ -175,3 +175,15 @@ def test_a_track_id_beyond_53_bits_is_none_of_coco(tmp_path: Path) -> None:
         convert(source_of(truth), "coco-json", Side.TRUTH)
     back, _ = there_and_back(truth, "generic-csv", Side.TRUTH, tmp_path)
     assert back.track_ids.tolist() == [7, 2**53]
+
+
+@pytest.mark.parametrize("name", ["spotgeo-json", "coco-json"])
+def test_detections_of_a_frame_that_the_truth_lacks_are_refused(name: str) -> None:
+    """Results of spotGEO have an entry for each frame of the truth and for no other."""
+    arity = min(FORMATS[name].writer.capacity[Side.TRUTH].arities)
+    things = [Thing(tuple(range(arity)), "car")]
+    truth, found = (make_annotations({("", "1"): {frame: things}}, arity=arity) for frame in (1, 2))
+    with pytest.raises(
+        InputError, match=r"found frame 2 of sequence 1, expected a frame of the tr"
+    ):
+        convert(source_of(found), name, Side.DETECTIONS, truth=source_of(truth))

@@ -71,8 +71,14 @@ DataPath = Path | RemotePath
 
 
 def data_path(named: str | os.PathLike[str]) -> DataPath:
-    """What a name names: an address where it begins as one, else a path on a disk."""
+    """What a name names: an address where it begins as one, else a path on a disk.
+
+    Raises:
+        InputError: If it is empty, which is no path but would be the working folder.
+    """
     text = path_text(named)
+    if not text:
+        raise InputError([Fault("an empty name", "the path of a file or folder")])
     return RemotePath(text.rstrip("/")) if _ADDRESS.fullmatch(text) else Path(text)
 
 

@@ -73,6 +73,14 @@ def test_all_else_is_a_path_on_a_disk(text: str) -> None:
     assert data_path(text) == Path(text)
 
 
+def test_an_empty_name_is_no_path() -> None:
+    """A variable of a shell that is not set would be the folder where one stands."""
+    with pytest.raises(InputError, match="found an empty name, expected the path"):
+        data_path("")
+    with pytest.raises(InputError, match="found an empty name, expected the path"):
+        score("f1", "", "")
+
+
 def test_packed_files_are_read_at_addresses(scene: Path) -> None:
     data = (scene / "truth.csv").read_bytes()
     zipped = io.BytesIO()

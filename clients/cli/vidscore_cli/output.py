@@ -106,12 +106,12 @@ def indented(part: RenderableType) -> Padding:
 
 
 def headed(heading: str, lines: Iterable[str], style: str = "bold") -> RenderableType:
-    """A heading, and lines below it in which what a terminal would obey is escaped."""
+    """A heading and lines below it, in which what a terminal would obey is escaped."""
     from rich.console import Group
     from rich.text import Text
 
     shown = (indented(Text(escape_controls(line))) for line in lines)
-    return Group(Text(heading, style=style), *shown)
+    return Group(Text(escape_controls(heading), style=style), *shown)
 
 
 def console_on(stream: TextIO) -> Console:

@@ -114,3 +114,16 @@ def test_a_confidence_scale_is_for_detections(tmp_path: Path) -> None:
     detections = ("--side", "detections")
     assert run("validate", str(path), *options[:2], *detections).exit_code == 1
     assert run("validate", str(path), *options, *detections).exit_code == 0
+
+
+def test_no_name_of_a_file_is_obeyed_by_a_terminal(tmp_path: Path) -> None:
+    path = tmp_path / "a\x1b[2J\nb.csv"
+    path.write_text("sequence,frame,x,y\na,1,2,3\n")
+    target = tmp_path / "c\x1b[2J\nd.jsonl"
+    for result in (
+        run("validate", str(path)),
+        run("convert", str(path), str(target), "--to", "jsonl"),
+    ):
+        assert result.exit_code == 0
+        assert "\x1b" not in result.output
+        assert "\\x1b[2J\\x0a" in result.stdout.splitlines()[0]

@@ -39,13 +39,14 @@ from vidscore_evaluators.annotations import (
     with_arity,
 )
 from vidscore_evaluators.arrays import IntArray
-from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath, read_bytes
 from vidscore_evaluators.formats._format import CAPACITY, Format, WriteOptions, Writer, frame_order
 from vidscore_evaluators.formats._heads import JSON_LINES
 from vidscore_evaluators.formats._json import no_garbage_collection
 from vidscore_evaluators.formats._line_columns import columns_of_lines, documents_of_lines
 from vidscore_evaluators.formats._line_rules import (
+    MAXIMUM_OBJECTS,
     OBJECT_FLAGS,
     SHAPE_NAMES,
     Problem,
@@ -326,8 +327,31 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
         if marked[row]:
             frame["flags"] = [FRAME_FLAG]
         frame["objects"] = objects[starts[row] : starts[row + 1]]
-        lines.append(orjson.dumps(frame, option=orjson.OPT_APPEND_NEWLINE))
-    return {"": b"".join(lines)}
+        lines.append(orjson.dumps(frame))
+    _check_lines(annotations, lines)
+    return {"": b"".join(line + b"\n" for line in lines)}
+
+
+def _check_lines(annotations: Annotations, lines: Sequence[bytes]) -> None:
+    """Refuse frames that are too much for a line.
+
+    Raises:
+        InputError: With each of them.
+    """
+    expected = f"at most {MAXIMUM_OBJECTS} objects and {MAXIMUM_LINE_BYTES} bytes in a line"
+    faults = [
+        Fault(
+            f"{count} objects, {len(line)} bytes in {annotations.frame_name(row)}",
+            expected,
+            advice="write parquet or generic-csv in its place",
+        )
+        for row, (count, line) in enumerate(
+            zip(annotations.object_counts.tolist(), lines, strict=True)
+        )
+        if count > MAXIMUM_OBJECTS or len(line) > MAXIMUM_LINE_BYTES
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def _written_objects(annotations: Annotations, side: Side) -> list[dict[str, object]]:

@@ -187,3 +187,16 @@ def test_detections_of_a_frame_that_the_truth_lacks_are_refused(name: str) -> No
         InputError, match=r"found frame 2 of sequence 1, expected a frame of the tr"
     ):
         convert(source_of(found), name, Side.DETECTIONS, truth=source_of(truth))
+
+
+@pytest.mark.parametrize(("count", "label"), [(10_001, "car"), (4_500, "c" * 200)])
+def test_a_frame_that_no_line_of_json_holds_is_refused(count: int, label: str) -> None:
+    """A line has at most 10,000 objects and 1 MiB."""
+    things = [Thing((1.0, 2.0, 3.0, 4.0), label)] * count
+    crowded = make_annotations({STREET: {7: things, 8: []}})
+    with pytest.raises(InputError) as raised:
+        convert(source_of(crowded), "jsonl", Side.DETECTIONS)
+    [fault] = raised.value.faults
+    assert fault.expected == "at most 10000 objects and 1048576 bytes in a line"
+    assert fault.found.startswith(f"{count} objects, ")
+    assert fault.found.endswith(" bytes in frame 7 of sequence street")

@@ -84,10 +84,13 @@ def convert(
     _check_mask_sizes(fitted, image_size, source.name)
     _check_image_sizes(source, image_size)
     options = WriteOptions(_numbering_truth(truth, target), image_size)
-    remarks = (*remarks, *losses, *target.writer.remarks(fitted, side, options))
     faults = _frame_faults(source, moved, fitted, target)
     try:
+        remarks = (*remarks, *losses, *target.writer.remarks(fitted, side, options))
         files = target.writer.write(fitted, side, options)
+        if not files:
+            expected = f"a frame or an object that {target.name} has a file for"
+            raise InputError([Fault("nothing that is left to write", expected)])
     except InputError as error:
         named = [replace(fault, source=fault.source or source.name) for fault in error.faults]
         raise type(error)([*faults, *named]) from None

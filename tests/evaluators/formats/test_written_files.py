@@ -200,3 +200,12 @@ def test_a_frame_that_no_line_of_json_holds_is_refused(count: int, label: str) -
     assert fault.expected == "at most 10000 objects and 1048576 bytes in a line"
     assert fault.found.startswith(f"{count} objects, ")
     assert fault.found.endswith(" bytes in frame 7 of sequence street")
+
+
+@pytest.mark.parametrize("name", ["pascal-voc", "dota", "yolo-text", "visdrone-det"])
+@pytest.mark.parametrize("side", Side)
+def test_a_folder_without_a_file_is_not_written(name: str, side: Side) -> None:
+    """A truth of don't-care frames alone leaves nothing where each frame has a file."""
+    empty = make_annotations({STREET: {3: []}}, arity=BOX, dont_care=[(STREET, 3)])
+    with pytest.raises(InputError, match="found nothing that is left to write, expected a frame"):
+        convert(source_of(empty), name, side, image_size=SIZE)

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
+from vidscore_evaluators.annotations import Annotations, SequenceKey, frame_name
 from vidscore_evaluators.arrays import IntArray, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath, is_file, read_bytes
@@ -17,6 +17,8 @@ from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._table import parse_integer
 from vidscore_evaluators.formats.source import ReadLimits, show_text
 from vidscore_evaluators.specification import MAXIMUM_FRAMES
+
+_NO_GAPS = f"frames up to {MAXIMUM_FRAMES}, as a sequence has no gaps"
 
 
 class SequenceInfo(NamedTuple):
@@ -83,9 +85,19 @@ def frames_without_rows(
 
 
 def gap_remarks(annotations: Annotations) -> tuple[str, ...]:
-    """Remark how many frames become listed where all from 1 to the last of a sequence are."""
+    """Remark how many frames become listed where all from 1 to the last of a sequence are.
+
+    Raises:
+        InputError: If these are more than a reader takes.
+    """
     last = np.zeros(len(annotations.sequences), dtype=np.int64)
     np.maximum.at(last, annotations.frame_sequences, annotations.frame_numbers)
+    faults = [
+        Fault(frame_name(annotations.sequences[row], int(last[row])), _NO_GAPS)
+        for row in np.flatnonzero(last > MAXIMUM_FRAMES).tolist()
+    ]
+    if faults:
+        raise InputError(faults)
     gaps = int(last.sum()) - annotations.frame_count
     if gaps <= 0:
         return ()

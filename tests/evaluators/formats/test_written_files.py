@@ -209,3 +209,15 @@ def test_a_folder_without_a_file_is_not_written(name: str, side: Side) -> None:
     empty = make_annotations({STREET: {3: []}}, arity=BOX, dont_care=[(STREET, 3)])
     with pytest.raises(InputError, match="found nothing that is left to write, expected a frame"):
         convert(source_of(empty), name, side, image_size=SIZE)
+
+
+@pytest.mark.parametrize("name", ["motchallenge", "visdrone-mot"])
+def test_frame_numbers_that_would_add_millions_of_frames_are_refused(name: str) -> None:
+    """All frames up to the last are evaluated there, and readers take ten million at most."""
+    things = [Thing((1.0, 2.0, 3.0, 4.0), "pedestrian")]
+    truth = make_annotations({STREET: {1: things, 1732270000500: things}}, arity=BOX)
+    with pytest.raises(InputError) as raised:
+        convert(source_of(truth), name, Side.TRUTH)
+    [fault] = raised.value.faults
+    assert (fault.source, fault.found) == ("given", "frame 1732270000500 of sequence street")
+    assert fault.expected == "frames up to 10000000, as a sequence has no gaps"

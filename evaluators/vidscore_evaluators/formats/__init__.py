@@ -28,7 +28,6 @@ from vidscore_evaluators.formats._files import (
     is_taken_in_whole,
     opened,
     read_head,
-    require_folder,
 )
 from vidscore_evaluators.formats._format import Format
 from vidscore_evaluators.formats._heads import (
@@ -46,8 +45,8 @@ from vidscore_evaluators.formats._heads import (
     is_empty_array,
 )
 from vidscore_evaluators.formats._sequence_index import (
+    files_to_index,
     find_index,
-    names_below,
     read_index,
     read_indexed,
     write_index,
@@ -274,10 +273,7 @@ def index_folder(folder: DataPath, side: Side, *, format_name: str = AUTO) -> by
     sequences: dict[str, tuple[SequenceKey, ...]] = {}
     faults: list[Fault] = []
     with opened(folder, options) as place:
-        require_folder(place, "a folder of files")
-        if isinstance(place, TreePath) and place.is_in_archive:
-            raise InputError([Fault("an archive", "a folder of files", source=str(folder))])
-        for name in names_below(place):
+        for name in files_to_index(place):
             try:
                 # Of some formats this reads no more than the names.
                 reading = how.read_of_many(place / name, options)

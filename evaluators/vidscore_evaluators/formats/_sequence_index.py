@@ -23,12 +23,14 @@ from vidscore_evaluators.formats._files import (
     is_file,
     is_folder,
     read_bytes,
+    require_folder,
     visible_entries,
 )
 from vidscore_evaluators.formats._format import frame_order, write_csv
 from vidscore_evaluators.formats._sequence_files import count_faults, list_files
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats._times import TIMES_GO_BACK, time_warnings
+from vidscore_evaluators.formats._tree_paths import TreePath
 from vidscore_evaluators.formats.source import (
     FaultList,
     Reading,
@@ -108,6 +110,18 @@ def read_index(root: InputPath, place: InputPath, options: ReadOptions) -> Seque
     if faults:
         raise InputError(sorted(faults, key=lambda fault: (fault.source or "", fault.line or 0)))
     return SequenceIndex(root, place, dict(sorted(lines.files.items())))
+
+
+def files_to_index(folder: InputPath) -> Iterator[str]:
+    """Paths of the files of a folder into which an index can be written.
+
+    Raises:
+        InputError: If it is none.
+    """
+    require_folder(folder, "a folder of files")
+    if isinstance(folder, TreePath) and folder.is_in_archive:
+        raise InputError([Fault("an archive", "a folder of files", source=str(folder))])
+    return names_below(folder)
 
 
 def names_below(folder: InputPath, above: str = "") -> Iterator[str]:

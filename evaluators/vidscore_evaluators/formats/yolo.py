@@ -271,7 +271,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     images = ImageNumbers.of(annotations, options)
     lines = _lines(annotations, images, side, options.image_size)
     names = "".join(f"{name}\n" for name in images.names)
-    files = {CLASSES_FILE: names.encode()} if names else {}
+    files = {CLASSES_FILE: names.encode()} if names and annotations.frame_count else {}
     starts = annotations.frame_starts.tolist()
     for row, number in enumerate(annotations.frame_numbers.tolist()):
         name = annotations.sequences[annotations.frame_sequences[row]].sequence

@@ -6,6 +6,7 @@ import json
 from itertools import product
 from pathlib import Path
 
+import numpy as np
 import pytest
 from tests.evaluators.formats.helpers import write
 from tests.evaluators.formats.test_convert import SIZE, STREET, source_of, there_and_back
@@ -221,3 +222,10 @@ def test_frame_numbers_that_would_add_millions_of_frames_are_refused(name: str) 
     [fault] = raised.value.faults
     assert (fault.source, fault.found) == ("given", "frame 1732270000500 of sequence street")
     assert fault.expected == "frames up to 10000000, as a sequence has no gaps"
+
+
+def test_names_of_classes_alone_are_no_yolo() -> None:
+    truth = source_of(make_annotations({STREET: {1: [Thing((1.0, 2.0, 3.0, 4.0), "car")]}}))
+    nothing = source_of(truth.annotations.take_frames(np.array([], dtype=np.int64)))
+    with pytest.raises(InputError, match="found nothing that is left to write"):
+        convert(nothing, "yolo-text", Side.DETECTIONS, truth=truth, image_size=SIZE)

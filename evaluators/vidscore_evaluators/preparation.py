@@ -183,7 +183,8 @@ def _given(data: Data | Source, side: Side) -> DataPath | Source:
     if isinstance(data, str | os.PathLike):
         return data_path(data)
     if isinstance(data, Annotations):
-        return Source(data, side.value)
+        # Without an object, coordinates are as many as the reader or the caller took by chance.
+        return Source(data, side.value, tells_shape=data.object_count > 0)
     return read_arrays(columns_of(data, side.value), side.value)
 
 

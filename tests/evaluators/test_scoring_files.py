@@ -169,3 +169,14 @@ def test_importing_the_library_loads_no_heavy_package() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_detections_without_an_object_have_the_shape_of_the_truth(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    """A detector that finds nothing, read once and scored as its file is."""
+    truth, found = files[0], tmp_path / "found.jsonl"
+    found.write_text('{"sequence": "1", "frame": 1, "objects": []}\n')
+    whole = score("ospa", truth, found, base="euclidean", cutoff_px=10)
+    once = score("ospa", truth, read(found, side="detections"), base="euclidean", cutoff_px=10)
+    assert once.rows() == whole.rows()

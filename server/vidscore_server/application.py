@@ -194,7 +194,8 @@ class ScoringServer:
             else:
                 port = self._server.add_secure_port(str(address), credentials)
         except RuntimeError:
-            raise ListenError(f"cannot listen at {address}: is the port in use?") from None
+            causes = "the port is in use, or the address is none of this machine"
+            raise ListenError(f"cannot listen at {address}: {causes}") from None
         self._show_metrics()
         await self._server.start()
         await self._set_health(True)

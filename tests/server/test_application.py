@@ -89,7 +89,7 @@ async def test_a_method_that_there_is_not_is_unimplemented(running: Running) -> 
 
 async def test_a_port_in_use_is_an_error_and_not_shared_in_silence(running: Running) -> None:
     second = ScoringServer(load_settings(flags={"listen": running.address}), PlayedWorkers())
-    with pytest.raises(ListenError, match="is the port in use"):
+    with pytest.raises(ListenError, match="the port is in use, or the address is none of this"):
         await second.start()
 
 

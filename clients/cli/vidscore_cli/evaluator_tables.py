@@ -93,6 +93,9 @@ def _needs(chosen: EvaluatorClass) -> str:
         for arities in (needs.truth_arities, needs.detection_arities)
     )
     shapes = truth if truth == detections else f"{truth} as truth, {detections} as detections"
+    described = describe_parameters(chosen.Parameters)
+    if any("mask" in entry.choices for entry in described if entry.name == "base"):
+        shapes += " or masks"
     confidences = ", confidences" + " from 0 to 1" * needs.unit_confidences
     extras = [confidences] * needs.confidences + [", tracks"] * needs.tracks
     return "".join([shapes, *extras])

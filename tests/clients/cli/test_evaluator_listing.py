@@ -46,6 +46,13 @@ def test_one_evaluator_shows_measures_with_unit_range_and_direction() -> None:
     assert "Ranks by: f1, then mse" in lines
 
 
+def test_what_an_evaluator_needs_may_be_masks_where_it_compares_them() -> None:
+    needs = {name: run("evaluators", name).output for name in ("f1", "hota", "spotgeo")}
+    assert "Needs:    upright boxes or corners or points or masks, confidences\n" in needs["f1"]
+    assert "Needs:    upright boxes or corners or points or masks, tracks\n" in needs["hota"]
+    assert "Needs:    points\n" in needs["spotgeo"]
+
+
 def test_one_evaluator_as_json_has_the_schema_of_its_parameters() -> None:
     document = json.loads(run("evaluators", "spotgeo", "--format", "json").stdout)
     assert document["needs"]["truth"] == ["points (x, y)"]

@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import shlex
+import stat
 import zlib
 from pathlib import Path
 
@@ -93,6 +94,15 @@ def test_a_benchmark_that_is_shown_as_toml_can_be_created_again(
         for name in (hosted, f"{hosted}-again")
     ]
     assert documents[0]["definition"] == documents[1]["definition"]
+
+
+def test_truth_that_is_read_back_is_for_its_organiser_alone(
+    hosted: str, organiser: Call, tmp_path: Path
+) -> None:
+    """As a backup is, also in place of a file that others could read."""
+    (tmp_path / "read.csv").touch(0o644)
+    well(organiser("benchmark", "read-truth", hosted, str(tmp_path / "read.csv")))
+    assert stat.S_IMODE((tmp_path / "read.csv").stat().st_mode) == 0o600
 
 
 def test_a_score_that_the_ladder_does_not_release_is_not_taken_for_the_one_that_is_shown(

@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import server_options
-from vidscore_cli.output import counted, say, write_atomically
+from vidscore_cli.output import SECRET_MODE, counted, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_annotations
 from vidscore_cli.sites import ServerChoice
@@ -55,7 +55,10 @@ class TruthReading(Struct, frozen=True):
 )
 @server_options()
 def read_truth(**choices: Any) -> None:
-    """Write a revision of the truth to FILE. For organisers; it stands in the audit record."""
+    """Write a revision of the truth to FILE. For organisers; it stands in the audit record.
+
+    FILE holds hidden truth: only you can read it.
+    """
     from vidscore_evaluators.annotations import Side, concatenate
     from vidscore_evaluators.formats.convert import convert
     from vidscore_evaluators.formats.source import Source
@@ -71,7 +74,7 @@ def read_truth(**choices: Any) -> None:
         raise click.ClickException(f"the truth of {typed.benchmark} has no frames")
     truth = concatenate(parts)
     conversion = convert(Source(truth, typed.benchmark), typed.to_format, Side.TRUTH)
-    write_atomically(Path(typed.file), conversion.files[""])
+    write_atomically(Path(typed.file), conversion.files[""], SECRET_MODE)
     say(f"{typed.file}: {counted(truth.frame_count, 'frame')} of truth")
     for remark in conversion.remarks:
         say(f"Changed: {remark}", err=True)

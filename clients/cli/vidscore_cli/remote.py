@@ -227,8 +227,9 @@ def _messages(server: ServerChoice, *, typed: bool) -> Iterator[None]:
         yield
     except InputError as error:
         if error.argument in SERVER_ARGUMENTS:
-            typed_words = str(error).replace("allow_plaintext_token=True", "--plaintext-token")
-            raise click.UsageError(f"{SERVER_ARGUMENTS[error.argument]} {typed_words}") from None
+            said = str(error).removeprefix(error.argument)
+            typed_words = said.replace("allow_plaintext_token=True", "--plaintext-token")
+            raise click.UsageError(f"{SERVER_ARGUMENTS[error.argument]}{typed_words}") from None
         raise InputRefusedError(_with_notes(str(error), error)) from None
     except (UnavailableError, DeadlineError) as error:
         reason = _without_grpc_talk(str(error))

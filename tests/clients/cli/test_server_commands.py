@@ -94,7 +94,7 @@ def test_a_server_that_is_not_there_is_exit_code_3(data: Path) -> None:
 def test_an_address_that_is_none_is_a_usage_error() -> None:
     result = run("health", "--server", "somewhere")
     assert result.exit_code == 2
-    assert "--server" in result.stderr
+    assert "Error: --server: found 'somewhere', expected host:port" in result.stderr
 
 
 def test_health_of_a_server_that_serves_is_exit_code_0(server: str) -> None:

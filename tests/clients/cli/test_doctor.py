@@ -108,7 +108,9 @@ def test_a_name_that_is_unknown_fails_the_address() -> None:
     }  # fmt: skip
 
 
-@pytest.mark.parametrize("address", ["localhost", "localhost:http", ":1", "localhost:70000"])
+@pytest.mark.parametrize(
+    "address", ["localhost", "localhost:http", ":1", "localhost:70000", "https://localhost:1"]
+)
 def test_what_is_no_address_is_told(address: str) -> None:
     code, findings = told(address)
     assert (code, findings["address"]["status"]) == (2, "failed")

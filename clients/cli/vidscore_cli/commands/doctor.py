@@ -111,7 +111,8 @@ class _ServerChecks:
 
     def address(self) -> Passed:
         host = self._host.removeprefix("[").removesuffix("]")
-        if not host or not self._port.isdecimal() or int(self._port) > 65_535:
+        is_name = bool(host) and "/" not in host
+        if not is_name or not self._port.isdecimal() or int(self._port) > 65_535:
             advice = "name it as host:port, such as scores.example.org:443"
             raise StepFailedError(f"{self._server.address!r}", advice, ExitCode.USAGE)
         self._host = host

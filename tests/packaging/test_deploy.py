@@ -77,6 +77,12 @@ def test_no_password_stands_in_the_compose_file() -> None:
     assert all(value == "${POSTGRES_PASSWORD:?write it to deploy/.env}" for value in passwords)
 
 
+@pytest.mark.parametrize("secret", ["deploy/.env", "deploy/certificates/server.key"])
+def test_git_passes_over_the_secrets_of_a_deployment(secret: str) -> None:
+    ignored = subprocess.run(["git", "check-ignore", "-q", secret], cwd=ROOT, check=False)
+    assert ignored.returncode == 0
+
+
 def test_the_balancer_knows_exactly_the_servers() -> None:
     found = re.findall(r"^ +server (\S+) (\S+):(\d+)", HAPROXY, re.MULTILINE)
     assert found == [(name, name, port) for port in ("50051", "8080") for name in SERVERS]

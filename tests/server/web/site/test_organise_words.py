@@ -96,6 +96,7 @@ def test_a_policy_survives_its_form() -> None:
     policy = Policy(
         visibility="final", ladder_step=0.05, released_measures=("precision", "recall"),
         quiet_timeout_s=90.0, submissions_in_all=0, public_board=False, earlier_first=True,
+        truth_timeout_s=1_234_567.0, private_share=1 / 3,
     )  # fmt: skip
     plain: dict[str, Any] = {
         entry.name.removesuffix("_s"): getattr(policy, entry.name)
@@ -104,6 +105,7 @@ def test_a_policy_survives_its_form() -> None:
     texts = policy_texts({**plain, "unlimited_submissions": True})
     assert texts.keys() == {entry.name for entry in describe_parameters(Policy)}
     assert read_policy(texts) == policy
+    assert texts["truth_timeout_s"] == "1234567"
 
 
 def test_faults_of_a_policy_name_their_keys() -> None:

@@ -31,7 +31,8 @@ def _text(value: object) -> str:
         return YES if value else NO
     if isinstance(value, list | tuple):
         return ", ".join(map(str, value))
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    # With every digit: what stands in a form is what it stores.
+    return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def read_policy(values: Mapping[str, str]) -> Policy:

@@ -20,6 +20,9 @@ YEAR_S = 366 * DAY_S
 FROM_TRUTH = -1
 """As a number of submissions: so many as `default_budget` gives for the truth."""
 
+MOST_SUBMISSIONS = 2**31 - 1
+"""Of a team, a day or in all: as many as the wire can say."""
+
 STEP_FROM_TRUTH = 0.0
 """As a step: what `default_step` gives for the truth."""
 
@@ -96,7 +99,10 @@ class Policy:
         "submission.",
     )
     minimum_frames: int = parameter(
-        100, "Fewest scored frames that a live score may cover.", minimum=1
+        100,
+        "Fewest scored frames that a live score may cover.",
+        minimum=1,
+        maximum=1_000_000_000,
     )
     quiet_timeout_s: float = parameter(
         3600.0,
@@ -116,13 +122,17 @@ class Policy:
         maximum=YEAR_S,
     )
     submissions_per_day: int = parameter(
-        0, "Scored submissions that a team may have in a day (UTC); 0: no limit.", minimum=0
+        0,
+        "Scored submissions that a team may have in a day (UTC); 0: no limit.",
+        minimum=0,
+        maximum=MOST_SUBMISSIONS,
     )
     submissions_in_all: int = parameter(
         FROM_TRUTH,
         "Scored submissions that a team may have in all; 0: no limit; "
         "-1: as many as the size of the truth allows.",
         minimum=FROM_TRUTH,
+        maximum=MOST_SUBMISSIONS,
     )
     ranking_measure: str = parameter(
         "", "Measure that ranks in place of the evaluator's own order; empty: that order."

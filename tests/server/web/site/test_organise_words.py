@@ -116,6 +116,19 @@ def test_faults_of_a_policy_name_their_keys() -> None:
     }  # fmt: skip
 
 
+@pytest.mark.parametrize("key", ["minimum_frames", "submissions_per_day", "submissions_in_all"])
+def test_a_number_that_no_call_can_hold_is_a_fault_of_its_field(key: str) -> None:
+    with pytest.raises(ParameterError) as caught:
+        read_policy({key: 30 * "9"})
+    assert [fault.field for fault in caught.value.faults] == [key]
+
+
+@pytest.mark.parametrize("name", ["since", "until"])
+def test_a_time_that_utc_does_not_have_is_a_fault_of_its_field(name: str) -> None:
+    for text in ("0001-01-01T00:00+23:59", "9999-12-31T23:59-23:59"):
+        assert list(read_filter({name: text})[1]) == [name]
+
+
 def test_what_a_team_sees_is_said_in_a_phrase() -> None:
     nothing = {
         "submission": "", "rank": 0, "values": [], "score_count": 0, "curve_count": 0,

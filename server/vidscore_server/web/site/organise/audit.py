@@ -108,10 +108,9 @@ def read_filter(
             continue
         try:
             time = datetime.fromisoformat(text)
-        except ValueError:
+            request[name] = time.astimezone(UTC) if time.tzinfo else time.replace(tzinfo=UTC)
+        except (ValueError, OverflowError):
             faults[name] = (f"Found {text[:80]}, expected a date and time in UTC.",)
-            continue
-        request[name] = time if time.tzinfo else time.replace(tzinfo=UTC)
     return request, faults
 
 

@@ -6,6 +6,7 @@ import json
 import re
 import shlex
 import signal
+import socket
 import subprocess
 from pathlib import Path
 from urllib.error import URLError
@@ -154,6 +155,17 @@ def test_the_site_of_the_demo_shows_its_boards_until_ctrl_c(sign: signal.Signals
         assert process.wait(60) == 0
     with pytest.raises(URLError):
         urlopen(f"{site[0]}/benchmarks/streets/board")
+
+
+def test_an_address_that_is_taken_is_told_in_one_sentence() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        web = f"127.0.0.1:{taken.getsockname()[1]}"
+        result = run("demo", "--web", web)
+    assert result.exit_code == 3
+    assert result.stderr.startswith(
+        f"Error: the server did not start: cannot listen at {web}: Address already in use"
+    )
+    assert "worker started" not in result.stderr
 
 
 def test_the_examples_of_the_help_are_those_that_run_here() -> None:

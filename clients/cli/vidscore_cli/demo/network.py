@@ -45,7 +45,7 @@ class ServerProcess:
         """Start it and wait until it says where it listens.
 
         Raises:
-            ServerUnreachableError: If it ends instead; the message is what it printed.
+            ServerUnreachableError: If it ends instead; the message is what it printed last.
         """
         self._log = tempfile.TemporaryFile()
         command = [sys.executable, "-m", "vidscore_cli", "serve", "--listen", f"{HOST}:0"]
@@ -57,7 +57,8 @@ class ServerProcess:
         self.address = next((word for word in line.split() if word.startswith(f"{HOST}:")), "")
         if not self.address:
             self._stop()
-            raise ServerUnreachableError(f"the server did not start: {self._said or line}")
+            [*_, why] = ["", *(self._said or line).splitlines()]  # the log comes before
+            raise ServerUnreachableError(f"the server did not start: {why.removeprefix('Error: ')}")
         if stdout and "--web" in self._options:
             self.site = stdout.readline().split()[-1]
         return self

@@ -12,7 +12,7 @@ from google.protobuf.message import Message
 
 from vidscore_client._endpoint import Endpoint, check_metadata
 from vidscore_client._status import error_from_failure
-from vidscore_client._transport import SERIALIZE, NextRequest
+from vidscore_client._transport import SERIALIZE, NextRequest, bounded
 from vidscore_client.errors import CallCancelledError, ClosedError
 
 
@@ -41,7 +41,7 @@ class TaskTransport:
             path, request_serializer=SERIALIZE, response_deserializer=response.FromString
         )
         try:
-            call = method(request, timeout=self.timeout_s, metadata=self._metadata)
+            call = method(request, timeout=bounded(self.timeout_s), metadata=self._metadata)
             answer = await call
         except grpc.RpcError as failure:
             raise error_from_failure(failure) from failure
@@ -60,7 +60,7 @@ class TaskTransport:
         method: Any = self._channel.stream_stream(
             path, request_serializer=SERIALIZE, response_deserializer=response.FromString
         )
-        return TaskCall(method(timeout=timeout_s, metadata=self._metadata), next_request)
+        return TaskCall(method(timeout=bounded(timeout_s), metadata=self._metadata), next_request)
 
     def monitor(self) -> TaskMonitor:
         """A new monitor."""

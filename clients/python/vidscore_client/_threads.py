@@ -14,7 +14,7 @@ from google.protobuf.message import Message
 
 from vidscore_client._endpoint import Endpoint, check_metadata
 from vidscore_client._status import error_from_failure
-from vidscore_client._transport import SERIALIZE, NextRequest, run_blocking
+from vidscore_client._transport import LONGEST_S, SERIALIZE, NextRequest, bounded, run_blocking
 from vidscore_client.errors import ClosedError
 
 
@@ -45,7 +45,7 @@ class ThreadTransport:
         )
         try:
             answer, call = method.with_call(
-                request, timeout=self.timeout_s, metadata=self._metadata
+                request, timeout=bounded(self.timeout_s), metadata=self._metadata
             )
         except grpc.RpcError as failure:
             raise error_from_failure(failure) from failure
@@ -64,7 +64,7 @@ class ThreadTransport:
         method = self._channel.stream_stream(
             path, request_serializer=SERIALIZE, response_deserializer=response.FromString
         )
-        return ThreadCall(method, next_request, timeout=timeout_s, metadata=self._metadata)
+        return ThreadCall(method, next_request, timeout=bounded(timeout_s), metadata=self._metadata)
 
     def monitor(self) -> ThreadMonitor:
         """A new monitor."""
@@ -76,7 +76,7 @@ class ThreadTransport:
 
     async def sleep(self, seconds: float) -> None:
         """Wait."""
-        time.sleep(seconds)  # noqa: ASYNC251 - blocking is what this transport does
+        time.sleep(min(seconds, LONGEST_S))  # noqa: ASYNC251 - blocking is what this transport does
 
     async def take_turns(self) -> None:
         """Threads take turns anyway."""
@@ -139,11 +139,11 @@ class ThreadMonitor(threading.Condition):
 
     async def pause(self, timeout_s: float | None) -> None:
         """Release the lock until woken up, at most for a time."""
-        self.wait(timeout_s)
+        self.wait(bounded(timeout_s))
 
     async def wait_until(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
         """Wait until something holds, at most for a time."""
-        return self.wait_for(predicate, timeout_s)
+        return self.wait_for(predicate, bounded(timeout_s))
 
 
 class ThreadWorker:

@@ -21,6 +21,15 @@ Result = TypeVar("Result")
 
 SERIALIZE = methodcaller("SerializeToString")
 
+LONGEST_S = 1e9
+"""Seconds beyond which a time has no end: clocks count no further, and infinity least of all."""
+
+
+def bounded(timeout_s: float | None) -> float | None:
+    """A time as clocks take it; None for one without an end."""
+    return None if timeout_s is None or timeout_s > LONGEST_S else timeout_s
+
+
 NextRequest = Callable[[], Coroutine[Any, Any, Message | None]]
 """Gives the next message of a call, when it is due; None for the end."""
 

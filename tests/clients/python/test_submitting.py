@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import math
 import os
 import subprocess
 import sys
 import textwrap
 import threading
 import time
+from typing import Any
 
 import grpc
 import pytest
@@ -430,6 +432,41 @@ def test_an_asyncio_client_that_is_closed_closes_its_streams(fake: FakeSubmissio
 
     asyncio.run(submit())
     assert numbers_of(fake) == [0]
+
+
+ENDLESS = pytest.mark.parametrize("time_s", [math.inf, 1e10])
+
+
+def _endless(time_s: float) -> dict[str, Any]:
+    batching = Batching(batch_interval_s=time_s, queue_frames=2, block_timeout_s=time_s)
+    delivery = Delivery(close_timeout_s=time_s, acknowledge_timeout_s=time_s)
+    return {"batching": batching, "delivery": delivery}
+
+
+@ENDLESS
+def test_times_may_be_longer_than_clocks_count(fake: FakeSubmissions, time_s: float) -> None:
+    with connect(fake.target, timeout_s=time_s) as client:
+        with client.submit("streets", "run", **_endless(time_s)) as stream:
+            send(stream, range(2))
+            assert stream.flush(time_s) == 2
+            send(stream, range(2, 3))
+        assert client.submissions.seal("streets/run").name == NAME
+    assert numbers_of(fake) == [0, 1, 2]
+
+
+@ENDLESS
+def test_times_of_asyncio_may_be_longer_than_clocks_count(
+    fake: FakeSubmissions, time_s: float
+) -> None:
+    async def submit() -> None:
+        async with (
+            aio.connect(fake.target, timeout_s=time_s) as client,
+            client.submit("streets", "run", **_endless(time_s)) as stream,
+        ):
+            await stream.send("a", 0, BOX)
+            assert await stream.flush(time_s) == 1
+
+    asyncio.run(submit())
 
 
 def test_a_client_that_is_left_with_an_exception_waits_for_nothing(fake: FakeSubmissions) -> None:

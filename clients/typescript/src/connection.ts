@@ -14,7 +14,7 @@ import { type Abortable, anyOf, listenedToByMany } from "./aborting.js";
 import { readCertificates } from "./certificates.js";
 import { ClosedError, InputError, type VidscoreError } from "./errors.js";
 import { Sessions } from "./sessions.js";
-import { type ConnectOptions, completeKeepalive, type Tls, wholeMs } from "./settings.js";
+import { type ConnectOptions, callMs, completeKeepalive, type Tls, wholeMs } from "./settings.js";
 import { errorFrom } from "./status.js";
 import { CLIENT_KEY, checkServer, SERVER_KEY, VERSION } from "./version.js";
 
@@ -92,7 +92,7 @@ export class Connection {
     const ended = new AbortController();
     const signal = anyOf([this.closing, given.signal], ended);
     try {
-      return await call({ timeoutMs: this.timeoutMs, signal });
+      return await call({ timeoutMs: callMs(this.timeoutMs), signal });
     } catch (thrown) {
       throw this.errorFrom(thrown, signal);
     } finally {

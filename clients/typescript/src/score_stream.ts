@@ -38,6 +38,7 @@ import {
   type Batching,
   type CompleteBatching,
   type CompleteLive,
+  callMs,
   completeBatching,
   completeLive,
   type Live,
@@ -246,7 +247,8 @@ export class ScoreStream implements AsyncDisposable {
     let error: VidscoreError | null = null;
     try {
       const service = this.#connection.service(ScoringService);
-      for await (const response of service.score(this.#requests(), { timeoutMs, signal })) {
+      const options = { timeoutMs: callMs(timeoutMs), signal };
+      for await (const response of service.score(this.#requests(), options)) {
         await this.#handle(response);
       }
     } catch (thrown) {

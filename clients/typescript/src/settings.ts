@@ -2,6 +2,7 @@
 
 import { InputError } from "./errors.js";
 import type { LiveReport } from "./reports.js";
+import { LONGEST_TIMER_MS } from "./wake_up_event.js";
 
 /**
  * How frames are put together into messages, and how many may wait.
@@ -253,6 +254,11 @@ export function completeLive(given: Live): CompleteLive {
 export function wholeMs(name: string, value: number): number {
   requirePositive(name, value);
   return Math.ceil(value);
+}
+
+/** The time that a call may take; undefined where it is longer than timers run, for no limit. */
+export function callMs(timeoutMs: number | undefined): number | undefined {
+  return timeoutMs !== undefined && timeoutMs <= LONGEST_TIMER_MS ? timeoutMs : undefined;
 }
 
 function requirePositive(name: string, value: number): void {

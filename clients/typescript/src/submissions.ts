@@ -16,7 +16,7 @@ import {
 } from "./hosting.js";
 import { endedEarly, Retrying } from "./retrying.js";
 import { completeRetry, type Retry } from "./settings.js";
-import { now } from "./wake_up_event.js";
+import { LONGEST_TIMER_MS, now } from "./wake_up_event.js";
 
 /** How long to watch, and what happens after a break. */
 export interface WatchOptions extends Abortable {
@@ -229,7 +229,9 @@ export class Submissions {
   async #sleep(delayMs: number, given: AbortSignal | undefined): Promise<void> {
     const ended = new AbortController();
     const signal = anyOf([this.#connection.closing, given], ended);
-    await setTimeout(delayMs, undefined, { signal }).catch(() => undefined);
+    await setTimeout(Math.min(delayMs, LONGEST_TIMER_MS), undefined, { signal }).catch(
+      () => undefined,
+    );
     ended.abort();
   }
 

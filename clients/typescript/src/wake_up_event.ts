@@ -1,6 +1,7 @@
 /** An event that wakes waiting coroutines. */
 
-const LONGEST_TIMER_MS = 2 ** 31 - 1;
+/** Longer timers of Node.js fire at once. */
+export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Wakes all coroutines that wait for it. */
 export class WakeUpEvent {

@@ -14,6 +14,7 @@ import {
   CallbackError,
   CallCancelledError,
   ClosedError,
+  type ConnectOptions,
   DeadlineError,
   InputError,
   NotFoundError,
@@ -61,42 +62,49 @@ class Stored {
   }
 }
 
-async function storing(t: TestContext): Promise<Played & { stored: Stored }> {
+async function storing(
+  t: TestContext,
+  options: ConnectOptions = {},
+): Promise<Played & { stored: Stored }> {
   const stored = new Stored();
-  const played = await playing(t, (router) => {
-    router.service(BenchmarkService, {
-      getBenchmark: ({ name }) => {
-        if (name !== "benchmarks/streets") {
-          throw new ConnectError("no such benchmark", Code.NotFound);
-        }
-        return { benchmark: { name, detectionGeometry: stored.geometry } };
-      },
-    });
-    router.service(SubmissionService, {
-      getSubmission: () => ({ submission: stored.message() }),
-      openStream: () => ({ stream: stored.message().streams[0], limits: stored.limits }),
-      appendBatch: (request) => ({ nextOffset: stored.take(request) }),
-      async *appendFrames(requests) {
-        for await (const request of requests) {
-          const nextOffset = stored.take(request);
-          if (!stored.silent) {
-            yield { nextOffset };
+  const played = await playing(
+    t,
+    (router) => {
+      router.service(BenchmarkService, {
+        getBenchmark: ({ name }) => {
+          if (name !== "benchmarks/streets") {
+            throw new ConnectError("no such benchmark", Code.NotFound);
           }
-        }
-      },
-      sealSubmission: () => {
-        stored.state = SubmissionState.SCORED;
-        return { submission: stored.message() };
-      },
-      async *watchSubmission() {
-        const code = stored.watchFaults.shift();
-        if (code !== undefined) {
-          throw new ConnectError("broken", code);
-        }
-        yield { submission: stored.message(), scores: [] };
-      },
-    });
-  });
+          return { benchmark: { name, detectionGeometry: stored.geometry } };
+        },
+      });
+      router.service(SubmissionService, {
+        getSubmission: () => ({ submission: stored.message() }),
+        openStream: () => ({ stream: stored.message().streams[0], limits: stored.limits }),
+        appendBatch: (request) => ({ nextOffset: stored.take(request) }),
+        async *appendFrames(requests) {
+          for await (const request of requests) {
+            const nextOffset = stored.take(request);
+            if (!stored.silent) {
+              yield { nextOffset };
+            }
+          }
+        },
+        sealSubmission: () => {
+          stored.state = SubmissionState.SCORED;
+          return { submission: stored.message() };
+        },
+        async *watchSubmission() {
+          const code = stored.watchFaults.shift();
+          if (code !== undefined) {
+            throw new ConnectError("broken", code);
+          }
+          yield { submission: stored.message(), scores: [] };
+        },
+      });
+    },
+    options,
+  );
   return { ...played, stored };
 }
 
@@ -288,6 +296,15 @@ test("a wait between two tries ends with its signal, and with the client", async
   break_();
   setTimeout(() => client.abort(), 50);
   await assert.rejects(client.submissions.wait("streets/run", { retry }), ClosedError);
+});
+
+test("a time that is longer than timers run has no end", async (t) => {
+  for (const timeoutMs of [Number.POSITIVE_INFINITY, 2 ** 31]) {
+    const { client, stored } = await storing(t, { timeoutMs });
+    await send(await client.submit("streets", "run"), 1);
+    await client.close();
+    assert.deepEqual(stored.frames, [0]);
+  }
 });
 
 test("closing the client delivers what its streams have taken", async (t) => {

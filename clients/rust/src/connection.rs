@@ -30,6 +30,8 @@ const USER_AGENT: &str = concat!("vidscore-rust/", env!("CARGO_PKG_VERSION"));
 const MAXIMUM_RESPONSE_BYTES: usize = 256 << 20;
 /// What tonic calls a call that took longer than its own `grpc-timeout`.
 const TIMEOUT_EXPIRED: &str = "Timeout expired";
+/// Longer calls have no limit: the header of a time has eight digits, and more are a panic.
+const LONGEST_CALL: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
 
 /// Makes a [`Client`](crate::Client); begun by [`Client::builder`](crate::Client::builder).
 #[derive(Clone)]
@@ -183,7 +185,7 @@ impl Connection {
                 .metadata_mut()
                 .insert("authorization", authorization.clone());
         }
-        if let Some(timeout) = timeout {
+        if let Some(timeout) = timeout.filter(|timeout| *timeout <= LONGEST_CALL) {
             request.set_timeout(timeout);
         }
         request

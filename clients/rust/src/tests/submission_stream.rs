@@ -299,6 +299,28 @@ async fn closing_in_vain_says_how_many_frames_are_given_up() {
 }
 
 #[tokio::test]
+async fn times_may_be_longer_than_clocks_count() {
+    let (fake, serving, _) = hosting().await;
+    let patient = Client::builder(&serving.address)
+        .timeout(Duration::MAX)
+        .connect()
+        .unwrap();
+    let delivery = Delivery::default()
+        .acknowledge_timeout(Duration::MAX)
+        .close_timeout(Duration::MAX);
+    let batching = Batching::default().batch_interval(Duration::MAX);
+    let stream = submit(&patient)
+        .delivery(delivery)
+        .batching(batching)
+        .open()
+        .await
+        .unwrap();
+    assert_eq!(send_all(&stream, 3).await.unwrap(), 3);
+    soon(stream.close()).await.unwrap();
+    assert_stored(&fake, 3);
+}
+
+#[tokio::test]
 async fn a_submission_that_is_there_is_not_created_again() {
     let (fake, _serving, client) = hosting().await;
     drop(submit(&client).open().await.unwrap());

@@ -84,7 +84,7 @@ final class AppendState {
 
   /** When the connection counts as broken; never where no answer is due. */
   long stalledAtNs() {
-    return sent == 0 ? Outbox.NEVER : quietSinceNs + delivery.acknowledgeTimeout().toNanos();
+    return sent == 0 ? Outbox.NEVER : quietSinceNs + Monitor.saturatedNs(delivery.acknowledgeTimeout());
   }
 
   /** When {@link #take} has something; never where nothing waits or the window is full. */

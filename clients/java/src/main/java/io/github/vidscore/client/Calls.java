@@ -118,7 +118,7 @@ final class Calls {
       Exchange<WatchSubmissionRequest, WatchSubmissionResponse> exchange) {
     refuseIfClosed();
     SubmissionServiceGrpc.newStub(channel)
-        .withDeadlineAfter(limit.toNanos(), TimeUnit.NANOSECONDS)
+        .withDeadlineAfter(Monitor.saturatedNs(limit), TimeUnit.NANOSECONDS)
         .watchSubmission(request, exchange);
   }
 
@@ -159,7 +159,7 @@ final class Calls {
   private <S extends AbstractStub<S>, R> R unary(S stub, Function<S, R> call) {
     refuseIfClosed();
     try {
-      return call.apply(stub.withDeadlineAfter(timeout.toNanos(), TimeUnit.NANOSECONDS));
+      return call.apply(stub.withDeadlineAfter(Monitor.saturatedNs(timeout), TimeUnit.NANOSECONDS));
     } catch (io.grpc.StatusRuntimeException thrown) {
       throw Statuses.exceptionOf(thrown);
     }

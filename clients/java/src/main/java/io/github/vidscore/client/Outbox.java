@@ -101,7 +101,7 @@ final class Outbox {
     long due = NEVER;
     for (Gathering waiting : gathering.values()) {
       if (!waiting.frames.isEmpty()) {
-        long own = waiting.sinceNs + batching.batchInterval().toNanos();
+        long own = waiting.sinceNs + Monitor.saturatedNs(batching.batchInterval());
         due = due == NEVER || own - due < 0 ? own : due;
       }
     }
@@ -140,7 +140,7 @@ final class Outbox {
 
   /** The next batch that is due, of at most the size of a message; null where none is. */
   Batch take(long nowNs) {
-    long interval = batching.batchInterval().toNanos();
+    long interval = Monitor.saturatedNs(batching.batchInterval());
     gathering.forEach(
         (side, waiting) -> {
           if (!waiting.frames.isEmpty() && nowNs - waiting.sinceNs >= interval) {

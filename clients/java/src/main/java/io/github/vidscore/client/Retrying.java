@@ -83,7 +83,7 @@ final class Retrying {
     }
     int doublings = Math.min(breaks - 2, 60); // bounded, so that the power stays a number
     double whole =
-        Math.min(retry.maximum().toNanos(), retry.initial().toNanos() * Math.pow(2, doublings));
+        Math.min(Monitor.saturatedNs(retry.maximum()), Monitor.saturatedNs(retry.initial()) * Math.pow(2, doublings));
     return (long) (whole * (1 + chance.getAsDouble()) / 2);
   }
 }

@@ -136,7 +136,7 @@ public final class SubmissionWatch implements Iterator<SubmissionUpdate>, AutoCl
     }
     if (failure instanceof DeadlineException) {
       tries.progress(); // nothing has happened for a while, and nothing failed
-      calls.pause(retry.initial().toNanos());
+      calls.pause(Monitor.saturatedNs(retry.initial()));
     } else {
       VidscoreException problem = failure == null ? Retrying.endedEarly() : failure;
       calls.pause(tries.delayNs(problem, System.nanoTime()));

@@ -15,6 +15,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.github.vidscore.v1.WatchSubmissionResponse;
 import io.grpc.Status.Code;
 import java.time.Duration;
+import java.time.temporal.ChronoUnit;
 import java.util.ArrayList;
 import java.util.Arrays;
 import java.util.List;
@@ -330,6 +331,31 @@ class SubmissionStreamTest {
     second.get(LIMIT.toSeconds(), TimeUnit.SECONDS);
     assertEquals(numbers(7), fake.stored);
     assertEquals(0, stream.undeliveredFrames());
+  }
+
+  @Test
+  void timesMayBeLongerThanClocksCount() {
+    Duration forever = ChronoUnit.FOREVER.getDuration();
+    Retry retry = Retry.DEFAULT.withMaximum(forever).withGiveUpAfter(forever);
+    Delivery delivery =
+        Delivery.DEFAULT
+            .withRetry(retry)
+            .withAcknowledgeTimeout(forever)
+            .withCloseTimeout(forever);
+    Batching batching = Batching.DEFAULT.withBatchInterval(forever).withBlockTimeout(forever);
+    fake.before.add(refusal(Code.UNAVAILABLE, ""));
+    fake.before.add(refusal(Code.UNAVAILABLE, ""));
+    SubmitOptions options =
+        SubmitOptions.DEFAULT
+            .withSubmission("run")
+            .withBatching(batching)
+            .withDelivery(delivery);
+    try (VidscoreClient patient = site.client().timeout(forever).retry(retry).build();
+        SubmissionStream stream = patient.submit("streets", options)) {
+      send(stream, 0, 3);
+      assertEquals(3, stream.flush(forever));
+    }
+    assertEquals(numbers(3), fake.stored);
   }
 
   @Test

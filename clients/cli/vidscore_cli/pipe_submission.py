@@ -30,6 +30,9 @@ if TYPE_CHECKING:
     from vidscore_evaluators.formats.json_lines import LineBlock
     from vidscore_evaluators.report import Report
 
+TELL_S = 2.0
+"""After which it is said that the server is waited for, which may be away or have no room."""
+
 STREAM = "pipe"
 """Name of the stream of the submission that this command writes."""
 
@@ -97,7 +100,7 @@ def _sealed(
     clock: Callable[[], float],
 ) -> Submission:
     """Send every frame, and seal; where that ends early, say what is durable and how to go on."""
-    from vidscore_client import Batching, Delivery, VidscoreError
+    from vidscore_client import Batching, DeadlineError, Delivery, VidscoreError
 
     opened = client.submit(
         typed.benchmark,
@@ -114,6 +117,9 @@ def _sealed(
         say(f"{name}: {counted(opened.next_offset, 'frame')} durable before", err=True)
         try:
             _send(client, typed, lines.blocks(stream), opened, clock)
+            with suppress(DeadlineError):
+                opened.flush(TELL_S)
+            _say_waiting(opened)
             return opened.seal()
         except (KeyboardInterrupt, BadLineError, VidscoreError) as error:
             if not isinstance(error, VidscoreError):  # after one, nothing can be delivered

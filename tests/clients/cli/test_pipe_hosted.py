@@ -7,6 +7,7 @@ import os
 import re
 import signal
 import subprocess
+import time
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -16,10 +17,12 @@ import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BINARY, Chunks, Ticking, run, well
 
+from vidscore_cli import pipe_submission
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_cli.pipe_submission import PipeSubmission, submit_lines
 from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
+from vidscore_client._sender import Sender
 
 BENCHMARK = """
 title = "Street"
@@ -223,6 +226,22 @@ def read_until_durable(process: subprocess.Popen[str], count: int) -> Sequence[i
         assert row, "the output ended"
         found.append(json.loads(row)["acknowledged_offset"])
     return found
+
+
+def test_a_server_that_takes_long_is_told(
+    environment: Environment, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    connect = Sender._connect
+
+    def connect_late(sender: Sender) -> object:
+        time.sleep(0.5)
+        return connect(sender)
+
+    monkeypatch.setattr(Sender, "_connect", connect_late)
+    monkeypatch.setattr(pipe_submission, "TELL_S", 0.0)
+    result = pipe(environment, lines(0, FRAMES), "--submission", "told")
+    assert result.exit_code == 0
+    assert f"{FRAMES} frames to be made durable; Ctrl-C gives them up\n" in result.stderr
 
 
 @pytest.mark.slow

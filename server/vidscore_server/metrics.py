@@ -199,6 +199,10 @@ def _spelled(code: str) -> str:
     return code.title().replace("_", "").replace("Cancelled", "Canceled")
 
 
+REQUEST_TIMEOUT_S = 20.0
+"""Longest wait for a part of a request, or until a part of its answer is taken."""
+
+
 class MetricsEndpoint:
     """The HTTP address that Prometheus scrapes; it answers in threads of its own.
 
@@ -218,6 +222,10 @@ class MetricsEndpoint:
             self._server, self._thread = start_http_server(address.port, address.host, registry)
         except OSError as error:
             raise ListenError(f"cannot listen at {address} for metrics: {error.strerror}") from None
+        # By default a thread waits for ever, and one whose client breaks off prints a traceback.
+        handler: Any = self._server.RequestHandlerClass
+        handler.timeout = REQUEST_TIMEOUT_S
+        vars(self._server)["handle_error"] = lambda *_: None
         self.address = address._replace(port=self._server.server_port)
 
     def close(self) -> None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import socket
+import struct
 import subprocess
 import threading
 from collections.abc import Iterator
@@ -23,6 +25,8 @@ from vidscore_protos.v1 import (
     submission_service_pb2,
     submission_service_pb2_grpc,
 )
+from vidscore_server import metrics
+from vidscore_server.addresses import parse_address
 from vidscore_server.domain.administration import initialise
 
 PLANTED = ("planted-team", "planted-run", "planted-stream")
@@ -54,6 +58,29 @@ class Metered:
     def value(self, name: str, **labels: str) -> float:
         """Sum of the samples that have these labels."""
         return total(self.samples(), name, **labels)
+
+
+@pytest.mark.parametrize("breaks_off", [True, False])
+def test_a_scrape_that_does_not_come_to_its_end_keeps_no_thread_and_says_nothing(
+    monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], breaks_off: bool
+) -> None:
+    monkeypatch.setattr(metrics, "REQUEST_TIMEOUT_S", TIMEOUT_S if breaks_off else 0.1)
+    endpoint = metrics.Metrics().listen(parse_address("127.0.0.1:0"))
+    before = threading.active_count()
+    try:
+        with socket.create_connection(endpoint.address) as connection:
+            connection.sendall(b"GET / HT")
+            eventually(lambda: threading.active_count() > before or not breaks_off)
+            if breaks_off:  # by a reset
+                at_once = struct.pack("ii", 1, 0)
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
+            else:
+                connection.settimeout(TIMEOUT_S)
+                assert connection.recv(1) == b""
+        eventually(lambda: threading.active_count() == before)
+    finally:
+        endpoint.close()
+    assert capfd.readouterr().err == ""
 
 
 def total(samples: Samples, name: str, **labels: str) -> float:

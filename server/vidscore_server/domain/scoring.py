@@ -35,7 +35,7 @@ from vidscore_server.errors import WorkerLostError
 from vidscore_server.logs import log, places_of
 from vidscore_server.runtime import failpoint
 from vidscore_server.store import Reader, Transaction
-from vidscore_server.store.errors import StoreError
+from vidscore_server.store.errors import StoreDamagedError, StoreError
 from vidscore_server.store.records import SubmissionRecord, SubmissionState
 
 ALONE_AFTER = 2
@@ -174,7 +174,10 @@ class Scheduler:
             self._looked_at[name] = newest
             if newest == 0 or policy.shown is not Visibility.LIVE:
                 return True  # whether it matters, the revision's completeness says
-            return self._scorer.frames_lack_truth(reader, name, newest)
+            try:
+                return self._scorer.frames_lack_truth(reader, name, newest)
+            except StoreDamagedError:
+                return True  # to score it will fail, and end it
 
         return await self._context.read(look)
 

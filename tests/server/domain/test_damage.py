@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
@@ -10,12 +11,16 @@ import pytest
 from tests.server.domain.hosted import TRUTH, hosting
 from tests.server.domain.test_scoring import DETECTIONS
 from tests.server.scene import points
+from tests.support.waiting import TIMEOUT_S
 
+from vidscore_protos.v1 import benchmark_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.batches import data_of
 from vidscore_server.domain.batches import pack
 
 CHANGED = points({1: [(12.0, 20.0)], 2: [], 3: [(50.0, 60.0)], 4: [], 5: []})
 OTHER, _ = pack(data_of(CHANGED))
+ENDED = (pb.SUBMISSION_STATE_SCORED, pb.SUBMISSION_STATE_FAILED)
 
 
 @pytest.mark.parametrize("table", ["detection_batches", "truth_batches"])
@@ -33,3 +38,24 @@ async def test_a_payload_that_was_changed_is_not_scored_and_the_log_says_why(
         assert ended.submission.state_reason == "scoring_failed"
         assert not await hosted.organiser.scores()
     assert "StoreDamagedError" in str([record.__dict__ for record in caplog.records])
+
+
+async def test_a_damaged_payload_stops_no_other_submission_where_scores_are_live(
+    tmp_path: Path,
+) -> None:
+    async with hosting(tmp_path, held=True) as hosted:
+        await hosted.organiser.create_benchmark(visibility=benchmark_pb2.VISIBILITY_LIVE)
+        await hosted.organiser.upload(TRUTH)
+        await hosted.organiser.begin(DETECTIONS)
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+        connection.execute("UPDATE detection_batches SET payload = ?", (OTHER,))
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.seal()
+        await hosted.organiser.submit(DETECTIONS, "two")
+        found = []
+        for name in ("two", "one"):
+            async with asyncio.timeout(TIMEOUT_S):
+                while (state := (await hosted.organiser.get(name)).state) not in ENDED:
+                    pass
+            found.append(state)
+        assert found == [pb.SUBMISSION_STATE_SCORED, pb.SUBMISSION_STATE_FAILED]

@@ -108,7 +108,7 @@ def to_dict(instance: object) -> dict[str, Any]:
     kind: type = instance.__class__
     for rule in rules_of(kind).values():
         value = getattr(instance, rule.name)
-        if value != rule.default:
+        if isinstance(value, np.ndarray) or value != rule.default:
             found[rule.name] = (
                 rule.write(value) if rule.item is None else _entries(rule.item, value)
             )

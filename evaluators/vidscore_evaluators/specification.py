@@ -152,11 +152,15 @@ def _parameters(value: object) -> dict[str, Any]:
 
 def list_ranges(frames: object) -> object:
     """Inverse of `read_ranges`; what a caller put in their place is left as it is."""
-    return [list(pair) for pair in frames.ranges] if isinstance(frames, FrameRanges) else frames
+    if isinstance(frames, FrameRanges):
+        return [list(pair) for pair in frames.ranges]
+    return _listed(frames)
 
 
-def _list_labels(labels: object) -> object:
-    return list(labels) if isinstance(labels, tuple) else labels
+def _listed(values: object) -> object:
+    if isinstance(values, np.ndarray):
+        return values.tolist()
+    return list(values) if isinstance(values, tuple) else values
 
 
 def _list_parameters(parameters: Mapping[str, Any]) -> dict[str, Any]:
@@ -175,7 +179,7 @@ class DomainSpec:
     """A domain and, if given, the labels that are scored in it."""
 
     name: str
-    classes: tuple[str, ...] | None = converted(None, read=label_names, write=_list_labels)
+    classes: tuple[str, ...] | None = converted(None, read=label_names, write=_listed)
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,7 +246,7 @@ class BenchmarkSpec:
     evaluators: tuple[EvaluatorSpec, ...] = converted((), unique=("name",))
     domains: tuple[DomainSpec, ...] = converted((), unique=("name",))
     sequences: tuple[SequenceSpec, ...] = converted((), unique=("domain", "name"))
-    classes: tuple[str, ...] | None = converted(None, read=label_names, write=_list_labels)
+    classes: tuple[str, ...] | None = converted(None, read=label_names, write=_listed)
 
     @property
     def evaluated_frame_count(self) -> int:

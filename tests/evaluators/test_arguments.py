@@ -251,8 +251,9 @@ def test_a_specification_is_held_to_the_rules_of_a_manifest(
     assert (fault.field, fault.expected) == (field, expected)
 
 
-def test_a_specification_may_have_lists_and_numbers_of_numpy() -> None:
-    sequences = [SequenceSpec("a", frame_count=np.int64(3), dont_care_frames=[1])]  # type: ignore[arg-type]
+@pytest.mark.parametrize("frames", [[1], np.array([1]), np.array([[1, 1]])])
+def test_a_specification_may_have_lists_and_what_is_of_numpy(frames: Any) -> None:
+    sequences = [SequenceSpec("a", frame_count=np.int64(3), dont_care_frames=frames)]  # type: ignore[arg-type]
     lists = BenchmarkSpec(sequences=sequences, classes=["car"])  # type: ignore[arg-type]
     plain = BenchmarkSpec(
         sequences=(SequenceSpec("a", frame_count=3, dont_care_frames=FrameRanges(((1, 1),))),),

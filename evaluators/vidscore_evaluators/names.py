@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from unicodedata import bidirectional
+from unicodedata import bidirectional, normalize
 
 MAXIMUM_NAME_LENGTH = 1000
 """Characters that a name may have; every report repeats it, so a longer one is no name."""
@@ -81,14 +81,26 @@ def closest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | 
     """The known name that a mistyped one was probably meant to be, whatever its case."""
     import difflib  # noqa: PLC0415 - only where something is wrong
 
-    by_folded = {entry.casefold(): entry for entry in reversed(tuple(known))}
-    close = difflib.get_close_matches(name.casefold(), by_folded, n=1, cutoff=cutoff)
+    by_folded = {_folded(entry): entry for entry in reversed(tuple(known))}
+    close = difflib.get_close_matches(_folded(name), by_folded, n=1, cutoff=cutoff)
     return by_folded[close[0]] if close else None
+
+
+def composed(name: str) -> str:
+    """The name with one character for a letter and its accents, as most programs write it."""
+    return normalize("NFC", name)
+
+
+def _folded(name: str) -> str:
+    return composed(name).casefold()
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
     """A question after the known name that is nearest to a mistyped one; None where none is."""
     close = closest_name(name, known)
+    if close and close != name and composed(close) == composed(name):
+        ways = f"{close!a}, not {name!a}"
+        return f"did you mean {close}? Its letters are composed in another way: {ways}"
     return f"did you mean {close}?" if close else None
 
 

@@ -10,6 +10,7 @@ from vidscore_evaluators.names import (
     MAXIMUM_NAME_LENGTH,
     checked_name,
     closest_name,
+    did_you_mean,
     escape_controls,
     holds_controls,
     is_formula,
@@ -102,3 +103,13 @@ def test_what_a_spreadsheet_would_run_is_a_formula(text: str) -> None:
 @pytest.mark.parametrize("text", ["", "1", "-1", "+1.5", "-.5", "-1e-9", "+3.", "a=b", "'=1", " "])
 def test_numbers_and_other_texts_are_no_formulas(text: str) -> None:
     assert not is_formula(text)
+
+
+def test_a_name_of_the_same_letters_says_how_they_are_composed() -> None:
+    """As file systems of Macs write them; on a screen both are alike."""
+    assert did_you_mean("cafe\u0301", ["bridge", "caf\u00e9"]) == (
+        "did you mean caf\u00e9? Its letters are composed in another way: "
+        "'caf\\xe9', not 'cafe\\u0301'"
+    )
+    assert did_you_mean("\u00e9", ["e\u0301"]) is not None
+    assert did_you_mean("brigde", ["bridge"]) == "did you mean bridge?"

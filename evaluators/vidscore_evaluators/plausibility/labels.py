@@ -6,6 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 
 from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.names import composed
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.tally import Table
 
@@ -90,8 +91,9 @@ def _counts(
 
 
 def _plain(label: str) -> str:
-    """The label without what people and programs write differently: case, blanks, 1 as 1.0."""
-    words = "".join(character for character in label.casefold() if character not in " \t_-")
+    """The label without what people and programs write differently: case, blanks, é, 1 as 1.0."""
+    folded = composed(label).casefold()
+    words = "".join(character for character in folded if character not in " \t_-")
     try:
         number = float(words)
     except ValueError:
@@ -100,7 +102,13 @@ def _plain(label: str) -> str:
 
 
 def _written_otherwise(alike: Mapping[str, str], counts: Mapping[str, int]) -> ReportWarning:
-    pairs = [f"{named(label)!r} for {named(other)!r}" for label, other in sorted(alike.items())]
+    pairs = [
+        # What is composed otherwise looks the same.
+        f"{label!a} for {other!a}"
+        if composed(label) == composed(other)
+        else f"{named(label)!r} for {named(other)!r}"
+        for label, other in sorted(alike.items())
+    ]
     rest = f" and {len(pairs) - NAMES_SHOWN} more" if len(pairs) > NAMES_SHOWN else ""
     return ReportWarning(
         "labels_written_otherwise",

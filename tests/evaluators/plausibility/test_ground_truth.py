@@ -89,3 +89,13 @@ def test_both_sides_are_held_against_each_other() -> None:
     [warning, _] = warnings_of_pair(truth, found)
     assert warning.code == "labels_written_otherwise"
     assert "'Car' for 'car'" in warning.message
+
+
+def test_labels_whose_letters_are_composed_otherwise_are_written_otherwise() -> None:
+    truth, found = (
+        make_annotations(video(*([replace(CAR, label=label)] for _ in range(3))), arity=4)
+        for label in ("caf\u00e9", "cafe\u0301")
+    )
+    [warning, *_] = warnings_of_pair(truth, found)
+    assert warning.code == "labels_written_otherwise"
+    assert r"'cafe\u0301' for 'caf\xe9'" in warning.message

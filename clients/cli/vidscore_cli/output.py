@@ -6,10 +6,11 @@ import io
 import json
 import os
 import signal
+import stat
 import sys
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import contextmanager, nullcontext
+from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
 from typing import IO, TYPE_CHECKING, TextIO
@@ -178,7 +179,8 @@ def atomic_file(path: DataPath, mode: int = 0o666) -> Iterator[IO[bytes]]:
 
     Args:
         path: The file.
-        mode: Who may do what with it, but for what the process's mask takes away.
+        mode: Who may do what with it, but for what the process's mask takes away, or what it
+            replaces does not allow.
 
     Raises:
         OSError: If it cannot be written; about the file, not about its neighbour.
@@ -202,6 +204,7 @@ def atomic_file(path: DataPath, mode: int = 0o666) -> Iterator[IO[bytes]]:
         with removing_at_sigterm(neighbour):
             descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
             with os.fdopen(descriptor, "wb") as file:
+                _let_read(neighbour, target, mode)
                 yield file
                 file.flush()
                 os.fsync(file.fileno())
@@ -210,6 +213,13 @@ def atomic_file(path: DataPath, mode: int = 0o666) -> Iterator[IO[bytes]]:
         raise about(path, error) from None
     finally:
         neighbour.unlink(missing_ok=True)
+
+
+def _let_read(neighbour: Path, target: Path, most: int = 0o777) -> None:
+    """Let those read a neighbour who may read what it replaces, but for what nobody may."""
+    if target.exists():
+        with suppress(PermissionError):  # of a file system that has no such thing
+            neighbour.chmod(stat.S_IMODE(target.stat().st_mode) & most)
 
 
 @contextmanager
@@ -257,6 +267,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     try:
         with removing_at_sigterm(neighbour):
             neighbour.mkdir()
+            _let_read(neighbour, whole)
             yield neighbour
             if whole.is_dir():
                 whole.rmdir()

@@ -15,7 +15,14 @@ import pytest
 from msgspec import structs
 from tests.clients.cli.helpers import example_report
 
-from vidscore_cli.output import check_output, console_on, deliver, deliver_json, write_atomically
+from vidscore_cli.output import (
+    atomic_folder,
+    check_output,
+    console_on,
+    deliver,
+    deliver_json,
+    write_atomically,
+)
 from vidscore_cli.report_parts import Words, fold_heading, report_parts
 from vidscore_cli.report_table import parts_renderable
 from vidscore_cli.report_text import deliver_parts, parts_text
@@ -315,3 +322,25 @@ def test_names_of_a_report_are_shown_without_controls() -> None:
     assert r"d\x1b[2J" in text.getvalue()
     assert r"c\x0ad" in text.getvalue()
     assert not holds_controls(text.getvalue().replace("\n", ""))
+
+
+@pytest.mark.parametrize("mode", [0o600, 0o644, 0o666])
+def test_what_is_replaced_keeps_who_may_read_it(tmp_path: Path, mode: int) -> None:
+    """A report in a file that others may not read stays one; nor is what others may read closed."""
+    file, folder = tmp_path / "scores.json", tmp_path / "results"
+    file.touch()
+    file.chmod(mode)
+    write_atomically(file, b"new")
+    assert stat.S_IMODE(file.stat().st_mode) == mode
+    folder.mkdir()
+    folder.chmod(mode | 0o100)
+    with atomic_folder(folder) as filled:
+        (filled / "a.txt").write_bytes(b"new")
+    assert stat.S_IMODE(folder.stat().st_mode) == mode | 0o100
+
+
+def test_a_file_that_is_to_be_secret_is_no_wider_for_one_that_was(tmp_path: Path) -> None:
+    file = tmp_path / "sites.toml"
+    file.touch(0o644)
+    write_atomically(file, b"new", 0o600)
+    assert stat.S_IMODE(file.stat().st_mode) == 0o600

@@ -110,7 +110,7 @@ def test_html_has_the_same_cells_and_the_curves() -> None:
     assert words[: len(cells)] == cells
     assert page.tags.count("table") == 2
     svg = html[html.index("<svg") : html.index("</svg>") + len("</svg>")]
-    assert ET.fromstring(svg)[0].text == "roc (f1)"
+    assert ET.fromstring(svg)[0].text == "ROC (f1)"
 
 
 @given(st.text(min_size=1), st.text(min_size=1))

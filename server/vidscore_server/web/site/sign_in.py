@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from urllib.parse import quote, urlsplit
+from urllib.parse import SplitResult, quote, urlsplit
 
 from starlette.responses import RedirectResponse, Response
 
@@ -22,11 +22,24 @@ from vidscore_server.web.site.visit import Visit
 
 def redirect(visit: Visit) -> Response:
     """Send a visitor to the form, and back to the page afterwards."""
-    wanted = visit.request.url.path
-    if visit.request.url.query:
-        wanted += f"?{visit.request.url.query}"
+    page = _page_of(visit)
+    wanted = f"{page.path}?{page.query}" if page.query else page.path
     ended = "&ended=1" if visit.visitor.session else ""
-    return RedirectResponse(f"/sign-in?next={quote(wanted, safe='')}{ended}", 303)
+    form = f"/sign-in?next={quote(wanted, safe='')}{ended}"
+    if visit.is_part:
+        return Response(status_code=204, headers={"HX-Redirect": form})
+    return RedirectResponse(form, 303)
+
+
+def _page_of(visit: Visit) -> SplitResult:
+    """Address of the page that a browser shows; a part is asked for by one that is whole."""
+    own = urlsplit(str(visit.request.url))
+    if not visit.is_part:
+        return own
+    try:
+        return urlsplit(visit.request.headers.get("hx-current-url", ""))
+    except ValueError:
+        return own
 
 
 async def show(visit: Visit) -> Response:

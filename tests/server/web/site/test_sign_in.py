@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from urllib.parse import quote
+
 import pytest
 from tests.server.domain.hosted import create_token
 from tests.server.web.site.browsing import Browser, Browsing
@@ -86,6 +88,18 @@ async def test_a_session_ends_with_its_token(site: Browsing) -> None:
     page = await browser.get("/benchmarks")
     assert "Your session has ended" in page.words
     assert "vidscore-session" not in browser.cookies
+
+
+async def test_a_page_that_follows_goes_to_the_form_as_a_whole(site: Browsing) -> None:
+    """It would show the form in the place of the part that it has asked for."""
+    page = "/benchmarks/dots/submissions/one"
+    part = await site.nobody.get(
+        f"{page}/live?state=receiving",
+        hx_request="true",
+        hx_current_url=f"https://scores.example.org{page}?b=c",
+    )
+    assert (part.status, part.text) == (204, "")
+    assert part.headers["hx-redirect"] == f"/sign-in?next={quote(f'{page}?b=c', safe='')}"
 
 
 async def test_a_session_that_was_not_made_here_is_none(site: Browsing) -> None:

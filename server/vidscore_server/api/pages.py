@@ -92,6 +92,13 @@ class PageCalls:
         return found
 
 
+_SIGNED_OUT = (
+    "You are not signed in, or your session has ended. Sign in, and repeat what you did; nothing "
+    "was changed."
+)
+"""In place of what programs are told, which have a token to send."""
+
+
 def error_of(refused: Refused) -> ServiceError:
     """A refusal as pages have it."""
     faults: tuple[FieldFault, ...] = ()
@@ -108,10 +115,11 @@ def error_of(refused: Refused) -> ServiceError:
             delay_s = delay.retry_delay.ToNanoseconds() / 1e9
         else:
             detail.Unpack(info)
+    code = refused.code.name
     return ServiceError(
-        refused.code.name,
+        code,
         info.reason,
-        refused.status.message,
+        _SIGNED_OUT if code == "UNAUTHENTICATED" else refused.status.message,
         faults,
         dict(info.metadata),
         delay_s,

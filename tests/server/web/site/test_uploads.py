@@ -52,6 +52,19 @@ async def test_pieces_are_taken_by_offset_and_go_on_after_a_break(site: Browsing
     assert "Frames 5" in (await settled(site.red, str(begun["path"]))).words
 
 
+async def test_who_is_signed_out_is_told_to_sign_in_and_nothing_of_programs(
+    site: Browsing,
+) -> None:
+    await dots(site)
+    said = "You are not signed in, or your session has ended."
+    by_script = await site.nobody.post(f"/{BENCHMARK}/uploads", {})
+    assert by_script.status == 401
+    assert json.loads(by_script.text)["message"].startswith(said)
+    by_form = await site.nobody.post(f"/{BENCHMARK}/submit", {})
+    assert said in by_form.words
+    assert "metadata" not in by_form.words
+
+
 async def test_a_changed_file_of_the_same_size_begins_anew(site: Browsing) -> None:
     await dots(site)
     begun = await begin(site.red, DOTS)

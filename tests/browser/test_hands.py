@@ -6,7 +6,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from tests.browser.exhibits import GOOD, PRIVATE, Exhibits
+from tests.browser.competition import Competition
+from tests.browser.exhibits import GOOD, PRIVATE, Exhibits, sign_in
 
 pytestmark = pytest.mark.campaign
 
@@ -175,4 +176,25 @@ def test_keys_go_through_the_frames_of_a_submission(chromium: Any, exhibits: Exh
         assert shown.inner_text() == f"Frame {frame} of north"
     page.keyboard.press("3")
     assert not page.locator("#k-fn").is_checked()
+    context.close()
+
+
+def test_a_proxy_that_takes_no_pieces_is_not_told_to_be_a_broken_connection(
+    chromium: Any, site: Competition
+) -> None:
+    context = chromium.new_context()
+    page = context.new_page()
+    page.set_default_timeout(TIMEOUT_MS)
+    sign_in(page, site, "red")
+    page.goto(f"{site.site}/benchmarks/open/submit")
+    page.route(
+        lambda url: "?offset=" in url,
+        lambda route: route.fulfill(status=413, content_type="text/html", body="<h1>Too large"),
+    )
+    file = {"name": "good.csv", "mimeType": "text/csv", "buffer": GOOD.encode()}
+    page.locator("#file").set_input_files(file)
+    page.get_by_role("button", name="Check the file").click()
+    page.get_by_text("The file was not taken.").wait_for(timeout=10_000)
+    said = page.locator("[data-said]").inner_text()
+    assert said == "The file was not taken. On the way to the server it was refused (413)."
     context.close()

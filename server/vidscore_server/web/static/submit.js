@@ -6,6 +6,11 @@
 
   const ask = async (url, options) => {
     const answer = await fetch(url, { credentials: "same-origin", ...options });
+    const isOurs = answer.headers.get("content-type") === "application/json";
+    // Of others a proxy may answer: what is wrong with the file stays so, the rest passes.
+    if (!isOurs && answer.status >= 400 && answer.status < 500) {
+      throw refusal(`On the way to the server it was refused (${answer.status}).`);
+    }
     const found = await answer.json();
     if (!answer.ok && found.offset === undefined) throw refusal(found.message);
     return found;

@@ -301,7 +301,7 @@ async fn closing_in_vain_says_how_many_frames_are_given_up() {
 #[tokio::test]
 async fn times_may_be_longer_than_clocks_count() {
     let (fake, serving, _) = hosting().await;
-    let patient = Client::builder(&serving.address)
+    let unhurried = Client::builder(&serving.address)
         .timeout(Duration::MAX)
         .connect()
         .unwrap();
@@ -309,7 +309,7 @@ async fn times_may_be_longer_than_clocks_count() {
         .acknowledge_timeout(Duration::MAX)
         .close_timeout(Duration::MAX);
     let batching = Batching::default().batch_interval(Duration::MAX);
-    let stream = submit(&patient)
+    let stream = submit(&unhurried)
         .delivery(delivery)
         .batching(batching)
         .open()

@@ -350,8 +350,8 @@ class SubmissionStreamTest {
             .withSubmission("run")
             .withBatching(batching)
             .withDelivery(delivery);
-    try (VidscoreClient patient = site.client().timeout(forever).retry(retry).build();
-        SubmissionStream stream = patient.submit("streets", options)) {
+    try (VidscoreClient unhurried = site.client().timeout(forever).retry(retry).build();
+        SubmissionStream stream = unhurried.submit("streets", options)) {
       send(stream, 0, 3);
       assertEquals(3, stream.flush(forever));
     }

@@ -96,7 +96,9 @@ export class SubmissionStream implements AsyncDisposable {
     try {
       await this.#sender.close(options.timeoutMs ?? closeTimeoutMs, options.signal);
     } finally {
-      this.#forget();
+      if (this.#sender.state.ended) {
+        this.#forget();
+      }
     }
   }
 

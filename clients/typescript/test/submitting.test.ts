@@ -18,6 +18,7 @@ import {
   DeadlineError,
   InputError,
   NotFoundError,
+  type SubmissionStream,
   SupersededError,
   UnavailableError,
 } from "../src/index.js";
@@ -296,6 +297,21 @@ test("a wait between two tries ends with its signal, and with the client", async
   break_();
   setTimeout(() => client.abort(), 50);
   await assert.rejects(client.submissions.wait("streets/run", { retry }), ClosedError);
+});
+
+test("a stream that could not be closed in its callback is closed with its client", async (t) => {
+  const { client, stored } = await storing(t);
+  let refused = 0;
+  const stream: SubmissionStream = await client.submit("streets", "run", {
+    delivery: { onAcknowledged: () => stream.close().catch(() => refused++) },
+  });
+  await send(stream, 1);
+  await stream.flush();
+  await stream.send(frameOf(1));
+  await client.close();
+  assert.ok(refused > 0);
+  assert.deepEqual(stored.frames, [0, 1]);
+  assert.equal(stream.undeliveredFrames, 0);
 });
 
 test("a time that is longer than timers run has no end", async (t) => {

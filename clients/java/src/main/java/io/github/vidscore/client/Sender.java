@@ -90,7 +90,6 @@ final class Sender {
 
   /** Delivers what was taken, in a time, and ends; where this side has ended it, does nothing. */
   void close(Duration timeout) {
-    refuseInCallback();
     VidscoreException failure =
         monitor.holding(
             () -> {
@@ -128,7 +127,8 @@ final class Sender {
     return monitor.holding(state::undelivered);
   }
 
-  private void refuseInCallback() {
+  /** Throws in {@code onAcknowledged}, which would wait for itself. */
+  void refuseInCallback() {
     if (Thread.currentThread() == teller) {
       throw Failure.callback(
           "flush, close and seal cannot be called in onAcknowledged:"

@@ -163,6 +163,7 @@ public final class SubmissionStream implements AutoCloseable {
    */
   @Override
   public void close() {
+    sender.refuseInCallback(); // the client still closes it then
     try {
       sender.close(delivery.closeTimeout());
     } finally {

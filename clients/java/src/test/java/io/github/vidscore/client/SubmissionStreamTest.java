@@ -334,6 +334,22 @@ class SubmissionStreamTest {
   }
 
   @Test
+  void aStreamThatCouldNotBeClosedInItsCallbackIsClosedWithItsClient() {
+    CompletableFuture<SubmissionStream> opened = new CompletableFuture<>();
+    Delivery closing =
+        QUICK.withOnAcknowledged(
+            count -> assertThrows(CallbackException.class, opened.join()::close));
+    SubmissionStream stream = submit(Batching.DEFAULT, closing);
+    opened.complete(stream);
+    send(stream, 0, 1);
+    stream.flush(LIMIT);
+    send(stream, 1, 2);
+    client.close();
+    assertEquals(numbers(2), fake.stored);
+    assertEquals(0, stream.undeliveredFrames());
+  }
+
+  @Test
   void timesMayBeLongerThanClocksCount() {
     Duration forever = ChronoUnit.FOREVER.getDuration();
     Retry retry = Retry.DEFAULT.withMaximum(forever).withGiveUpAfter(forever);

@@ -170,7 +170,7 @@ def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
     if transaction.benchmark(header.benchmark) is not None:
         raise NameTakenError(f"benchmarks/{header.benchmark} is there already")
     rows = _only_of(header.benchmark, rows)
-    _load(transaction, _with_new_revisions(rows, transaction.time()))
+    _load(transaction, _as_of_now(rows, transaction.time()))
     record = transaction.benchmark(header.benchmark)
     if record is None:
         raise BackupError([Fault("no such row", "the benchmark itself", field="benchmark")])
@@ -265,16 +265,22 @@ def refuse_schema(header: BackupHeader, schema: str) -> None:
         raise BackupError([Fault(found, expected, field="backup")])
 
 
-def _with_new_revisions(rows: Iterator[Row], now: datetime) -> Iterator[Row]:
-    """The same rows, with revisions of records above all that were there under their names.
+def _as_of_now(rows: Iterator[Row], now: datetime) -> Iterator[Row]:
+    """The same rows, with numbers that say that their benchmark comes back now.
 
-    Boards that are kept, and whoever watches a submission, tell by them what has changed.
+    Revisions are above all that were there under the same names: boards that are kept, and whoever
+    watches a submission, tell by them what has changed. No submission is quiet since the backup.
     """
-    milliseconds = (now - _EPOCH) // timedelta(milliseconds=1)
+    microseconds = (now - _EPOCH) // timedelta(microseconds=1)
+    least = {"revision": microseconds // 1000, "activity_time": microseconds}
     for table, values in rows:
-        revision = values.get("revision")
-        if table in {"benchmarks", "submissions"} and type(revision) is int:
-            yield table, {**values, "revision": max(revision, milliseconds)}
+        if table in {"benchmarks", "submissions"}:
+            later = {
+                name: max(values[name], number)
+                for name, number in least.items()
+                if type(values.get(name)) is int
+            }
+            yield table, {**values, **later}
         else:
             yield table, values
 

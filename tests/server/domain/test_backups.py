@@ -24,6 +24,7 @@ from vidscore_protos.v1 import access_service_pb2, backup_pb2, organiser_pb2, to
 from vidscore_protos.v1 import server_service_pb2 as pb
 from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore_protos.v1.submission_service_pb2 import (
+    SUBMISSION_STATE_RECEIVING,
     CheckDetectionsRequest,
     WatchSubmissionRequest,
 )
@@ -307,6 +308,23 @@ async def test_after_a_restore_a_board_shows_what_was_submitted_since(hosted: Ho
     await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
     await import_(hosted.organiser, data)
     assert await submitted("since") == ["Since"]
+
+
+async def test_submissions_of_a_restored_benchmark_are_not_quiet_since_the_backup(
+    hosted: Hosted,
+) -> None:
+    await prepare(hosted)
+    data = await export(hosted.organiser, BENCHMARK)
+    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
+    await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
+    hosted.clock.pass_by(hours=3)  # no outage, which would count from then on
+    await import_(hosted.organiser, data)
+    hosting_ = hosted.server.hosting
+    assert hosting_ is not None
+    await hosting_.work()
+    assert (await hosted.blue.get("two")).state == SUBMISSION_STATE_RECEIVING
+    stream = f"{BENCHMARK}/submissions/two/streams/default"
+    assert await hosted.blue.append(stream, 2, batch([5])) == 3
 
 
 async def test_a_watcher_of_before_a_restore_is_told_of_what_was_restored(hosted: Hosted) -> None:

@@ -66,12 +66,14 @@ class ScoringTask(Struct, frozen=True):
         """Refuse what no other process can read.
 
         Raises:
-            ParameterError: If a side is standard input.
+            ParameterError: If a side is standard input or another pipe.
         """
         for side in ("truth", "detections"):
-            if Path(getattr(self, side)) == STANDARD_INPUT:
+            path = Path(getattr(self, side))
+            if path == STANDARD_INPUT or path.is_fifo():
+                found = "standard input" if path == STANDARD_INPUT else "a pipe"
                 expected = "a file or a folder, which other processes can read"
-                raise ParameterError([Fault("standard input", expected, source=side)])
+                raise ParameterError([Fault(found, expected, source=side)])
 
     def path_of(self, name: str) -> DataPath:
         """A path as it was typed, where relative ones begin in the same folder; else whole."""

@@ -114,6 +114,13 @@ def test_standard_input_is_refused(scene: Path) -> None:
         score("map", "-", scene / "detections.csv", executor=Recorder())
 
 
+def test_a_pipe_is_refused(scene: Path) -> None:
+    """What one process has read of it, another waits for."""
+    os.mkfifo(scene / "pipe")
+    with pytest.raises(ParameterError, match="detections: found a pipe, expected a file or a fo"):
+        score(["map"], scene / "truth.csv", scene / "pipe", executor=Recorder())
+
+
 def test_answers_in_time_are_refused(scene: Path) -> None:
     with pytest.raises(ParameterError, match="executor"):
         by(Recorder(), scene, online=True)

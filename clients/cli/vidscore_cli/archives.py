@@ -174,7 +174,7 @@ def wanted_of_shard(
         selection: The part of it to score.
 
     Raises:
-        InputError: If nothing is there, or nothing of a known format.
+        InputError: If nothing of a known format is there.
     """
     from vidscore_evaluators.shards.readings import wanted_by
 

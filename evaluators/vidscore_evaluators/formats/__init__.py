@@ -25,7 +25,7 @@ from vidscore_evaluators.formats._files import (
     are_worth_a_thread_each,
     entrances,
     is_folder,
-    is_taken_in_whole,
+    is_plain,
     opened,
     read_head,
 )
@@ -371,7 +371,7 @@ def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:
         format_name: As for `read_source`.
 
     Raises:
-        InputError: If nothing is there, or nothing of a known format.
+        InputError: If nothing of a known format is there.
     """
     named = None if format_name == AUTO else find_format(format_name)
     if named is not None and not named.by_sequence and named.name not in _MIXING:
@@ -380,7 +380,7 @@ def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:
     if isinstance(path, RemotePath):
         with opened(path, ReadLimits()) as place:
             return _reads_by_sequence(place, named)
-    return not is_taken_in_whole(path) and _reads_by_sequence(path, named)
+    return is_plain(path) and _reads_by_sequence(path, named)
 
 
 def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:

@@ -63,19 +63,6 @@ def opened(path: DataPath, limits: ReadLimits) -> AbstractContextManager[InputPa
     return nullcontext(path)
 
 
-def is_taken_in_whole(path: Path) -> bool:
-    """Whether `opened` takes in all that a path gives: a pipe, standard input, gzip or zip."""
-    if path == STANDARD_INPUT:
-        return True
-    try:
-        if not path.is_file():
-            return path.exists() and not path.is_dir()
-        with path.open("rb") as file:
-            return is_packed(file.read(4))
-    except OSError:
-        return False  # its reader will say why
-
-
 def entrances(path: InputPath) -> list[InputPath]:
     """Where the data may begin: the path and, in an archive, its only entry, and so on inwards."""
     found = [path]
@@ -215,6 +202,15 @@ def is_folder(path: InputPath) -> bool:
         return path.is_dir()
     except OSError as error:
         raise _unreadable(path, error) from None
+
+
+def is_plain(path: Path) -> bool:
+    """Whether a path is a folder or a file as it lies: neither packed, nor a pipe.
+
+    Raises:
+        InputError: If that cannot be known.
+    """
+    return is_folder(path) or (is_file(path) and not is_packed(read_head(path, "")[:4]))
 
 
 def visible_entries(folder: InputPath) -> list[InputPath]:

@@ -114,7 +114,7 @@ def wanted_by(
         choice: How both are read, and which part counts.
 
     Raises:
-        InputError: If nothing is there, or nothing of a known format.
+        InputError: If nothing of a known format is there.
     """
     if shard.count == 1 or choice.selection or choice.on_error != "refuse":
         return None

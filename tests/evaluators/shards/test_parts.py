@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import gzip
+import os
 import sys
+import zipfile
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
@@ -408,3 +411,22 @@ def test_what_needs_the_whole_reads_the_whole(
     sides = write_both(tmp_path, name)
     task = task_of(sides, name, **choice)
     assert wanted_by(Shard(1, 2), task.specification, *sides, task.choice) is None
+
+
+@pytest.mark.parametrize("kind", ["gzip", "zip", "pipe", "nothing"])
+def test_what_is_packed_or_a_pipe_is_read_whole_beside_a_truth_in_columns(
+    tmp_path: Path, kind: str
+) -> None:
+    """It was refused: as a packed file in a folder, and as not found."""
+    truth, _ = write_both(tmp_path, "parquet")
+    rows = b"sequence,frame,x,y\na,1,2,3\n"
+    found = tmp_path / "found.csv"
+    if kind == "gzip":
+        found.write_bytes(gzip.compress(rows))
+    elif kind == "zip":
+        with zipfile.ZipFile(found, "w") as archive:
+            archive.writestr("a.csv", rows)
+    elif kind == "pipe":
+        os.mkfifo(found)
+    specification = judged_by("f1", specification=None, manifest=None, parameters={})
+    assert wanted_by(Shard(1, 2), specification, truth, found, DataChoice()) is None

@@ -23,6 +23,7 @@ if TYPE_CHECKING:
         Benchmark,
         Client,
         EvaluatorDescription,
+        LeaderboardRow,
         Quota,
         Submission,
         SubmissionScore,
@@ -55,6 +56,14 @@ _HELD = {
     "maximum_team_mebibytes": "MiB of detections",
 }
 """Quotas that do not count submissions, with their units."""
+
+ORGANISERS_TEAM = "organiser"
+"""Team of submissions that organisers make."""
+
+_BY_STEPS = {"ladder", "bootstrap"}
+"""Policies under which a score that is no step better is not released."""
+
+_SHOWN_AGAIN = "; its own score is no step better, so that the one released last is shown again"
 
 
 class Outcome(Struct, frozen=True):
@@ -250,12 +259,6 @@ def _expanded(client: Client, names: Sequence[str]) -> list[str]:
     return [one for name in names for one in presets.get(name, [name])]
 
 
-BY_STEPS = {"ladder", "bootstrap"}
-"""Policies under which a score that is no step better is not released."""
-
-SHOWN_AGAIN = "; its own score is no step better, so that the one released last is shown again"
-
-
 def standing(client: Client, submission: Submission) -> list[str]:
     """Rank of a scored submission, and the submissions that its team has left."""
     benchmark = client.benchmarks.get(submission.benchmark)
@@ -320,7 +323,6 @@ def _rank(client: Client, submission: Submission, benchmark: Benchmark) -> str:
         board = client.benchmarks.leaderboard(submission.benchmark)
     except ConflictError:
         return f"{name} is scored; the board is not public"
-    policy = benchmark.definition.get("policy", {})
     ranked = [row for row in board.rows if row.rank]
     for row in ranked:
         if row.submission == submission.name:
@@ -328,6 +330,15 @@ def _rank(client: Client, submission: Submission, benchmark: Benchmark) -> str:
     for row in ranked:
         if row.team == submission.team:
             stands = short_names(row.submission)
-            again = SHOWN_AGAIN if policy.get("visibility") in BY_STEPS else ""
+            again = _SHOWN_AGAIN if _is_shown_again(row, submission, benchmark) else ""
             return f"{name} is scored; {stands} stands for its team, at rank {row.rank}{again}"
     return f"{name} is scored; it is not on the board"
+
+
+def _is_shown_again(row: LeaderboardRow, submission: Submission, benchmark: Benchmark) -> bool:
+    """Whether a team sees the score of an earlier submission, which stands, as that of this one."""
+    by_steps = benchmark.definition.get("policy", {}).get("visibility") in _BY_STEPS
+    if not by_steps or submission.team == ORGANISERS_TEAM:
+        return False
+    stands, sealed = row.seal_time, submission.seal_time
+    return stands is not None and sealed is not None and stands < sealed

@@ -9,9 +9,9 @@ import click
 import pytest
 from tests.clients.cli.helpers import run, run_python
 
-from vidscore_cli import command_tree
+from vidscore_cli import command_tree, hosted
 from vidscore_cli.command_tree import Command, Entry
-from vidscore_cli.commands import submit, token
+from vidscore_cli.commands import token
 from vidscore_cli.main import SECTIONS, cli
 from vidscore_server.domain import access as server_caller
 from vidscore_server.domain import names as server_names
@@ -334,7 +334,7 @@ def test_a_plug_in_that_cannot_be_imported_hides_no_other() -> None:
 
 
 def test_the_command_line_knows_how_the_server_names_things() -> None:
-    assert submit.ORGANISERS_TEAM == server_caller.ORGANISERS_TEAM
+    assert hosted.ORGANISERS_TEAM == server_caller.ORGANISERS_TEAM
     assert token.SECRET_PREFIX == server_names.SECRET_PREFIX
 
 

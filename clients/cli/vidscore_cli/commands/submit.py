@@ -12,6 +12,7 @@ from msgspec import Struct
 from vidscore_cli.command_tree import command
 from vidscore_cli.failures import InputRefusedError
 from vidscore_cli.hosted import (
+    ORGANISERS_TEAM,
     benchmark_waits_for,
     format_for,
     look_up,
@@ -54,8 +55,6 @@ ANY_FRAME = 1
 _BY_CHANCE = re.compile("s[0-9a-f]{16}")
 """Names that the server chooses."""
 
-ORGANISERS_TEAM = "organiser"
-"""Team of submissions that organisers make."""
 
 _LISTS = ("domains", "sequences")
 

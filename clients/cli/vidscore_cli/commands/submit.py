@@ -55,7 +55,6 @@ ANY_FRAME = 1
 _BY_CHANCE = re.compile("s[0-9a-f]{16}")
 """Names that the server chooses."""
 
-
 _LISTS = ("domains", "sequences")
 
 

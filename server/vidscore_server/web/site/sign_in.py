@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from urllib.parse import SplitResult, quote, urlsplit
 
-from starlette.responses import RedirectResponse, Response
+from starlette.responses import PlainTextResponse, RedirectResponse, Response
 
 from vidscore_server.web.site.protection import (
     FORM_COOKIE,
@@ -27,7 +27,7 @@ def redirect(visit: Visit) -> Response:
     ended = "&ended=1" if visit.visitor.session else ""
     form = f"/sign-in?next={quote(wanted, safe='')}{ended}"
     if visit.is_part:
-        return Response(status_code=204, headers={"HX-Redirect": form})
+        return PlainTextResponse("You are signed out.", 401, {"HX-Redirect": form})
     return RedirectResponse(form, 303)
 
 

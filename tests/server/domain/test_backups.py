@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import io
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -15,19 +14,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, create_token, hosting, refusal
 from tests.server.domain.sky import batch, batch_report, truth
-from tests.server.scene import points
-from tests.support.waiting import TIMEOUT_S
 
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.testing.examples import example_count
 from vidscore_protos.v1 import access_service_pb2, backup_pb2, organiser_pb2, token_pb2
 from vidscore_protos.v1 import server_service_pb2 as pb
 from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
-from vidscore_protos.v1.submission_service_pb2 import (
-    SUBMISSION_STATE_RECEIVING,
-    CheckDetectionsRequest,
-    WatchSubmissionRequest,
-)
 from vidscore_server.domain.administration import restore
 from vidscore_server.domain.backups import export_backup
 from vidscore_server.errors import BackupError, NameTakenError
@@ -263,84 +255,6 @@ async def test_a_backup_and_a_restore_are_on_the_record(hosted: Hosted) -> None:
         ("DeleteBenchmark", BENCHMARK),
         ("ExportBackup", BENCHMARK),
     ]
-
-
-async def test_after_a_restore_a_truth_of_the_same_number_says_what_is_taken(
-    hosted: Hosted,
-) -> None:
-    """Not the one that was there before, though the benchmark reads the same."""
-
-    async def upload(name: str) -> None:
-        hosted.clock.pass_by(seconds=1)
-        await hosted.organiser.upload(points({1: [(1.0, 2.0)]}, name))
-
-    async def check(name: str) -> object:
-        request = CheckDetectionsRequest(benchmark=BENCHMARK, detections=points({1: []}, name))
-        return await hosted.red.submissions.CheckDetections(request, metadata=hosted.red.metadata)
-
-    await hosted.organiser.create_benchmark()
-    await upload("first")
-    data = await export(hosted.organiser, BENCHMARK)
-    await upload("second")
-    await check("second")
-    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
-    await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
-    await import_(hosted.organiser, data)
-    await upload("third")
-    await check("third")
-    await refusal(check("second"))
-
-
-async def test_after_a_restore_a_board_shows_what_was_submitted_since(hosted: Hosted) -> None:
-    """Not what was submitted before, though there is as much of it."""
-
-    async def submitted(name: str) -> list[str]:
-        hosted.clock.pass_by(seconds=1)
-        await hosted.red.submit(batch(SENT), name)
-        await hosted.red.ended(name)
-        return [row.title for row in (await hosted.red.board()).rows]
-
-    await hosted.organiser.create_benchmark()
-    await hosted.organiser.upload(truth(FRAME_COUNT))
-    data = await export(hosted.organiser, BENCHMARK)
-    assert await submitted("before") == ["Before"]
-    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
-    await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
-    await import_(hosted.organiser, data)
-    assert await submitted("since") == ["Since"]
-
-
-async def test_submissions_of_a_restored_benchmark_are_not_quiet_since_the_backup(
-    hosted: Hosted,
-) -> None:
-    await prepare(hosted)
-    data = await export(hosted.organiser, BENCHMARK)
-    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
-    await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
-    hosted.clock.pass_by(hours=3)  # no outage, which would count from then on
-    await import_(hosted.organiser, data)
-    hosting_ = hosted.server.hosting
-    assert hosting_ is not None
-    await hosting_.work()
-    assert (await hosted.blue.get("two")).state == SUBMISSION_STATE_RECEIVING
-    stream = f"{BENCHMARK}/submissions/two/streams/default"
-    assert await hosted.blue.append(stream, 2, batch([5])) == 3
-
-
-async def test_a_watcher_of_before_a_restore_is_told_of_what_was_restored(hosted: Hosted) -> None:
-    await prepare(hosted)
-    data = await export(hosted.organiser, BENCHMARK)
-    stream = f"{BENCHMARK}/submissions/two/streams/default"
-    await hosted.blue.append(stream, 2, batch([5]))
-    seen = (await hosted.blue.get("two")).revision
-    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
-    await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
-    await import_(hosted.organiser, data)
-    watch = WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/two", from_revision=seen)
-    call: Any = hosted.blue.submissions.WatchSubmission(watch, metadata=hosted.blue.metadata)
-    async with asyncio.timeout(TIMEOUT_S):
-        assert (await call.read()).submission.frame_count == 2
-    call.cancel()
 
 
 async def test_a_backup_larger_than_allowed_is_refused(tmp_path: Path) -> None:

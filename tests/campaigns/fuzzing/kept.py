@@ -184,8 +184,10 @@ def _read_manifest(files: Tree, folder: Path) -> None:
     for name in files:
         specification = read_manifest(folder / name)
         again = folder / "again.toml"
-        again.write_text(write_document(to_dict(specification)), encoding="utf-8")
-        assert read_manifest(again) == specification
+        written = write_document(to_dict(specification))
+        again.write_text(written, encoding="utf-8")
+        # By their text: a parameter that is nan, which evaluators refuse, does not equal itself.
+        assert write_document(to_dict(read_manifest(again))) == written
 
 
 TARGETS = (

@@ -158,6 +158,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             made, record, definition, request.benchmark.etag
         )
         self._hosting.rules.forget(name)
+        self._hosting.live.forget_all(name)
         self._hosting.wake()
         written = await self._written(changed)
         written.submissions_to_rescore = to_rescore
@@ -183,6 +184,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         name = read_benchmark(request.name)
         made = request_of(request, "DeleteBenchmark", self._context)
         await self._hosting.benchmarks.delete(made, name, force=request.force, etag=request.etag)
+        self._hosting.live.forget_all(name)
         return organiser_pb2.DeleteBenchmarkResponse()
 
     async def UploadTruth(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests

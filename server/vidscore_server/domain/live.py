@@ -129,6 +129,12 @@ class LiveScores:
         """Keep nothing of a submission any more, because it has ended."""
         self._kept.pop(name, None)
 
+    def forget_all(self, benchmark: str) -> None:
+        """Keep nothing of the submissions of a benchmark, because it has changed, or is gone."""
+        for name in list(self._kept):
+            if name.benchmark == benchmark:
+                self.forget(name)
+
     async def charge(self, name: SubmissionName) -> None:
         """Note for good that a score of a submission is shown to its team, before it is.
 

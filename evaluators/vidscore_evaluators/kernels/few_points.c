@@ -15,10 +15,11 @@ enum {
     UNDECIDED = -2,
 };
 
+/* Below 4 KiB: on Windows a larger frame of the stack is probed by a function of its library. */
 typedef struct {
     int64_t left_count, right_count;
     double squares[CELLS];   /* (left, right) squared distances; infinite where two are not near */
-    int64_t partners[CELLS]; /* the right point of each left one, or UNMATCHED, or UNDECIDED */
+    int32_t partners[CELLS]; /* the right point of each left one, or UNMATCHED, or UNDECIDED */
 } Group;
 
 /* Points of a group that contend for each other. */
@@ -102,7 +103,7 @@ static int decide(Group *group, int64_t left, double doubt)
         return 0;
     try_from(&its, 0, 0, 0, 0.0);
     for (int64_t place = 0; place < its.left_count; place++)
-        group->partners[its.left[place]] = its.best[place];
+        group->partners[its.left[place]] = (int32_t)its.best[place];
     return its.next - its.least > doubt;
 }
 
@@ -125,7 +126,7 @@ static int compare(Group *group, const double *left, const double *right, double
         contested |= near > 1;
         for (int64_t before = 0; before < row && near; before++)
             contested |= group->partners[before] == partner;
-        group->partners[row] = partner;
+        group->partners[row] = (int32_t)partner;
     }
     return contested;
 }

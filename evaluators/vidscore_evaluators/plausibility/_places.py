@@ -21,17 +21,17 @@ _NEAR = 0.25
 """Share of their size by which their centres may differ the other way."""
 
 _WINDOW = 0.25
-"""Share of the median size within which sums are one and the same."""
+"""Share of the median size within which sums, or differences, are one and the same."""
 
 _LEAST_PAIRS = 20
-"""Least pairs of one sum."""
+"""Least pairs of one sum, or of one difference."""
 
 _MORE_THAN_MOVED = 2
 """So many times as many pairs have one sum as have one difference: else they may be moved."""
 
-
 _MIRRORED = ("reads_x_from_the_right", "reads_y_from_below")
 _MOVED = "reads_from_another_origin"
+"""Codes of the readings: by axis, x first, for mirrored ones."""
 
 
 class Placed(Struct, frozen=True):

@@ -173,7 +173,8 @@ class Show(Struct, frozen=True):
     @property
     def specification(self) -> BenchmarkSpec:
         """Specification of the benchmark."""
-        return BenchmarkSpec(title=self.about, evaluators=(EvaluatorSpec(self.evaluator),))
+        title = self.about[0].upper() + self.about[1:]
+        return BenchmarkSpec(title=title, evaluators=(EvaluatorSpec(self.evaluator),))
 
 
 def simulate_truth(scene: Scene, seed: int) -> Annotations:

@@ -26,6 +26,7 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     ),
     "vidscore_server.api.guard": (
         "tests/server/api/test_guard.py",
+        "tests/server/api/test_message_sizes.py",
         "tests/server/api/test_places.py",
     ),
 }

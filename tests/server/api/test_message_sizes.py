@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import re
 from pathlib import Path
 from typing import Any, cast
 
@@ -11,6 +12,7 @@ import grpc
 import pytest
 from google.protobuf.descriptor import Descriptor
 from google.protobuf.message import Message
+from prometheus_client import generate_latest
 from tests.server.domain.hosted import BENCHMARK, Hosted, hosting
 from tests.server.running import PlayedWorkers, Running, serving
 from tests.server.scene import configuration, points, refused
@@ -197,6 +199,18 @@ async def test_large_requests_of_a_team_are_read_as_there_is_room_for_them() -> 
         workers.gate.set()
         assert all(await asyncio.gather(*calls))
         assert running.server.requests_budget.held_bytes == 0
+
+
+async def test_a_large_request_counts_as_a_message_with_its_frames() -> None:
+    async with serving(PlayedWorkers()) as running:
+        assert await _scored(running)
+        shown = generate_latest(running.server._metrics._registry).decode()
+    service = "vidscore.v1.ScoringService"
+    [message] = re.findall(r"grpc_server_msg_received_total{.*ScoreBatch.*} (\S+)", shown)
+    [frames] = re.findall(
+        rf'frames_received_total{{grpc_service="{service}",side="truth"}} (\S+)', shown
+    )
+    assert (float(message), float(frames)) == (1, 40)
 
 
 async def _scored(running: Running) -> bool:

@@ -11,6 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.optimize import linear_sum_assignment
+from scipy.spatial.distance import cdist
 from tests.evaluators.spotgeo.helpers import Point, make_points, score
 from tests.evaluators.spotgeo.oracle import frame_outcomes
 from tests.support.outcome_rows import Row, outcomes_of, rows_of
@@ -167,6 +169,29 @@ def test_the_pairs_of_a_frame_are_a_best_matching(
     assert len(hits) == count
     assert sum((Fraction(row.share) for row in hits), Fraction(0)) in errors
     assert len({row.partner for row in hits}) == count
+
+
+@pytest.mark.parametrize("objects", [30, 80])
+def test_partners_in_crowded_frames_are_those_of_the_best_matching(objects: int) -> None:
+    """By scipy, frame by frame, with rows of both sides in any order."""
+    random = np.random.default_rng(objects)
+    truth, detections = {}, {}
+    for frame in (1, 2, 5):
+        at = random.uniform(0, 5 * objects**0.5, size=(objects, 2))
+        truth[frame] = at.tolist()
+        found = at + random.normal(scale=4.0, size=at.shape)
+        detections[frame] = random.permutation(found)[: objects - frame].tolist()
+    table = table_of(make_points({"s": truth}), make_points({"s": detections}))
+    hits = [row for row in rows_of(table) if row.outcome == "true_positive"]
+    expected: set[tuple[str, int, int, int]] = set()
+    for frame, points in truth.items():
+        distances = cdist(points, detections[frame])
+        costs = np.where(distances <= 10, distances, 1e6)
+        pairs = np.transpose(linear_sum_assignment(costs)).tolist()
+        for row, partner in pairs:
+            if distances[row, partner] <= 10:
+                expected |= {("truth", frame, row, partner), ("detections", frame, partner, row)}
+    assert {(hit.side, hit.frame, hit.row, hit.partner) for hit in hits} == expected
 
 
 def real_truth() -> Annotations:

@@ -7,7 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.evaluator import Direction
-from vidscore_server.domain.ladder import Scale, Values, release, round_digits, round_to_step
+from vidscore_server.domain.ladder import (
+    Scale,
+    Values,
+    release,
+    round_digits,
+    round_to_step,
+    shown,
+)
 
 UP = (Scale(Direction.HIGHER),)
 UP_DOWN = (*UP, Scale(Direction.LOWER, 0.0, None))
@@ -106,6 +113,7 @@ def test_a_measure_without_a_range_is_released_at_most_once_a_step(scores: list[
         (-997.32, 0.01, -1000.0),
         (1.0, 0.25, 1.0),
         (54.3, 5.0, 50.0),
+        (54.3, 1.0, 50.0),
         (0.44, 5.0, 0.4),
         (0.4321, 0.001, 0.432),
     ],
@@ -114,6 +122,41 @@ def test_other_measures_have_as_many_digits_as_the_step(
     value: float, step: float, expected: float
 ) -> None:
     assert round_digits(value, step) == expected
+
+
+@pytest.mark.parametrize(
+    ("scale", "span"),
+    [
+        (Scale(Direction.LOWER, 0.0, 100.0), 100.0),
+        (Scale(Direction.HIGHER, -1.0, 1.0), 2.0),
+        (Scale(Direction.LOWER, 0.0, None), 1.0),
+        (Scale(Direction.HIGHER, None, 1.0), 1.0),
+    ],
+)
+def test_a_range_spans_from_worst_to_best_and_is_1_without_an_end(
+    scale: Scale, span: float
+) -> None:
+    assert scale.span == span
+
+
+@pytest.mark.parametrize(
+    ("scale", "value", "expected"),
+    [
+        (Scale(Direction.LOWER, 0.0, 100.0), 33.876, 33.88),
+        (Scale(Direction.LOWER, 0.0, None), 33838.25, 34000.0),
+        (Scale(Direction.LOWER, 0.0, None), 33.876, 34.0),
+        (Scale(Direction.HIGHER, 0.0, 1.0), 12.345, 12.0),
+    ],
+)
+def test_a_score_is_shown_to_the_step_in_its_range_and_to_its_digits_elsewhere(
+    scale: Scale, value: float, expected: float
+) -> None:
+    assert shown(value, scale, 0.01) == expected
+
+
+def test_without_a_step_every_improvement_is_released_as_it_is_and_nothing_else() -> None:
+    assert release(None, (0.123456, 33838.25), UP_DOWN, 0.0) == (0.123456, 33838.25)
+    assert release((0.5, 9.0), (0.5, 1.0), UP_DOWN, 0.0) is None
 
 
 def test_without_a_range_a_gain_is_one_of_x_over_1_plus_x() -> None:

@@ -16,6 +16,7 @@ from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.domain.policy import Policy, TruthSize
 from vidscore_server.domain.private_part import (
     Portion,
+    Settled,
     board_portion,
     draw_share,
     is_private,
@@ -81,6 +82,17 @@ def test_a_complete_truth_settles_the_draw_and_the_size_of_what_is_public() -> N
     found = settle(Policy(private_share=0.5), None, objects, lambda: "key")
     assert found.size == TruthSize(20, 2)
     assert set(found.names) - {"empty"} == {key.sequence for key in drawn("key", 4, 0.5)}
+
+
+def test_of_two_sequences_one_is_drawn() -> None:
+    found = settle(Policy(private_share=0.5), None, dict.fromkeys(keys(2), 7), lambda: "key")
+    assert (found.size, len(found.names)) == (TruthSize(7, 1), 1)
+
+
+def test_objects_of_private_sequences_do_not_count_to_the_public_size() -> None:
+    objects = {SequenceKey("", name): count for name, count in (("a", 1), ("b", 10), ("c", 100))}
+    found = settle(Policy(private_sequences=("b",)), None, objects, lambda: "key")
+    assert found == Settled(TruthSize(101, 2), None, ("b",))
 
 
 def test_a_later_truth_keeps_the_draw() -> None:

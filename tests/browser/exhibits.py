@@ -106,7 +106,8 @@ def exhibit(site: Competition, chromium: Any) -> Exhibits:
         page = context.new_page()
         if owner:
             sign_in(page, site, owner)
-        if role == "participant":  # a file that waits is its session's alone
+        if role == "participant":  # a file that waits is its session's alone, and an agreement
+            names["accept"] = _agree(site, page)
             names["waiting_file"] = _upload(site, page, "good.csv", GOOD)
             names["wrong_file"] = _upload(site, page, "wrong.csv", WRONG)
         if role == "organiser":
@@ -131,6 +132,14 @@ def _more_benchmarks(site: Competition) -> None:
     ):
         stream.send_batch(frames_of(PLANTED, shift=1.5))
         stream.seal()
+
+
+def _agree(site: Competition, page: Any) -> str:
+    """Agree to what outcomes cost; what addresses say of it."""
+    page.goto(f"{site.site}/benchmarks/open/submissions/first/frames")
+    page.get_by_role("button", name="Show what became of them").click()
+    page.wait_for_url("**/frames?*")
+    return str(page.url).partition("?")[2]
 
 
 def _upload(site: Competition, page: Any, name: str, text: str) -> str:

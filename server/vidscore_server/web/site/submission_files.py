@@ -8,6 +8,7 @@ import re
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from contextlib import aclosing
 from typing import Any
+from urllib.parse import urlencode
 
 import orjson
 from starlette.responses import Response, StreamingResponse
@@ -17,12 +18,18 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats.generic_parts import GenericParts
 from vidscore_evaluators.outcome_files import CsvOutcomes
 from vidscore_evaluators.report import report_to_dict
+from vidscore_server.web.site.protection import form_text, has_key
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_report import report_of
 from vidscore_server.web.site.visit import Visit
 
 ACCEPT = "accept"
-"""Field by which a participant agrees that outcomes cost a submission."""
+"""Field of an address by which a participant agrees that outcomes cost a submission.
+
+Only a form gives its value, so that no browser that fetches links ahead agrees to anything.
+"""
+
+SMALL_FORM_BYTES = 1 << 16
 
 MOST_SCORES = 100
 """Scores that are looked through for the newest ones."""
@@ -46,9 +53,30 @@ async def benchmark_of(visit: Visit) -> Mapping[str, Any]:
     return benchmark
 
 
+async def accept(visit: Visit) -> Response:
+    """Agree to what outcomes of an evaluator cost, and go on to the page that was asked for."""
+    fields = await visit.form(maximum_bytes=SMALL_FORM_BYTES)
+    query = dict(visit.request.query_params)
+    evaluator = str(fields.get("evaluator") or query.get("evaluator", ""))
+    query |= {"evaluator": evaluator, ACCEPT: acceptance(visit, evaluator)}
+    return visit.go(f"{visit.request.url.path}?{urlencode(query)}")
+
+
+def acceptance(visit: Visit, evaluator: str) -> str:
+    """What says that a visitor agrees to the cost of outcomes; of its session alone."""
+    about = f"{form_text(visit.request)} {submission_name(visit)} {evaluator}"
+    return visit.form_key(about)
+
+
+def has_accepted(visit: Visit) -> bool:
+    """Whether the address says that its visitor agrees to the cost."""
+    query = visit.request.query_params
+    return has_key(query.get(ACCEPT), acceptance(visit, query.get("evaluator", "")))
+
+
 async def accepts_cost(visit: Visit) -> bool:
     """Whether a visitor takes what outcomes cost: a submission, of teams that may see them."""
-    if (await visit.account()).is_organiser or visit.request.query_params.get(ACCEPT) == "yes":
+    if (await visit.account()).is_organiser or has_accepted(visit):
         return True
     await visit.call("SubmissionService/GetSubmission", name=submission_name(visit))
     policy: Mapping[str, Any] = (await benchmark_of(visit))["policy"]
@@ -126,9 +154,10 @@ async def detections(visit: Visit) -> Response:
 
 async def outcomes(visit: Visit) -> Response:
     """The outcomes of the newest score as CSV, as far as the visitor may see them."""
-    if not await accepts_cost(visit):
-        return visit.go(f"/{submission_name(visit)}/outcomes")
     evaluator = visit.request.query_params.get("evaluator", "")
+    if not await accepts_cost(visit):
+        chosen = urlencode({"evaluator": evaluator})
+        return visit.go(f"/{submission_name(visit)}/outcomes?{chosen}")
     answers = asked(visit, "ReadOutcomes", submission=submission_name(visit), evaluator=evaluator)
     first = await anext(answers)  # or why there are none
 

@@ -19,12 +19,15 @@ from vidscore_server.web.site.phrases import last_part
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import (
     ACCEPT,
+    accept,
+    acceptance,
     accepts_cost,
     asked,
     benchmark_of,
+    has_accepted,
     submission_name,
 )
-from vidscore_server.web.site.submission_pictures import judges_of, show_pictures
+from vidscore_server.web.site.submission_pictures import judge_of, judges_of, show_pictures
 from vidscore_server.web.site.visit import Visit
 
 ROWS = 100
@@ -56,7 +59,9 @@ async def show_outcomes(visit: Visit) -> Response:
     offset = _number(query.get("offset", "0"))
     name = submission_name(visit)
     if not await accepts_cost(visit):
-        return await visit.render("outcomes.html", name=name, short_name=last_part(name), ask=True)
+        return await visit.render(
+            "outcomes.html", name=name, short_name=last_part(name), ask=True, evaluator=evaluator
+        )
     rows: list[OutcomeRow] = []
     more = False
     shown = evaluator
@@ -70,7 +75,7 @@ async def show_outcomes(visit: Visit) -> Response:
             more = len(outcomes) > room
             if more:
                 break
-    chosen = {"evaluator": evaluator, ACCEPT: "yes"} if evaluator else {ACCEPT: "yes"}
+    chosen = {"evaluator": evaluator, ACCEPT: acceptance(visit, evaluator)}
     after = {**chosen, "offset": str(offset + len(rows))}
     return await visit.render(
         "outcomes.html",
@@ -95,7 +100,7 @@ async def show_frame(visit: Visit) -> Response:
     account = await visit.account()
     shown = account.is_organiser or benchmark["policy"]["outcomes"] == "own"
     judges = judges_of(benchmark) if submission["state"] == "scored" else []
-    accepted = account.is_organiser or visit.request.query_params.get(ACCEPT) == "yes"
+    accepted = account.is_organiser or has_accepted(visit)
     if shown and judges and accepted:
         try:
             return await show_pictures(visit, benchmark, submission, judges)
@@ -104,15 +109,15 @@ async def show_frame(visit: Visit) -> Response:
                 raise
             why = "There is no score by the present rules yet that could be explained."
             return await _sent_frame(visit, benchmark, submission, why=why)
-    judge_url = f"/{name}/frames?{urlencode({ACCEPT: 'yes'})}" if shown and judges else ""
-    return await _sent_frame(visit, benchmark, submission, judge_url, hidden=not shown)
+    judge = judge_of(visit, judges) if shown and judges else ""
+    return await _sent_frame(visit, benchmark, submission, judge, hidden=not shown)
 
 
 async def _sent_frame(
     visit: Visit,
     benchmark: Mapping[str, Any],
     submission: Mapping[str, Any],
-    judge_url: str = "",
+    judge: str = "",
     *,
     hidden: bool = False,
     why: str = "",
@@ -123,7 +128,7 @@ async def _sent_frame(
         visit: The visit.
         benchmark: The benchmark.
         submission: The submission.
-        judge_url: Where outcomes are; empty where there are none.
+        judge: Evaluator whose outcomes may be asked for; empty for none.
         hidden: Whether the policy hides them.
         why: Why there are none, where they were asked for.
     """
@@ -156,7 +161,7 @@ async def _sent_frame(
         left_out=frame.object_count - len(rows),
         svg=svg,
         note=note,
-        judge_url=judge_url,
+        judge=judge,
         hidden=hidden,
         why=why,
         place=offset + 1,
@@ -214,5 +219,7 @@ _OF_SUBMISSION = "/benchmarks/{benchmark}/submissions/{submission}"
 
 ROUTES = (
     (f"{_OF_SUBMISSION}/outcomes", show_outcomes, "GET"),
+    (f"{_OF_SUBMISSION}/outcomes", accept, "POST"),
     (f"{_OF_SUBMISSION}/frames", show_frame, "GET"),
+    (f"{_OF_SUBMISSION}/frames", accept, "POST"),
 )

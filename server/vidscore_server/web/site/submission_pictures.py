@@ -39,7 +39,7 @@ from vidscore_server.web.site.kept_pictures import Overview, SequenceRows
 from vidscore_server.web.site.phrases import last_part
 from vidscore_server.web.site.picture_rows import Reading
 from vidscore_server.web.site.service import ServiceError
-from vidscore_server.web.site.submission_files import ACCEPT
+from vidscore_server.web.site.submission_files import ACCEPT, acceptance
 from vidscore_server.web.site.visit import Visit
 from vidscore_server.web.view import View
 
@@ -92,6 +92,12 @@ def judges_of(benchmark: Mapping[str, Any]) -> list[str]:
     return [name for name in names if evaluator_class(name).offers_outcomes()]
 
 
+def judge_of(visit: Visit, judges: Sequence[str]) -> str:
+    """The evaluator that an address names, of at least one; the first where it names none."""
+    wanted = visit.request.query_params.get("evaluator", "")
+    return wanted if wanted in judges else judges[0]
+
+
 async def show_pictures(
     visit: Visit, benchmark: Mapping[str, Any], submission: Mapping[str, Any], judges: Sequence[str]
 ) -> Response:
@@ -106,15 +112,14 @@ async def show_pictures(
     Raises:
         ServiceError: If the visitor may not see the outcomes, or they are too many.
     """
-    wanted = visit.request.query_params.get("evaluator", "")
-    judge = wanted if wanted in judges else judges[0]
+    judge = judge_of(visit, judges)
     account = await visit.account()
     reading = Reading(visit, benchmark, submission, judge, account.is_organiser)
     asked = View.of(visit.request.query_params)
     view = View(sequence=asked.sequence, frame=asked.frame, first=asked.first)
-    chosen = (("evaluator", judge),) if len(judges) > 1 else ()
+    chosen: tuple[tuple[str, str], ...] = (("evaluator", judge),) if len(judges) > 1 else ()
     if not account.is_organiser:
-        chosen = ((ACCEPT, "yes"), *chosen)
+        chosen = ((ACCEPT, acceptance(visit, judge)), ("evaluator", judge))
     links = PictureLinks(base=f"/{submission['name']}/frames", chosen=chosen)
     for _ in range(2):  # the score may have been replaced since the overview was made
         overview = await reading.overview()

@@ -15,7 +15,7 @@ from starlette.responses import Response
 from vidscore_evaluators.submitting import STREAM_PREFIX
 from vidscore_server.web.site.phrases import last_part, running_scores_from
 from vidscore_server.web.site.service import ServiceError
-from vidscore_server.web.site.submission_files import asked, submission_name
+from vidscore_server.web.site.submission_files import SMALL_FORM_BYTES, asked, submission_name
 from vidscore_server.web.site.submission_report import Ranking, shown_score, shown_scores
 from vidscore_server.web.site.submission_words import (
     CANCELLABLE,
@@ -35,8 +35,6 @@ from vidscore_server.web.site.visit import Visit
 PAGE_SIZE = 50
 WINDOW_FRAMES = 1000
 """Last frames of each stream whose scores organisers see while a submission receives."""
-
-SMALL_FORM_BYTES = 1 << 16
 
 ACTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "seal": ("SealSubmission", {}),

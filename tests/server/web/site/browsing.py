@@ -75,6 +75,15 @@ class Browser:
             return await self.get(answer.headers["location"])
         return answer
 
+    async def agree(self, path: str, **chosen: str) -> Page:
+        """Open a page, and where it is there its outcomes, by agreeing to what they cost."""
+        page = await self.get(path)
+        if page.status != 200:
+            return page
+        key = page.fields("/sign-out")["csrf"]
+        answer = await self.post(path, {"csrf": key} | chosen)
+        return await self.get(answer.headers["location"])
+
     async def post(self, path: str, fields: Mapping[str, str], **headers: str) -> Page:
         """Send a form as a browser does."""
         parts = urlsplit(self.base)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import csv
+import html
 import io
 import json
 import re
@@ -16,7 +17,7 @@ from tests.server.domain.traced import DETECTIONS
 from tests.server.domain.traced import TRUTH as TRACED_TRUTH
 from tests.server.domain.traced import made as traced
 from tests.server.scene import HERE, points
-from tests.server.web.site.browsing import Browser, Browsing, browsing
+from tests.server.web.site.browsing import Browser, Browsing, Page, browsing
 from tests.server.web.site.uploading import send_file
 from tests.support.varieties import mostly_nightly
 
@@ -24,6 +25,7 @@ from vidscore_client import connect
 from vidscore_protos.v1 import benchmark_pb2
 
 ONE = f"/{BENCHMARK}/submissions/one"
+LINK = re.compile(r'<a [^>]*href="([^"]+)"')
 PAGES = (
     ONE,
     f"{ONE}/live",
@@ -259,10 +261,10 @@ async def test_planted_truth_is_in_no_byte_of_any_page(tmp_path: Path, visibilit
         seen = 0
         for path in _every_page():
             for browser in (site.red, site.viewer):
-                page = await browser.get(path)
-                seen += page.status == 200
-                headers = [f"{name}: {text}" for name, text in page.headers.items()]
-                _search(path, [page.text, *headers], [page.body], forbidden)
+                for page in await _opened(browser, path):
+                    seen += page.status == 200
+                    headers = [f"{name}: {text}" for name, text in page.headers.items()]
+                    _search(path, [page.text, *headers], [page.body], forbidden)
         assert seen > 10
         data = b"sequence,frame,class,x1,y1,x2,y2\nnone,1,car,1,2,3,4\n"
         await _check_upload(site.red, data, forbidden)
@@ -273,10 +275,18 @@ def _every_page() -> list[str]:
     for name in ("one", "two", "three", "absent"):
         pages = [path.replace("/one", f"/{name}") for path in PAGES]
         judged = f"/{BENCHMARK}/submissions/{name}"
-        found += [*pages, f"{judged}/outcomes?evaluator=tracer&accept=yes"]
-        found += [f"{judged}/outcomes.csv?accept=yes", f"{judged}/frames?accept=yes"]
-        found += [f"{judged}/frames?accept=yes&evaluator=tracer&frame={row}" for row in (1, 2)]
+        found += [*pages, f"{judged}/outcomes?evaluator=tracer"]
+        found += [f"{judged}/frames?evaluator=tracer&frame={row}" for row in (1, 2)]
     return found
+
+
+async def _opened(browser: Browser, path: str) -> list[Page]:
+    """A page, and what it leads to if its visitor agrees to what outcomes cost."""
+    page = await browser.get(path)
+    if page.status != 200 or not path.partition("?")[0].endswith(("/outcomes", "/frames")):
+        return [page]
+    agreed = await browser.agree(path)
+    return [page, agreed, await browser.get(agreed.path.replace("/outcomes?", "/outcomes.csv?"))]
 
 
 async def _check_upload(browser: Browser, data: bytes, forbidden: list[str]) -> None:
@@ -361,10 +371,10 @@ async def test_a_team_sees_outcomes_of_its_own_once_it_has_agreed_to_the_cost(
         assert "counts as one more submission" in asks.words
         assert "Rows" not in asks.words
     assert (await site.blue.get(f"{ONE}/outcomes")).status == 404
-    shown = await site.red.get(f"{ONE}/outcomes?accept=yes")
+    shown = await site.red.agree(f"{ONE}/outcomes")
     assert "Rows 1 to 5" in shown.words
     assert "ground truth" not in shown.words.replace("places of the ground truth", "")
-    text = (await site.red.get(f"{ONE}/outcomes.csv?accept=yes")).text
+    text = (await site.red.get(shown.path.replace("/outcomes?", "/outcomes.csv?"))).text
     assert {row["outcome"] for row in csv.DictReader(io.StringIO(text))} <= {
         "true_positive",
         "false_positive",
@@ -372,10 +382,32 @@ async def test_a_team_sees_outcomes_of_its_own_once_it_has_agreed_to_the_cost(
     }
     frame = await site.red.get(f"{ONE}/frames")
     assert 'class="o-own"' in frame.text
-    judged = await site.red.get(f"{ONE}/frames?accept=yes")
+    judged = await site.red.agree(f"{ONE}/frames")
     assert 'class="o-own"' not in judged.text
     assert 'class="o-tp"' in judged.text
     assert 'class="o-fp"' in judged.text
+
+
+@pytest.mark.usefixtures("tracer")
+async def test_a_link_that_is_fetched_ahead_uses_no_quota(site: Browsing) -> None:
+    await site.hosted.organiser.create(traced(), public=("sequences", "labels"))
+    await site.hosted.organiser.upload(TRACED_TRUTH)
+    await site.hosted.red.submit(DETECTIONS)
+    await site.hosted.red.ended()
+    fetched = {f"{ONE}/{page}" for page in ("frames", "outcomes", "outcomes.csv")}
+    fetched |= {f"{path}?accept=yes&evaluator=tracer" for path in fetched}
+    for path in (ONE, *fetched):
+        for link in LINK.findall((await site.red.get(path)).text):
+            if link.startswith(ONE):
+                await site.red.get(html.unescape(link))
+    assert await _audited(site, "ReadOutcomes") == 0
+    await site.red.agree(f"{ONE}/frames")
+    assert await _audited(site, "ReadOutcomes") == 1
+
+
+async def _audited(site: Browsing, action: str) -> int:
+    page = await site.organiser.get(f"/organise/audit.csv?action={action}")
+    return len(page.text.splitlines()) - 1
 
 
 async def test_outcomes_that_are_not_shown_say_so(site: Browsing) -> None:

@@ -97,7 +97,7 @@ async def test_organisers_begin_at_the_worst_frame_with_truth_and_outcomes(site:
 
 async def test_a_team_sees_its_own_detections_right_or_wrong(site: Browsing) -> None:
     await scored(site)
-    page = await site.red.get(f"{FRAMES}?accept=yes")
+    page = await site.red.agree(FRAMES)
     assert row(page, "1") == ["3", "2", "1"]
     assert row(page, "2") == ["2", "1", "2"]
     assert "Frame 4 of 2" in page.words
@@ -125,7 +125,7 @@ async def test_what_outcomes_by_another_evaluator_cost_is_said_beside_the_link(
     await site.hosted.red.submit(things({1: ["car"]}))
     await site.hosted.red.ended()
     cost = "counts as one more submission of your team"
-    by_one = await site.red.get(f"{FRAMES}?accept=yes")
+    by_one = await site.red.agree(FRAMES)
     assert "Outcomes by map" in by_one.words
     assert cost in by_one.words
     assert cost not in (await site.organiser.get(FRAMES)).words
@@ -137,7 +137,7 @@ async def test_each_key_that_a_page_names_is_a_control_of_it(site: Browsing) -> 
     begun = {"ArrowRight", "?"}
     pages = (
         (await site.organiser.get(FRAMES), {*"12345lo", "]"} | steps - {"["}),
-        (await site.red.get(f"{FRAMES}?accept=yes"), {"]"} | steps - {"["}),
+        (await site.red.agree(FRAMES), {"]"} | steps - {"["}),
         (await site.red.get(FRAMES), begun),
     )
     for page, keys in pages:
@@ -151,8 +151,7 @@ async def test_a_step_to_another_frame_sends_and_computes_nothing_anew(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await scored(site)
-    path = f"{FRAMES}?accept=yes&sequence=2"
-    await site.red.get(path)
+    path = (await site.red.agree(f"{FRAMES}?sequence=2")).path
     await site.organiser.get(FRAMES)
 
     async def never(*_: object) -> None:
@@ -161,14 +160,15 @@ async def test_a_step_to_another_frame_sends_and_computes_nothing_anew(
     monkeypatch.setattr("tests.server.running.PlayedWorkers.outcomes", never)
     assert "Frame 1 of 2" in (await site.red.get(f"{path}&frame=1")).words
     assert "Frame 1 of 2" in (await site.organiser.get(f"{FRAMES}?sequence=2&frame=1")).words
-    other = await site.red.get(f"{FRAMES}?accept=yes&sequence=1")
+    other = await site.red.get(path.replace("sequence=2", "sequence=1"))
     assert other.status == 500, other.words
 
 
 async def test_what_is_kept_is_shown_only_while_it_may_be(site: Browsing) -> None:
     await scored(site)
-    path = f"{FRAMES}?accept=yes&sequence=2"
-    assert "Right" in (await site.red.get(path)).words
+    shown = await site.red.agree(f"{FRAMES}?sequence=2")
+    assert "Right" in shown.words
+    path = shown.path
     assert (await site.blue.get(path)).status == 404
     assert (await site.viewer.get(path)).status == 403
     await change(site, "policy", made(outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE))
@@ -180,13 +180,13 @@ async def test_what_is_kept_is_shown_only_while_it_may_be(site: Browsing) -> Non
 async def test_frames_stay_there_while_no_score_is_by_the_present_rules(site: Browsing) -> None:
     review = benchmark_pb2.RESCORE_REVIEW
     await scored(site, rescore=review)
-    assert "Right" in (await site.red.get(f"{FRAMES}?accept=yes")).words
+    assert "Right" in (await site.red.agree(FRAMES)).words
     changed = made(rescore=review)
     changed.specification.evaluators[0].parameters.append(
         specification_pb2.Parameter(name="reach_px", number=20.0)
     )
     await change(site, "specification", changed)  # the board with the new score is not published
-    page = await site.red.get(f"{FRAMES}?accept=yes")
+    page = await site.red.agree(FRAMES)
     assert page.status == 200, page.words
     assert "There is no score by the present rules yet" in page.words
     assert "Right" not in page.words
@@ -195,7 +195,7 @@ async def test_frames_stay_there_while_no_score_is_by_the_present_rules(site: Br
 
 async def test_a_policy_without_outcomes_is_named(site: Browsing) -> None:
     await scored(site, outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE)
-    page = await site.red.get(f"{FRAMES}?accept=yes")
+    page = await site.red.agree(FRAMES)
     assert '<span class="hid">What became of them</span>' in page.text
     assert "outcomes = none" in page.words
     assert 'class="hid"' not in (await site.organiser.get(FRAMES)).text
@@ -205,7 +205,7 @@ async def test_nonsense_in_an_address_leads_to_a_frame(site: Browsing) -> None:
     await scored(site)
     for query in ("sequence=none", "sequence=2&frame=999", "first=99", "frame=-1", "evaluator=x"):
         for browser in (site.organiser, site.red):
-            page = await browser.get(f"{FRAMES}?accept=yes&{query}")
+            page = await browser.agree(f"{FRAMES}?{query}")
             assert page.status == 200, (query, page.words)
 
 

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass, fields, replace
 from typing import Any, Self
 from urllib.parse import urlencode
 
 from starlette.datastructures import QueryParams
+
+from vidscore_evaluators.annotations import sequence_name
+from vidscore_evaluators.figures.frames import FrameTable
 
 SHOWS = ("a", "b", "both", "difference")
 """First system, second, side by side, and what differs."""
@@ -96,6 +99,54 @@ class View:
             else:
                 found.append((entry.name, str(value)))
         return found
+
+
+def require_known(what: str, name: str, known: Collection[str]) -> None:
+    """See that what an address names is there; an empty name names nothing.
+
+    Args:
+        what: What is named.
+        name: Its name.
+        known: Names of all that are there.
+
+    Raises:
+        NoSuchViewError: If it is not.
+    """
+    if name and name not in known:
+        raise NoSuchViewError(f"There is no {what} {name[:_MOST_NAMED]!r} here.")
+
+
+def require_frame(query: QueryParams, frames: FrameTable) -> None:
+    """See that the sequence and the frame that an address names are there.
+
+    Args:
+        query: The query of the address.
+        frames: All frames.
+
+    Raises:
+        NoSuchViewError: If they are not.
+    """
+    view = View.of(query)
+    names = [sequence_name(key) for key in frames.sequences]
+    if view.frame is None:
+        require_known("frame", query.get("frame", ""), ())
+    require_known("sequence", view.sequence, names)
+    if view.frame is None:
+        return
+    if view.sequence not in names:
+        raise NoSuchViewError(
+            f"Frame {view.frame} is of no sequence: an address that names a frame names both."
+        )
+    own = frames.numbers[frames.span(names.index(view.sequence))]
+    if view.frame not in own:
+        name = view.sequence or "the sequence"
+        raise NoSuchViewError(
+            f"There is no frame {view.frame} of {name}: its frames are {own[0]} to {own[-1]}."
+        )
+
+
+_MOST_NAMED = 80
+"""Characters of an unknown name that are repeated."""
 
 
 def _integer(text: str | None) -> int | None:

@@ -34,7 +34,7 @@ from vidscore_server.web.sections import (
     side_words,
 )
 from vidscore_server.web.site.phrases import things
-from vidscore_server.web.view import NoSuchViewError, View
+from vidscore_server.web.view import View, require_frame, require_known
 
 
 class Pictures(Protocol):
@@ -83,39 +83,11 @@ class Viewer:
         Raises:
             NoSuchViewError: If it names what there is not.
         """
-        view, frame = View.of(query), query.get("frame")
-        if frame and view.frame is None:
-            raise _no_such("frame", frame)
-        judges = [one.name for one in self.material.judges]
-        for what, name, known in (
-            ("sequence", view.sequence, self._sequence_names),
-            ("label", view.label, self._labels),
-            ("evaluator", view.by, judges),
-        ):
-            if name and name not in known:
-                raise _no_such(what, name)
-        self._require_frame(view)
+        view = View.of(query)
+        require_known("label", view.label, self._labels)
+        require_known("evaluator", view.by, [one.name for one in self.material.judges])
+        require_frame(query, self.material.frames)
         return view
-
-    def _require_frame(self, view: View) -> None:
-        """See that the frame that a view names is there.
-
-        Raises:
-            NoSuchViewError: If it is not.
-        """
-        names, frames, number = self._sequence_names, self.material.frames, view.frame
-        if number is None:
-            return
-        if view.sequence not in names:
-            raise NoSuchViewError(
-                f"Frame {number} is of no sequence: an address that names a frame names both."
-            )
-        own = frames.numbers[frames.span(names.index(view.sequence))]
-        if number not in own:
-            name = view.sequence or "the sequence"
-            raise NoSuchViewError(
-                f"There is no frame {number} of {name}: its frames are {own[0]} to {own[-1]}."
-            )
 
     def page(self, view: View) -> str:
         """The whole page."""
@@ -353,14 +325,6 @@ class Viewer:
                 for system in systems
             ],
         }
-
-
-def _no_such(what: str, name: str) -> NoSuchViewError:
-    return NoSuchViewError(f"There is no {what} {name[:_MOST_NAMED]!r} here.")
-
-
-_MOST_NAMED = 80
-"""Characters of an unknown name that are repeated."""
 
 
 def _counts_by_domain(material: Material) -> str:

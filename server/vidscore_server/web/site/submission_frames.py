@@ -27,8 +27,14 @@ from vidscore_server.web.site.submission_files import (
     has_accepted,
     submission_name,
 )
-from vidscore_server.web.site.submission_pictures import judge_of, judges_of, show_pictures
+from vidscore_server.web.site.submission_pictures import (
+    judge_of,
+    judges_of,
+    refusing_unknown,
+    show_pictures,
+)
 from vidscore_server.web.site.visit import Visit
+from vidscore_server.web.view import require_known
 
 ROWS = 100
 """Rows of outcomes on a page."""
@@ -137,8 +143,9 @@ async def _sent_frame(
     streams = sorted(stream for stream, count in counts.items() if count)
     if not streams:
         raise ServiceError("FAILED_PRECONDITION", "NO_FRAMES", "There is no frame yet.")
-    stream = query.get("stream", "")[:63]
-    stream = stream if stream in streams else streams[0]
+    stream = query.get("stream") or streams[0]
+    with refusing_unknown():
+        require_known("stream", stream, streams)
     offset = min(_number(query.get("offset", "0")), counts[stream] - 1)
     answers = asked(visit, "ReadDetections", submission=name, stream=stream, offset=offset)
     async with aclosing(answers) as found:

@@ -8,7 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import dataclasses
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Any
 from urllib.parse import urlencode
 
@@ -41,7 +42,7 @@ from vidscore_server.web.site.picture_rows import Reading
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import ACCEPT, acceptance
 from vidscore_server.web.site.visit import Visit
-from vidscore_server.web.view import View
+from vidscore_server.web.view import NoSuchViewError, View, require_frame, require_known
 
 
 class PictureLinks(Links, frozen=True):
@@ -93,9 +94,15 @@ def judges_of(benchmark: Mapping[str, Any]) -> list[str]:
 
 
 def judge_of(visit: Visit, judges: Sequence[str]) -> str:
-    """The evaluator that an address names, of at least one; the first where it names none."""
-    wanted = visit.request.query_params.get("evaluator", "")
-    return wanted if wanted in judges else judges[0]
+    """The evaluator that an address names, of at least one; the first where it names none.
+
+    Raises:
+        ServiceError: If there is no such evaluator.
+    """
+    judge = visit.request.query_params.get("evaluator") or judges[0]
+    with refusing_unknown():
+        require_known("evaluator", judge, judges)
+    return judge
 
 
 async def show_pictures(
@@ -110,21 +117,25 @@ async def show_pictures(
         judges: Its evaluators that say what became of objects, at least one.
 
     Raises:
-        ServiceError: If the visitor may not see the outcomes, or they are too many.
+        ServiceError: If the visitor may not see the outcomes, they are too many, or the address
+            names what there is not.
     """
     judge = judge_of(visit, judges)
     account = await visit.account()
     reading = Reading(visit, benchmark, submission, judge, account.is_organiser)
     asked = View.of(visit.request.query_params)
     view = View(sequence=asked.sequence, frame=asked.frame, first=asked.first)
-    chosen: tuple[tuple[str, str], ...] = (("evaluator", judge),) if len(judges) > 1 else ()
-    if not account.is_organiser:
-        chosen = ((ACCEPT, acceptance(visit, judge)), ("evaluator", judge))
-    links = PictureLinks(base=f"/{submission['name']}/frames", chosen=chosen)
+    agreed = () if account.is_organiser else ((ACCEPT, acceptance(visit, judge)),)
+    base = f"/{submission['name']}/frames"
+    links, *others = (
+        PictureLinks(base=base, chosen=(*agreed, ("evaluator", one))) for one in (judge, *judges)
+    )
     for _ in range(2):  # the score may have been replaced since the overview was made
         overview = await reading.overview()
         if not len(overview.frames):
             raise ServiceError("FAILED_PRECONDITION", "NO_FRAMES", "There is no frame.")
+        with refusing_unknown():
+            require_frame(visit.request.query_params, overview.frames)
         judgement = await asyncio.to_thread(judgement_of, judge, submission, overview)
         row = row_of(judgement, view)
         key = overview.frames.sequences[overview.frames.sequence_of(row)]
@@ -141,13 +152,23 @@ async def show_pictures(
         "short_name": last_part(submission["name"]),
         "title": judgement.systems[0].name,
         "judge": judge,
-        "judges": [
-            (one, structs.replace(links, chosen=_with_judge(chosen, one)).view(view))
-            for one in judges
-        ],
+        "judges": [(one, own.view(view)) for one, own in zip(judges, others, strict=True)],
     }
     template = "pictures.html" if account.is_organiser else "own_pictures.html"
     return await visit.render(template, **shared, **await asyncio.to_thread(make))
+
+
+@contextmanager
+def refusing_unknown() -> Iterator[None]:
+    """Tell what an address names and there is not as a refusal.
+
+    Raises:
+        ServiceError: If there is no such view.
+    """
+    try:
+        yield
+    except NoSuchViewError as error:
+        raise ServiceError("NOT_FOUND", "VIEW", str(error)) from None
 
 
 def judgement_of(judge: str, submission: Mapping[str, Any], overview: Overview) -> Judgement:
@@ -301,7 +322,3 @@ class Looking(Struct, frozen=True, eq=False):
             strip,
             current,
         )
-
-
-def _with_judge(chosen: Sequence[tuple[str, str]], judge: str) -> tuple[tuple[str, str], ...]:
-    return (*(pair for pair in chosen if pair[0] != "evaluator"), ("evaluator", judge))

@@ -201,12 +201,29 @@ async def test_a_policy_without_outcomes_is_named(site: Browsing) -> None:
     assert 'class="hid"' not in (await site.organiser.get(FRAMES)).text
 
 
-async def test_nonsense_in_an_address_leads_to_a_frame(site: Browsing) -> None:
+async def test_names_of_what_there_is_not_are_told_as_not_found(site: Browsing) -> None:
     await scored(site)
-    for query in ("sequence=none", "sequence=2&frame=999", "first=99", "frame=-1", "evaluator=x"):
+    for query, said in (
+        ("sequence=none", "There is no sequence 'none' here."),
+        ("sequence=2&frame=999", "There is no frame 999 of 2: its frames are 1 to 4."),
+        ("sequence=2&frame=-1", "There is no frame '-1' here."),
+        ("frame=1", "Frame 1 is of no sequence: an address that names a frame names both."),
+        ("evaluator=x", "There is no evaluator 'x' here."),
+    ):
         for browser in (site.organiser, site.red):
             page = await browser.agree(f"{FRAMES}?{query}")
-            assert page.status == 200, (query, page.words)
+            assert page.status == 404, (query, page.words)
+            assert said in page.words
+    page = await site.red.get(f"{FRAMES}?stream=none")
+    assert page.status == 404
+    assert "There is no stream 'none' here." in page.words
+
+
+async def test_a_page_of_sequences_behind_the_last_leads_to_it(site: Browsing) -> None:
+    await scored(site)
+    for browser in (site.organiser, site.red):
+        page = await browser.agree(f"{FRAMES}?first=99")
+        assert page.status == 200, page.words
 
 
 @pytest.mark.slow

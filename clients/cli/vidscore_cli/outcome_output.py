@@ -34,8 +34,13 @@ def check_outcome_output(output: str) -> None:
 
 
 @contextmanager
-def open_outcomes(output: str) -> Iterator[OutcomeWriter]:
-    """The writer of a file, which takes its place when it is whole, or of standard output."""
+def open_outcomes(output: str, mode: int = 0o666) -> Iterator[OutcomeWriter]:
+    """The writer of a file, which takes its place when it is whole, or of standard output.
+
+    Args:
+        output: Path of the file, or "-".
+        mode: Who may do what with it, as of `atomic_file`.
+    """
     from vidscore_evaluators.outcome_files import WRITERS
 
     if output == STDOUT:
@@ -43,5 +48,5 @@ def open_outcomes(output: str) -> Iterator[OutcomeWriter]:
             yield writer
         return
     write = WRITERS[Path(output).suffix.lower()]
-    with atomic_file(data_path(output)) as file, write(file) as writer:
+    with atomic_file(data_path(output), mode) as file, write(file) as writer:
         yield writer

@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import io
 import json
+import stat
 from pathlib import Path
 
 from tests.clients.cli.helpers import Call, run, well
@@ -23,9 +24,11 @@ def test_outcomes_of_a_submission_are_those_of_the_files(
     expected = well(run("outcomes", "spotgeo", *files))
     assert expected.count("true_positive") == 4  # two objects and their detections
     assert well(organiser("submission", "outcomes", name)) == expected
+    (folder / "found.json").touch(0o644)
     well(organiser("submission", "outcomes", name, "--output", "found.json"))
     well(run("outcomes", "spotgeo", *files, "--output", "expected.json"))
     assert (folder / "found.json").read_bytes() == (folder / "expected.json").read_bytes()
+    assert stat.S_IMODE((folder / "found.json").stat().st_mode) == 0o600  # it has the objects
     refused = falcon("submission", "outcomes", name)
     assert refused.exit_code == ExitCode.INPUT
     assert "shows participants no outcomes" in refused.stderr

@@ -31,7 +31,7 @@ from vidscore_cli.options import (
     view_options,
 )
 from vidscore_cli.outcome_output import check_outcome_output, open_outcomes
-from vidscore_cli.output import check_output, counted, say
+from vidscore_cli.output import SECRET_MODE, check_output, counted, say
 from vidscore_cli.records import short_names, time_text, write_record, write_records
 from vidscore_cli.remote import open_client, to_outcomes, to_reports
 from vidscore_cli.reporting import Presentation, View
@@ -173,10 +173,11 @@ def outcomes(
 
     Organisers see everything; a participant its own detections, each as a true_positive, a
     false_positive or ignored, where the benchmark's policy allows it, and the first time for each
-    score counts as one more submission. Without --output they come as CSV on standard output.
+    score counts as one more submission. Without --output they come as CSV on standard output;
+    a file may hold hidden truth: only you can read it.
     """
     check_outcome_output(output)
-    with open_client(server) as client, open_outcomes(output) as writer:
+    with open_client(server) as client, open_outcomes(output, SECRET_MODE) as writer:
         for part in client.submissions.outcomes(
             submission, evaluator, threshold=at_threshold, confidence=at_confidence
         ):

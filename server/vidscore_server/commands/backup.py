@@ -13,7 +13,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import server_options
-from vidscore_cli.output import check_output, say
+from vidscore_cli.output import check_output, removing_at_sigterm, say
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
 
@@ -107,7 +107,8 @@ def _private_neighbour(target: Path) -> Iterator[Path]:
     part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
     os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
     try:
-        yield part
+        with removing_at_sigterm(part):
+            yield part
     finally:
         part.unlink(missing_ok=True)
 

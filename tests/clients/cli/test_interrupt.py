@@ -113,9 +113,11 @@ import sys
 from pathlib import Path
 
 from vidscore_cli.output import atomic_file, atomic_folder
+from vidscore_server.commands.backup import _private_neighbour
 
 kind, path = sys.argv[1:]
-with {"file": atomic_file, "folder": atomic_folder}[kind](Path(path)) as part:
+filled = {"file": atomic_file, "folder": atomic_folder, "backup": _private_neighbour}[kind]
+with filled(Path(path)) as part:
     if kind == "folder":
         (part / "1.png").write_bytes(b"")
     print("filling", flush=True)
@@ -123,7 +125,7 @@ with {"file": atomic_file, "folder": atomic_folder}[kind](Path(path)) as part:
 """
 
 
-@pytest.mark.parametrize("kind", ["file", "folder"])
+@pytest.mark.parametrize("kind", ["file", "folder", "backup"])
 def test_sigterm_leaves_nothing_half_written(kind: str, tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", FILLING, kind, str(tmp_path / "out")],

@@ -62,6 +62,26 @@ def test_a_check_submits_nothing_and_tells_what_is_left(
     assert "quota submissions_in_all of 1 is used up" in late.stderr
 
 
+def test_a_check_refuses_the_name_that_a_submission_would_be_refused_for(
+    hosted: str, folder: Path, falcon: Call
+) -> None:
+    name = f"{hosted}-one"
+    sent = ("submit", hosted, "--detections", "detections.json", "--name")
+    assert "would take" in well(falcon(*sent, name, "--check"))
+    for wrong in ("Not a name", "Ünder", "a" * 64):
+        refused = falcon(*sent, wrong)
+        checked = falcon(*sent, wrong, "--check")
+        assert checked.exit_code == refused.exit_code == ExitCode.INPUT
+        assert refused.stderr.splitlines()[0] == checked.stderr.splitlines()[0]
+    well(falcon(*sent, name))
+    assert "would take" in well(falcon(*sent, name, "--check"))  # it is done, with these very files
+    (folder / "other.csv").write_text("sequence,frame,x,y\n1,1,1,1\n")
+    other = ("submit", hosted, "--detections", "other.csv", "--name", name, "--check")
+    refused = falcon(*other)
+    assert refused.exit_code == ExitCode.INPUT
+    assert "is scored with other detections; choose another --name" in refused.stderr
+
+
 def test_a_doubtful_file_is_warned_of_and_with_strict_not_submitted(
     limited: str, folder: Path, falcon: Call
 ) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -251,6 +252,8 @@ def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> 
 def _check(client: Client, typed: FileSubmission, detections: Annotations) -> None:
     """Ask whether detections would be taken, and say so."""
     checked = _checked(client, typed, detections)
+    if typed.name:
+        _check_name(client, within(typed.benchmark, typed.name), detections)
     found = client.benchmarks.get(typed.benchmark)
     say(
         f"{found.name} would take {typed.detections}: {checked.frame_count} frames, "
@@ -258,6 +261,23 @@ def _check(client: Client, typed: FileSubmission, detections: Annotations) -> No
     )
     _say(f"submissions left: {quotas_left(found)}", quotas_left(found))
     _say(f"it would wait for {benchmark_waits_for(found)}", benchmark_waits_for(found))
+
+
+def _check_name(client: Client, name: str, detections: Annotations) -> None:
+    """See that detections could go into a submission of this name.
+
+    Raises:
+        InputRefusedError: If there is one that takes no more, and has others.
+    """
+    from vidscore_client import NotFoundError, SubmissionState
+    from vidscore_evaluators.submitting import submitted_stream
+
+    with suppress(NotFoundError):
+        if client.submissions.get(name).state not in {
+            SubmissionState.OPEN,
+            SubmissionState.RECEIVING,
+        }:
+            _sent_before(client, name, submitted_stream(detections), detections.frame_count)
 
 
 def _say(text: str, wanted: object) -> None:

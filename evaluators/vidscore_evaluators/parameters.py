@@ -125,7 +125,7 @@ def _described(parameters: type) -> tuple[ParameterDescription, ...]:
 
 
 def parse_parameters(
-    parameters: type[ParametersType], values: Mapping[str, object]
+    parameters: type[ParametersType], values: Mapping[str, object], called: str = "parameter"
 ) -> ParametersType:
     """Check values from outside and build the dataclass.
 
@@ -136,6 +136,7 @@ def parse_parameters(
     Args:
         parameters: A dataclass whose fields are made by `parameter`.
         values: Values by name; those left out take their default.
+        called: What one of them is called.
 
     Raises:
         ParameterError: With every unknown name, wrong type and broken bound.
@@ -148,7 +149,8 @@ def parse_parameters(
     accepted: dict[str, Value] = {}
     for name, value in values.items():
         if name not in described:
-            faults.append(_unknown(name, list(described)))
+            advice = name_advice(name, list(described))
+            faults.append(Fault(f"unknown {called}", "", field=name, advice=advice))
             continue
         try:
             accepted[name] = _convert(value, hints[name])
@@ -308,10 +310,6 @@ def _check_bounds(value: Value, bounds: Bounds) -> None:
         expected = None if isinstance(number, str) else bounds.broken_by(number)
         if expected is not None:
             raise ValueError(expected)
-
-
-def _unknown(name: str, known: list[str]) -> Fault:
-    return Fault("unknown parameter", "", field=name, advice=name_advice(name, known))
 
 
 def _show(value: object) -> str:

@@ -429,7 +429,7 @@ def load_settings(
     for source in sources:
         values.update(source.values)
     try:
-        return parse_parameters(Settings, values)
+        return parse_parameters(Settings, values, "setting")
     except ParameterError as error:
         raise SettingsError([_placed(fault, sources) for fault in error.faults]) from None
 

@@ -59,7 +59,7 @@ def test_every_fault_of_every_source_is_reported_with_the_spelling_it_has_there(
         ("environment", "VIDSCORE_SERVER_IDLE_TIMEOUT_S"),
         ("command line", "--log-level"),
     }
-    assert "did you mean maximum_streams?" in str(caught.value)
+    assert "maximum_stream: unknown setting; did you mean maximum_streams?" in str(caught.value)
 
 
 @pytest.mark.parametrize(

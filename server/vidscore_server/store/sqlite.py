@@ -15,7 +15,7 @@ import fcntl
 import os
 import sqlite3
 from collections.abc import Callable, Iterator
-from contextlib import closing
+from contextlib import closing, suppress
 from pathlib import Path
 from typing import Any
 from urllib.parse import quote
@@ -56,6 +56,9 @@ _BEGIN = Prepared(lambda _: text("BEGIN"))
 _BEGIN_TO_WRITE = Prepared(lambda _: text("BEGIN IMMEDIATE"))
 """To run the word, SQLAlchemy takes a third of the time of a transaction that does nothing."""
 
+_FIRST_BYTES = b"SQLite format 3\0"
+_VERSION_TABLE = "alembic_version"
+
 _FAILURES = (DBAPIError, sqlite3.Error, OSError, UnicodeDecodeError)
 """What opening a file raises; the last one where damaged names of tables are to be told."""
 
@@ -82,7 +85,8 @@ def open_sqlite_store(
         StoreMissingError: If it was to exist and does not.
         StoreInUseError: If another process owns the store.
         StoreError: If the folder is missing or on a network file system, the file has several
-            names, or it cannot be opened: it is no database, or the disk is full.
+            names, or it cannot be opened: it is no database, that of another program, or the disk
+            is full.
     """
     if must_exist and not path.exists():
         raise StoreMissingError.at(str(path))
@@ -92,6 +96,7 @@ def open_sqlite_store(
     _refuse_network(path, mounts)
     _refuse_names(path, mounts)
     try:
+        _refuse_other_files(path)
         return _open(path, must_exist=must_exist)
     except _FAILURES as error:
         raise _cannot_open(path, error) from error
@@ -309,6 +314,21 @@ def _refuse_names(path: Path, mounts: Path) -> None:
             f"{path} is mounted as a single file, whose log would lie in another folder than that "
             "of other names of it: mount its folder"
         )
+
+
+def _refuse_other_files(path: Path) -> None:
+    """Refuse the file of another program before anything is written into it or beside it."""
+    if not path.is_file() or not path.stat().st_size:
+        return
+    with path.open("rb") as file:
+        if file.read(len(_FIRST_BYTES)) != _FIRST_BYTES:
+            raise sqlite3.DatabaseError("file is not a database")
+    # Immutable: without the log and its locks, which may be another server's.
+    address = f"file:{quote(str(path))}?immutable=1"
+    with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
+        names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
+        if names and _VERSION_TABLE not in names:
+            raise StoreError(f"{path} is the database of another program: name another file")
 
 
 def _refuse_network(path: Path, mounts: Path) -> None:

@@ -226,6 +226,21 @@ def test_a_file_that_is_no_database_is_an_error_that_names_it(path: Path) -> Non
     assert path.read_text().startswith("notes")
 
 
+@pytest.mark.parametrize("must_exist", [False, True])
+def test_the_file_of_another_program_is_refused_and_left_as_it_is(
+    tmp_path: Path, must_exist: bool
+) -> None:
+    text, foreign = tmp_path / "notes.txt", tmp_path / "foreign.db"
+    text.write_text("These are notes of mine.")
+    with closing(sqlite3.connect(foreign)) as connection:
+        connection.execute("CREATE TABLE mine (a)")
+    before = {path: path.read_bytes() for path in (text, foreign)}
+    for path, said in ((text, "file is not a database"), (foreign, "of another program")):
+        with pytest.raises(StoreError, match=said):
+            open_sqlite_store(path, must_exist=must_exist)
+    assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_damaged_names_of_tables_are_an_error_that_names_the_file(path: Path) -> None:
     open_sqlite_store(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:

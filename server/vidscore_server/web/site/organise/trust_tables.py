@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Mapping, Sequence
 from typing import Any
 
@@ -10,9 +11,11 @@ from markupsafe import Markup
 from msgspec import Struct
 from msgspec.structs import replace
 
+from vidscore_evaluators.figures.markup import MINUS, number_text
 from vidscore_evaluators.figures.whisker import whisker_svg
 from vidscore_evaluators.trust.systems import title_of
 from vidscore_evaluators.trust.tables import TextTable, ranking_tables
+from vidscore_server.web.site.phrases import value_text
 
 
 class WhiskerRow(Struct, frozen=True):
@@ -66,17 +69,23 @@ def trust_view(document_json: str) -> TrustView:
         for one in document["rankings"]
         if (table := _whiskers(document["systems"], one)) is not None
     )
-    return TrustView(whiskers, tuple(map(_without_certainty, ranking_tables(document))))
+    return TrustView(whiskers, tuple(map(_for_page, ranking_tables(document))))
 
 
 _NEVER_CERTAIN = {"1.000": "> 0.999", "0.000": "< 0.001"}
 
 
-def _without_certainty(table: TextTable) -> TextTable:
-    """A table whose shares of draws or trials are never said to be 0 or 1."""
-    if "share " not in table.title:
-        return table
-    lines = [tuple(_NEVER_CERTAIN.get(cell, cell) for cell in line) for line in table.lines]
+_HYPHEN = re.compile(r"(?<!\S)-(?=\d)")
+
+
+def _for_page(table: TextTable) -> TextTable:
+    """A table whose shares of draws or trials are never said to be 0 or 1, and with minus signs."""
+    known = _NEVER_CERTAIN if "share " in table.title else {}
+    begin = table.leading
+    lines = [
+        (*line[:begin], *(_HYPHEN.sub(MINUS, known.get(cell, cell)) for cell in line[begin:]))
+        for line in table.lines
+    ]
     return replace(table, lines=lines)
 
 
@@ -104,7 +113,7 @@ def _whiskers(systems: Sequence[str], one: Mapping[str, Any]) -> WhiskerTable | 
     return WhiskerTable(
         title_of(one["evaluator"], one["parameters"]),
         measure,
-        (f"{scale[0]:.4g}", f"{scale[1]:.4g}"),
+        (number_text(scale[0]), number_text(scale[1])),
         rows,
     )
 
@@ -117,12 +126,12 @@ def _row(
     scale: tuple[float, float],
 ) -> WhiskerRow:
     low, high = (None, None) if interval is None else _ends(interval)
-    words = "" if low is None or high is None else f"{low:.4f} to {high:.4f}"
+    words = "" if low is None or high is None else f"{value_text(low)} to {value_text(high)}"
     drawn = None if value is None else (value, low, high)
     return WhiskerRow(
         system,
         rank,
-        "undefined" if value is None else f"{value:.4f}",
+        value_text(value),
         words,
         Markup(whisker_svg([drawn], scale)),  # noqa: S704 - numbers alone
     )

@@ -70,6 +70,15 @@ async def test_every_page_is_for_organisers_alone(site: Browsing) -> None:
         assert "Sign in" in (await site.nobody.get(path)).words
 
 
+async def test_the_queue_is_a_part_of_a_page_for_a_script_alone(site: Browsing) -> None:
+    page = await site.organiser.get("/organise/queue")
+    assert (page.status, page.path) == (200, "/organise")
+    part = await site.organiser.get("/organise/queue", hx_request="true")
+    assert "<html" not in part.text
+    assert "Nothing waits." in part.words
+    assert (await site.red.get("/organise/queue", hx_request="true")).status == 403
+
+
 async def test_every_form_is_for_organisers_alone(site: Browsing) -> None:
     await prepare(site.hosted)
     key = (await site.red.get("/benchmarks")).fields("/sign-out")["csrf"]

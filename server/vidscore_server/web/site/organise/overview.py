@@ -68,6 +68,8 @@ async def running_operations(visit: Visit) -> list[dict[str, Any]]:
 
 async def show_queue(visit: Visit) -> Response:
     """The queue alone, as the page refreshes it."""
+    if not visit.is_part:
+        return visit.go("/organise")
     queue = await visit.call("ServerService/GetQueue", page_size=MOST_LISTED)
     return await visit.render("organise/_queue.html", queue=queue, state_words=STATE_WORDS)
 

@@ -3,8 +3,13 @@
 from __future__ import annotations
 
 import re
+from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
 
 from tests.server.web.site.browsing import Browser, Browsing
+
+from vidscore_server.web.site.organise.audit import COLUMNS, _lines
 
 TOKENS, INVITATIONS = "/organise/tokens", "/organise/invitations"
 
@@ -101,6 +106,21 @@ async def test_teams_that_cannot_be_are_all_named(site: Browsing) -> None:
     assert page.text.count('id="teams-fault-') == 3
     assert "Green, teal; teal" in page.text
     assert "Nobody is invited yet." in page.words
+
+
+async def test_every_audit_record_is_in_the_csv() -> None:
+    """Pages of the service hold a thousand each."""
+    record = dict.fromkeys(COLUMNS, "") | {"time": datetime(2026, 1, 2, tzinfo=UTC)}
+    pages = 101
+
+    async def call(_: str, *, page_token: str, **__: object) -> dict[str, object]:
+        left = int(page_token) - 1
+        return {"records": [record] * 1000, "next_page_token": str(left) if left else ""}
+
+    first = await call("", page_token=str(pages))
+    visit: Any = SimpleNamespace(call=call)
+    lines = "".join([text async for text in _lines(visit, {}, first)]).splitlines()
+    assert len(lines) == 1 + pages * 1000
 
 
 async def test_the_audit_record_is_filtered_and_comes_as_csv(site: Browsing) -> None:

@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Callable
 from datetime import datetime
 
 from vidscore_server.domain.leases import LeasedOperations
+from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader
+from vidscore_server.store.errors import StoreError
 
 Version = tuple[datetime, int]
 """When a benchmark was created, and the revision of its record."""
@@ -42,12 +45,23 @@ class ChangedBenchmarks:
         free = set(self._work.free(reader, map(self._name_of, changed)))
         due = []
         for name in changed:
-            if self._name_of(name) in free and self._has_work(reader, name):
+            if self._name_of(name) in free and self._examine(reader, name):
                 due.append(name)
             elif self._name_of(name) in free:
                 self._settled[name] = versions[name]
         self._found = {name: versions[name] for name in due}
         return due
+
+    def _examine(self, reader: Reader, name: str) -> bool:
+        """Whether a benchmark has work; one that cannot be read has none, and stops no other."""
+        try:
+            return self._has_work(reader, name)
+        except StoreError:
+            raise
+        except Exception as error:  # noqa: BLE001 - whatever it is, the others must go on
+            places = places_of(error)
+            log(logging.ERROR, "operation failed", name=self._name_of(name), places=places)
+            return False
 
     def give_up(self, benchmark: str) -> None:
         """Leave the work that was found of a benchmark alone until it changes again."""

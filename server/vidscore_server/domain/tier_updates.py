@@ -37,6 +37,7 @@ from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.tiers import (
     DRAWS,
     SEED,
+    UNREADABLE,
     BoardTiers,
     Draws,
     TierPlan,
@@ -285,11 +286,15 @@ def compare(plan: TierPlan, drawn: Mapping[str, Draws]) -> BoardTiers:
 
 
 def _kept_draws(reader: Reader, name: SubmissionName, plan: TierPlan) -> Draws | None:
-    """The draws of a submission, where they are on the board's basis and of its measures."""
+    """The draws of a submission, where they are on the board's basis, of its measures and whole."""
     found = reader.score_draws(*name, plan.evaluator.name)
     if found is None or (found.truth_revision, found.configuration) != plan.draws_key:
         return None
-    draws = Draws.from_bytes(found.payload)
+    try:
+        draws = Draws.from_bytes(found.payload)
+    except UNREADABLE as error:
+        log(logging.ERROR, "draws are damaged", submission=str(name), places=places_of(error))
+        return None
     return draws if draws.values.keys() >= plan.ranking.keys() else None
 
 

@@ -8,6 +8,7 @@ board alone: while nothing is released, nothing of it changes.
 from __future__ import annotations
 
 import hashlib
+import logging
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
@@ -26,7 +27,9 @@ from vidscore_server.domain.ladder import round_to_step
 from vidscore_server.domain.leaderboard import APART, Board, RankedEntry
 from vidscore_server.domain.policy import NameKind, Selection, Visibility
 from vidscore_server.domain.private_part import Portion
+from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader
+from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import BenchmarkRecord, TiersRecord
 
 DRAWS = 1000
@@ -47,6 +50,9 @@ PROBABILITY_STEP = 0.1
 
 SEQUENCES_OF_PROBABILITIES = 20
 """With fewer, others than organisers see tiers alone: a probability would tell of each sequence."""
+
+UNREADABLE = (StoreDamagedError, AttributeError, KeyError, TypeError, ValueError)
+"""What reading stored draws or tiers raises where they are damaged; they are computed anew."""
 
 Places = tuple[tuple[str, int], ...]
 """Submissions with their ranks, best first."""
@@ -224,7 +230,7 @@ def read_tiers(document: str) -> BoardTiers:
 def stored_tiers(
     reader: Reader, benchmark: str, evaluator: str, revision: int, *, exact: bool
 ) -> BoardTiers | None:
-    """The newest tiers of a board; None where none were computed yet.
+    """The newest tiers of a board; None where none were computed yet, or they are damaged.
 
     Args:
         reader: A state of the store.
@@ -234,7 +240,11 @@ def stored_tiers(
         exact: Whether those of the board of organisers.
     """
     found = reader.tiers(benchmark, evaluator, revision, exact=exact)
-    return None if found is None else read_tiers(found.document)
+    try:
+        return None if found is None else read_tiers(found.document)
+    except UNREADABLE as error:
+        log(logging.ERROR, "tiers are damaged", benchmark=benchmark, places=places_of(error))
+        return None
 
 
 # --- As they are seen

@@ -6,9 +6,12 @@ import asyncio
 import sqlite3
 from contextlib import closing
 from pathlib import Path
+from types import SimpleNamespace
+from typing import Any
 
 import pytest
 from tests.server.domain.hosted import TRUTH, hosting
+from tests.server.domain.test_board_tiers import settled, sky, submit, tiers
 from tests.server.domain.test_scoring import DETECTIONS
 from tests.server.scene import points
 from tests.support.waiting import TIMEOUT_S
@@ -17,6 +20,8 @@ from vidscore_protos.v1 import benchmark_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.batches import data_of
 from vidscore_server.domain.batches import pack
+from vidscore_server.domain.changed_benchmarks import ChangedBenchmarks
+from vidscore_server.store.errors import StoreDamagedError, StoreError
 
 CHANGED = points({1: [(12.0, 20.0)], 2: [], 3: [(50.0, 60.0)], 4: [], 5: []})
 OTHER, _ = pack(data_of(CHANGED))
@@ -38,6 +43,45 @@ async def test_a_payload_that_was_changed_is_not_scored_and_the_log_says_why(
         assert ended.submission.state_reason == "scoring_failed"
         assert not await hosted.organiser.scores()
     assert "StoreDamagedError" in str([record.__dict__ for record in caplog.records])
+
+
+@pytest.mark.parametrize("changed", ["tiers SET document", "score_draws SET payload"])
+async def test_damaged_tiers_and_draws_are_computed_anew(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
+) -> None:
+    for module in ("tiers", "tier_updates"):
+        monkeypatch.setattr(f"vidscore_server.domain.{module}.DRAWS", 40)
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create_benchmark(visibility=benchmark_pb2.VISIBILITY_LIVE)
+        await hosted.organiser.upload(sky(4))
+        await submit(hosted.red, "r", range(4), 4)
+        await submit(hosted.blue, "b", range(1), 4)
+        before = tiers(await settled(hosted.organiser))
+    assert before["red"][0] == 1
+    value = {"tiers SET document": "{", "score_draws SET payload": b"{"}[changed]
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+        connection.execute(f"UPDATE {changed} = ?", (value,))
+    async with hosting(tmp_path) as hosted:
+        await submit(hosted.red, "again", range(4), 4)  # another board, out of the same draws
+        assert tiers(await settled(hosted.organiser)) == before
+
+
+def test_a_benchmark_that_cannot_be_read_stops_no_other() -> None:
+    def has_work(_: object, name: str) -> bool:
+        if name == "damaged":
+            raise StoreDamagedError
+        if name == "away":
+            raise StoreError
+        return True
+
+    work: Any = SimpleNamespace(free=lambda _, names: names)
+    found: dict[str, object] = {"damaged": 1, "whole": 1}
+    reader: Any = SimpleNamespace(benchmark_revisions=lambda: found)
+    changed = ChangedBenchmarks(work, str, has_work)
+    assert changed.due(reader) == ["whole"]
+    found["away"] = 1
+    with pytest.raises(StoreError):  # of the store: it is asked again
+        changed.due(reader)
 
 
 async def test_a_damaged_payload_stops_no_other_submission_where_scores_are_live(

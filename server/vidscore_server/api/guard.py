@@ -94,7 +94,7 @@ class Guard(grpc.aio.ServerInterceptor):
         self._sessions = sessions
         self._transport = transport
         self._plain_calls = plain_calls
-        self._late_calls = LateCalls(settings.maximum_calls)
+        self._late_calls = LateCalls(settings.maximum_calls, settings.idle_timeout_s)
 
     async def intercept_service(
         self,
@@ -313,7 +313,7 @@ class OpenCalls(grpc.aio.ServerInterceptor):
 
     def __init__(self, settings: Settings, guarded: tuple[str, ...]) -> None:
         self._guarded = guarded
-        self._late_calls = LateCalls(settings.maximum_calls)
+        self._late_calls = LateCalls(settings.maximum_calls, settings.idle_timeout_s)
         self._plain = Bound(PLAIN_LIFETIME_S)
         watches = Bound(WATCH_LIFETIME_S, "maximum_health_watches", settings.maximum_health_watches)
         reflections = Bound(

@@ -13,7 +13,7 @@ from msgspec import Struct
 from vidscore_evaluators.errors import LimitError
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.names import StreamName
-from vidscore_server.errors import DrainingError, EpochStaleError, NoPlaceError
+from vidscore_server.errors import DrainingError, EpochStaleError, IdleError, NoPlaceError
 from vidscore_server.runtime import RunningCall, current_running_call
 
 # --- Places for streams
@@ -181,11 +181,14 @@ class LateCalls:
 
     Args:
         maximum: Calls that a team may have open at once.
+        idle_timeout_s: Longest wait for a message.
     """
 
-    def __init__(self, maximum: int) -> None:
+    def __init__(self, maximum: int, idle_timeout_s: int) -> None:
         self._maximum = maximum
-        self._late: defaultdict[str, dict[RunningCall, None]] = defaultdict(dict)  # oldest first
+        self._idle_timeout_s = idle_timeout_s
+        # Each with what ends it in the end, oldest first.
+        self._late: defaultdict[str, dict[RunningCall, asyncio.TimerHandle]] = defaultdict(dict)
 
     @contextmanager
     def waiting(self, team: str, call: RunningCall) -> Iterator[None]:
@@ -196,16 +199,19 @@ class LateCalls:
         finally:
             timer.cancel()
             if team in self._late:
-                self._late[team].pop(call, None)
+                if (ending := self._late[team].pop(call, None)) is not None:
+                    ending.cancel()
                 if not self._late[team]:
                     del self._late[team]
 
     def _add(self, team: str, call: RunningCall) -> None:
         late = self._late[team]
-        late[call] = None
+        timeout_s = self._idle_timeout_s
+        idle = IdleError(f"no message has come for {timeout_s} s", "idle_timeout_s", timeout_s)
+        late[call] = asyncio.get_running_loop().call_later(timeout_s - LATE_S, call.end, idle)
         if len(late) > max(1, self._maximum // LATE_SHARE):
             oldest = next(iter(late))
-            del late[oldest]
+            late.pop(oldest).cancel()
             found = f"the message of {len(late) + 1} calls of one team is late"
             oldest.end(NoPlaceError(found, "maximum_calls", self._maximum))
 

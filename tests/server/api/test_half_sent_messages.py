@@ -70,6 +70,15 @@ async def test_calls_whose_message_does_not_come_leave_seven_eighths_to_others(
         assert sum(answer.done() for answer in answers) == 14
 
 
+async def test_a_message_has_the_idle_timeout_to_come() -> None:
+    async with (
+        serving(PlayedWorkers(), idle_timeout_s=1) as running,
+        _beginning(running.address, GET_SERVER, 1) as [answer],
+        asyncio.timeout(TIMEOUT_S),
+    ):
+        assert b"no message has come for 1 s" in await answer
+
+
 async def test_a_call_ends_with_its_token_though_its_message_has_not_come(
     tmp_path: Path,
 ) -> None:

@@ -410,7 +410,7 @@ class _Checker:
             self._fault(repr(values)[:80], "a table", "policy")
             return Policy()
         try:
-            return parse_parameters(Policy, _with_share(values))
+            return parse_parameters(Policy, _with_share(values), "setting")
         except ParameterError as error:
             self._move(error, "policy")
             return Policy()

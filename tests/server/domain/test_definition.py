@@ -95,6 +95,12 @@ def test_every_fault_is_told_at_once() -> None:
     }
 
 
+def test_an_unknown_setting_of_a_policy_is_called_so() -> None:
+    """Parameters are evaluators'."""
+    with pytest.raises(SpecificationError, match=r"policy\.close_time: unknown setting; there are"):
+        definition_from_dict({"policy": {"close_time": "2026-05-01T00:00:00Z"}}, source="x.toml")
+
+
 @pytest.mark.parametrize(
     ("change", "field"),
     [

@@ -294,7 +294,8 @@ def team_faults(role: Role | None, team: str, field: str = "team") -> list[Fault
             Fault(repr(team)[:80], "no team, unless it is a participant's", field=field)
         ] * bool(team)
     if _TEAM.fullmatch(team) is None or team == ORGANISERS_TEAM:
-        expected = f"1 to 63 lower-case letters, digits and hyphens, not {ORGANISERS_TEAM}"
+        characters = "1 to 63 lower-case letters, digits and hyphens, no hyphen first"
+        expected = f"{characters}, not {ORGANISERS_TEAM}"
         return [Fault(repr(team)[:80], expected, field=field)]
     return []
 

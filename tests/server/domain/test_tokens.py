@@ -17,6 +17,7 @@ from vidscore_server.domain.access import (
     holds,
     new_token,
     set_caller,
+    team_faults,
     token_of,
 )
 from vidscore_server.store.records import Role
@@ -102,3 +103,12 @@ def test_what_a_fault_cites_of_a_team_is_bounded(role: Role) -> None:
         new_token(role, "X" * 100, "", NOON)
     [fault] = caught.value.faults
     assert fault.found == "'" + "X" * 79
+
+
+@pytest.mark.parametrize("team", ["-x", "Team", "", "a" * 64, "organiser"])
+def test_what_a_team_may_be_called_is_told_whole(team: str) -> None:
+    """A name that keeps to all that is told is taken."""
+    [fault] = team_faults(Role.PARTICIPANT, team)
+    assert (
+        "lower-case letters, digits and hyphens, no hyphen first, not organiser" in fault.expected
+    )

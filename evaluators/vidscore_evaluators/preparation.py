@@ -153,7 +153,8 @@ def with_listed_names(pair: Pair, specification: BenchmarkSpec) -> Pair:
     found = tuple(listed_name_warnings(specification, keys))
     if not found:
         return pair
-    truth = structs.replace(pair.truth, warnings=(*pair.truth.warnings, *found))
+    # Before what was counted in the truth, which shards add up after what names alone tell.
+    truth = structs.replace(pair.truth, warnings=(*found, *pair.truth.warnings))
     return structs.replace(pair, truth=truth)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import gzip
 import os
 import sys
@@ -35,6 +36,7 @@ from vidscore_evaluators.shards.merging import Merged, merge_files, merge_shards
 from vidscore_evaluators.shards.readings import wanted_by
 from vidscore_evaluators.shards.tally_files import shard_from_bytes
 from vidscore_evaluators.shards.tasks import ScoringTask, score_shard
+from vidscore_evaluators.specification import SequenceSpec
 from vidscore_evaluators.testing import Thing, make_annotations
 
 COUNT = 3
@@ -136,7 +138,13 @@ def whole(task: ScoringTask) -> list[str]:
     """The reports of a scoring in one piece."""
     names = [entry.name for entry in task.specification.evaluators]
     if task.choice.image_size is None:
-        reports = score(names, task.truth, task.detections, format=task.choice.format_name)
+        reports = score(
+            names,
+            task.truth,
+            task.detections,
+            specification=task.specification,
+            format=task.choice.format_name,
+        )
         return list(map(report_to_json, reports))
     one = score_shard(replace(task, in_parts=False), Shard(1, 1))
     return list(map(report_to_json, merge_shards({"all": lambda: one}).reports))
@@ -206,18 +214,30 @@ def test_warnings_of_masks_add_up(tmp_path: Path) -> None:
     assert all("entry " in found.place_of(example) for example in examples)
 
 
-def test_times_that_go_back_add_up(tmp_path: Path) -> None:
-    sides = []
-    for side in Side:
-        path = write(tmp_path, "parquet", side, scene(side))
+def back_in_time(folder: Path) -> tuple[Path, Path]:
+    """Both sides with each frame before the one before it."""
+    sides = write_both(folder, "parquet")
+    for path in sides:
         table = pq.read_table(path)
         times = pa.array([float(len(table) - row) for row in range(len(table))])
         pq.write_table(table.append_column("time_s", times), path)
-        sides.append(path)
-    task = task_of((sides[0], sides[1]), "parquet")
+    return sides
+
+
+def test_times_that_go_back_add_up(tmp_path: Path) -> None:
+    task = task_of(back_in_time(tmp_path), "parquet")
     wanted = whole(task)
     assert wanted[0].count("times_go_back") == 2
     assert "14 frames have" in wanted[0]
+    assert texts(merged(tmp_path, task)) == wanted
+
+
+def test_warnings_of_listed_names_and_of_times_keep_their_order(tmp_path: Path) -> None:
+    task = task_of(back_in_time(tmp_path), "parquet")
+    lost = SequenceSpec(domain="Tower", name="s99")
+    task = replace(task, specification=dataclasses.replace(task.specification, sequences=(lost,)))
+    wanted = whole(task)
+    assert wanted[0].index("listed_sequences_not_found") < wanted[0].index("times_go_back")
     assert texts(merged(tmp_path, task)) == wanted
 
 

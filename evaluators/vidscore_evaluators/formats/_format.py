@@ -11,6 +11,7 @@ import io
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
 from itertools import chain, count
+from types import MappingProxyType
 
 import numpy as np
 from msgspec import Struct
@@ -64,6 +65,7 @@ class Capacity(Struct, frozen=True):
         confidences: Whether objects have confidences.
         tracks: Whether objects have track ids.
         flags: Flags that objects can have.
+        marks: The flag that each object of a class has there, by the label of the class.
         columns: Named columns; None for any.
         times: Whether frames have times.
         arrivals: Whether the answers to frames have arrivals.
@@ -78,6 +80,7 @@ class Capacity(Struct, frozen=True):
     confidences: bool = True
     tracks: bool = False
     flags: ObjectFlag = NO_FLAG
+    marks: Mapping[str, ObjectFlag] = MappingProxyType({})
     columns: frozenset[str] | None = frozenset()
     times: bool = False
     arrivals: bool = False

@@ -262,6 +262,7 @@ def fit(annotations: Annotations, capacity: Capacity) -> tuple[Annotations, tupl
     _fit_shapes(fitting, capacity)
     _fit_frames(fitting, capacity)
     _fit_flags(fitting, capacity)
+    _mark_classes(fitting, capacity)
     _fit_columns(fitting, capacity)
     if not capacity.domains:
         _join_domains(fitting)
@@ -321,6 +322,18 @@ def _fit_flags(fitting: _Fitting, capacity: Capacity) -> None:
             name = str(flag.name).lower()
             fitting.lose(int(marked.sum()), "object", "objects", f"flagged {name} left out")
             fitting.annotations = side.take_objects(~marked)
+
+
+def _mark_classes(fitting: _Fitting, capacity: Capacity) -> None:
+    """Flag objects of a class that the format flags as a whole."""
+    for label, flag in capacity.marks.items():
+        side = fitting.annotations
+        named = np.array([one.casefold() == label for one in side.labels], dtype=np.bool_)
+        changed = named[side.label_indices] & ((side.flags & flag) == 0)
+        what = f"of the class {label} flagged {str(flag.name).lower()}, as all are in the format"
+        fitting.lose(int(changed.sum()), "object", "objects", what)
+        flags = side.flags | np.where(changed, flag, 0).astype(np.uint8)
+        fitting.annotations = replace(side, flags=flags)
 
 
 def _fit_columns(fitting: _Fitting, capacity: Capacity) -> None:

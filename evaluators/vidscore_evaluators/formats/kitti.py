@@ -253,6 +253,7 @@ _WRITER = Writer(
             confidences=False,
             tracks=True,
             flags=ObjectFlag.REGION,
+            marks={REGION: ObjectFlag.REGION},
             columns=frozenset({"truncation", "occlusion"}),
         ),
         Side.DETECTIONS: Capacity(

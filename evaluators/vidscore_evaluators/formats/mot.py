@@ -37,7 +37,7 @@ from vidscore_evaluators.annotations import (
     Side,
     sequence_name,
 )
-from vidscore_evaluators.arrays import AnyArray, FloatArray
+from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._csv import CsvRows, normalised_rows
 from vidscore_evaluators.formats._files import (
@@ -407,18 +407,25 @@ def _class_numbers(annotations: Annotations) -> AnyArray:
     if unknown:
         expected = "a class of MOTChallenge: " + ", ".join(CLASSES)
         raise InputError([Fault(repr(label), expected, field="class") for label in unknown])
+    numbers = table[annotations.label_indices]
+    return np.where(_other_distractors(annotations), place["distractor"], numbers)
+
+
+def _other_distractors(annotations: Annotations) -> BoolArray:
+    """(N,) distractors of other classes; the format fixes which classes distract."""
     distracts = np.array([label in DISTRACTORS for label in annotations.labels], dtype=np.bool_)
     flagged = (annotations.flags & ObjectFlag.DISTRACTOR) != 0
-    numbers = table[annotations.label_indices]
-    # The format fixes which classes distract; other flagged objects become "distractor".
-    return np.where(flagged & ~distracts[annotations.label_indices], place["distractor"], numbers)
+    others: BoolArray = flagged & ~distracts[annotations.label_indices]
+    return others
 
 
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
-    """Remark how many frames a seqinfo.ini adds, and the only class of detections if it is lost."""
+    """Remark which classes change, and how many frames a seqinfo.ini adds."""
     del options
     if side is Side.TRUTH:
-        return gap_remarks(annotations)
+        count = int(_other_distractors(annotations).sum())
+        said = f"{count} object{'s' * (count > 1)} flagged distractor became of that class"
+        return (*([said] if count else []), *gap_remarks(annotations))
     used = {annotations.labels[row] for row in np.unique(annotations.label_indices).tolist()}
     lost = used - {CLASSES[0], ""} if len(used) == 1 else ()
     return tuple(f"the class {label!r} not written: detections are pedestrians" for label in lost)
@@ -432,6 +439,7 @@ _WRITER = Writer(
             confidences=False,
             tracks=True,
             flags=ObjectFlag.IGNORE | ObjectFlag.DISTRACTOR,
+            marks=dict.fromkeys(sorted(DISTRACTORS), ObjectFlag.DISTRACTOR),
             columns=frozenset({"visibility"}),
         ),
         Side.DETECTIONS: Capacity(empty_frames=False, classes=False, tracks=True),

@@ -362,6 +362,7 @@ _WRITER = Writer(
             dont_care_frames=True,
             confidences=False,
             flags=ObjectFlag.IGNORE | ObjectFlag.REGION,
+            marks={"dcr": ObjectFlag.REGION, "ambiguous": ObjectFlag.IGNORE},
             columns=frozenset({"occlusion"}),
         ),
         Side.DETECTIONS: Capacity(

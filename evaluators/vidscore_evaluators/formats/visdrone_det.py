@@ -200,6 +200,7 @@ FORMAT = Format(
             Side.TRUTH: Capacity(
                 confidences=False,
                 flags=ObjectFlag.IGNORE | ObjectFlag.REGION,
+                marks={CLASSES[REGION]: ObjectFlag.REGION},
                 columns=frozenset(DEGREES),
             ),
             Side.DETECTIONS: Capacity(),

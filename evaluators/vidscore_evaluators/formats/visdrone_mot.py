@@ -245,6 +245,7 @@ FORMAT = Format(
                 confidences=False,
                 tracks=True,
                 flags=ObjectFlag.IGNORE | ObjectFlag.REGION,
+                marks=dict.fromkeys(REGIONS, ObjectFlag.REGION),
                 columns=frozenset(DEGREES),
             ),
             Side.DETECTIONS: Capacity(empty_frames=False, tracks=True, columns=frozenset(DEGREES)),

@@ -11,7 +11,7 @@ import pytest
 from tests.evaluators.formats.helpers import write
 from tests.evaluators.formats.test_convert import SIZE, STREET, source_of, there_and_back
 
-from vidscore_evaluators.annotations import BOX, Side
+from vidscore_evaluators.annotations import BOX, ObjectFlag, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import FORMATS, read_source
 from vidscore_evaluators.formats.convert import convert
@@ -86,6 +86,38 @@ def test_a_confidence_that_motchallenge_reads_as_none_is_refused(tmp_path: Path)
     logits = make_annotations(found, arity=BOX)
     back, _ = there_and_back(logits, "motchallenge", Side.DETECTIONS, tmp_path)
     assert back.confidences.tolist() == [-1.0, -3.0]
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "flag"),
+    [
+        ("motchallenge", "static_person", ObjectFlag.DISTRACTOR),
+        ("visdrone-mot", "others", ObjectFlag.REGION),
+        ("visdrone-det", "ignored-regions", ObjectFlag.REGION),
+        ("kitti-tracking", "DontCare", ObjectFlag.REGION),
+        ("neovision2-csv", "Ambiguous", ObjectFlag.IGNORE),
+    ],
+)
+def test_objects_that_a_format_flags_by_their_class_are_said(
+    tmp_path: Path, name: str, label: str, flag: ObjectFlag
+) -> None:
+    """What was scored is not scored any more, since the format has no other use for the class."""
+    box = (1.0, 2.0, 8.0, 9.0)
+    things = [Thing(box, label), Thing(box, label, flags=flag), Thing(box, "car")]
+    truth = make_annotations({("Tower", "street"): {1: things}}, arity=BOX)
+    back, remarks = there_and_back(truth, name, Side.TRUTH, tmp_path)
+    assert sorted(back.flags.tolist()) == [0, flag, flag]
+    said = f"1 object of the class {label.lower()} flagged {str(flag.name).lower()}, as all are in"
+    assert [one for one in remarks if one.startswith(said)]
+
+
+def test_distractors_that_become_of_that_class_in_motchallenge_are_said(tmp_path: Path) -> None:
+    van = Thing((1.0, 2.0, 8.0, 9.0), "car", flags=ObjectFlag.DISTRACTOR)
+    truth = make_annotations({STREET: {1: [van, van, Thing(van.coordinates, "car")]}}, arity=BOX)
+    back, remarks = there_and_back(truth, "motchallenge", Side.TRUTH, tmp_path)
+    labels = [back.labels[row] for row in back.label_indices.tolist()]
+    assert sorted(labels) == ["car", "distractor", "distractor"]
+    assert "2 objects flagged distractor became of that class" in remarks
 
 
 def test_frames_that_visdrone_adds_and_leaves_out_are_said(tmp_path: Path) -> None:

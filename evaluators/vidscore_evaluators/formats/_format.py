@@ -10,7 +10,7 @@ import csv
 import io
 import re
 from collections.abc import Callable, Container, Iterable, Iterator, Mapping, Sequence
-from itertools import chain, count
+from itertools import chain, count, pairwise
 from types import MappingProxyType
 
 import numpy as np
@@ -263,9 +263,11 @@ def sequence_texts(
     annotations: Annotations, rows: Sequence[str]
 ) -> Iterator[tuple[str, AnyArray, bytes]]:
     """Name, frame numbers and content of the file of each sequence; empty without frames."""
-    starts = annotations.frame_starts
-    for index, key in enumerate(annotations.sequences):
-        frames = np.flatnonzero(annotations.frame_sequences == index)
+    starts, owners = annotations.frame_starts, annotations.frame_sequences
+    by_sequence = np.argsort(owners, kind="stable")
+    bounds = np.searchsorted(owners[by_sequence], np.arange(len(annotations.sequences) + 1))
+    for key, (first, end) in zip(annotations.sequences, pairwise(bounds.tolist()), strict=True):
+        frames = by_sequence[first:end]
         # Frames are in order, so that those of a sequence are neighbours.
         text = "".join(rows[starts[frames[0]] : starts[frames[-1] + 1]]) if len(frames) else ""
         yield file_name(key.sequence, "sequence"), annotations.frame_numbers[frames], text.encode()

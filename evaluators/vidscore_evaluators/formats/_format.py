@@ -111,10 +111,12 @@ class WriteOptions(Struct, frozen=True):
     Attributes:
         truth: Annotations by which images and classes are numbered; None for those written.
         image_size: Width and height of every image in pixels; None where unknown.
+        unmarked: Don't-care frames that were left out because they cannot be marked.
     """
 
     truth: Annotations | None = None
     image_size: tuple[int, int] | None = None
+    unmarked: Annotations | None = None
 
 
 class Writer(Struct, frozen=True):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import configparser
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from typing import NamedTuple
 
 import numpy as np
@@ -84,8 +84,12 @@ def frames_without_rows(
     return sequences, missing - starts[sequences] + first
 
 
-def gap_remarks(annotations: Annotations) -> tuple[str, ...]:
+def gap_remarks(annotations: Annotations, options: WriteOptions) -> tuple[str, ...]:
     """Remark how many frames become listed where all from 1 to the last of a sequence are.
+
+    Args:
+        annotations: What is written.
+        options: Which don't-care frames were left out.
 
     Raises:
         InputError: If these are more than a reader takes.
@@ -104,4 +108,13 @@ def gap_remarks(annotations: Annotations) -> tuple[str, ...]:
     said = (
         "1 frame that was not listed is" if gaps == 1 else f"{gaps} frames that were not listed are"
     )
-    return (f"{said}, as a sequence has no gaps",)
+    return (f"{said}, as a sequence has no gaps", *_unmarked_remarks(last, options.unmarked))
+
+
+def _unmarked_remarks(last: IntArray, unmarked: Annotations | None) -> Iterator[str]:
+    """Remark how many don't-care frames lie in gaps, given the last frame of each sequence."""
+    if unmarked is None:
+        return
+    count = int((unmarked.frame_numbers <= last[unmarked.frame_sequences]).sum())
+    if count:
+        yield f"don't-care frames among these now count: {count}; convert detections with --truth"

@@ -1,7 +1,8 @@
 """Convert one side into the files of another format, and say what that changes and drops.
 
 What is not scored never becomes scored by a conversion: an object whose flags a format cannot hold
-is left out as a whole, and so is a don't-care frame.
+is left out as a whole, and so is a don't-care frame; where a sequence has no gaps, that it counts
+is said.
 """
 
 from __future__ import annotations
@@ -83,7 +84,8 @@ def convert(
     _check_names(fitted, source.name)
     _check_mask_sizes(fitted, image_size, source.name)
     _check_image_sizes(source, image_size)
-    options = WriteOptions(_numbering_truth(truth, target), image_size)
+    unmarked = moved.take_frames((moved.frame_flags & FrameFlag.DONT_CARE) != 0)
+    options = WriteOptions(_numbering_truth(truth, target), image_size, unmarked)
     faults = _frame_faults(source, moved, fitted, target)
     try:
         remarks = (*remarks, *losses, *target.writer.remarks(fitted, side, options))

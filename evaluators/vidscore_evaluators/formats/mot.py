@@ -421,11 +421,10 @@ def _other_distractors(annotations: Annotations) -> BoolArray:
 
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
     """Remark which classes change, and how many frames a seqinfo.ini adds."""
-    del options
     if side is Side.TRUTH:
         count = int(_other_distractors(annotations).sum())
         said = f"{count} object{'s' * (count > 1)} flagged distractor became of that class"
-        return (*([said] if count else []), *gap_remarks(annotations))
+        return (*([said] if count else []), *gap_remarks(annotations, options))
     used = {annotations.labels[row] for row in np.unique(annotations.label_indices).tolist()}
     lost = used - {CLASSES[0], ""} if len(used) == 1 else ()
     return tuple(f"the class {label!r} not written: detections are pedestrians" for label in lost)

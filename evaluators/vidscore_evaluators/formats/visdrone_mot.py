@@ -221,7 +221,6 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
     """Remark how many frames the last row of a sequence adds, and how many come after it."""
-    del options
     if side is Side.DETECTIONS:
         return ()
     last = np.zeros(len(annotations.sequences), dtype=np.int64)
@@ -231,7 +230,7 @@ def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tup
     after = int((~kept).sum())
     said = "1 frame" if after == 1 else f"{after} frames"
     lost = (f"{said} after the last object of its sequence not listed",) if after else ()
-    return (*gap_remarks(annotations.take_frames(kept)), *lost)
+    return (*gap_remarks(annotations.take_frames(kept), options), *lost)
 
 
 FORMAT = Format(

@@ -11,7 +11,7 @@ import pytest
 from tests.evaluators.formats.helpers import write
 from tests.evaluators.formats.test_convert import SIZE, STREET, source_of, there_and_back
 
-from vidscore_evaluators.annotations import BOX, ObjectFlag, Side
+from vidscore_evaluators.annotations import BOX, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import FORMATS, read_source
 from vidscore_evaluators.formats.convert import convert
@@ -118,6 +118,23 @@ def test_distractors_that_become_of_that_class_in_motchallenge_are_said(tmp_path
     labels = [back.labels[row] for row in back.label_indices.tolist()]
     assert sorted(labels) == ["car", "distractor", "distractor"]
     assert "2 objects flagged distractor became of that class" in remarks
+
+
+@pytest.mark.parametrize("name", ["motchallenge", "visdrone-mot"])
+def test_dont_care_frames_that_become_scored_in_a_gap_are_said(tmp_path: Path, name: str) -> None:
+    """Frames 2 and 3 lie before the last frame, and 5 behind it."""
+    key = SequenceKey(*STREET)
+    car = [Thing((1.0, 2.0, 3.0, 4.0), "car")]
+    frames = {1: car, 2: car, 3: [], 4: car, 5: car}
+    truth = make_annotations({STREET: frames}, arity=BOX, dont_care=[(key, n) for n in (2, 3, 5)])
+    back, remarks = there_and_back(truth, name, Side.TRUTH, tmp_path)
+    assert back.frame_numbers.tolist() == [1, 2, 3, 4]
+    assert not back.frame_flags.any()
+    assert remarks == (
+        "3 don't-care frames left out",
+        "2 frames that were not listed are, as a sequence has no gaps",
+        "don't-care frames among these now count: 2; convert detections with --truth",
+    )
 
 
 def test_frames_that_visdrone_adds_and_leaves_out_are_said(tmp_path: Path) -> None:

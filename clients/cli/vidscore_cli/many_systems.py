@@ -9,6 +9,7 @@ from __future__ import annotations
 import glob
 import io
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -17,7 +18,7 @@ from msgspec import Struct
 from vidscore_cli.output import counted, deliver, deliver_json, say, write_atomically
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.csv_text import csv_text
-from vidscore_evaluators.errors import VidscoreError
+from vidscore_evaluators.errors import Fault, InputError, VidscoreError
 from vidscore_evaluators.remote_files import RemotePath, data_path, matching, path_text
 
 if TYPE_CHECKING:
@@ -112,6 +113,8 @@ def _score_one(
 ) -> ScoredSystem | None:
     """Score one, as `score_each` does; its reports, which may hold its columns, end here."""
     try:
+        if Path(system).is_fifo():
+            raise InputError([Fault("a pipe, which may never end", "a file or folder")])
         reports = score(system)
     except VidscoreError as error:
         say(f"Error: {system} was not scored: {error}", err=True)

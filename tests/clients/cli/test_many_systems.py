@@ -6,6 +6,7 @@ import csv
 import gc
 import io
 import json
+import os
 import weakref
 from pathlib import Path
 from typing import Any
@@ -208,3 +209,16 @@ def test_a_path_that_is_there_is_no_pattern(folder: Path) -> None:
     write_system(folder, "run[1]", 1)
     data = ("--truth", "truth.csv", "--detections", "run[1].csv")
     assert "Over everything" in well(run("score", "f1", *data))
+
+
+def test_a_pipe_among_systems_is_named_and_not_waited_for(folder: Path) -> None:
+    """Nobody may ever write into it; the other systems are scored."""
+    os.mkfifo(folder / "runs" / "left.csv")
+    result = run("score", "f1", *EVERY, "--format", "csv")
+    assert result.exit_code == 1
+    assert "runs/left.csv was not scored: found a pipe, which may never end" in result.stderr
+    assert [line.split(",")[1] for line in result.stdout.splitlines()[1:]] == [
+        "runs/also.csv",
+        "runs/near.csv",
+        "runs/far.csv",
+    ]

@@ -359,8 +359,8 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
     """Concatenate the frames of several batches.
 
     Args:
-        parts: At least one batch; all of one arity. A named column that a part lacks is NaN there,
-            and so are times. Masks are kept where all objects have one.
+        parts: At least one batch; all that have an object of one arity. A named column that a part
+            lacks is NaN there, and so are times. Masks are kept where all objects have one.
 
     Raises:
         ValueError: If there are no parts, or their arities differ.
@@ -369,7 +369,9 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
         return parts[0]
     sequences = tuple(dict.fromkeys(key for part in parts for key in part.sequences))
     labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-    shared = [part.with_tables(sequences, labels) for part in parts]
+    # Parts without an object have the arity of those that have one.
+    arity = next((part.arity for part in sorted(parts, key=lambda one: not one.object_count)), None)
+    shared = [with_arity(part, arity).with_tables(sequences, labels) for part in parts]
     names = dict.fromkeys(name for part in parts for name in part.columns)
     counts = [part.frame_count for part in parts]
     return Annotations(

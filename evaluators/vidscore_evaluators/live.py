@@ -24,6 +24,7 @@ from vidscore_evaluators.annotations import (
     empty_annotations,
     frame_keys,
     frame_name,
+    with_arity,
 )
 from vidscore_evaluators.errors import Fault, GeometryError, InputError, LimitError
 from vidscore_evaluators.evaluator import Evaluator, Unit
@@ -290,6 +291,14 @@ class StreamScorer:
         self._specification = specification
         self._pairing = Pairing(maximum_waiting)
         self._accumulators = [Accumulator(evaluator) for evaluator in evaluators]
+        self._defaults = {
+            side: arities[0]
+            for one in evaluators[:1]
+            for side, arities in (
+                (Side.TRUTH, one.needs.truth_arities),
+                (Side.DETECTIONS, one.needs.detection_arities),
+            )
+        }
         self._arities: dict[Side, int] = {}
         self._ended = False
 
@@ -309,9 +318,11 @@ class StreamScorer:
         """
         if self._ended:
             raise RuntimeError("the stream has ended with its final reports")
+        batch = self._shaped(side, batch)
         self._refuse_forbidden(side, batch)
         complete = pair_frames(self._pairing, self._specification, side, batch)
-        self._arities[side] = batch.arity
+        if batch.object_count:
+            self._arities[side] = batch.arity
         if complete is not None:
             for accumulator in self._accumulators:
                 accumulator.add(*complete)
@@ -323,6 +334,8 @@ class StreamScorer:
             GeometryError: As `add`; so are the other errors.
             InputError: If a frame was already sent, or breaks a rule of an evaluator.
         """
+        truth = self._shaped(Side.TRUTH, truth)
+        detections = self._shaped(Side.DETECTIONS, detections)
         for side, batch in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
             self._refuse_forbidden(side, batch)
             self._pairing.refuse_repeats(side, batch)
@@ -346,17 +359,17 @@ class StreamScorer:
             InputError: If detections name a sequence that neither truth nor specification knows.
         """
         if not self._ended:
-            needs = self._accumulators[0].evaluator.needs
-            defaults = {
-                Side.TRUTH: needs.truth_arities[0],
-                Side.DETECTIONS: needs.detection_arities[0],
-            }
-            rest = final_frames(self._pairing, self._specification, defaults | self._arities)
+            arities = self._defaults | self._arities
+            rest = final_frames(self._pairing, self._specification, arities)
             if rest is not None:
                 for accumulator in self._accumulators:
                     accumulator.add(*rest)
             self._ended = True
         return self.live_reports()
+
+    def _shaped(self, side: Side, batch: Annotations) -> Annotations:
+        """The batch in the shape of its side, whatever an empty one was given as."""
+        return with_arity(batch, (self._defaults | self._arities).get(side))
 
     def _refuse_forbidden(self, side: Side, batch: Annotations) -> None:
         before = self._arities.get(side, batch.arity)

@@ -172,7 +172,15 @@ def test_joining_nothing_or_other_shapes_is_refused() -> None:
     with pytest.raises(ValueError, match="at least one"):
         concatenate([])
     with pytest.raises(ValueError, match="dimension"):
-        concatenate([empty_annotations(2), empty_annotations(4)])
+        concatenate(
+            [make_annotations({("", "s"): {row: [(1,) * (2 + 2 * row)]}}) for row in (0, 1)]
+        )
+
+
+def test_frames_without_objects_join_those_of_any_shape() -> None:
+    boxes = make_annotations({("", "s"): {1: [(1, 2, 3, 4)]}})
+    joined = concatenate([empty_annotations(2), boxes, empty_annotations(8)])
+    assert joined.coordinates.tolist() == [[1, 2, 3, 4]]
 
 
 def test_other_tables_rename_nothing() -> None:

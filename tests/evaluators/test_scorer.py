@@ -248,6 +248,23 @@ def test_corners_after_boxes_are_refused() -> None:
     assert scorer.frame_count == 1
 
 
+@pytest.mark.parametrize("name", ["f1", "hota", "ospa", "coco"])
+@pytest.mark.parametrize("nothing", [None, np.zeros((0, 2)), np.zeros((0, 4))])
+def test_frames_without_objects_decide_no_shape(name: str, nothing: Any) -> None:
+    """A tracker's first frames are empty, whatever array it has for that."""
+    corners = {"boxes": np.array([[0.0, 0, 10, 0, 10, 10, 0, 10]]), "track_ids": np.array([1])}
+    scorer = Scorer(name, sequence="s")
+    scorer.update(0, truth=nothing, detections=nothing)
+    scorer.update(1, truth=corners, detections=nothing)
+    scorer.report()
+    scorer.update(2, truth=corners, detections=corners)
+    scorer.update(3, truth=nothing, detections=nothing)
+    thing = Thing(tuple(corners["boxes"][0]), track_id=1)
+    truth = make_annotations({("", "s"): {0: [], 1: [thing], 2: [thing], 3: []}})
+    found = make_annotations({("", "s"): {0: [], 1: [], 2: [thing], 3: []}})
+    assert report_to_dict(scorer.report()) == report_to_dict(score(name, truth, found))
+
+
 def test_a_frame_outside_its_video_is_refused_on_both_sides() -> None:
     specification = BenchmarkSpec(sequences=(SequenceSpec("s", frame_count=2),))
     scorer = Scorer("f1", sequence="s", specification=specification)

@@ -276,7 +276,7 @@ def _differences(before: Sequence[Reading], reading: Reading) -> Iterator[Fault]
                 "format": side.format,
                 "coordinates": side.annotations.arity,
                 "columns": ", ".join(sorted(side.annotations.columns)),
-                "masks": side.annotations.masks is not None,
+                "masks": "" if side.annotations.masks is None else "those of all objects",
             }
             for side in (here, there)
         ]

@@ -189,6 +189,19 @@ def test_files_of_other_columns_are_refused(tmp_path: Path) -> None:
     assert str(fault) == f"{root}/b.csv: found columns: area, expected none, as {root}/a.csv has"
 
 
+def test_files_of_which_one_has_masks_are_refused(tmp_path: Path) -> None:
+    line = (
+        '{"domain": "Tower", "sequence": "s%d", "frame": 0, "objects": [{"box": [0, 0, 2, 1]%s}]}\n'
+    )
+    mask = ', "mask": {"size": [2, 2], "counts": [0, 4]}'
+    root = small(tmp_path, a_csv=line % (0, mask) + line % (1, mask), b_csv=line % (2, ""))
+    (fault,) = validate_file(root)
+    assert (
+        str(fault)
+        == f"{root}/b.csv: found masks: none, expected those of all objects, as {root}/a.csv has"
+    )
+
+
 def test_files_of_formats_whose_names_mean_something_are_refused(tmp_path: Path) -> None:
     root = small(tmp_path, b_csv="[]")
     (fault,) = validate_file(root)

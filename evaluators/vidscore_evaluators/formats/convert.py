@@ -74,9 +74,10 @@ def convert(
             if masks are of another size than their image.
     """
     target = find_format(format_name)
+    known = None if truth is None else _moved(truth, target)[0]
     try:
         moved, remarks = _moved(source, target)
-        fitted, losses = fit(_marked(moved, truth, target), target.writer.capacity[side])
+        fitted, losses = fit(_marked(moved, known, target), target.writer.capacity[side])
     except GeometryError as error:
         advice = _holding(source.annotations.arity, side)
         named = [replace(fault, source=source.name, advice=advice) for fault in error.faults]
@@ -85,7 +86,8 @@ def convert(
     _check_mask_sizes(fitted, image_size, source.name)
     _check_image_sizes(source, image_size)
     unmarked = moved.take_frames((moved.frame_flags & FrameFlag.DONT_CARE) != 0)
-    options = WriteOptions(_numbering_truth(truth, target), image_size, unmarked)
+    written = None if known is None else fit(known, target.writer.capacity[Side.TRUTH])[0]
+    options = WriteOptions(written, image_size, unmarked)
     faults = _frame_faults(source, moved, fitted, target)
     try:
         remarks = (*remarks, *losses, *target.writer.remarks(fitted, side, options))
@@ -184,21 +186,11 @@ def _check_mask_sizes(
         raise InputError([replace(fault, field="masks", advice=advice)])
 
 
-def _numbering_truth(truth: Source | None, target: Format) -> Annotations | None:
-    """The truth as it would be written."""
-    if truth is None:
-        return None
-    moved, _ = _moved(truth, target)
-    fitted, _ = fit(moved, target.writer.capacity[Side.TRUTH])
-    return fitted
-
-
-def _marked(detections: Annotations, truth: Source | None, target: Format) -> Annotations:
+def _marked(detections: Annotations, truth: Annotations | None, target: Format) -> Annotations:
     """Detections of don't-care frames marked as these, where the truth is written without."""
     if truth is None or target.writer.capacity[Side.TRUTH].dont_care_frames:
         return detections
-    moved, _ = _moved(truth, target)
-    dropped = set(frame_keys(moved.take_frames((moved.frame_flags & FrameFlag.DONT_CARE) != 0)))
+    dropped = set(frame_keys(truth.take_frames((truth.frame_flags & FrameFlag.DONT_CARE) != 0)))
     if not dropped:
         return detections
     marked = np.array([key in dropped for key in frame_keys(detections)], dtype=np.bool_)

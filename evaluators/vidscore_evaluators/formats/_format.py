@@ -33,6 +33,7 @@ from vidscore_evaluators.formats._files import InputPath
 from vidscore_evaluators.formats.source import (
     IMAGES,
     Files,
+    Numbering,
     PairReading,
     Reading,
     ReadOptions,
@@ -112,11 +113,13 @@ class WriteOptions(Struct, frozen=True):
         truth: Annotations by which images and classes are numbered; None for those written.
         image_size: Width and height of every image in pixels; None where unknown.
         unmarked: Don't-care frames that were left out because they cannot be marked.
+        numbering: Numbers that the truth's own files have, where they are of the format.
     """
 
     truth: Annotations | None = None
     image_size: tuple[int, int] | None = None
     unmarked: Annotations | None = None
+    numbering: Numbering | None = None
 
 
 class Writer(Struct, frozen=True):
@@ -320,14 +323,16 @@ class ImageNumbers(Struct, frozen=True, eq=False):
 
     Attributes:
         sequences: Sequences of the truth, sorted, numbered from 1.
-        frames: Number of each image by sequence and frame: its frame number where it is of no
-            video, else the next that none of those has, from 1.
-        classes: Different labels of the truth, sorted.
+        frames: Number or other id of each image by sequence and frame: that of the truth's own
+            files; else its frame number where it is of no video, and the next that none of those
+            has, from 1, where it is of one.
+        classes: Number of each class by its label: that of the truth's own files, else of the
+            sorted labels.
     """
 
     sequences: tuple[SequenceKey, ...]
-    frames: Mapping[tuple[SequenceKey, int], int]
-    classes: tuple[str, ...]
+    frames: Mapping[tuple[SequenceKey, int], int | str]
+    classes: Mapping[str, int]
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -337,8 +342,9 @@ class ImageNumbers(Struct, frozen=True, eq=False):
         return tuple(label or unnamed for label in self.classes)
 
     @classmethod
-    def of(cls, annotations: Annotations, options: WriteOptions) -> ImageNumbers:
+    def of(cls, annotations: Annotations, options: WriteOptions, first_class: int) -> ImageNumbers:
         """The numbers of the truth; without one, of the written annotations."""
+        own = Numbering() if options.numbering is None else options.numbering
         truth = in_order(annotations if options.truth is None else options.truth)
         used = np.unique(truth.frame_sequences).tolist()
         sequences = tuple(sorted(truth.sequences[index] for index in used))
@@ -347,31 +353,35 @@ class ImageNumbers(Struct, frozen=True, eq=False):
         others = (number for number in count(1) if number not in lone)
         places = [number if key == _OF_NO_VIDEO else next(others) for key, number in keys]
         labels = {truth.labels[index] for index in np.unique(truth.label_indices).tolist()}
-        return cls(sequences, dict(zip(keys, places, strict=True)), tuple(sorted(labels)))
+        numbered = own.labels or dict(enumerate(sorted(labels), start=first_class))
+        frames = {frame: image for image, frame in own.frames.items()}
+        classes = {label: number for number, label in numbered.items()}
+        return cls(sequences, frames or dict(zip(keys, places, strict=True)), classes)
 
-    def of_frames(self, annotations: Annotations) -> IntArray:
-        """(F,) number of each frame's image.
+    def of_frames(self, annotations: Annotations) -> AnyArray:
+        """(F,) number or other id of each frame's image.
 
         Raises:
             InputError: If a frame is none of the truth's.
         """
         keys = frame_keys(annotations)
         refuse_unknown_frames(keys, self.frames)
-        return np.array([self.frames[key] for key in keys], dtype=np.int64)
+        return np.array([self.frames[key] for key in keys], dtype=np.object_)
 
     def of_labels(self, annotations: Annotations) -> IntArray:
-        """(labels,) place of each label of a table among the classes; -1 for one not in use.
+        """(labels,) number of the class of each label of a table; -1 for one not in use.
 
         Raises:
             InputError: If a label in use is none of the truth's.
         """
-        place = {label: index for index, label in enumerate(self.classes)}
         used = np.unique(annotations.label_indices).tolist()
         unknown = [annotations.labels[index] for index in used]
-        unknown = [label for label in unknown if label not in place]
+        unknown = [label for label in unknown if label not in self.classes]
         if unknown:
             raise InputError([Fault(repr(label), "a class of the truth") for label in unknown])
-        return np.array([place.get(label, -1) for label in annotations.labels], dtype=np.int64)
+        return np.array(
+            [self.classes.get(label, -1) for label in annotations.labels], dtype=np.int64
+        )
 
 
 def unnamed_remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:

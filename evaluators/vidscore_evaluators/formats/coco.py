@@ -336,7 +336,7 @@ def _tracks(entries: Entries) -> IntArray:
 
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
-    images = ImageNumbers.of(annotations, options)
+    images = ImageNumbers.of(annotations, options, first_class=1)
     tracks = annotations.track_ids
     expected = f"an integer from -1 to {MAXIMUM_FRAME_NUMBER}"
     refuse_values(tracks > MAXIMUM_FRAME_NUMBER, tracks, "track_id", expected)
@@ -351,7 +351,8 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
         "videos": _videos(images),
         "images": _images(annotations, images, options),
         "categories": [
-            {"id": number, "name": name} for number, name in enumerate(images.names, start=1)
+            {"id": number, "name": name}
+            for number, name in zip(images.classes.values(), images.names, strict=True)
         ],
         "annotations": objects,
     }
@@ -362,7 +363,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 def _objects(annotations: Annotations, images: ImageNumbers) -> list[dict[str, Any]]:
     image_ids = images.of_frames(annotations)[annotations.object_frames]
-    category_ids = images.of_labels(annotations)[annotations.label_indices] + 1
+    category_ids = images.of_labels(annotations)[annotations.label_indices]
     entries = [
         {"image_id": image, "category_id": category, "bbox": box}
         for image, category, box in zip(

@@ -30,7 +30,7 @@ from vidscore_evaluators.errors import Fault, GeometryError, InputError
 from vidscore_evaluators.formats import FORMATS, find_format
 from vidscore_evaluators.formats._format import Capacity, Format, WriteOptions, in_order
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
-from vidscore_evaluators.formats.source import Files, Source, show_text
+from vidscore_evaluators.formats.source import Files, Numbering, Source, show_text
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.quadrilaterals import corners_of_boxes, outlines_of
 
@@ -87,7 +87,7 @@ def convert(
     _check_image_sizes(source, image_size)
     unmarked = moved.take_frames((moved.frame_flags & FrameFlag.DONT_CARE) != 0)
     written = None if known is None else fit(known, target.writer.capacity[Side.TRUTH])[0]
-    options = WriteOptions(written, image_size, unmarked)
+    options = WriteOptions(written, image_size, unmarked, _own_numbering(source, truth, target))
     faults = _frame_faults(source, moved, fitted, target)
     try:
         remarks = (*remarks, *losses, *target.writer.remarks(fitted, side, options))
@@ -184,6 +184,12 @@ def _check_mask_sizes(
         advice = None if image_size is None else "leave --image-size out; masks say it themselves"
         fault = Fault(found, f"{image_width} x {image_height} pixels, {why}", source=source)
         raise InputError([replace(fault, field="masks", advice=advice)])
+
+
+def _own_numbering(source: Source, truth: Source | None, target: Format) -> Numbering | None:
+    """The numbers of images and classes that the files of a truth have in the same format."""
+    owner = source if truth is None else truth
+    return owner.numbering if owner.format == target.name else None
 
 
 def _marked(detections: Annotations, truth: Annotations | None, target: Format) -> Annotations:

@@ -268,7 +268,7 @@ def _boxes(table: RowTable, image_size: tuple[int, int]) -> FloatArray:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     if options.image_size is None:
         raise InputError([Fault("boxes to write in parts of an image", _EXPECTED_SIZE)])
-    images = ImageNumbers.of(annotations, options)
+    images = ImageNumbers.of(annotations, options, first_class=0)
     lines = _lines(annotations, images, side, options.image_size)
     names = "".join(f"{name}\n" for name in images.names)
     files = {CLASSES_FILE: names.encode()} if names and annotations.frame_count else {}

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.evaluators.formats.helpers import write
 from tests.evaluators.formats.test_convert import SIZE, STREET, source_of, there_and_back
 
@@ -278,3 +279,39 @@ def test_names_of_classes_alone_are_no_yolo() -> None:
     nothing = source_of(truth.annotations.take_frames(np.array([], dtype=np.int64)))
     with pytest.raises(InputError, match="found nothing that is left to write"):
         convert(nothing, "yolo-text", Side.DETECTIONS, truth=truth, image_size=SIZE)
+
+
+@pytest.mark.parametrize("ids", [(7, 42), ("im7", "im42")])
+def test_results_have_the_numbers_of_a_truth_that_is_coco(
+    tmp_path: Path, ids: tuple[int, int] | tuple[str, str]
+) -> None:
+    """Its categories are numbered in no order and not all used, its images as they like."""
+    categories = {18: "dog", 1: "person", 3: "car"}
+    document = {
+        "images": [{"id": own, "width": 100, "height": 100} for own in ids],
+        "categories": [{"id": number, "name": name} for number, name in categories.items()],
+        "annotations": [
+            {"id": 1, "image_id": ids[0], "category_id": 18, "bbox": [1, 1, 10, 10]},
+            {"id": 2, "image_id": ids[1], "category_id": 1, "bbox": [20, 20, 10, 10]},
+        ],
+    }
+    path = write(tmp_path / "truth.json", json.dumps(document))
+    truth = read_source(path, Side.TRUTH)
+    found = replace(source_of(truth.annotations), format="jsonl")
+    written = convert(found, "coco-json", Side.DETECTIONS, truth=truth)
+    results = json.loads(written.files[""])
+    named = {(one["image_id"], one["category_id"], one["bbox"][0]) for one in results}
+    assert named == {(ids[0], 18, 1.0), (ids[1], 1, 20.0)}
+    again = json.loads(convert(truth, "coco-json", Side.TRUTH).files[""])
+    assert again["categories"] == document["categories"]
+    assert {one["id"] for one in again["images"]} == set(ids)
+
+
+def test_detections_have_the_class_numbers_of_a_truth_that_is_yolo(tmp_path: Path) -> None:
+    write(tmp_path / "truth" / "classes.txt", "person\ndog\nzebra\n")
+    write(tmp_path / "truth" / "street" / "1.txt", "1 0.5 0.5 0.25 0.25\n")
+    truth = read_source(tmp_path / "truth", Side.TRUTH, image_size=SIZE)
+    found = replace(source_of(truth.annotations), format="jsonl")
+    files = convert(found, "yolo-text", Side.DETECTIONS, truth=truth, image_size=SIZE).files
+    assert files["classes.txt"] == b"person\ndog\nzebra\n"
+    assert files["street/000001.txt"].startswith(b"1 0.5 0.5 ")

@@ -33,7 +33,6 @@ from vidscore_evaluators.formats._image_names import (
     EXPECTED_NAME,
     ImageFrame,
     frame_of_name,
-    name_of_frame,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, index_frames
 from vidscore_evaluators.formats._sequence_files import read_plain_files, to_reading
@@ -155,32 +154,17 @@ class ClassFiles(Struct, frozen=True):
         )
 
 
-def image_names(annotations: Annotations, digits: int) -> list[str]:
-    """The name of each frame's image, whose number has at least so many digits.
-
-    Raises:
-        InputError: If the name of a sequence cannot be part of one.
-    """
-    return [
-        name_of_frame(annotations.sequences[sequence], number, digits)
-        for sequence, number in zip(
-            annotations.frame_sequences.tolist(), annotations.frame_numbers.tolist(), strict=True
-        )
-    ]
-
-
-def write_class_files(annotations: Annotations, prefix: str, digits: int) -> Files:
+def write_class_files(annotations: Annotations, prefix: str, names: Sequence[str]) -> Files:
     """Detections as result files.
 
     Args:
         annotations: The detections.
         prefix: What the names of files begin with, before the class.
-        digits: Digits of an image's number, at least.
+        names: The name of each frame's image.
 
     Raises:
-        InputError: If a class or a sequence cannot be part of a name.
+        InputError: If a class cannot be part of a name, or a name is no word.
     """
-    names = image_names(annotations, digits)
     refuse_no_words(names, "sequence", "an image's name")
     labels = [label or UNNAMED for label in annotations.labels]
     texts: dict[str, list[str]] = {label: [] for label in labels}

@@ -9,11 +9,13 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable, Mapping
 
-from vidscore_evaluators.annotations import SequenceKey
+from msgspec.structs import replace
+
+from vidscore_evaluators.annotations import Annotations, SequenceKey, frame_keys
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath
-from vidscore_evaluators.formats._format import file_name
-from vidscore_evaluators.formats.source import IMAGES
+from vidscore_evaluators.formats._format import WriteOptions, file_name
+from vidscore_evaluators.formats.source import IMAGES, Numbering, Reading
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 ImageFrame = tuple[SequenceKey, int]
@@ -75,3 +77,25 @@ def files_of_frames(files: Iterable[InputPath], *, folder_is_sequence: bool = Fa
     if faults:
         raise InputError(faults)
     return dict(sorted(found.items()))
+
+
+def with_image_names(reading: Reading, files: ImageFiles) -> Reading:
+    """The reading of such files, with the name of each image for what is written beside it."""
+    names: dict[int | str, ImageFrame] = {file.stem: frame for frame, file in files.items()}
+    return replace(reading, source=replace(reading.source, numbering=Numbering(names)))
+
+
+def image_names(annotations: Annotations, digits: int, options: WriteOptions) -> list[str]:
+    """The name of each frame's image: that of the truth's own files, where it has such.
+
+    Args:
+        annotations: One side.
+        digits: Digits of an image's number, at least, in other names.
+        options: The names of the truth's own files.
+
+    Raises:
+        InputError: If the name of a sequence cannot be part of one.
+    """
+    own = Numbering() if options.numbering is None else options.numbering
+    names = {frame: str(name) for name, frame in own.frames.items()}
+    return [names.get(frame) or name_of_frame(*frame, digits) for frame in frame_keys(annotations)]

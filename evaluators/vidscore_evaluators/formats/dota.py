@@ -25,7 +25,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, QUADRILATERAL, Annotations, ObjectFlag, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats._class_files import ClassFiles, image_names, write_class_files
+from vidscore_evaluators.formats._class_files import ClassFiles, write_class_files
 from vidscore_evaluators.formats._csv import normalised_rows
 from vidscore_evaluators.formats._files import (
     InputPath,
@@ -44,7 +44,12 @@ from vidscore_evaluators.formats._format import (
     shortest_number,
     unnamed_remarks,
 )
-from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames
+from vidscore_evaluators.formats._image_names import (
+    ImageFiles,
+    files_of_frames,
+    image_names,
+    with_image_names,
+)
 from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
 from vidscore_evaluators.formats._sequence_files import count_faults, read_plain_files, to_reading
 from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, parse_number
@@ -155,7 +160,7 @@ def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
         return _truth_columns(table, files)
 
-    return to_reading(rows, checks, to_columns, str(path), NAME)
+    return with_image_names(to_reading(rows, checks, to_columns, str(path), NAME), files)
 
 
 def _rows_of(data: bytes, source: str) -> bytes:
@@ -189,11 +194,11 @@ def _truth_columns(table: RowTable, files: ImageFiles) -> tuple[RowColumns, RowT
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """``labelTxt/<image>.txt``, or ``Task1_<class>.txt``."""
-    del options
+    names = image_names(annotations, DIGITS, options)
     labels = np.array([label or UNNAMED for label in annotations.labels], dtype=object)
     refuse_no_words(labels.tolist(), "class", "a class")
     if side is Side.DETECTIONS:
-        return write_class_files(annotations, "Task1_", DIGITS)
+        return write_class_files(annotations, "Task1_", names)
     difficult = ((annotations.flags & ObjectFlag.IGNORE) != 0).astype(np.int64)
     rows = [
         " ".join([*(str(shortest_number(value)) for value in corners), label, str(flag)]) + "\n"
@@ -207,9 +212,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     starts = annotations.frame_starts.tolist()
     return {
         f"{_LABELS}/{name}.txt": "".join(rows[first:last]).encode()
-        for name, first, last in zip(
-            image_names(annotations, DIGITS), starts[:-1], starts[1:], strict=True
-        )
+        for name, first, last in zip(names, starts[:-1], starts[1:], strict=True)
     }
 
 

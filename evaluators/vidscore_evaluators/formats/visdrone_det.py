@@ -45,7 +45,8 @@ from vidscore_evaluators.formats._image_names import (
     ImageFiles,
     files_of_frames,
     frame_of_name,
-    name_of_frame,
+    image_names,
+    with_image_names,
 )
 from vidscore_evaluators.formats._row_frames import (
     RowColumns,
@@ -107,7 +108,8 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     def to_columns(good: RowTable) -> tuple[RowColumns, RowTable]:
         return _with_files(good, files, side)
 
-    return to_reading(table, _check_rows(table.table, side), to_columns, str(path), NAME)
+    checks = _check_rows(table.table, side)
+    return with_image_names(to_reading(table, checks, to_columns, str(path), NAME), files)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -171,7 +173,6 @@ def _with_files(table: RowTable, files: ImageFiles, side: Side) -> tuple[RowColu
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """``<image>.txt`` for each frame."""
-    del options
     classes = written_classes(annotations, (annotations.flags & ObjectFlag.REGION) != 0)
     x1, y1, x2, y2 = annotations.coordinates.T
     scores, degrees = annotations.confidences, [np.full(len(x1), -1.0)] * 2
@@ -182,12 +183,11 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     columns = (x1, y1, x2 - x1, y2 - y1, scores, classes, *degrees)
     fields = [map(shortest_number, np.asarray(column).tolist()) for column in columns]
     lines = [",".join(map(str, row)) + "\n" for row in zip(*fields, strict=True)]
-    starts, files = annotations.frame_starts.tolist(), {}
-    for row, number in enumerate(annotations.frame_numbers.tolist()):
-        key = annotations.sequences[annotations.frame_sequences[row]]
-        content = "".join(lines[starts[row] : starts[row + 1]])
-        files[f"{name_of_frame(key, number, DIGITS)}.txt"] = content.encode()
-    return files
+    starts, names = annotations.frame_starts.tolist(), image_names(annotations, DIGITS, options)
+    return {
+        f"{name}.txt": "".join(lines[starts[row] : starts[row + 1]]).encode()
+        for row, name in enumerate(names)
+    }
 
 
 FORMAT = Format(

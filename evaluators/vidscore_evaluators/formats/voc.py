@@ -27,7 +27,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats._class_files import ClassFiles, image_names, write_class_files
+from vidscore_evaluators.formats._class_files import ClassFiles, write_class_files
 from vidscore_evaluators.formats._csv import CsvRows
 from vidscore_evaluators.formats._files import (
     InputPath,
@@ -45,7 +45,12 @@ from vidscore_evaluators.formats._format import (
     shortest_number,
     unnamed_remarks,
 )
-from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames
+from vidscore_evaluators.formats._image_names import (
+    ImageFiles,
+    files_of_frames,
+    image_names,
+    with_image_names,
+)
 from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
 from vidscore_evaluators.formats._sequence_files import count_faults, to_reading
 from vidscore_evaluators.formats._table import RowChecks, RowTable, StringColumn, parse_number
@@ -141,7 +146,7 @@ def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
         return _truth_columns(good, files)
 
     rows = CsvRows(table, faults, skipped)
-    reading = to_reading(rows, checks, to_columns, str(path), NAME)
+    reading = with_image_names(to_reading(rows, checks, to_columns, str(path), NAME), files)
     return replace(reading, source=replace(reading.source, image_sizes=_sizes(files, images)))
 
 
@@ -225,9 +230,9 @@ def _read_results(path: InputPath, limits: ReadLimits) -> Reading:
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """``Annotations/<image>.xml``, or ``comp3_det_test_<class>.txt``."""
+    names = image_names(annotations, DIGITS, options)
     if side is Side.DETECTIONS:
-        return write_class_files(annotations, "comp3_det_test_", DIGITS)
-    names = image_names(annotations, DIGITS)
+        return write_class_files(annotations, "comp3_det_test_", names)
     labels = [label or UNNAMED for label in annotations.labels]
     starts = annotations.frame_starts.tolist()
     return {

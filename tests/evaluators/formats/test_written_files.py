@@ -25,6 +25,11 @@ BOX_FORMATS = sorted(
     if BOX in one.writer.capacity[Side.TRUTH].arities and name not in ("mots", "neovision2-csv")
 )
 
+VOC_PLANE = (
+    "<annotation><object><name>plane</name><bndbox><xmin>1</xmin><ymin>2</ymin><xmax>9</xmax>"
+    "<ymax>8</ymax></bndbox></object></annotation>"
+)
+
 
 @pytest.mark.parametrize("name", BOX_FORMATS)
 def test_a_box_by_any_two_opposite_corners_is_written_as_that_box(
@@ -315,3 +320,25 @@ def test_detections_have_the_class_numbers_of_a_truth_that_is_yolo(tmp_path: Pat
     files = convert(found, "yolo-text", Side.DETECTIONS, truth=truth, image_size=SIZE).files
     assert files["classes.txt"] == b"person\ndog\nzebra\n"
     assert files["street/000001.txt"].startswith(b"1 0.5 0.5 ")
+
+
+@pytest.mark.parametrize(
+    ("name", "file", "row", "written"),
+    [
+        ("dota", "P0706.txt", "10 20 30 20 30 40 10 40 plane 0", "Task1_plane.txt"),
+        ("pascal-voc", "img-7.xml", VOC_PLANE, "comp3_det_test_plane.txt"),
+        ("visdrone-det", "frame9.txt", "1,2,3,4,1,4,0,0", "frame9.txt"),
+    ],
+)
+def test_images_keep_the_names_that_the_truth_has(
+    tmp_path: Path, name: str, file: str, row: str, written: str
+) -> None:
+    """The benchmark's own scorer looks images up by name, of which P_0706 is another one."""
+    write(tmp_path / "truth" / file, f"{row}\n")
+    truth = read_source(tmp_path / "truth", Side.TRUTH, format_name=name)
+    found = replace(source_of(truth.annotations), format="jsonl")
+    files = convert(found, name, Side.DETECTIONS, truth=truth).files
+    assert list(files) == [written]
+    assert written == file or files[written].decode().split()[0] == file[:-4]
+    [again] = convert(truth, name, Side.TRUTH).files
+    assert again.endswith(file)

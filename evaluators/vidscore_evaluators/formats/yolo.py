@@ -22,7 +22,14 @@ from itertools import islice
 import numpy as np
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey, Side, sequence_name
+from vidscore_evaluators.annotations import (
+    NO_TRACK,
+    Annotations,
+    SequenceKey,
+    Side,
+    frame_keys,
+    sequence_name,
+)
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
@@ -115,9 +122,11 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
         return _with_files(table, frames, names, side, image_size)
 
     reading = replace(to_reading(rows, checks, to_columns, str(path), NAME), listing=listing)
-    if not names:
-        return reading
-    numbering = Numbering(labels=dict(enumerate(names)))
+    if side is Side.DETECTIONS and not names:
+        return reading  # its classes may be those of the truth
+    labels = dict(enumerate(names)) or {int(one): one for one in reading.source.annotations.labels}
+    files = {_image_name(file, path): frame for frame, file in frames.items()}
+    numbering = Numbering(files, labels)
     return replace(reading, source=replace(reading.source, numbering=numbering))
 
 
@@ -156,6 +165,11 @@ def _find_files(path: InputPath) -> ImageFiles:
     folders = _folders(path)
     files = (file for folder in folders or [path] for file in _text_files(folder))
     return files_of_frames(files, folder_is_sequence=bool(folders))
+
+
+def _image_name(file: InputPath, root: InputPath) -> int | str:
+    """The path of a file below the folder, without suffix."""
+    return file.stem if file.parent == root else f"{file.parent.name}/{file.stem}"
 
 
 def _wanted_files(files: ImageFiles, options: ReadOptions) -> tuple[ImageFiles, Listing | None]:
@@ -271,14 +285,23 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     images = ImageNumbers.of(annotations, options, first_class=0)
     lines = _lines(annotations, images, side, options.image_size)
     names = "".join(f"{name}\n" for name in images.names)
-    files = {CLASSES_FILE: names.encode()} if names and annotations.frame_count else {}
+    # Where classes are numbers of a truth without names, some numbers may have none.
+    dense = list(images.classes.values()) == list(range(len(images.classes)))
+    files = {CLASSES_FILE: names.encode()} if names and dense and annotations.frame_count else {}
     starts = annotations.frame_starts.tolist()
-    for row, number in enumerate(annotations.frame_numbers.tolist()):
-        name = annotations.sequences[annotations.frame_sequences[row]].sequence
-        folder = file_name(name, "sequence")
-        content = "".join(lines[starts[row] : starts[row + 1]])
-        files[f"{folder}/{number:06d}.txt"] = content.encode()
+    for row, name in enumerate(_image_names(annotations, options)):
+        files[f"{name}.txt"] = "".join(lines[starts[row] : starts[row + 1]]).encode()
     return files
+
+
+def _image_names(annotations: Annotations, options: WriteOptions) -> list[str]:
+    """The name of each frame's image: that of the truth's own files, where it has all of them."""
+    own = Numbering() if options.numbering is None else options.numbering
+    known = {frame: str(name) for name, frame in own.frames.items()}
+    frames = frame_keys(annotations)
+    if all(frame in known for frame in frames):
+        return [known[frame] for frame in frames]
+    return [f"{file_name(key.sequence, 'sequence')}/{number:06d}" for key, number in frames]
 
 
 def _lines(

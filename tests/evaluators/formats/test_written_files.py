@@ -312,14 +312,22 @@ def test_results_have_the_numbers_of_a_truth_that_is_coco(
     assert {one["id"] for one in again["images"]} == set(ids)
 
 
-def test_detections_have_the_class_numbers_of_a_truth_that_is_yolo(tmp_path: Path) -> None:
-    write(tmp_path / "truth" / "classes.txt", "person\ndog\nzebra\n")
-    write(tmp_path / "truth" / "street" / "1.txt", "1 0.5 0.5 0.25 0.25\n")
+@pytest.mark.parametrize("image", ["street/1", "img_7", "0012"])
+@pytest.mark.parametrize("names", ["person\ndog\nzebra\n", ""])
+def test_detections_have_the_names_and_numbers_of_a_truth_that_is_yolo(
+    tmp_path: Path, names: str, image: str
+) -> None:
+    """Without classes.txt, class 1 is called 1, and is not the first class there is."""
+    write(tmp_path / "truth" / f"{image}.txt", "1 0.5 0.5 0.25 0.25\n")
+    if names:
+        write(tmp_path / "truth" / "classes.txt", names)
     truth = read_source(tmp_path / "truth", Side.TRUTH, image_size=SIZE)
     found = replace(source_of(truth.annotations), format="jsonl")
     files = convert(found, "yolo-text", Side.DETECTIONS, truth=truth, image_size=SIZE).files
-    assert files["classes.txt"] == b"person\ndog\nzebra\n"
-    assert files["street/000001.txt"].startswith(b"1 0.5 0.5 ")
+    assert files.get("classes.txt", b"").decode() == names
+    assert files[f"{image}.txt"].startswith(b"1 0.5 0.5 ")
+    again = convert(truth, "yolo-text", Side.TRUTH, image_size=SIZE).files
+    assert again[f"{image}.txt"] == b"1 0.5 0.5 0.25 0.25\n"
 
 
 @pytest.mark.parametrize(

@@ -167,6 +167,7 @@ class Exchange:
             confidences=answer.confidences,
             track_ids=answer.track_ids,
             masks=to_frames(answer).masks,
+            columns=answer.columns,
         )
         self._answered.set()
 

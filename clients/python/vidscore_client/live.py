@@ -8,8 +8,8 @@ break, and the server says whether it was in time.
 from __future__ import annotations
 
 import time
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field, replace
 
 from numpy.typing import ArrayLike
 
@@ -26,7 +26,7 @@ from vidscore_client.errors import (
     ConflictError,
     VidscoreError,
 )
-from vidscore_client.frames import ARITIES
+from vidscore_client.frames import ARITIES, FloatArray, Frames
 from vidscore_client.hosting import OnlineRecord, Submission
 from vidscore_client.masks import MaskInput
 from vidscore_client.settings import Retry
@@ -58,7 +58,7 @@ class LiveFrame:
     due_s: float
     remaining_s: float
     repeated: bool
-    _answer: Callable[[SingleFrame], None] = field(repr=False, compare=False)
+    _answer: Callable[[Frames], None] = field(repr=False, compare=False)
     _arity: int = field(repr=False, compare=False)
 
     def answer(
@@ -68,6 +68,7 @@ class LiveFrame:
         confidences: ArrayLike | None = None,
         track_ids: ArrayLike | None = None,
         masks: MaskInput | None = None,
+        columns: Mapping[str, FloatArray] | None = None,
     ) -> None:
         """Send the detections of the frame, which may be none; once, and without waiting.
 
@@ -77,24 +78,25 @@ class LiveFrame:
             confidences: N finite numbers, the greater the surer.
             track_ids: N identities of tracks, -1 for none.
             masks: Masks of N boxes, as columns or as COCO's objects.
+            columns: Further N numbers by name.
 
         Raises:
             InputError: If an argument has another shape or length than it should.
             ConflictError: If the frame has an answer already.
         """
-        self._answer(
-            SingleFrame.of(
-                self._arity,
-                self.sequence,
-                self.frame,
-                coordinates,
-                labels=labels,
-                confidences=confidences,
-                track_ids=track_ids,
-                domain=self.domain,
-                masks=masks,
-            )
+        frame = SingleFrame.of(
+            self._arity,
+            self.sequence,
+            self.frame,
+            coordinates,
+            labels=labels,
+            confidences=confidences,
+            track_ids=track_ids,
+            domain=self.domain,
+            masks=masks,
         )
+        frames = join([frame])
+        self._answer(frames if columns is None else replace(frames, columns=columns))
 
 
 @dataclass(frozen=True)
@@ -152,9 +154,9 @@ class _Progress:
         """Whether a frame has its answer, durable or not."""
         return position in self._answered
 
-    def answer(self, position: int, frame: SingleFrame) -> None:
+    def answer(self, position: int, frames: Frames) -> None:
         """Queue an answer for the call that is open, whichever gave out its frame."""
-        detections = encode_frames(join([frame]))
+        detections = encode_frames(frames)
         request = wire.AnswerFramesRequest(
             position=position, detections=detections, detections_crc32=checksum(detections)
         )
@@ -349,6 +351,6 @@ def _frame_of(message: wire.FrameNow, progress: _Progress, arity: int) -> LiveFr
         due_s=message.due_s,
         remaining_s=message.remaining_s,
         repeated=message.repeated,
-        _answer=lambda frame: progress.answer(message.position, frame),
+        _answer=lambda frames: progress.answer(message.position, frames),
         _arity=arity,
     )

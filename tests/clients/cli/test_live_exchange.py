@@ -12,8 +12,7 @@ import pytest
 from vidscore_cli.lines import BadLineError, FrameInput
 from vidscore_cli.live_exchange import Exchange, OutputClosedError, ProgramError
 from vidscore_cli.program import Program
-from vidscore_client import LiveFrame, Masks, StoredAnswer
-from vidscore_client._outbox import SingleFrame
+from vidscore_client import Frames, LiveFrame, StoredAnswer
 from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.formats.json_lines import LineReader
 
@@ -45,7 +44,7 @@ class Scene:
 
     def __init__(self, *, in_flight: int = 1, skip: bool = False, arity: int = POINT) -> None:
         self.answered: list[int] = []
-        self.masks: list[Masks | None] = []
+        self.sent: list[Frames] = []
         self._arity = arity
         self.program = Scripted()
         self.exchange = Exchange(
@@ -71,9 +70,9 @@ class Scene:
             _arity=self._arity,
         )
 
-    def _note(self, answer: SingleFrame) -> None:
-        self.answered.append(answer.number)
-        self.masks.append(answer.masks)
+    def _note(self, answer: Frames) -> None:
+        self.answered.extend(answer.frame_numbers.tolist())
+        self.sent.append(answer)
 
 
 def line(frame: int) -> dict[str, object]:
@@ -102,9 +101,20 @@ async def test_masks_of_an_answer_are_sent() -> None:
     masks = [{"size": [2, 3], "counts": counts} for counts in ([0, 2, 4], [5, 1])]
     scene.program.write(0, objects=[{"mask": mask, "label": "car"} for mask in masks])
     await telling
-    [found] = scene.masks
+    found = scene.sent[0].masks
     assert found is not None
     assert (found.sizes.tolist(), found.runs.tolist()) == ([[2, 3], [2, 3]], [0, 2, 4, 5, 1])
+
+
+async def test_further_numbers_of_an_answer_are_sent() -> None:
+    scene = Scene(arity=BOX)
+    telling = asyncio.ensure_future(scene.exchange.on_frame(scene.frame(0)))
+    await asyncio.sleep(0)
+    areas = [{"box": [0, 0, 2, 3], "numbers": {"area": area}} for area in (5.5, 4)]
+    scene.program.write(0, objects=areas)
+    await telling
+    columns = {name: values.tolist() for name, values in scene.sent[0].columns.items()}
+    assert columns == {"area": [5.5, 4.0]}
 
 
 async def test_a_frame_that_passes_unanswered_is_told_as_time_alone_and_silence_ends_it() -> None:

@@ -6,6 +6,7 @@ import io
 import os
 import socket
 import threading
+import zlib
 from collections.abc import Iterator, Sequence
 from pathlib import Path
 from urllib.parse import urlsplit
@@ -15,7 +16,14 @@ from tests.clients.cli.test_bridge import free_port
 from tests.support.waiting import eventually
 
 from vidscore_cli.bridge import sources
-from vidscore_cli.bridge.sources import ByteSource, DatagramSource, Message, SocketSource, Source
+from vidscore_cli.bridge.sources import (
+    HEAD_BYTES,
+    ByteSource,
+    DatagramSource,
+    Message,
+    SocketSource,
+    Source,
+)
 from vidscore_cli.bridge.spool import Spool
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.feeds.frames import MAXIMUM_MESSAGE_BYTES, Framing
@@ -193,7 +201,7 @@ def test_what_comes_before_a_message_that_is_too_long_is_given_and_the_file_ends
     first, second, fault = given(source, 3)
     assert (first.data, second.data) == (b"a", b"b")
     assert fault.fault is not None
-    assert fault.offset == 4
+    assert fault.offset == [4, zlib.crc32(path.read_bytes()[:4])]
     with pytest.raises(InputError, match="found a message of over"):
         source.read(SOON_S)
     source.close()
@@ -207,7 +215,7 @@ def test_a_file_that_ends_within_a_message_has_a_fault_at_its_end(tmp_path: Path
     first = given(source, 1)
     assert [message.data for message in first] == [b"a"]
     [fault] = given(source, 1)
-    assert fault.offset == 5
+    assert fault.offset == [5, zlib.crc32(path.read_bytes()[:5])]
     assert fault.fault is not None
     assert source.read(SOON_S) is None
     source.close()
@@ -223,6 +231,29 @@ def test_a_file_that_is_shorter_than_what_was_read_of_it_is_refused(tmp_path: Pa
     at_its_end.open(4)
     assert at_its_end.read(SOON_S) is None
     at_its_end.close()
+
+
+@pytest.mark.parametrize("lines", [2, 2 * HEAD_BYTES])
+def test_a_file_that_was_replaced_by_another_is_refused_and_one_that_grew_goes_on(
+    tmp_path: Path, lines: int
+) -> None:
+    """Lines of both files are as long, so that the offset is behind a line of either."""
+    path = tmp_path / "found.jsonl"
+    path.write_bytes(b"a\n" * lines)
+    before = ByteSource(str(path), Framing.LINES)
+    before.open(None)
+    offset = given(before, lines)[-1].offset
+    assert isinstance(offset, list)
+    before.close()
+    path.write_bytes(b"a\n" * lines + b"b\n")
+    grown = ByteSource(str(path), Framing.LINES)
+    grown.open(offset)
+    assert taken(grown, 1) == [b"b"]
+    grown.close()
+    path.write_bytes(b"c\n" * (lines + 1))
+    expected = f"found other first bytes, expected the file of which {2 * lines} bytes were read"
+    with pytest.raises(InputError, match=expected):
+        ByteSource(str(path), Framing.LINES).open(offset)
 
 
 def test_standard_input_that_ends_before_what_was_read_of_it_is_refused(

@@ -8,6 +8,7 @@ import selectors
 import socket
 import sys
 import threading
+import zlib
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from itertools import islice
@@ -26,6 +27,9 @@ from vidscore_evaluators.feeds.framing import Cutter
 CHUNK_BYTES = 1 << 18
 """Most bytes that are taken from a stream at once."""
 
+HEAD_BYTES = 1 << 16
+"""First bytes of a file or pipe by which it is known again; those before the offset, if fewer."""
+
 MOST_MESSAGES = 256
 """Most messages that are given at once."""
 
@@ -35,8 +39,9 @@ MOST_CONNECTIONS = 256
 """Most connections of a socket at once; further ones wait until one has ended."""
 
 
-Offset: TypeAlias = int | Mapping[str, int]
-"""Where to go on in a source: a number, or one for each of its partitions."""
+Offset: TypeAlias = int | Mapping[str, int] | list[int]
+"""Where to go on in a source: a number, one for each of its partitions, or a number and the
+CRC-32 of the first bytes."""
 
 
 class Message(NamedTuple):
@@ -63,8 +68,9 @@ class Message(NamedTuple):
 class Source(Protocol):
     """Where messages come from."""
 
-    offset_type: ClassVar[type]
-    """Of the offsets behind which it can go on; `object` where it goes on behind none."""
+    @property
+    def offset_type(self) -> type | tuple[type, ...]:
+        """Of the offsets behind which it can go on; `object` where it goes on behind none."""
 
     @property
     def gap(self) -> int:
@@ -91,7 +97,7 @@ class ByteSource:
         framing: How messages are told apart.
     """
 
-    offset_type: ClassVar[type] = int
+    offset_type = (list, int)  # older bridges stored an int
 
     def __init__(self, path: str, framing: Framing) -> None:
         self.gap = 0
@@ -101,25 +107,42 @@ class ByteSource:
         self._cuts: Iterator[Message] = iter(())
         self._ended = False
         self._failed: InputError | None = None
+        self._head = b""
+        self._known = 0, 0  # how many of the first bytes, and their CRC-32
 
-    def open(self, offset: int | None) -> None:
+    def open(self, offset: int | list[int] | None) -> None:
         """Begin to read behind an offset.
 
         Raises:
-            InputError: If it ends before.
+            InputError: If it ends before, or does not begin as what was read before.
             OSError: If the file cannot be read.
         """
-        begin = rest = self._cutter.offset = offset or 0
+        begin, crc = offset if isinstance(offset, list) else (offset or 0, None)
+        self._cutter.offset = begin
         if self._path != "-":
             self._stream = Path(self._path).open("rb")  # noqa: SIM115 - `close` closes it
-            if self._stream.seekable():
-                rest -= min(rest, self._stream.seek(0, os.SEEK_END))
-                self._stream.seek(begin)
+        self._head = self._stream.read(min(begin, HEAD_BYTES))
+        rest = begin - len(self._head)
+        if rest and self._path != "-" and self._stream.seekable():
+            rest -= min(rest, self._stream.seek(0, os.SEEK_END) - len(self._head))
+            self._stream.seek(begin)
         while rest and (data := self._stream.read(min(rest, CHUNK_BYTES))):
             rest -= len(data)
         if rest:
             self.close()
             raise InputError([ends_before(self._path, f"{begin - rest} bytes", begin)])
+        if crc not in {None, self._behind(begin)[1]}:
+            self.close()
+            expected = f"the file of which {begin} bytes were read before, and what follows"
+            advice = "submit another file to another submission"
+            raise InputError([Fault("other first bytes", expected, self._path, advice=advice)])
+
+    def _behind(self, end: int) -> list[int]:
+        """Where to go on behind an offset."""
+        size = min(end, HEAD_BYTES)
+        if size != self._known[0]:
+            self._known = size, zlib.crc32(self._head[:size])
+        return [end, self._known[1]]
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
         """Some messages; None at the end.
@@ -137,16 +160,19 @@ class ByteSource:
                 return []
             data: bytes = getattr(self._stream, "read1", self._stream.read)(CHUNK_BYTES)
             self._ended = not data
+            self._head += data[: HEAD_BYTES - len(self._head)]
             self._cuts = self._messages(data)
 
     def _messages(self, data: bytes) -> Iterator[Message]:
         try:
             for cut in self._cutter.feed(data) if data else self._cutter.finish():
-                yield Message(cut.message, "", cut.end, place=f"before byte {cut.end}")
+                yield Message(
+                    cut.message, "", self._behind(cut.end), place=f"before byte {cut.end}"
+                )
         except InputError as error:
             self._failed = error
             end = self._cutter.offset
-            yield Message(b"", "", end, place=f"behind byte {end}", fault=error)
+            yield Message(b"", "", self._behind(end), place=f"behind byte {end}", fault=error)
 
     def _is_ready(self, timeout_s: float) -> bool:
         """Whether there is something to read, or the end; a stream without a number always is."""

@@ -1,5 +1,6 @@
 package io.github.vidscore.client;
 
+import java.time.Duration;
 import java.util.ArrayList;
 import java.util.List;
 import java.util.Map;
@@ -115,10 +116,13 @@ final class AppendState {
   }
 
   /** The error for frames that were not taken in, after a wait; null where there was none. */
-  VidscoreException refusal(Object waited) {
+  VidscoreException refusal(Duration waited) {
     return Failure.backPressure(
         "the queue has been full%s: %d frames wait to be sent and %d to be acknowledged, "
-                .formatted(waited == null ? "" : " for " + waited, outbox.frames(), windowFrames)
+                .formatted(
+                    waited == null ? "" : " for " + Checks.seconds(waited),
+                    outbox.frames(),
+                    windowFrames)
             + "queueFrames is %d, windowFrames is %d"
                 .formatted(outbox.batching().queueFrames(), delivery.windowFrames()));
   }

@@ -1,5 +1,6 @@
 package io.github.vidscore.client;
 
+import java.math.BigDecimal;
 import java.nio.charset.StandardCharsets;
 import java.time.Duration;
 
@@ -22,7 +23,8 @@ final class Checks {
 
   static void atLeast(String argument, Duration found, Duration least) {
     if (found == null || found.compareTo(least) < 0) {
-      throw Failure.input(argument, found, least + " or more");
+      throw Failure.input(
+          argument, found == null ? null : seconds(found), seconds(least) + " or more");
     }
   }
 
@@ -30,6 +32,13 @@ final class Checks {
     if (found != null) {
       atLeast(argument, found, least);
     }
+  }
+
+  /** A time as messages say it: {@code 0.02 s}. */
+  static String seconds(Duration time) {
+    BigDecimal seconds =
+        BigDecimal.valueOf(time.getSeconds()).add(BigDecimal.valueOf(time.getNano(), 9));
+    return seconds.stripTrailingZeros().toPlainString() + " s";
   }
 
   static void length(String argument, int found, int expected) {

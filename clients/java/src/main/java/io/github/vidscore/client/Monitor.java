@@ -64,7 +64,7 @@ final class Monitor {
 
   /** Waits as the policy says until frames are taken in; otherwise throws the refusal. */
   void awaitRoom(
-      BooleanSupplier admit, Batching batching, Function<Object, VidscoreException> refusal) {
+      BooleanSupplier admit, Batching batching, Function<Duration, VidscoreException> refusal) {
     if (admit.getAsBoolean()) {
       return;
     }

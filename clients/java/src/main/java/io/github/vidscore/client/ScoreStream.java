@@ -146,7 +146,8 @@ public final class ScoreStream implements AutoCloseable {
           state.close();
           monitor.signal();
           if (!monitor.await(state::ended, timeout)) {
-            throw Failure.deadline("no final report within " + timeout + "; the stream goes on");
+            throw Failure.deadline(
+                "no final report within " + Checks.seconds(timeout) + "; the stream goes on");
           }
           return state.finalReports();
         });
@@ -166,7 +167,8 @@ public final class ScoreStream implements AutoCloseable {
           monitor.await(() -> state.started() != null || state.ended(), timeout);
           if (state.started() == null) {
             state.check();
-            throw Failure.deadline("the server has not accepted the stream within " + timeout);
+            throw Failure.deadline(
+                "the server has not accepted the stream within " + Checks.seconds(timeout));
           }
         });
   }

@@ -79,7 +79,9 @@ final class Sender {
           monitor.signal();
           if (!monitor.await(this::isDrained, timeout)) {
             throw Failure.deadline(
-                "not every frame was durable within " + timeout + "; the stream goes on");
+                "not every frame was durable within "
+                    + Checks.seconds(timeout)
+                    + "; the stream goes on");
           }
           if (!state.idle()) {
             state.check();
@@ -107,7 +109,7 @@ final class Sender {
                   Failure.deadline(
                       state.undelivered()
                           + " frames were not durable within "
-                          + timeout
+                          + Checks.seconds(timeout)
                           + " and are given up"));
               return state.failure();
             });
@@ -290,7 +292,8 @@ final class Sender {
     }
     if (Monitor.isOver(stalledAtNs)) {
       throw Failure.unavailable(
-          "the server has acknowledged nothing for " + delivery.acknowledgeTimeout());
+          "the server has acknowledged nothing for "
+              + Checks.seconds(delivery.acknowledgeTimeout()));
     }
   }
 

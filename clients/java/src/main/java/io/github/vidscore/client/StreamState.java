@@ -2,6 +2,7 @@ package io.github.vidscore.client;
 
 import io.github.vidscore.v1.ScoreResponse;
 import io.github.vidscore.v1.ScoreStarted;
+import java.time.Duration;
 import java.util.ArrayDeque;
 import java.util.Deque;
 import java.util.List;
@@ -65,11 +66,11 @@ final class StreamState {
   }
 
   /** The error for frames that were not taken in, after a wait; null where there was none. */
-  VidscoreException refusal(Object waited) {
+  VidscoreException refusal(Duration waited) {
     return Failure.backPressure(
         "the queue has been full%s: %d frames wait to be sent, queueFrames is %d, queueBytes is %d"
             .formatted(
-                waited == null ? "" : " for " + waited,
+                waited == null ? "" : " for " + Checks.seconds(waited),
                 outbox.frames(),
                 outbox.batching().queueFrames(),
                 outbox.batching().queueBytes()));

@@ -132,7 +132,8 @@ public final class SubmissionWatch implements Iterator<SubmissionUpdate>, AutoCl
       return;
     }
     if (Monitor.isOver(limitNs)) {
-      throw Failure.deadline("the submission has not ended within " + timeout + "; it goes on");
+      throw Failure.deadline(
+          "the submission has not ended within " + Checks.seconds(timeout) + "; it goes on");
     }
     if (failure instanceof DeadlineException) {
       tries.progress(); // nothing has happened for a while, and nothing failed

@@ -210,7 +210,8 @@ class ClientTest {
     assertThrows(InputException.class, () -> new Tls(null, Path.of("only.pem"), null, null));
     assertThrows(
         InputException.class, () -> local.tls(Tls.trusting(Path.of("absent.pem"))).build());
-    assertThrows(InputException.class, () -> pingEvery(9));
+    InputException often = assertThrows(InputException.class, () -> pingEvery(9));
+    assertEquals("interval: found 9 s, expected 10 s or more", often.getMessage());
     remote.allowPlaintextToken().build().close();
     for (String target : List.of("127.0.0.1:1", "[::1]:1", "localhost:1", "dns:///localhost:1")) {
       VidscoreClient.builder(target).token("secret").build().close();

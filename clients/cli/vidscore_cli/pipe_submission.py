@@ -9,6 +9,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
+from functools import partial
 from types import FrameType
 from typing import TYPE_CHECKING, BinaryIO, Literal, NoReturn
 
@@ -23,15 +24,13 @@ from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_client, to_frames, to_reports
 from vidscore_cli.reporting import Presentation, View
+from vidscore_cli.waiting import told_while_waiting
 
 if TYPE_CHECKING:
     from vidscore_cli.sites import ServerChoice
     from vidscore_client import Client, Submission, SubmissionStream
     from vidscore_evaluators.formats.json_lines import LineBlock
     from vidscore_evaluators.report import Report
-
-TELL_S = 2.0
-"""After which it is said that the server is waited for, which may be away or have no room."""
 
 STREAM = "pipe"
 """Name of the stream of the submission that this command writes."""
@@ -100,7 +99,7 @@ def _sealed(
     clock: Callable[[], float],
 ) -> Submission:
     """Send every frame, and seal; where that ends early, say what is durable and how to go on."""
-    from vidscore_client import Batching, DeadlineError, Delivery, VidscoreError
+    from vidscore_client import Batching, Delivery, VidscoreError
 
     opened = client.submit(
         typed.benchmark,
@@ -112,14 +111,11 @@ def _sealed(
         batching=Batching(block_timeout_s=None),
         delivery=Delivery(on_acknowledged=_say_offset if typed.acknowledged else None),
     )
-    with opened, _interrupted_by_sigterm():
+    with opened, _interrupted_by_sigterm(), told_while_waiting(opened, partial(say, err=True)):
         name = short_names(opened.submission)
         say(f"{name}: {counted(opened.next_offset, 'frame')} durable before", err=True)
         try:
             _send(client, typed, lines.blocks(stream), opened, clock)
-            with suppress(DeadlineError):
-                opened.flush(TELL_S)
-            _say_waiting(opened)
             return opened.seal()
         except (KeyboardInterrupt, BadLineError, VidscoreError) as error:
             if not isinstance(error, VidscoreError):  # after one, nothing can be delivered

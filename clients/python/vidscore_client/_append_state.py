@@ -59,6 +59,7 @@ class AppendState:
         self.closing = False
         self.ended = False
         self.broken = False
+        self.last_break: VidscoreError | None = None
         self.outbox = Outbox(batching)
         self._opened = opened
         self._batching = batching
@@ -173,6 +174,7 @@ class AppendState:
         if next_offset <= self.acknowledged:
             return False
         self._retrying.progress()
+        self.last_break = None
         self.acknowledged = next_offset
         while self._window and self._window[0].end <= next_offset:
             self._release()
@@ -230,6 +232,7 @@ class AppendState:
         self._sent = 0
         if self.idle and is_break(error):
             return 0.0  # there is nothing to try again until there are frames
+        self.last_break = error
         return self._retrying.delay_s(error, now_s)
 
     def flush(self) -> None:

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from vidscore_client._outbox import SingleFrame
 from vidscore_client._sender import AppendPlan, Sender
 from vidscore_client._transport import Transport, run_blocking
-from vidscore_client.errors import ClosedError
+from vidscore_client.errors import ClosedError, VidscoreError
 from vidscore_client.frames import Frames
 from vidscore_client.hosting import Submission, SubmissionScore, SubmissionUpdate
 from vidscore_client.masks import MaskInput
@@ -70,6 +70,11 @@ class AsyncSubmissionStream:
     def undelivered_frames(self) -> int:
         """Frames that were taken and are not known to be durable; after the end, given up."""
         return self._sender.state.undelivered
+
+    @property
+    def last_break(self) -> VidscoreError | None:
+        """Why the last try to deliver failed; None where none has since frames became durable."""
+        return self._sender.state.last_break
 
     async def send(  # noqa: PLR0913 - one argument for each column of the wire
         self,
@@ -224,6 +229,11 @@ class SubmissionStream:
     def undelivered_frames(self) -> int:
         """Frames that were taken and are not known to be durable; after the end, given up."""
         return self._stream.undelivered_frames
+
+    @property
+    def last_break(self) -> VidscoreError | None:
+        """Why the last try to deliver failed; None where none has since frames became durable."""
+        return self._stream.last_break
 
     def send(  # noqa: PLR0913 - one argument for each column of the wire
         self,

@@ -17,7 +17,7 @@ import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BINARY, Chunks, Ticking, run, well
 
-from vidscore_cli import pipe_submission
+from vidscore_cli import waiting
 from vidscore_cli.demo.network import ServerProcess
 from vidscore_cli.pipe_submission import PipeSubmission, submit_lines
 from vidscore_cli.session import ExitCode
@@ -228,20 +228,29 @@ def read_until_durable(process: subprocess.Popen[str], count: int) -> Sequence[i
     return found
 
 
+@pytest.mark.parametrize("command", ["pipe", "submit"])
 def test_a_server_that_takes_long_is_told(
-    environment: Environment, monkeypatch: pytest.MonkeyPatch
+    environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
+    """The first call is answered after a second, in which it is looked each 0.02 s."""
     connect = Sender._connect
 
     def connect_late(sender: Sender) -> object:
-        time.sleep(0.5)
+        time.sleep(1.0)
         return connect(sender)
 
     monkeypatch.setattr(Sender, "_connect", connect_late)
-    monkeypatch.setattr(pipe_submission, "TELL_S", 0.0)
-    result = pipe(environment, lines(0, FRAMES), "--submission", "told")
+    monkeypatch.setattr(waiting, "TELL_S", 0.2)
+    monkeypatch.setattr(waiting, "LOOK_S", 0.02)
+    if command == "pipe":
+        result = pipe(environment, lines(0, FRAMES), "--submission", "told")
+    else:
+        (tmp_path / "found.jsonl").write_text(lines(0, FRAMES))
+        options = ("--detections", str(tmp_path / "found.jsonl"), "--name", "told-too")
+        result = run("submit", "street", *options, env=environment)
     assert result.exit_code == 0
-    assert f"{FRAMES} frames to be made durable; Ctrl-C gives them up\n" in result.stderr
+    told = f"waiting for the server, {FRAMES} frames not durable yet: no answer for 0.2 s\n"
+    assert result.stderr.count(told) == 1
 
 
 @pytest.mark.slow

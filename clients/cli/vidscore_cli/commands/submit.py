@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
@@ -43,6 +42,7 @@ from vidscore_cli.records import short_names, within
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.reporting import Presentation, View, refuse_count, show_source_warnings
 from vidscore_cli.sites import ServerChoice
+from vidscore_cli.waiting import told_while_waiting
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.remote_files import data_path
 
@@ -150,7 +150,7 @@ def submit(**choices: Any) -> None:
             bar.stage("checking")
             _checked(client, typed, detections)
         bar.stage("uploading")
-        submission = _upload(client, typed, detections, bar.advance)
+        submission = _upload(client, typed, detections, bar)
         told = submission.warnings
         say_warnings(submission.warnings)
         if not (typed.seal and typed.wait):
@@ -290,7 +290,7 @@ def _upload(
     client: Client,
     typed: FileSubmission,
     detections: Annotations,
-    advance: Callable[[int, int], None],
+    bar: ProgressBar,
 ) -> Submission:
     from vidscore_client import Delivery, SubmissionEndedError
     from vidscore_evaluators.submitting import submitted_stream
@@ -298,7 +298,7 @@ def _upload(
     stream_name = submitted_stream(detections)
     submission = typed.name or _begun_before(client, typed.benchmark, stream_name)
     total = detections.frame_count
-    delivery = Delivery(on_acknowledged=lambda count: advance(count, total))
+    delivery = Delivery(on_acknowledged=lambda count: bar.advance(count, total))
     try:
         stream = client.submit(
             typed.benchmark,
@@ -316,7 +316,7 @@ def _upload(
         raise
     name = short_names(stream.submission)
     try:
-        with stream:
+        with stream, told_while_waiting(stream, bar.say):
             stream.send_batch(to_frames(detections))
             if typed.seal:
                 return stream.seal()

@@ -235,9 +235,9 @@ final class Sender {
   private void deliverOverCall() {
     Exchange<AppendRequest, AppendResponse> call =
         new Exchange<>(monitor, response -> acknowledge(response.getNextOffset()));
-    monitor.holding(() -> exchange = call);
     try {
       calls.appendFrames(call);
+      monitor.holding(() -> exchange = call); // gRPC bears no cancelling before it has started
       for (AppendState.Sent batch = next(call); batch != null; batch = next(call)) {
         AppendRequest request = opened.append(batch);
         send(call, request);

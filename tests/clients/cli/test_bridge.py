@@ -16,7 +16,7 @@ import numpy as np
 import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BINARY, run, well
-from tests.clients.cli.test_pipe_hosted import Environment, frame_count, host, lines
+from tests.clients.cli.test_pipe_hosted import Environment, answer_late, frame_count, host, lines
 from tests.support.waiting import TIMEOUT_S, eventually
 
 from vidscore_cli.session import ExitCode
@@ -69,6 +69,17 @@ def test_a_file_is_submitted_to_its_end_and_scored(
     assert result.exit_code == 0, result.stderr
     assert "street/file is sealed: 20 frames" in result.stderr
     eventually(lambda: frame_count(environment, "file") == (FRAMES, "scored"))
+
+
+def test_a_server_that_takes_long_is_told_with_the_source(
+    environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    answer_late(monkeypatch)
+    (tmp_path / "found.jsonl").write_text(lines(0, FRAMES))
+    options = ("--schema", "jsonl", *ACCEPTED, "--submission", "late")
+    result = bridge(environment, str(tmp_path / "found.jsonl"), *options)
+    assert result.exit_code == 0, result.stderr
+    assert f": waiting for the server, {FRAMES} frames not durable yet: no answer" in result.stderr
 
 
 def test_frames_are_numbered_by_their_times(environment: Environment, tmp_path: Path) -> None:

@@ -228,11 +228,8 @@ def read_until_durable(process: subprocess.Popen[str], count: int) -> Sequence[i
     return found
 
 
-@pytest.mark.parametrize("command", ["pipe", "submit"])
-def test_a_server_that_takes_long_is_told(
-    environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
-) -> None:
-    """The first call is answered after a second, in which it is looked each 0.02 s."""
+def answer_late(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Make streams connect after a second, and look each 0.02 s whether that takes long."""
     connect = Sender._connect
 
     def connect_late(sender: Sender) -> object:
@@ -242,6 +239,13 @@ def test_a_server_that_takes_long_is_told(
     monkeypatch.setattr(Sender, "_connect", connect_late)
     monkeypatch.setattr(waiting, "TELL_S", 0.2)
     monkeypatch.setattr(waiting, "LOOK_S", 0.02)
+
+
+@pytest.mark.parametrize("command", ["pipe", "submit"])
+def test_a_server_that_takes_long_is_told(
+    environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
+) -> None:
+    answer_late(monkeypatch)
     if command == "pipe":
         result = pipe(environment, lines(0, FRAMES), "--submission", "told")
     else:

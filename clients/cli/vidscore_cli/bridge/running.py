@@ -18,6 +18,7 @@ from vidscore_cli.failures import ServerUnreachableError
 from vidscore_cli.output import counted, say
 from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_client
+from vidscore_cli.waiting import told_while_waiting
 from vidscore_evaluators.feeds import schema_of_name
 
 if TYPE_CHECKING:
@@ -201,8 +202,12 @@ class _Bridge:
         return all(self._ended)
 
     def _run_one(self, run: SourceRun, stream: SubmissionStream) -> None:
+        def tell(text: str) -> None:
+            say(f"{run.name}: {text}", err=True)
+
         try:
-            self._ended.append(run.run(stream, self._stopping.is_set))
+            with told_while_waiting(stream, tell):
+                self._ended.append(run.run(stream, self._stopping.is_set))
         except Exception as error:  # noqa: BLE001 - raised again in the main thread
             self._errors.append(error)
             self._stopping.set()

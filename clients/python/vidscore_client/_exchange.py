@@ -27,7 +27,7 @@ from vidscore_client._stream_state import (
     not_started,
 )
 from vidscore_client._transport import Transport
-from vidscore_client._values import check_number
+from vidscore_client._values import check_number, check_timeout
 from vidscore_client.errors import InputError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice
 from vidscore_client.frames import ARITIES, Frames, Geometry, Side
@@ -170,6 +170,7 @@ class Exchange:
 
     async def finish(self, timeout_s: float | None) -> list[Report]:
         """Send what is queued and wait for the final reports."""
+        check_timeout(timeout_s)
         self._home.check()
         if self._reader.is_current:
             raise finish_in_callback()

@@ -15,6 +15,7 @@ from google.protobuf.message import Message
 from vidscore_client._retrying import Retrying
 from vidscore_client._status import error_from_status
 from vidscore_client._transport import Transport, run_blocking
+from vidscore_client._values import check_timeout
 from vidscore_client.errors import DeadlineError, InternalError, VidscoreError
 from vidscore_client.frames import parse_string
 from vidscore_client.settings import DEFAULT_RETRY, Retry
@@ -168,6 +169,7 @@ class AsyncLongWork(Generic[ProgressType, OutcomeType]):
 
         `on_progress` may be a coroutine function.
         """
+        check_timeout(timeout_s)
         limit_s = math.inf if timeout_s is None else time.monotonic() + timeout_s
         tries, pause_s = Retrying(retry), POLL_S
         while not self.done:

@@ -25,6 +25,7 @@ from vidscore_client._outbox import Item
 from vidscore_client._retrying import ended_early
 from vidscore_client._transport import Call, Transport
 from vidscore_client._upload import refuse_other_arity
+from vidscore_client._values import check_timeout
 from vidscore_client.benchmarks import AsyncBenchmarks
 from vidscore_client.errors import ConflictError, InputError, NotFoundError, VidscoreError
 from vidscore_client.frames import ARITIES, Frames, parse_string
@@ -198,6 +199,7 @@ class Sender:
 
     async def flush(self, timeout_s: float | None) -> None:
         """Wait until every frame is durable."""
+        check_timeout(timeout_s)
         self._home.check()
         self._refuse_in_callback()
         with self._monitor:
@@ -209,6 +211,7 @@ class Sender:
 
     async def close(self, timeout_s: float) -> None:
         """Deliver every frame, in a time, and end; where this side has ended it, do nothing."""
+        check_timeout(timeout_s)
         self._refuse_in_callback()
         if self.left and self.state.ended:
             return

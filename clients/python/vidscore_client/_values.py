@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Collection, Mapping, Set
 from numbers import Integral, Real
 from typing import Any
@@ -30,6 +31,20 @@ def check_count(name: str, value: object) -> None:
     """
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
         raise InputError(name, shown(value), "an integer of at least 1")
+    if int(value) >= 1 << 63:
+        raise InputError(name, shown(value), "an integer of 64 bits")
+
+
+def check_timeout(value: object) -> None:
+    """Refuse the time of a wait that is none; None is one without an end.
+
+    Raises:
+        InputError: If it is none.
+    """
+    if value is not None:
+        check_number(
+            "timeout_s", value, lambda seconds: not math.isnan(seconds), "seconds, or None"
+        )
 
 
 def check_number(name: str, value: Any, fits: Callable[[float], bool], expected: str) -> None:

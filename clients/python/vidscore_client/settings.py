@@ -95,7 +95,7 @@ class Live:
         if self.every_frames != 0:
             check_count("every_frames", self.every_frames)
         if self.every_s is not None:
-            check_number("every_s", self.every_s, lambda value: 0 <= value < 1e9, "0 or more")
+            check_number("every_s", self.every_s, lambda value: 0 <= value < 1e9, "0 to 1e9")
         if not self.every_frames and self.every_s is None:
             raise InputError("live", "no interval", "every_frames or every_s")
         check_count("keep_reports", self.keep_reports)

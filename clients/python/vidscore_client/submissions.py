@@ -19,6 +19,7 @@ from vidscore_client._transport import (
     run_blocking,
 )
 from vidscore_client._upload import messages_of, refuse_other_arity
+from vidscore_client._values import check_count, check_timeout
 from vidscore_client.benchmarks import AsyncBenchmarks
 from vidscore_client.errors import VidscoreError
 from vidscore_client.frames import ARITIES, Frames, parse_string
@@ -101,9 +102,11 @@ class AsyncSubmissions:
         retry: Retry = DEFAULT_RETRY,
     ) -> Submission:
         """Take no more frames; see `vidscore_client.Submissions.seal`."""
-        request = wire.SealSubmissionRequest(
-            name=submission_name(submission), expected_frame_count=expected_frame_count
-        )
+        request = wire.SealSubmissionRequest(name=submission_name(submission))
+        if expected_frame_count is not None:
+            with checked():
+                field = "expected_frame_count"
+                fill_scalar(request, field, expected_frame_count, field)
         tries = Retrying(retry)
         while True:
             try:
@@ -170,6 +173,9 @@ class AsyncSubmissions:
         retry: Retry = DEFAULT_RETRY,
     ) -> AsyncGenerator[SubmissionUpdate, None]:
         """The submission whenever it changes; see `vidscore_client.Submissions.watch`."""
+        check_timeout(timeout_s)
+        if window_frames != 0:
+            check_count("window_frames", window_frames)
         watched = Watched(submission_name(submission), retry, window_frames)
         limit_s = None if timeout_s is None else time.monotonic() + timeout_s
         while not watched.ended:

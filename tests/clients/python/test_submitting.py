@@ -51,6 +51,18 @@ def test_frames_are_stored_in_their_order_and_acknowledged(
     assert numbers_of(fake) == list(range(500))
 
 
+@pytest.mark.parametrize("wrong", ["5", float("nan")])
+def test_the_time_of_a_flush_or_close_of_a_wrong_type_is_named(
+    submitting: Submitting, fake: FakeSubmissions, wrong: Any
+) -> None:
+    with submitting() as stream:
+        for wait in (stream.flush, stream.close):
+            with pytest.raises(InputError, match=r"^timeout_s: found "):
+                wait(wrong)
+        send(stream, range(3))
+    assert numbers_of(fake) == [0, 1, 2]
+
+
 def test_messages_are_cut_to_what_the_server_takes(
     submitting: Submitting, fake: FakeSubmissions
 ) -> None:

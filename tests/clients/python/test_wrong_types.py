@@ -112,6 +112,29 @@ def test_what_is_said_of_a_connection_by_a_wrong_type_is_named(wrong: Any) -> No
     _named("root_certificates", connect, target="127.0.0.1:1", tls=certificates)
 
 
+@pytest.mark.parametrize(
+    "wrong", ["5", b"x", True, 10**400, float("nan")], ids=lambda wrong: type(wrong).__name__
+)
+def test_arguments_of_waits_of_a_wrong_type_are_named(wrong: Any) -> None:
+    with connect("127.0.0.1:1") as client:
+
+        def watch(name: str, **arguments: Any) -> object:
+            return next(client.submissions.watch(name, **arguments))
+
+        for name, call in (
+            ("timeout_s", client.submissions.wait),
+            ("window_frames", watch),
+            ("expected_frame_count", client.submissions.seal),
+        ):
+            with pytest.raises(InputError, match=rf"^{name}: found "):
+                call("a/b", **{name: wrong})
+
+
+def test_numbers_beyond_64_bits_are_told_as_that() -> None:
+    with pytest.raises(InputError, match=r"^every_frames: found 9\d+, expected an integer of 64"):
+        Live(every_frames=2**63)
+
+
 @pytest.mark.parametrize("wrong", [None, *WRONG], ids=lambda wrong: type(wrong).__name__)
 def test_masks_of_a_wrong_type_are_named(wrong: Any) -> None:
     fitting: dict[str, Any] = {"sizes": [[2, 2]], "starts": [0, 1], "runs": [4]}

@@ -115,7 +115,7 @@ export function checkFrame(frame: TruthFrame, arity: number): CheckedFrame {
     trackIds: column("trackIds", frame.trackIds, count, requireWhole),
     flags: column("flags", frame.flags, count, requireBits),
     frameFlags: frame.dontCare ? DONT_CARE : 0,
-    timeS: frame.timeS === undefined ? undefined : requireNumber("timeS", frame.timeS),
+    timeS: frame.timeS == null ? undefined : requireNumber("timeS", frame.timeS),
     masks: column("masks", frame.masks, count, checkMask),
   };
 }
@@ -239,11 +239,11 @@ function column<Given, Value>(
   count: number,
   check: (name: string, value: Given) => Value,
 ): Value[] | undefined {
-  if (values === undefined) {
+  if (values === undefined || values === null) {
     return undefined;
   }
-  if (typeof values === "string" || values.length !== count) {
-    const found = typeof values === "string" ? "one text" : `${values.length} values`;
+  if (typeof values !== "object" || values.length !== count) {
+    const found = typeof values === "object" ? `${values.length} values` : `one ${typeof values}`;
     throw new InputError(name, found, `${count}, one for each object`);
   }
   return Array.from(values, (value) => check(name, value));
@@ -251,10 +251,11 @@ function column<Given, Value>(
 
 function requireText(name: string, value: unknown): string {
   // Half of a surrogate pair is no Unicode text and cannot be sent.
-  if (typeof value !== "string" || /\p{Surrogate}/u.test(value)) {
-    throw new InputError(name, typeof value, "a text");
+  if (typeof value === "string" && !/\p{Surrogate}/u.test(value)) {
+    return value;
   }
-  return value;
+  const found = typeof value === "string" ? "half of a surrogate pair" : typeof value;
+  throw new InputError(name, found, "a text");
 }
 
 function requireNumber(name: string, value: unknown): number {
@@ -278,5 +279,7 @@ function requireWhole(name: string, value: unknown): bigint {
   if (typeof value === "bigint" && value >= -GREATEST_FRAME && value < GREATEST_FRAME) {
     return value;
   }
-  throw new InputError(name, String(value), "an integer of 64 bits");
+  const expected =
+    typeof value === "number" ? "a safe integer, or a bigint" : "an integer of 64 bits";
+  throw new InputError(name, String(value), expected);
 }

@@ -241,13 +241,22 @@ export function completeLive(given: Live): CompleteLive {
     summaryOnly: given.summaryOnly ?? false,
     keepReports: given.keepReports ?? 16,
   };
-  requireNumber("everyFrames", live.everyFrames, 0);
-  requireNumberOrNull("everyMs", live.everyMs);
+  requireCount("everyFrames", live.everyFrames);
+  if (live.everyMs !== null && !(live.everyMs >= 0 && live.everyMs < 1e12)) {
+    throw new InputError("everyMs", String(live.everyMs), "0 to 1e12, or null");
+  }
   if (live.everyFrames === 0 && live.everyMs === null) {
     throw new InputError("live", "no interval", "everyFrames or everyMs");
   }
   requireNumber("keepReports", live.keepReports, 1);
   return live;
+}
+
+/** Refuse what is no number of frames. */
+export function requireCount(name: string, value: number): void {
+  if (!(Number.isSafeInteger(value) && value >= 0)) {
+    throw new InputError(name, String(value), "an integer of 0 or more");
+  }
 }
 
 /** A time limit in whole milliseconds, as the wire has it. */

@@ -15,7 +15,7 @@ import {
   type SubmissionUpdate,
 } from "./hosting.js";
 import { endedEarly, Retrying } from "./retrying.js";
-import { completeRetry, type Retry } from "./settings.js";
+import { completeRetry, type Retry, requireCount } from "./settings.js";
 import { LONGEST_TIMER_MS, now } from "./wake_up_event.js";
 
 /** How long to watch, and what happens after a break. */
@@ -101,6 +101,9 @@ export class Submissions {
     retry?: Retry,
     options: Abortable = {},
   ): Promise<Submission> {
+    if (expectedFrameCount !== undefined) {
+      requireCount("expectedFrameCount", expectedFrameCount);
+    }
     const request = {
       name: submissionName(submission),
       expectedFrameCount: expectedFrameCount === undefined ? undefined : BigInt(expectedFrameCount),

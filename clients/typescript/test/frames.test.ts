@@ -27,6 +27,26 @@ test("columns of another length or type than the objects are refused by name", (
   refused({ sequence: "\ud800" }, "sequence");
 });
 
+test("what is refused is told as it is", () => {
+  const told = (frame: object, message: string) =>
+    assert.throws(
+      () => checkFrame({ sequence: "street", frame: 0, coordinates: [BOX], ...frame }, 4),
+      { message },
+    );
+  told({ labels: ["\ud800"] }, "labels: found half of a surrogate pair, expected a text");
+  told({ confidences: 0.5 }, "confidences: found one number, expected 1, one for each object");
+  told({ frame: 2 ** 53 }, `frame: found ${2 ** 53}, expected a safe integer, or a bigint`);
+});
+
+test("columns that are null, as JSON writes what is not there, are left out", () => {
+  const nothing = { labels: null, confidences: null, masks: null, timeS: null } as object;
+  const checked = checkFrame({ sequence: "street", frame: 0, coordinates: [BOX], ...nothing }, 4);
+  assert.deepEqual(
+    [checked.labels, checked.confidences, checked.masks, checked.timeS],
+    [undefined, undefined, undefined, undefined],
+  );
+});
+
 test("a frame is copied, so that the caller may reuse its arrays", () => {
   const coordinates = [[...BOX]];
   const checked = checkFrame({ sequence: "street", frame: 0, coordinates }, 4);

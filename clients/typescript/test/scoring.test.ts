@@ -256,6 +256,9 @@ test("what is wrong on this side is told before anything is sent", async () => {
   const wrong = [
     client.scoreStream([]),
     client.scoreStream(["f1"], { live: {} }),
+    client.scoreStream(["f1"], { live: { everyFrames: 1.5 } }),
+    client.scoreStream(["f1"], { live: { everyMs: 1e300 } }),
+    client.submissions.seal("a/b", 1.5),
     client.scoreStream(["f1"], { timeoutMs: 0 }),
     client.scoreStream(["f1"], { truthGeometry: "circle" as never }),
     client.scoreStream(["f1"], { batching: { batchFrames: 0 } }),

@@ -168,7 +168,8 @@ def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray
         # Boxes that come with masks may be anything: those around the masks are compared.
         boxes = side.masks.boxes().take(objects, axis=0)
     if (counts > BOXES_PER_FRAME).any():
-        kept = _most_confident(positions, side.confidences[objects], boxes)
+        ties = (side.label_indices[objects],)
+        kept = _most_confident(positions, side.confidences[objects], boxes, ties)
         objects, positions, boxes = objects[kept], positions[kept], boxes.take(kept, axis=0)
     return positions, boxes, side.label_indices[objects]
 
@@ -179,10 +180,12 @@ def _as_four(coordinates: FloatArray) -> FloatArray:
     return bounding_boxes(coordinates) if coordinates.shape[1] == QUADRILATERAL else coordinates
 
 
-def _most_confident(positions: IntArray, confidences: FloatArray, boxes: FloatArray) -> IntArray:
+def _most_confident(
+    positions: IntArray, confidences: FloatArray, boxes: FloatArray, ties: tuple[IntArray, ...]
+) -> IntArray:
     """Rows of the boxes that are kept of each frame; place does not rule the order of equals."""
     mixed = sum(column * weight for column, weight in zip(boxes.T, _WEIGHTS, strict=True)) % 1.0
-    order = np.lexsort((*boxes.T, mixed, -confidences, positions))
+    order = np.lexsort((*ties, *boxes.T, mixed, -confidences, positions))
     first = run_starts(positions[order])
     counts = np.diff(np.append(first, len(order)))
     ranks = np.arange(len(order)) - np.repeat(first, counts)

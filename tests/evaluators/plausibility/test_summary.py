@@ -163,3 +163,15 @@ def test_neighbouring_frames_are_in_the_sample_together() -> None:
     frames = set(table.number("frame").tolist())
     whole = [frame for frame in frames if {frame // 4 * 4 + step for step in range(4)} <= frames]
     assert len(whole) >= len(frames) - 4
+
+
+def test_the_order_of_rows_does_not_rule_which_of_equal_boxes_are_looked_at() -> None:
+    """Forty equal boxes of two labels, of which a sample takes 32."""
+    truth = make_annotations({("", "s"): {0: [_BOX]}}, arity=4)
+    boxes = [Thing((0.0, 0.0, 10.0, 10.0), label) for label in "ab"] * 20
+    in_turn, sorted_ones = (
+        make_annotations({("", "s"): {0: things}}, arity=4)
+        for things in (boxes, sorted(boxes, key=lambda thing: thing.label))
+    )
+    first, second = (EVALUATOR.tally(truth, side) for side in (in_turn, sorted_ones))
+    assert tally_to_bytes(first) == tally_to_bytes(second)

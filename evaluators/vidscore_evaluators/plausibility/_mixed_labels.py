@@ -6,10 +6,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
-from vidscore_evaluators.plausibility._overlaps import Pairing, Sample
-
-_LIES_ON = 0.5
-"""Overlap from which a detection is of an object, whatever the labels."""
+from vidscore_evaluators.plausibility._overlaps import LIES_ON, Pairing, Sample
 
 _OWN = 2.0
 """Added to the overlap of a pair of one label, so that it comes before all others."""
@@ -91,7 +88,7 @@ def _found_as(
 ) -> tuple[IntArray, IntArray, IntArray]:
     """Objects on which a detection lies, their labels, and those that they are found as."""
     left, right = pairing.pairs
-    lying = overlaps >= _LIES_ON
+    lying = overlaps >= LIES_ON
     left, right, near = left[lying], right[lying], overlaps[lying]
     near = near + _OWN * (of_truth[left] == of_detections[right])
     order = np.lexsort((-near, left))

@@ -25,7 +25,11 @@ POINT_REACH = 0.02
 """Share of the scene's diagonal at which two points have nothing in common any more."""
 
 
-_LABEL = 6
+LIES_ON = 0.5
+"""Overlap from which a box lies on the other one; by chance few do."""
+
+_LABEL, _CONFIDENCE = 6, 7
+"""Columns of a sample's table after frame, side and coordinates."""
 
 
 class Sample(Struct, frozen=True, eq=False):
@@ -38,6 +42,7 @@ class Sample(Struct, frozen=True, eq=False):
         boxes: For the truth and the detections, their boxes as they were given.
         labels: For the truth and the detections, a number for the label of each box; None where an
             older version has made the sample.
+        confidences: For the truth and the detections; None likewise.
         points: Whether they are points.
     """
 
@@ -46,6 +51,7 @@ class Sample(Struct, frozen=True, eq=False):
     starts: tuple[IntArray, IntArray]
     boxes: tuple[FloatArray, FloatArray]
     labels: tuple[FloatArray, FloatArray] | None
+    confidences: tuple[FloatArray, FloatArray] | None
     points: bool
 
     @property
@@ -65,8 +71,8 @@ def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
 
     Args:
         blocks: (K,) block of each row, ascending.
-        numbers: (K, 7) frame, side, coordinates and label of each row, in the table's order;
-            (K, 6) without labels.
+        numbers: (K, 8) frame, side, coordinates, label and confidence of each row, in the table's
+            order; fewer columns of an older version.
         points: Whether they are points.
     """
     if len(blocks) == SAMPLE_ROWS and blocks[0] != blocks[-1]:
@@ -80,13 +86,19 @@ def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
     starts = [
         starts_from_counts(np.bincount(frames[rows], minlength=len(first))) for rows in of_side
     ]
-    labels = numbers[:, _LABEL] if numbers.shape[1] > _LABEL else None
+
+    def column(index: int) -> tuple[FloatArray, FloatArray] | None:
+        if index >= numbers.shape[1]:
+            return None
+        return numbers[of_side[0], index], numbers[of_side[1], index]
+
     return Sample(
         blocks=blocks[first],
         numbers=numbers[first, 0],
         starts=(starts[0], starts[1]),
         boxes=(numbers[of_side[0], 2:_LABEL], numbers[of_side[1], 2:_LABEL]),
-        labels=None if labels is None else (labels[of_side[0]], labels[of_side[1]]),
+        labels=column(_LABEL),
+        confidences=column(_CONFIDENCE),
         points=points,
     )
 

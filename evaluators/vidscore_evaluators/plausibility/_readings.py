@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterator
-from functools import cached_property, lru_cache
+from functools import cached_property
 
 import numpy as np
 from msgspec import Struct, structs
@@ -12,8 +12,7 @@ from msgspec import Struct, structs
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.geometry import bounding_boxes
-from vidscore_evaluators.plausibility._mixed_labels import MixedLabels, mixed_labels
-from vidscore_evaluators.plausibility._overlaps import Fit, Pairing, Sample, sample_of
+from vidscore_evaluators.plausibility._overlaps import LIES_ON, Fit, Pairing, Sample
 from vidscore_evaluators.plausibility._places import Alike
 from vidscore_evaluators.plausibility.sample import FRAMES_PER_BLOCK
 
@@ -33,9 +32,6 @@ _ANOTHER_SCALE = 1.2
 """Scales that differ by less are no other reading."""
 
 _ALL_BUT_FEW = 0.99
-
-_LIES_ON = 0.5
-"""Overlap from which a box lies on the other one; by chance few do."""
 
 _LEAST_MORE_LIE = 0.05
 """Least increase of the share of boxes that lie on others, where chance may explain the rise."""
@@ -106,18 +102,6 @@ class Finding(Struct, frozen=True):
     offset: tuple[float, float] | None = None
 
 
-class Judgement(Struct, frozen=True):
-    """What a sample shows.
-
-    Attributes:
-        finding: The reading that fits best, if it fits much better than the one at hand.
-        labels: Labels that are mixed up.
-    """
-
-    finding: Finding | None = None
-    labels: MixedLabels | None = None
-
-
 Reading = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, ...]]
 """The columns of boxes out of four columns of numbers."""
 
@@ -146,33 +130,13 @@ EXCHANGED = "reads_sides_exchanged"
 UNRELATED = "nothing_overlaps"
 
 
-@lru_cache(maxsize=4)
-def judge_sample(
-    blocks: bytes, numbers: bytes, width: int, *, points: bool, plain: tuple[bool, bool]
-) -> Judgement:
-    """Whether another reading of a sample fits better, and its labels are mixed up.
-
-    Judged once for evaluators, and live reports, that see the same.
+def best_finding(view: View, plain: tuple[bool, bool]) -> Finding | None:
+    """The reading that fits best, if it fits much better than the one at hand.
 
     Args:
-        blocks: Block of each row of the sample's table.
-        numbers: Its number keys.
-        width: How many a row has.
-        points: Whether both sides are points.
+        view: A sample as it is.
         plain: Whether the boxes of each side are two corners, which may be something else.
     """
-    keys = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
-    sample = sample_of(np.frombuffer(blocks, dtype=np.int64), keys, points=points)
-    if min(len(sample.boxes[0]), len(sample.boxes[1])) == 0:
-        return Judgement()
-    # Numbers that no image has may overflow; the results are then no finding.
-    with np.errstate(all="ignore"):
-        view = _View.of(sample)
-        mixed = mixed_labels(sample, view.pairing, view.overlaps)
-        return Judgement(_best_finding(view, plain), mixed)
-
-
-def _best_finding(view: _View, plain: tuple[bool, bool]) -> Finding | None:
     findings = [*_otherwise_read(view, plain), *_placed(view), *_shifted(view)]
     if findings:
         # Many a reading of one side is that of the other turned round: detections err more often.
@@ -180,7 +144,7 @@ def _best_finding(view: _View, plain: tuple[bool, bool]) -> Finding | None:
     return _exchanged(view) or _unrelated(view)
 
 
-class _View(Struct, frozen=True, eq=False, dict=True):
+class View(Struct, frozen=True, eq=False, dict=True):
     """A sample as it is.
 
     Attributes:
@@ -205,7 +169,7 @@ class _View(Struct, frozen=True, eq=False, dict=True):
         return Pairing(self.sample, self.frames, np.roll(self.frames, len(self.frames) // 2))
 
     @classmethod
-    def of(cls, sample: Sample) -> _View:
+    def of(cls, sample: Sample) -> View:
         frames = np.arange(sample.frame_count)
         boxes = (bounding_boxes(sample.boxes[0]), bounding_boxes(sample.boxes[1]))
         pairing = Pairing(sample, frames, frames)
@@ -213,7 +177,7 @@ class _View(Struct, frozen=True, eq=False, dict=True):
         return cls(sample, frames, boxes, pairing, overlaps, pairing.fit_of(overlaps))
 
 
-def _otherwise_read(view: _View, plain: tuple[bool, bool]) -> Iterator[Finding]:
+def _otherwise_read(view: View, plain: tuple[bool, bool]) -> Iterator[Finding]:
     for index, side in enumerate((Side.TRUTH, Side.DETECTIONS)):
         readings = _OF_BOXES if plain[index] else _OF_ANY
         given, other = view.sample.boxes[index], view.boxes[1 - index]
@@ -233,30 +197,30 @@ def _otherwise_read(view: _View, plain: tuple[bool, bool]) -> Iterator[Finding]:
                     yield _finding(code, side, view, then, view.pairing, by)
 
 
-def _placed(view: _View) -> Iterator[Finding]:
+def _placed(view: View) -> Iterator[Finding]:
     """The detections mirrored or moved, where most of what lies on nothing then lies on something.
 
     By how much is made to fit, so that more is asked of it than of other readings.
     """
-    if max(view.now.shares(_LIES_ON)) > _LIE_ALREADY:
+    if max(view.now.shares(LIES_ON)) > _LIE_ALREADY:
         return
     alike = Alike(view.pairing, *view.boxes, points=view.sample.points)
     for found in alike.placed():
         then = view.pairing.fit(view.boxes[0], found.boxes)
         far = view.far.fit(view.boxes[0], found.boxes)
-        before = max(*view.now.shares(_LIES_ON), *far.shares(_LIES_ON))
-        if _rises(view.now, then) and max(then.shares(_LIES_ON)) >= before + _LEAST_MORE_PLACED:
+        before = max(*view.now.shares(LIES_ON), *far.shares(LIES_ON))
+        if _rises(view.now, then) and max(then.shares(LIES_ON)) >= before + _LEAST_MORE_PLACED:
             finding = _finding(found.code, Side.DETECTIONS, view, then, view.pairing)
             yield structs.replace(finding, extent=found.extent, offset=found.offset)
 
 
-def _is_no_chance(view: _View, sides: tuple[FloatArray, FloatArray], then: Fit) -> bool:
+def _is_no_chance(view: View, sides: tuple[FloatArray, FloatArray], then: Fit) -> bool:
     """Whether boxes lie on each other under a reading because they are meant to.
 
     Larger boxes overlap more, whatever they are of. So either many of them lie on another one, or
     overlaps rise by more than they do between frames that have nothing to do with each other.
     """
-    more = zip(then.shares(_LIES_ON), view.now.shares(_LIES_ON), strict=True)
+    more = zip(then.shares(LIES_ON), view.now.shares(LIES_ON), strict=True)
     if any(new - old >= _LEAST_MORE_LIE for new, old in more):
         return True
     by_chance = zip(view.far.fit(*sides).means, view.far.fit(*view.boxes).means, strict=True)
@@ -298,7 +262,7 @@ def _reach(boxes: FloatArray) -> FloatArray:
     return reach
 
 
-def _shifted(view: _View) -> Iterator[Finding]:
+def _shifted(view: View) -> Iterator[Finding]:
     """The detections of a frame held against the truth of its neighbours.
 
     A detector of every other frame has nothing in the frames between, or what it found before: it
@@ -317,7 +281,7 @@ def _shifted(view: _View) -> Iterator[Finding]:
                 yield _finding(code, Side.DETECTIONS, view, then, pairing)
 
 
-def _exchanged(view: _View) -> Finding | None:
+def _exchanged(view: View) -> Finding | None:
     """Whether the truth comes and goes as detections do, and the detections are steady.
 
     Exchanged sides overlap as before, so that overlaps alone cannot tell false alarms that are
@@ -348,13 +312,13 @@ def _exchanged(view: _View) -> Finding | None:
     )
 
 
-def _unrelated(view: _View) -> Finding | None:
+def _unrelated(view: View) -> Finding | None:
     """Whether detections lie on the truth of other frames as well as on that of their own.
 
     Among many boxes some overlap by chance, though few lie on one: then these count, too.
     """
     now, crowded = view.now, max(view.now.means) >= _HARDLY
-    if crowded and max(now.shares(_LIES_ON)) >= _HARDLY:
+    if crowded and max(now.shares(LIES_ON)) >= _HARDLY:
         return None
     if min(map(len, view.boxes)) < _LEAST_UNRELATED or (crowded and len(view.frames) == 1):
         return None
@@ -362,7 +326,7 @@ def _unrelated(view: _View) -> Finding | None:
         far = view.far.fit(*view.boxes)
         pairs = [(now.means, far.means)]
         if crowded:
-            pairs.append((now.shares(_LIES_ON), far.shares(_LIES_ON)))
+            pairs.append((now.shares(LIES_ON), far.shares(LIES_ON)))
         if any(max(here) > 1.25 * max(elsewhere) for here, elsewhere in pairs):
             return None
     return _finding(UNRELATED, Side.DETECTIONS, view, now, view.pairing)
@@ -376,7 +340,7 @@ def _rises(now: Fit, then: Fit) -> bool:
 
 
 def _finding(
-    code: str, side: Side, view: _View, then: Fit, pairing: Pairing, scale: Scale | None = None
+    code: str, side: Side, view: View, then: Fit, pairing: Pairing, scale: Scale | None = None
 ) -> Finding:
     """The finding, with the frame in which a box of the truth gains most as its example."""
     now = view.now.take(pairing)

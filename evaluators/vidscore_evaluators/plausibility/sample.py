@@ -40,12 +40,12 @@ COORDINATES = ("a", "b", "c", "d")
 
 SAMPLE_SCHEMA = TableSchema(
     ("block",),
-    numbers=("frame", "side", *COORDINATES, "label"),
+    numbers=("frame", "side", *COORDINATES, "label", "confidence"),
     counts=("objects",),
     first=SAMPLE_ROWS,
 )
 """One row per box. Side 0 is the truth, 1 the detections; a point is a box of its own corner, and a
-label is its `label_number`. Tallies of older versions have no labels here."""
+label is its `label_number`. Tallies of older versions have no labels here, or no confidences."""
 
 _HASH_DIGITS = 16
 _WEIGHTS = (0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.2451223337533073)
@@ -136,26 +136,30 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
         for key, sequence in zip(keys[first].tolist(), sequences[first].tolist(), strict=True)
     ]
     numbers_of_labels = np.array(list(map(label_number, aligned.truth.labels)), dtype=np.float64)
-    rows, boxes, labels, sides = [], [], [], []
+    rows, parts = [], []
     for number, side in enumerate(_sides(aligned)):
-        positions, coordinates, of_labels = _boxes_of(side, frames)
+        positions, objects, boxes = _boxes_of(side, frames)
         rows.append(positions)
-        boxes.append(coordinates)
-        labels.append(numbers_of_labels[of_labels])
-        sides.append(np.full(len(positions), number, dtype=np.float64))
-    positions, coordinates = np.concatenate(rows), np.concatenate(boxes)
-    numbers = aligned.truth.frame_numbers[frames][positions].astype(np.float64)
+        columns = (
+            aligned.truth.frame_numbers[frames][positions],
+            np.full(len(positions), number),
+            *boxes.T,
+            numbers_of_labels[side.label_indices[objects]],
+            side.confidences[objects],
+        )
+        parts.append(np.stack(columns).astype(np.float64, copy=False))
+    positions = np.concatenate(rows)
     return build_table(
         SAMPLE_SCHEMA,
         names,
         [blocks[positions]],
-        numbers=[numbers, np.concatenate(sides), *coordinates.T, np.concatenate(labels)],
+        numbers=list(np.concatenate(parts, axis=1)),
         counts=[np.ones(len(positions), dtype=np.int64)],
     )
 
 
-def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray, IntArray]:
-    """(N,) which of some frames a box is of, (N, 4) the boxes as they were given, their labels."""
+def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+    """(N,) which of some frames a box is of, which object, and (N, 4) the boxes as given."""
     starts = side.frame_starts[frames]
     counts = side.frame_starts[frames + 1] - starts
     objects = expand_runs(starts, counts)
@@ -171,7 +175,7 @@ def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, FloatArray
         ties = (side.label_indices[objects],)
         kept = _most_confident(positions, side.confidences[objects], boxes, ties)
         objects, positions, boxes = objects[kept], positions[kept], boxes.take(kept, axis=0)
-    return positions, boxes, side.label_indices[objects]
+    return positions, objects, boxes
 
 
 def _as_four(coordinates: FloatArray) -> FloatArray:

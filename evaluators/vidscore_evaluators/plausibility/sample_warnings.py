@@ -10,13 +10,11 @@ from collections.abc import Iterator, Mapping, Sequence
 import numpy as np
 
 from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side
+from vidscore_evaluators.arrays import run_starts
+from vidscore_evaluators.plausibility._judging import Judgement, judge_sample
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels
-from vidscore_evaluators.plausibility._readings import (
-    GREATEST_SHARE,
-    Finding,
-    Judgement,
-    judge_sample,
-)
+from vidscore_evaluators.plausibility._rankings import Inverted
+from vidscore_evaluators.plausibility._readings import GREATEST_SHARE, Finding
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
 from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence, label_number
 from vidscore_evaluators.plausibility.summary import LABELS, SIDES
@@ -91,6 +89,8 @@ def sample_warnings(
     arities: Mapping[str, Sequence[int]],
     labels: LabelUse,
     counts: Mapping[Side, int],
+    *,
+    ranked: bool,
 ) -> Iterator[ReportWarning]:
     """Warnings of what a sample of both sides shows.
 
@@ -99,14 +99,18 @@ def sample_warnings(
         arities: By side, of its objects.
         labels: What labels are to the evaluator.
         counts: How many objects each side has.
+        ranked: Whether scores depend on the order of confidences.
     """
     table = input_summary[SAMPLE]
     yield from _twice(table, counts)
-    judged = _judged(table, [arities[side] for side in Side])
+    shapes = [arities[side] for side in Side]
+    judged = _judged(table, shapes, labelled=labels is not LabelUse.IGNORED)
     if labels is not LabelUse.IGNORED and judged.labels is not None:
         yield _mixed(input_summary, judged.labels, counts[Side.DETECTIONS])
     if judged.finding is not None:
         yield _reading(table, judged.finding, counts)
+    if ranked and judged.inverted is not None:
+        yield _inverted(judged.inverted, counts[Side.DETECTIONS])
 
 
 def shares_warnings(
@@ -137,12 +141,16 @@ def _twice(table: Table, counts: Mapping[Side, int]) -> Iterator[ReportWarning]:
     """A warning where most detections have box and label of another one of their frame."""
     if "label" not in table.schema.numbers:
         return  # a box of two labels is none that is given twice
-    detected = table.number("side") == 1
-    twice = detected & (table.count("objects") > 1)
+    # Whatever their confidences, which come last in the order of rows.
+    named = table.schema.numbers.index("label") + 1
+    starts = run_starts(table.codes("block"), *table.numbers[:, :named].T)
+    times = np.add.reduceat(table.count("objects"), starts) if len(starts) else starts
+    detected = table.number("side")[starts] == 1
+    twice = detected & (times > 1)
     count = int(twice.sum())
     if count < max(_LEAST_TWICE, _TWICE_SHARE * detected.sum()):
         return
-    first = int(twice.argmax())
+    first = int(starts[twice.argmax()])
     example = _example(table, int(table.codes("block")[first]), int(table.number("frame")[first]))
     yield ReportWarning(
         "detections_given_twice",
@@ -154,7 +162,7 @@ def _twice(table: Table, counts: Mapping[Side, int]) -> Iterator[ReportWarning]:
     )
 
 
-def _judged(table: Table, arities: Sequence[Sequence[int]]) -> Judgement:
+def _judged(table: Table, arities: Sequence[Sequence[int]], *, labelled: bool) -> Judgement:
     if any(len(found) != 1 for found in arities):
         return Judgement()
     [[truth], [detections]] = arities
@@ -166,6 +174,7 @@ def _judged(table: Table, arities: Sequence[Sequence[int]]) -> Judgement:
         table.numbers.shape[1],
         points=truth == POINT,
         plain=(truth == BOX, detections == BOX),
+        labelled=labelled,
     )
 
 
@@ -200,6 +209,17 @@ def _reading(table: Table, finding: Finding, counts: Mapping[Side, int]) -> Repo
     how, advice = _READINGS[finding.code]
     message = f"{_fitting(finding, how)}, for example in {place_name(example)}; {advice}"
     return ReportWarning(finding.code, message, counts[finding.side], example)
+
+
+def _inverted(found: Inverted, count: int) -> ReportWarning:
+    return ReportWarning(
+        "confidences_inverted",
+        f"detections seem to have confidences the wrong way round: {found.right} that lie on an "
+        f"object and {found.wrong} that lie on none were looked at, and of such a pair the right "
+        f"one has the greater confidence in {100 * found.share:.0f} % of cases; give numbers that "
+        "are greater where a detection is surer, and no distances",
+        count,
+    )
 
 
 def _frames(count: int) -> str:

@@ -90,7 +90,7 @@ def input_warnings(
     return (
         *_missing(seen, input_summary),
         *label_warnings(input_summary[LABELS], labels),
-        *sample_warnings(input_summary, seen.arities, labels, seen.object_counts),
+        *sample_warnings(input_summary, seen.arities, labels, seen.object_counts, ranked=ranked),
         *_of_sides(seen, input_summary, ranked=ranked),
     )
 

@@ -1,0 +1,83 @@
+"""Confidences that are the wrong way round are warned of; those that say nothing are not."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from tests.evaluators.plausibility.changes import joined, labelled
+from tests.evaluators.plausibility.traffic import Columns, rows_where, traffic
+
+from vidscore_evaluators import score
+from vidscore_evaluators.report import ReportWarning
+
+CODE = "confidences_inverted"
+TRUTH, DETECTIONS = traffic(frames=60, speed_px=3.0, alarms=2.0)
+
+
+def found_in(evaluator: str, truth: Columns, detections: Columns) -> list[ReportWarning]:
+    report = score(evaluator, truth, detections)
+    return [warning for warning in report.warnings if warning.code == CODE]
+
+
+def inverted(columns: Columns) -> Columns:
+    return columns | {"confidence": 1 - columns["confidence"]}
+
+
+@pytest.mark.parametrize("evaluator", ["map", "coco", "log-amr", "errors"])
+def test_1_minus_p_is_warned_of_by_what_ranks(evaluator: str) -> None:
+    [warning] = found_in(evaluator, TRUTH, inverted(DETECTIONS))
+    assert warning.count == len(DETECTIONS["frame"])
+
+
+def test_distances_are_warned_of() -> None:
+    assert found_in("map", TRUTH, DETECTIONS | {"confidence": 40 / DETECTIONS["confidence"]})
+
+
+def test_what_ranks_nothing_does_not_care() -> None:
+    assert found_in("f1", TRUTH, inverted(DETECTIONS)) == []
+
+
+def random(seed: int = 0) -> Columns:
+    values = np.random.default_rng(seed).random(len(DETECTIONS["frame"]))
+    return DETECTIONS | {"confidence": values}
+
+
+def many_for_each() -> Columns:
+    """Without suppression: five unsure detections beside the sure one of each object."""
+    found = rows_where(DETECTIONS, DETECTIONS["track_id"] < 100)
+    further = [
+        found | {"x1": found["x1"] + step, "confidence": found["confidence"] / 20}
+        for step in range(1, 6)
+    ]
+    return joined(DETECTIONS, *further)
+
+
+def of_another_label() -> tuple[Columns, Columns]:
+    """Sure of what the truth does not have, and less of what it has."""
+    truth = rows_where(TRUTH, TRUTH["class"] == "car")
+    made_up = DETECTIONS["track_id"] >= 100
+    others = labelled(rows_where(DETECTIONS, made_up), car="tree")
+    return truth, joined(rows_where(DETECTIONS, ~made_up), others | {"confidence": others["x1"]})
+
+
+HONEST: dict[str, Callable[[], tuple[Columns, Columns]]] = {
+    "right": lambda: (TRUTH, DETECTIONS),
+    "at random": lambda: (TRUTH, random()),
+    "at random, another time": lambda: (TRUTH, random(1)),
+    "all equal": lambda: (TRUTH, DETECTIONS | {"confidence": np.ones(len(DETECTIONS["frame"]))}),
+    "many detections of each object": lambda: (TRUTH, many_for_each()),
+    "sure of things that have no label of the truth": of_another_label,
+    "a bad detector": lambda: traffic(recall=0.2, alarms=9.0),
+    "an inexact detector": lambda: traffic(noise_px=15.0),
+    "half of the objects are not in the truth": lambda: (
+        rows_where(TRUTH, TRUTH["track_id"] % 2 == 0),
+        DETECTIONS,
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_other_confidences_are_not_doubted(name: str) -> None:
+    assert found_in("map", *HONEST[name]()) == []

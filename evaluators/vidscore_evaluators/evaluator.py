@@ -344,10 +344,10 @@ class Evaluator(ABC, Generic[ParametersType]):
         self, input_summary: Mapping[str, Table], scores: Scores
     ) -> Sequence[ReportWarning]:
         """Warnings about implausible input, and those of the scores."""
-        labels = self.needs.labels
+        needs = self.needs
         return (
-            *input_warnings(input_summary, labels, ranked=self.needs.ranked),
-            *with_names(scores.warnings, input_summary, labels, self.scored_classes),
+            *input_warnings(input_summary, needs.labels, ranked=needs.ranked, tracked=needs.tracks),
+            *with_names(scores.warnings, input_summary, needs.labels, self.scored_classes),
         )
 
     def report(self, tally: Tally) -> Report:

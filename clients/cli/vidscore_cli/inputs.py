@@ -235,10 +235,10 @@ def doubts(part: Selected) -> Iterator[ReportWarning]:
 
     yield from part.pair.warnings
     given = (part.pair.truth.annotations, part.pair.detections.annotations, part.specification)
-    for labels, ranked in dict.fromkeys(
-        (one.needs.labels, one.needs.ranked) for one in part.evaluators
+    for labels, ranked, tracked in dict.fromkeys(
+        (one.needs.labels, one.needs.ranked, one.needs.tracks) for one in part.evaluators
     ):
-        yield from warnings_of_pair(*given, labels, ranked=ranked)
+        yield from warnings_of_pair(*given, labels, ranked=ranked, tracked=tracked)
 
 
 def select_evaluators(

@@ -11,6 +11,7 @@ from vidscore_evaluators.plausibility._mixed_labels import MixedLabels, mixed_la
 from vidscore_evaluators.plausibility._overlaps import sample_of
 from vidscore_evaluators.plausibility._rankings import Inverted, inverted_confidences
 from vidscore_evaluators.plausibility._readings import Finding, View, best_finding
+from vidscore_evaluators.plausibility._track_ids import ChangingIds, changing_ids
 
 
 class Judgement(Struct, frozen=True):
@@ -20,11 +21,13 @@ class Judgement(Struct, frozen=True):
         finding: The reading that fits best, if it fits much better than the one at hand.
         labels: Labels that are mixed up.
         inverted: That the less confident detections are the right ones.
+        ids: That objects have another track id in every other frame.
     """
 
     finding: Finding | None = None
     labels: MixedLabels | None = None
     inverted: Inverted | None = None
+    ids: ChangingIds | None = None
 
 
 @lru_cache(maxsize=4)
@@ -58,4 +61,5 @@ def judge_sample(
             finding=best_finding(view, plain),
             labels=mixed_labels(sample, view.pairing, view.overlaps),
             inverted=inverted_confidences(view, labelled=labelled),
+            ids=changing_ids(view),
         )

@@ -28,7 +28,7 @@ POINT_REACH = 0.02
 LIES_ON = 0.5
 """Overlap from which a box lies on the other one; by chance few do."""
 
-_LABEL, _CONFIDENCE = 6, 7
+_LABEL, _CONFIDENCE, _TRACK = 6, 7, 8
 """Columns of a sample's table after frame, side and coordinates."""
 
 
@@ -43,6 +43,7 @@ class Sample(Struct, frozen=True, eq=False):
         labels: For the truth and the detections, a number for the label of each box; None where an
             older version has made the sample.
         confidences: For the truth and the detections; None likewise.
+        tracks: For the truth and the detections, track ids; None likewise.
         points: Whether they are points.
     """
 
@@ -52,6 +53,7 @@ class Sample(Struct, frozen=True, eq=False):
     boxes: tuple[FloatArray, FloatArray]
     labels: tuple[FloatArray, FloatArray] | None
     confidences: tuple[FloatArray, FloatArray] | None
+    tracks: tuple[FloatArray, FloatArray] | None
     points: bool
 
     @property
@@ -71,8 +73,8 @@ def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
 
     Args:
         blocks: (K,) block of each row, ascending.
-        numbers: (K, 8) frame, side, coordinates, label and confidence of each row, in the table's
-            order; fewer columns of an older version.
+        numbers: (K, 9) frame, side, coordinates, label, confidence and track of each row, in the
+            table's order; fewer columns of an older version.
         points: Whether they are points.
     """
     if len(blocks) == SAMPLE_ROWS and blocks[0] != blocks[-1]:
@@ -99,6 +101,7 @@ def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
         boxes=(numbers[of_side[0], 2:_LABEL], numbers[of_side[1], 2:_LABEL]),
         labels=column(_LABEL),
         confidences=column(_CONFIDENCE),
+        tracks=column(_TRACK),
         points=points,
     )
 

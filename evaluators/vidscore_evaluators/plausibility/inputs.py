@@ -70,6 +70,7 @@ def warnings_of_pair(
     labels: LabelUse = LabelUse.EXACT,
     *,
     ranked: bool | None = None,
+    tracked: bool = False,
 ) -> tuple[ReportWarning, ...]:
     """Warnings about both sides, as a report over them would have them.
 
@@ -79,11 +80,15 @@ def warnings_of_pair(
         specification: Says how large images are.
         labels: What labels are to the evaluator.
         ranked: Whether confidences rank detections; where that is not known, whether they seem to.
+        tracked: Whether scores depend on track ids.
     """
     if ranked is None:
         ranked = expects_confidences(detections)
     return input_warnings(
-        input_summary_of(align(truth, detections), specification), labels, ranked=ranked
+        input_summary_of(align(truth, detections), specification),
+        labels,
+        ranked=ranked,
+        tracked=tracked,
     )
 
 

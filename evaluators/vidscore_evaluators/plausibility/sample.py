@@ -40,12 +40,13 @@ COORDINATES = ("a", "b", "c", "d")
 
 SAMPLE_SCHEMA = TableSchema(
     ("block",),
-    numbers=("frame", "side", *COORDINATES, "label", "confidence"),
+    numbers=("frame", "side", *COORDINATES, "label", "confidence", "track"),
     counts=("objects",),
     first=SAMPLE_ROWS,
 )
 """One row per box. Side 0 is the truth, 1 the detections; a point is a box of its own corner, and a
-label is its `label_number`. Tallies of older versions have no labels here, or no confidences."""
+label is its `label_number`. Tallies of older versions have no labels here, or no confidences and
+tracks."""
 
 _HASH_DIGITS = 16
 _WEIGHTS = (0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.2451223337533073)
@@ -146,6 +147,7 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
             *boxes.T,
             numbers_of_labels[side.label_indices[objects]],
             side.confidences[objects],
+            side.track_ids[objects],
         )
         parts.append(np.stack(columns).astype(np.float64, copy=False))
     positions = np.concatenate(rows)
@@ -172,7 +174,7 @@ def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, 
         # Boxes that come with masks may be anything: those around the masks are compared.
         boxes = side.masks.boxes().take(objects, axis=0)
     if (counts > BOXES_PER_FRAME).any():
-        ties = (side.label_indices[objects],)
+        ties = (side.track_ids[objects], side.label_indices[objects])
         kept = _most_confident(positions, side.confidences[objects], boxes, ties)
         objects, positions, boxes = objects[kept], positions[kept], boxes.take(kept, axis=0)
     return positions, objects, boxes

@@ -15,6 +15,7 @@ from vidscore_evaluators.plausibility._judging import Judgement, judge_sample
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels
 from vidscore_evaluators.plausibility._rankings import Inverted
 from vidscore_evaluators.plausibility._readings import GREATEST_SHARE, Finding
+from vidscore_evaluators.plausibility._track_ids import ChangingIds
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
 from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence, label_number
 from vidscore_evaluators.plausibility.summary import LABELS, SIDES
@@ -91,6 +92,7 @@ def sample_warnings(
     counts: Mapping[Side, int],
     *,
     ranked: bool,
+    tracked: bool,
 ) -> Iterator[ReportWarning]:
     """Warnings of what a sample of both sides shows.
 
@@ -100,6 +102,7 @@ def sample_warnings(
         labels: What labels are to the evaluator.
         counts: How many objects each side has.
         ranked: Whether scores depend on the order of confidences.
+        tracked: Whether they depend on track ids.
     """
     table = input_summary[SAMPLE]
     yield from _twice(table, counts)
@@ -111,6 +114,8 @@ def sample_warnings(
         yield _reading(table, judged.finding, counts)
     if ranked and judged.inverted is not None:
         yield _inverted(judged.inverted, counts[Side.DETECTIONS])
+    if tracked and judged.ids is not None:
+        yield _changing_ids(table, judged.ids, counts[Side.DETECTIONS])
 
 
 def shares_warnings(
@@ -141,7 +146,7 @@ def _twice(table: Table, counts: Mapping[Side, int]) -> Iterator[ReportWarning]:
     """A warning where most detections have box and label of another one of their frame."""
     if "label" not in table.schema.numbers:
         return  # a box of two labels is none that is given twice
-    # Whatever their confidences, which come last in the order of rows.
+    # Whatever their confidences and tracks, which come last in the order of rows.
     named = table.schema.numbers.index("label") + 1
     starts = run_starts(table.codes("block"), *table.numbers[:, :named].T)
     times = np.add.reduceat(table.count("objects"), starts) if len(starts) else starts
@@ -219,6 +224,19 @@ def _inverted(found: Inverted, count: int) -> ReportWarning:
         f"one has the greater confidence in {100 * found.share:.0f} % of cases; give numbers that "
         "are greater where a detection is surer, and no distances",
         count,
+    )
+
+
+def _changing_ids(table: Table, found: ChangingIds, count: int) -> ReportWarning:
+    example = _example(table, found.block, found.frame)
+    return ReportWarning(
+        "track_ids_do_not_last",
+        f"detections have track ids that do not follow objects: of {found.found} objects that are "
+        f"found in two neighbouring frames, {found.changed} have another id in the second, for "
+        f"example in {place_name(example)}; check that the ids are those of tracks, and no numbers "
+        "of rows or of the detections of a frame",
+        count,
+        example,
     )
 
 

@@ -75,7 +75,7 @@ _BY_LABEL = {
 
 
 def input_warnings(
-    input_summary: InputSummary, labels: LabelUse, *, ranked: bool
+    input_summary: InputSummary, labels: LabelUse, *, ranked: bool, tracked: bool
 ) -> tuple[ReportWarning, ...]:
     """Warnings about both sides; pure.
 
@@ -83,6 +83,7 @@ def input_warnings(
         input_summary: What was counted; an empty mapping gives no warnings.
         labels: What labels are to the evaluator.
         ranked: Whether scores depend on the order of confidences.
+        tracked: Whether they depend on track ids.
     """
     if not input_summary:
         return ()
@@ -90,7 +91,11 @@ def input_warnings(
     return (
         *_missing(seen, input_summary),
         *label_warnings(input_summary[LABELS], labels),
-        *sample_warnings(input_summary, seen.arities, labels, seen.object_counts, ranked=ranked),
+        *sample_warnings(
+            *(input_summary, seen.arities, labels, seen.object_counts),
+            ranked=ranked,
+            tracked=tracked,
+        ),
         *_of_sides(seen, input_summary, ranked=ranked),
     )
 

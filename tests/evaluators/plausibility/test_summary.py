@@ -136,12 +136,12 @@ def test_a_sample_is_spread_over_all_sequences() -> None:
 
 
 def test_a_tally_of_an_older_version_is_warned_of_as_ever() -> None:
-    """Its sample has no labels and no confidences."""
+    """Its sample has no labels, confidences and tracks."""
     detections = read(as_sizes(traffic()[1]))
     tally = EVALUATOR.tally(read(traffic()[0]), detections)
     sample = tally.input_summary[SAMPLE]
-    schema = structs.replace(sample.schema, numbers=sample.schema.numbers[:-2])
-    older = structs.replace(sample, schema=schema, numbers=sample.numbers[:, :-2])
+    schema = structs.replace(sample.schema, numbers=sample.schema.numbers[:-3])
+    older = structs.replace(sample, schema=schema, numbers=sample.numbers[:, :-3])
     old = dataclasses.replace(tally, input_summary={**tally.input_summary, SAMPLE: older})
     read_again = tally_from_bytes(tally_to_bytes(old))
     found = EVALUATOR.report(read_again).warnings

@@ -201,6 +201,7 @@ def _doubts(
         pair.detections.annotations,
         labels=next((use for use in LabelUse if use in uses), LabelUse.EXACT),
         ranked=any(evaluator.needs.ranked for evaluator in evaluators) if evaluators else None,
+        tracked=any(evaluator.needs.tracks for evaluator in evaluators),
     )
 
 

@@ -1,0 +1,83 @@
+"""Track ids that do not follow objects are warned of where they count; a bad tracker is not."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable
+
+import numpy as np
+import pytest
+from tests.evaluators.plausibility.traffic import Columns, rows_where, traffic
+
+from vidscore_evaluators import score
+from vidscore_evaluators.report import ReportWarning
+
+CODE = "track_ids_do_not_last"
+TRUTH, DETECTIONS = traffic(frames=60, speed_px=3.0)
+
+
+def found_in(evaluator: str, truth: Columns, detections: Columns) -> list[ReportWarning]:
+    report = score(evaluator, truth, detections)
+    return [warning for warning in report.warnings if warning.code == CODE]
+
+
+def row_numbers(columns: Columns) -> Columns:
+    return columns | {"track_id": np.arange(len(columns["frame"]))}
+
+
+def numbers_in_frames(columns: Columns) -> Columns:
+    """The surest detection of a frame is 0, the next one 1, and so on."""
+    order = np.lexsort((-columns["confidence"], columns["frame"], columns["sequence"]))
+    numbers: Counter[tuple[str, int]] = Counter()
+    ids = np.zeros(len(order), dtype=np.int64)
+    for row in order.tolist():
+        place = (str(columns["sequence"][row]), int(columns["frame"][row]))
+        ids[row] = numbers[place]
+        numbers[place] += 1
+    return columns | {"track_id": ids}
+
+
+@pytest.mark.parametrize("evaluator", ["clear", "identity", "hota"])
+@pytest.mark.parametrize("change", [row_numbers, numbers_in_frames])
+def test_numbers_of_rows_or_of_detections_in_a_frame_are_no_tracks(
+    evaluator: str, change: Callable[[Columns], Columns]
+) -> None:
+    [warning] = found_in(evaluator, TRUTH, change(DETECTIONS))
+    assert warning.count == len(DETECTIONS["frame"])
+
+
+def test_a_criterion_without_tracks_does_not_care() -> None:
+    assert found_in("f1", TRUTH, row_numbers(DETECTIONS)) == []
+
+
+def switching(share: float) -> Columns:
+    """A tracker that gives an object another id every so often."""
+    random = np.random.default_rng(0)
+    ids: dict[tuple[str, int], int] = {}
+    columns = DETECTIONS
+    order = np.lexsort((columns["frame"], columns["sequence"]))
+    tracks = np.zeros(len(order), dtype=np.int64)
+    for row in order.tolist():
+        key = (str(columns["sequence"][row]), int(columns["track_id"][row]))
+        if key not in ids or random.random() < share:
+            ids[key] = row
+        tracks[row] = ids[key]
+    return columns | {"track_id": tracks}
+
+
+HONEST: dict[str, Callable[[], tuple[Columns, Columns]]] = {
+    "right": lambda: (TRUTH, DETECTIONS),
+    "every tenth match is a switch": lambda: (TRUTH, switching(0.1)),
+    "every third match is a switch": lambda: (TRUTH, switching(0.3)),
+    "half is missed": lambda: traffic(recall=0.5, frames=60, speed_px=3.0),
+    "fast and inexact": lambda: traffic(noise_px=15.0, speed_px=30.0),
+    "every fifth frame": lambda: (
+        rows_where(TRUTH, TRUTH["frame"] % 5 == 0),
+        rows_where(DETECTIONS, DETECTIONS["frame"] % 5 == 0),
+    ),
+}
+
+
+@pytest.mark.parametrize("name", HONEST)
+def test_a_bad_tracker_is_not_doubted(name: str) -> None:
+    assert found_in("clear", *HONEST[name]()) == []

@@ -11,6 +11,7 @@ from vidscore_evaluators.plausibility._mixed_labels import MixedLabels, mixed_la
 from vidscore_evaluators.plausibility._overlaps import sample_of
 from vidscore_evaluators.plausibility._rankings import Inverted, inverted_confidences
 from vidscore_evaluators.plausibility._readings import Finding, View, best_finding
+from vidscore_evaluators.plausibility._sequences import SequenceFinding, sequence_findings
 from vidscore_evaluators.plausibility._track_ids import ChangingIds, changing_ids
 
 
@@ -20,18 +21,21 @@ class Judgement(Struct, frozen=True):
     Attributes:
         finding: The reading that fits best, if it fits much better than the one at hand.
         labels: Labels that are mixed up.
+        sequences: Where no reading fits all sequences better, those which one fits better alone.
         inverted: That the less confident detections are the right ones.
         ids: That objects have another track id in every other frame.
     """
 
     finding: Finding | None = None
     labels: MixedLabels | None = None
+    sequences: tuple[SequenceFinding, ...] = ()
     inverted: Inverted | None = None
     ids: ChangingIds | None = None
 
 
 @lru_cache(maxsize=4)
 def judge_sample(
+    names: tuple[str, ...],
     blocks: bytes,
     numbers: bytes,
     width: int,
@@ -43,7 +47,8 @@ def judge_sample(
     """What a sample shows; judged once for evaluators, and live reports, that see the same.
 
     Args:
-        blocks: Block of each row of the sample's table.
+        names: Names of blocks, in ascending order.
+        blocks: Block of each row of the sample's table, an index of `names`.
         numbers: Its number keys.
         width: How many a row has.
         points: Whether both sides are points.
@@ -57,9 +62,11 @@ def judge_sample(
     # Numbers that no image has may overflow; the results are then no finding.
     with np.errstate(all="ignore"):
         view = View.of(sample)
+        finding = best_finding(view, plain)
         return Judgement(
-            finding=best_finding(view, plain),
+            finding=finding,
             labels=mixed_labels(sample, view.pairing, view.overlaps),
+            sequences=() if finding else sequence_findings(view, names, plain),
             inverted=inverted_confidences(view, labelled=labelled),
             ids=changing_ids(view),
         )

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from functools import cached_property
+from typing import Any
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from vidscore_evaluators.arrays import (
     BoolArray,
@@ -66,6 +67,28 @@ class Sample(Struct, frozen=True, eq=False):
         """(K,) frames that the next one of the sample follows in its video."""
         follows = (np.diff(self.blocks) == 0) & (np.diff(self.numbers) == 1)
         return np.flatnonzero(follows)
+
+    def take_frames(self, frames: IntArray) -> Sample:
+        """Some of the frames, ascending."""
+        counts = [np.diff(starts)[frames] for starts in self.starts]
+        rows = [
+            expand_runs(starts[frames], count)
+            for starts, count in zip(self.starts, counts, strict=True)
+        ]
+
+        def both(columns: tuple[FloatArray, FloatArray] | None) -> Any:
+            return columns and tuple(map(np.take, columns, rows, (0, 0)))
+
+        return structs.replace(
+            self,
+            blocks=self.blocks[frames],
+            numbers=self.numbers[frames],
+            starts=tuple(map(starts_from_counts, counts)),
+            boxes=both(self.boxes),
+            labels=both(self.labels),
+            confidences=both(self.confidences),
+            tracks=both(self.tracks),
+        )
 
 
 def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:

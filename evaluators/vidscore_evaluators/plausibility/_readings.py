@@ -194,7 +194,7 @@ def _otherwise_read(view: View, plain: tuple[bool, bool]) -> Iterator[Finding]:
                 then = view.pairing.fit(*sides)
                 fits = by is None or max(then.means) > _LEAST_FIT_OF_SCALE
                 if fits and _rises(view.now, then) and _is_no_chance(view, sides, then):
-                    yield _finding(code, side, view, then, view.pairing, by)
+                    yield finding_of(code, side, view, then, view.pairing, by)
 
 
 def _placed(view: View) -> Iterator[Finding]:
@@ -210,7 +210,7 @@ def _placed(view: View) -> Iterator[Finding]:
         far = view.far.fit(view.boxes[0], found.boxes)
         before = max(*view.now.shares(LIES_ON), *far.shares(LIES_ON))
         if _rises(view.now, then) and max(then.shares(LIES_ON)) >= before + _LEAST_MORE_PLACED:
-            finding = _finding(found.code, Side.DETECTIONS, view, then, view.pairing)
+            finding = finding_of(found.code, Side.DETECTIONS, view, then, view.pairing)
             yield structs.replace(finding, extent=found.extent, offset=found.offset)
 
 
@@ -278,7 +278,7 @@ def _shifted(view: View) -> Iterator[Finding]:
             pairing = Pairing(view.sample, before + truth, before + detections)
             then = pairing.fit(*view.boxes)
             if _rises(view.now.take(pairing), then):
-                yield _finding(code, Side.DETECTIONS, view, then, pairing)
+                yield finding_of(code, Side.DETECTIONS, view, then, pairing)
 
 
 def _exchanged(view: View) -> Finding | None:
@@ -329,7 +329,7 @@ def _unrelated(view: View) -> Finding | None:
             pairs.append((now.shares(LIES_ON), far.shares(LIES_ON)))
         if any(max(here) > 1.25 * max(elsewhere) for here, elsewhere in pairs):
             return None
-    return _finding(UNRELATED, Side.DETECTIONS, view, now, view.pairing)
+    return finding_of(UNRELATED, Side.DETECTIONS, view, now, view.pairing)
 
 
 def _rises(now: Fit, then: Fit) -> bool:
@@ -339,7 +339,7 @@ def _rises(now: Fit, then: Fit) -> bool:
     return count > 0 and max(rises) >= max(LEAST_RISE, _CHANCE / count**0.5) and min(rises) > -0.02
 
 
-def _finding(
+def finding_of(
     code: str, side: Side, view: View, then: Fit, pairing: Pairing, scale: Scale | None = None
 ) -> Finding:
     """The finding, with the frame in which a box of the truth gains most as its example."""

@@ -15,6 +15,7 @@ from vidscore_evaluators.plausibility._judging import Judgement, judge_sample
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels
 from vidscore_evaluators.plausibility._rankings import Inverted
 from vidscore_evaluators.plausibility._readings import GREATEST_SHARE, Finding
+from vidscore_evaluators.plausibility._sequences import SequenceFinding
 from vidscore_evaluators.plausibility._track_ids import ChangingIds
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
 from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence, label_number
@@ -112,6 +113,7 @@ def sample_warnings(
         yield _mixed(input_summary, judged.labels, counts[Side.DETECTIONS])
     if judged.finding is not None:
         yield _reading(table, judged.finding, counts)
+    yield from _by_sequence(table, judged.sequences)
     if ranked and judged.inverted is not None:
         yield _inverted(judged.inverted, counts[Side.DETECTIONS])
     if tracked and judged.ids is not None:
@@ -174,6 +176,7 @@ def _judged(table: Table, arities: Sequence[Sequence[int]], *, labelled: bool) -
     if (truth == POINT) != (detections == POINT) or {truth, detections} - ARITIES.keys():
         return Judgement()
     return judge_sample(
+        table.vocabulary,
         table.codes("block").tobytes(),
         np.ascontiguousarray(table.numbers).tobytes(),
         table.numbers.shape[1],
@@ -214,6 +217,25 @@ def _reading(table: Table, finding: Finding, counts: Mapping[Side, int]) -> Repo
     how, advice = _READINGS[finding.code]
     message = f"{_fitting(finding, how)}, for example in {place_name(example)}; {advice}"
     return ReportWarning(finding.code, message, counts[finding.side], example)
+
+
+def _by_sequence(table: Table, found: Sequence[SequenceFinding]) -> Iterator[ReportWarning]:
+    """A warning for each reading that fits some sequences better, and not the others."""
+    by_code: dict[str, list[SequenceFinding]] = {}
+    for entry in found:
+        by_code.setdefault(entry.finding.code, []).append(entry)
+    for code, entries in by_code.items():
+        finding, (how, advice) = entries[0].finding, _READINGS[code]
+        example = _example(table, finding.block, finding.frame, finding.side)
+        names = [named("/".join(filter(None, entry.sequence))) for entry in entries]
+        rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
+        yield ReportWarning(
+            code,
+            f"{_fitting(finding, how)}, in {', '.join(names[:NAMES_SHOWN])}{rest} alone: other "
+            f"sequences fit as they are; for example in {place_name(example)}; {advice}",
+            sum(entry.boxes for entry in entries),
+            example,
+        )
 
 
 def _inverted(found: Inverted, count: int) -> ReportWarning:

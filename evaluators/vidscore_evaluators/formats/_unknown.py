@@ -109,8 +109,9 @@ def nearest_format(
         return _nearest_of_folder(path, formats, recognise)
     head = read_head(path, DATA)
     guess = guess_file(head)
-    if neovision2.looks_like_header(head):
-        guess = Unknown("one CSV file of Neovision2", f"give the folder {path.parent.parent}")
+    if isinstance(guess, str) and neovision2.looks_like_header(head):
+        root = path.absolute().parent.parent
+        guess = Unknown("one CSV file of Neovision2", f"give the folder {root}")
     if guess == yolo.NAME:
         guess = ONE_YOLO_FILE
     if isinstance(guess, Unknown):

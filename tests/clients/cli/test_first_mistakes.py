@@ -8,6 +8,7 @@ from __future__ import annotations
 import codecs
 import gzip
 import json
+import tarfile
 from pathlib import Path
 from typing import Any
 
@@ -231,6 +232,21 @@ def test_one_table_of_neovision2_names_its_folder(tmp_path: Path) -> None:
         result = run("validate", str(tmp_path / name))
         assert result.exit_code == 1
         assert said in result.stdout
+
+
+def test_one_table_in_the_working_directory_names_the_folder_above_its_domain(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _write(tmp_path, {"neo/Tower/1.csv": NEOVISION})
+    monkeypatch.chdir(tmp_path / "neo" / "Tower")
+    assert f"give the folder {tmp_path}/neo" in run("validate", "1.csv").stdout
+
+
+def test_a_tar_archive_of_neovision2_is_an_archive(tmp_path: Path) -> None:
+    _write(tmp_path, {"neo/Tower/1.csv": NEOVISION})
+    with tarfile.open(tmp_path / "neo.tar", "w", format=tarfile.GNU_FORMAT) as archive:
+        archive.add(tmp_path / "neo" / "Tower" / "1.csv", "1.csv")
+    assert "neo.tar: a tar archive" in run("validate", str(tmp_path / "neo.tar")).stdout
 
 
 def test_the_folder_of_one_ground_truth_is_its_sequence(tmp_path: Path) -> None:

@@ -85,7 +85,9 @@ def test_criterion_takes_a_file_for_its_output(tmp_path: Path) -> None:
         (("ranking", "spotgeo", "--truth", "t", "--system", "=x"), "expected PATH or NAME=PATH"),
         (("ranking", "spotgeo", "--truth", "t", "--system", "x", "--system", "x"), "already"),
         (("ranking", "spotgeo", "--truth", "t", "--system", "x", "--pictures", "/no/such"),
-         "there is no folder"),
+         "there is no folder /no"),
+        (("ranking", "spotgeo", "--truth", "t", "--system", "x", "--pictures", __file__),
+         "test_trust.py is no folder"),
     ],
 )  # fmt: skip
 def test_a_mistake_on_the_command_line_is_a_usage_error(
@@ -117,9 +119,8 @@ def test_consistency_as_json_has_sets_and_dissimilarities() -> None:
 
 
 def test_ranking_examines_systems_and_draws_pictures(data: Path, tmp_path: Path) -> None:
-    """Two systems, one perfect, by two evaluators: ranks, sweeps, distances and SVG files."""
+    """Two systems, one perfect, by two evaluators: ranks, distances, a new folder of SVG files."""
     pictures = tmp_path / "pictures"
-    pictures.mkdir()
     result = run(
         "trust", "ranking", "spotgeo", "f1", "--set", "f1.base=euclidean",
         "--truth", str(data / "truth.json"), "--system", str(data / "detections.json"),

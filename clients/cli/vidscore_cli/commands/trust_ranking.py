@@ -150,7 +150,7 @@ class RankingExamination(Struct, frozen=True):
     "--pictures",
     metavar="FOLDER",
     type=click.Path(),
-    help="Write an SVG picture of the ranks over each parameter to this folder.",
+    help="Write an SVG picture of the ranks over each parameter to this folder; it may be new.",
 )
 @form_options()
 @all_faults_option()
@@ -243,6 +243,7 @@ def _deliver(document: Document, typed: RankingExamination) -> None:
     from vidscore_evaluators.trust.tables import ranking_pictures, ranking_tables
 
     if typed.pictures is not None:
+        Path(typed.pictures).mkdir(exist_ok=True)
         for name, picture in ranking_pictures(document):
             write_atomically(Path(typed.pictures) / name, picture.encode())
     if typed.format_ == "json":
@@ -274,8 +275,13 @@ def _system_paths(typed: Sequence[str]) -> dict[str, str]:
 
 
 def _check_folder(pictures: str | None) -> None:
-    if pictures is not None and not Path(pictures).is_dir():
-        raise click.BadParameter(f"there is no folder {pictures}", param_hint="--pictures")
+    """Refuse what is no folder and cannot be made one before any work is done."""
+    if pictures is None or Path(pictures).is_dir():
+        return
+    folder = Path(pictures).resolve()
+    found = f"{folder} is no folder" if folder.exists() else f"there is no folder {folder.parent}"
+    if folder.exists() or not folder.parent.is_dir():
+        raise click.BadParameter(found, param_hint="--pictures")
 
 
 def _read_sides(

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from itertools import groupby
+from itertools import groupby, pairwise
 
 from rich.console import ConsoleRenderable, Group, RenderableType
 from rich.table import Table
@@ -122,7 +122,8 @@ def _explained(bounds: Bounds) -> str:
     if not bounds.grid:
         return bounds.description
     steps = [_value(step) for step in bounds.grid]
-    if len(steps) > 4:
+    gaps = {round(last - first, 9) for first, last in pairwise(bounds.grid)}
+    if len(steps) > 4 and len(gaps) == 1:
         steps[2:-1] = ["..."]
     return f"{bounds.description} Swept over {', '.join(steps)}."
 

@@ -39,6 +39,12 @@ def test_one_evaluator_shows_parameters_with_default_unit_and_bounds() -> None:
     assert "number > 0" in line
 
 
+def test_values_of_a_sweep_are_left_out_only_where_the_steps_are_equal() -> None:
+    shown = run("evaluators", "spotgeo").output
+    assert "Swept over 4, 5, 6, 8, 10, 12, 15, 20." in shown
+    assert "Swept over 0, 1, ..., 6." in shown
+
+
 def test_one_evaluator_shows_measures_with_unit_range_and_direction() -> None:
     lines = run("evaluators", "spotgeo").output.splitlines()
     f1 = next(line for line in lines if line.strip().startswith("f1 "))

@@ -424,7 +424,7 @@ class _Checker:
             try:
                 created.extend(evaluators_of(entry, specification))
             except UnknownEvaluatorError as error:
-                self._fault(entry.name[:80], str(error), f"{path}.name")
+                self._fault(str(error)[:500], "", f"{path}.name")
             except ParameterError as error:
                 self._move(error, f"{path}.parameters")
         for fault in repeated_evaluators(created):

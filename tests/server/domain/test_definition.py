@@ -205,6 +205,13 @@ def test_a_parameter_that_is_wrong_is_named_with_its_evaluator() -> None:
     assert _faults(document) == {"evaluators[0].parameters.tau"}
 
 
+def test_an_unknown_evaluator_is_told_in_one_sentence_with_the_one_that_was_meant() -> None:
+    with pytest.raises(SpecificationError) as caught:
+        definition_from_dict({"title": "Dots", "evaluators": [{"name": "spotgo"}]})
+    [fault] = caught.value.faults
+    assert fault.description == "no evaluator is called 'spotgo'; did you mean spotgeo?"
+
+
 def test_a_message_with_an_unknown_enumeration_is_refused() -> None:
     message = write_benchmark(BenchmarkRecord("b", "", None, None, NOON, NOON), _read())
     message.policy.visibility = 77  # type: ignore[assignment]

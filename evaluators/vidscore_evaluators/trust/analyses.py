@@ -79,6 +79,7 @@ def _draws(systems: Sequence[str], drawn: Bootstrap) -> dict[str, Any]:
     return {
         "draws": drawn.draws,
         "coverage": drawn.coverage,
+        "sequences": drawn.sequence_count,
         "intervals": [
             {
                 "system": system,

@@ -13,11 +13,8 @@ from vidscore_evaluators.evaluator import Evaluator, software_versions
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.differences import TOP, Difference, SystemPair, Verdict, system_pairs
-from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS
+from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS, doubt_of_few
 from vidscore_evaluators.trust.systems import Contest
-
-FEW_SEQUENCES = 10
-"""With fewer, intervals say little about other sequences."""
 
 
 class Comparison(Struct, frozen=True):
@@ -172,11 +169,8 @@ def _notes(one: Comparison) -> Iterator[str]:
         f"In brackets: the {100.0 * one.coverage:g} % interval of the difference over "
         f"{one.draws} draws of the {one.sequence_count} sequences, seed {one.seed}."
     )
-    if one.sequence_count < FEW_SEQUENCES:
-        yield (
-            f"{one.sequence_count} sequences are few: intervals from fewer than {FEW_SEQUENCES} "
-            "are often too narrow, and say little about other sequences."
-        )
+    if (doubt := doubt_of_few(one.sequence_count)) is not None:
+        yield doubt
     if any(pair.frames is None for pair in one.pairs):
         yield f"{one.evaluator.name} does not say what became of objects, so no frames are listed."
 

@@ -33,6 +33,9 @@ DRAWS = 1000
 COVERAGE = 0.95
 DRAWS_PER_JOB = 50
 
+FEW_SEQUENCES = 10
+"""With fewer, intervals say little about other sequences."""
+
 _SEQUENCE = "sequence"
 """Name of the key column of sequences, in the tables of all evaluators."""
 
@@ -65,6 +68,7 @@ class Bootstrap(Struct, frozen=True, eq=False):
             for. A system may be in several groups.
         draws: Number of draws.
         coverage: Share of the draws that an interval holds.
+        sequence_count: Sequences that were drawn from.
     """
 
     intervals: tuple[Mapping[Key, Interval], ...]
@@ -72,6 +76,17 @@ class Bootstrap(Struct, frozen=True, eq=False):
     groups: tuple[tuple[int, ...], ...]
     draws: int
     coverage: float
+    sequence_count: int
+
+
+def doubt_of_few(sequence_count: int) -> str | None:
+    """What has to be said of draws of so few sequences; None where they are enough."""
+    if sequence_count >= FEW_SEQUENCES:
+        return None
+    return (
+        f"{sequence_count} sequences are few: intervals from fewer than {FEW_SEQUENCES} "
+        "are often too narrow, and say little about other sequences."
+    )
 
 
 def bootstrap(
@@ -113,7 +128,8 @@ def bootstrap(
         percentile_intervals(values, [draw.values for draw in system], coverage)
         for values, system in zip(overall, by_system, strict=True)
     )
-    return Bootstrap(intervals, above, alike_groups(above, coverage), draws, coverage)
+    groups = alike_groups(above, coverage)
+    return Bootstrap(intervals, above, groups, draws, coverage, len(sequences))
 
 
 def sequence_tallies(evaluator: Evaluator[Any], contest: Contest) -> list[tuple[bytes, ...]]:

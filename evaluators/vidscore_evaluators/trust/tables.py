@@ -28,6 +28,7 @@ from vidscore_evaluators.trust.paper import (
     paper_error,
     paper_indicators,
 )
+from vidscore_evaluators.trust.resampling import doubt_of_few
 from vidscore_evaluators.trust.systems import title_of
 
 HUNDREDTHS = 100.0
@@ -218,6 +219,13 @@ def ranking_tables(document: Part) -> list[TextTable]:
     if len(rankings) > 1:
         tables.append(_distance_table(rankings, document["kendall_distances"]))
     return tables
+
+
+def doubt_of_draws(document: Part) -> str | None:
+    """What has to be said where draws are of few sequences; an older server does not count them."""
+    drawn = [one["bootstrap"] for one in document["rankings"] if one["bootstrap"] is not None]
+    count = drawn[0].get("sequences") if drawn else None
+    return None if count is None else doubt_of_few(count)
 
 
 def ranking_pictures(document: Part) -> Iterator[tuple[str, str]]:

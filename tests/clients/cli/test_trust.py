@@ -151,6 +151,7 @@ def test_ranking_shows_intervals_and_groups_of_several_sequences(data: Path) -> 
     assert result.exit_code == 0, result.stderr
     assert "95% interval" in result.stdout
     assert re.search(r"one +1 .* a\n *other +1 .* a\n", result.stdout)
+    assert "2 sequences are few" in result.stdout
 
 
 def test_ranking_names_the_place_of_what_is_wrong_in_a_file(data: Path) -> None:

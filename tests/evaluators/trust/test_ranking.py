@@ -22,7 +22,12 @@ from vidscore_evaluators.trust.ranking import (
     sweeps,
 )
 from vidscore_evaluators.trust.systems import rank_reports, title_of, with_both_bases
-from vidscore_evaluators.trust.tables import colour_of, rank_picture, ranking_tables
+from vidscore_evaluators.trust.tables import (
+    colour_of,
+    doubt_of_draws,
+    rank_picture,
+    ranking_tables,
+)
 
 
 def test_a_threshold_turns_the_order_where_it_passes_the_overlap() -> None:
@@ -96,10 +101,22 @@ def test_everything_is_asked_of_each_evaluator() -> None:
     assert first["ranks"] == {"sharp": 1, "middling": 2, "blurred": 3}
     assert {sweep["parameter"] for sweep in second["sweeps"]} == {"cutoff", "order"}
     assert first["bootstrap"]["draws"] == 20
+    assert first["bootstrap"]["sequences"] == len(contest.sequences)
     assert first["noise"]["trials"] == 3
     shown = [table.title for table in ranking_tables(document)]
     assert shown[0] == "spotgeo: ranking"
     assert shown[-1].startswith("Normalised Kendall distance")
+
+
+@pytest.mark.parametrize(
+    ("drawn", "doubted"),
+    [({"sequences": 9}, True), ({"sequences": 10}, False), ({"draws": 20}, False), (None, False)],
+)
+def test_draws_of_fewer_than_ten_sequences_are_doubted(
+    drawn: dict[str, int] | None, doubted: bool
+) -> None:
+    """Where they are counted, which servers of earlier versions do not."""
+    assert (doubt_of_draws({"rankings": [{"bootstrap": drawn}]}) is not None) is doubted
 
 
 def test_a_single_sequence_has_no_bootstrap_and_all_else() -> None:

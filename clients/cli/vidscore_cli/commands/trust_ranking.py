@@ -240,7 +240,7 @@ def _examine_there(
 
 
 def _deliver(document: Document, typed: RankingExamination) -> None:
-    from vidscore_evaluators.trust.tables import ranking_pictures, ranking_tables
+    from vidscore_evaluators.trust.tables import doubt_of_draws, ranking_pictures, ranking_tables
 
     if typed.pictures is not None:
         Path(typed.pictures).mkdir(exist_ok=True)
@@ -250,7 +250,9 @@ def _deliver(document: Document, typed: RankingExamination) -> None:
         deliver_json(document, typed.output)
         return
     drawn = any(one["bootstrap"] is not None for one in document["rankings"])
-    deliver_tables(ranking_tables(document), [ALIKE, *NOTES] if drawn else NOTES, typed.output)
+    doubt = doubt_of_draws(document)
+    notes = ([ALIKE] if drawn else []) + ([] if doubt is None else [doubt])
+    deliver_tables(ranking_tables(document), [*notes, *NOTES], typed.output)
 
 
 def _variants(evaluator: Evaluator[Any], settings: dict[str, str]) -> list[Evaluator[Any]]:

@@ -14,7 +14,7 @@ from msgspec.structs import replace
 from vidscore_evaluators.figures.markup import MINUS, number_text
 from vidscore_evaluators.figures.whisker import whisker_svg
 from vidscore_evaluators.trust.systems import title_of
-from vidscore_evaluators.trust.tables import TextTable, ranking_tables
+from vidscore_evaluators.trust.tables import TextTable, doubt_of_draws, ranking_tables
 from vidscore_server.web.site.phrases import value_text
 
 
@@ -51,10 +51,12 @@ class TrustView(Struct, frozen=True):
     Attributes:
         whiskers: Scores with their intervals, a table for each ranking.
         tables: Everything, as the command line writes it.
+        doubt: What has to be said of the intervals; None where sequences are enough.
     """
 
     whiskers: tuple[WhiskerTable, ...]
     tables: tuple[TextTable, ...]
+    doubt: str | None
 
 
 def trust_view(document_json: str) -> TrustView:
@@ -69,7 +71,8 @@ def trust_view(document_json: str) -> TrustView:
         for one in document["rankings"]
         if (table := _whiskers(document["systems"], one)) is not None
     )
-    return TrustView(whiskers, tuple(map(_for_page, ranking_tables(document))))
+    tables = tuple(map(_for_page, ranking_tables(document)))
+    return TrustView(whiskers, tables, doubt_of_draws(document))
 
 
 _NEVER_CERTAIN = {"1.000": "> 0.999", "0.000": "< 0.001"}

@@ -43,6 +43,15 @@ SERVER_ARGUMENTS = {
 }
 """Options by the arguments of the SDK that they become."""
 
+GRPC_FOUND_HTTP = "http1.x server"
+"""In grpc's words where it meets HTTP of version 1."""
+
+SPEAKS_HTTP = (
+    "what is there speaks HTTP, as a site does",
+    "name the address of the server's gRPC port",
+)
+"""What that means, and what to do."""
+
 TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER"}
 """Reasons of the server that blame the command line where evaluators were typed there."""
 
@@ -248,6 +257,8 @@ def _without_grpc_talk(text: str) -> str:
     """The cause alone where grpc lists every address that it tried."""
     if "WRONG_VERSION_NUMBER" in text:
         return "what is there does not encrypt; leave --tls and its files out"
+    if GRPC_FOUND_HTTP in text:
+        return "; ".join(SPEAKS_HTTP)
     distrusted = re.search("CERTIFICATE_VERIFY_FAILED: ([^:]+)", text)
     if distrusted is not None:
         return f"its certificate is not trusted: {distrusted[1]}; vidscore doctor says what to do"

@@ -9,6 +9,8 @@ from collections.abc import Iterator
 from contextlib import closing
 from datetime import datetime, timedelta
 from pathlib import Path
+from socketserver import BaseRequestHandler, TCPServer
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -89,6 +91,8 @@ def test_a_token_that_does_not_hold_fails_its_step_alone(site: tuple[str, str]) 
     failed = {name for name, status in statuses(findings).items() if status == "failed"}
     assert failed == {"token"}
     assert findings["version"]["status"] == "ok"
+    # It works beside the running server, too.
+    assert findings["token"]["advice"].endswith("make one: vidscore init --store FILE")
 
 
 def test_a_port_at_which_nobody_listens_fails_the_connection() -> None:
@@ -98,6 +102,27 @@ def test_a_port_at_which_nobody_listens_fails_the_connection() -> None:
     assert code == 3
     assert "Connection refused" in findings["connection"]["found"]
     assert {findings[name]["status"] for name in STEPS[2:]} == {"skipped"}
+
+
+class Refusing(BaseRequestHandler):
+    """Answers as a server of HTTP does to what is none."""
+
+    def handle(self) -> None:
+        self.request.recv(100)
+        self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
+
+
+def test_a_port_that_speaks_http_is_told_as_that() -> None:
+    with TCPServer(("127.0.0.1", 0), Refusing) as site:
+        Thread(target=site.serve_forever, daemon=True).start()
+        address = f"127.0.0.1:{site.server_address[1]}"
+        code, findings = told(address)
+        result = run("health", "--server", address)
+        site.shutdown()
+    assert (code, findings["server"]["found"]) == (3, "what is there speaks HTTP, as a site does")
+    assert findings["server"]["advice"] == "name the address of the server's gRPC port"
+    assert result.exit_code == 3
+    assert "as a site does; name the address" in result.stderr
 
 
 def test_a_name_that_is_unknown_fails_the_address() -> None:

@@ -21,6 +21,7 @@ from vidscore_cli.diagnosis import (
     write_findings,
 )
 from vidscore_cli.options import NumberRange, format_option, server_options
+from vidscore_cli.remote import GRPC_FOUND_HTTP, SPEAKS_HTTP
 from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
 
@@ -181,6 +182,8 @@ class _ServerChecks:
             advice = "update the server, or ask with a vidscore of its version"
             raise StepFailedError("does not know this question: it is older", advice) from None
         except sdk.VidscoreError as error:
+            if GRPC_FOUND_HTTP in error.message:
+                raise StepFailedError(*SPEAKS_HTTP) from None
             raise StepFailedError(error.message, _answer_advice(self._server)) from None
         if self._told is None:
             return Passed("answers nobody without a token that holds")
@@ -254,8 +257,8 @@ class _ServerChecks:
     def token(self) -> Passed:
         if self._token_refused:
             advice = (
-                "ask an organiser for a token, or as the server's operator make one while it is "
-                "stopped: vidscore init --store"
+                "ask an organiser for a token, or as the server's operator make one: "
+                "vidscore init --store FILE"
             )
             found = "unknown, ended or revoked"
             raise StepFailedError(found, advice, ExitCode.REFUSED)

@@ -49,6 +49,7 @@ PAGES = (
     "/organise",
     f"/organise{PAGE}",
     f"/organise{PAGE}/truth",
+    "/organise/benchmarks/kept",
     "/organise/tokens",
     "/organise/invitations",
     "/organise/audit",
@@ -82,10 +83,20 @@ def _compete(made: Competition) -> None:
         client.benchmarks.upload_truth("long", [frames_of(PLANTED)], complete=True)
         client.tokens.create("participant", team="x" * 60, comment=RUN)
         client.invitations.create([NAME], comment=RUN)
+        _keep_back(client, definition)
     with made.client("red") as client, client.submit("long", NAME, title=RUN) as stream:
         stream.send_batch(frames_of(PLANTED, shift=1.5))
         stream.seal()
         client.submissions.wait(stream.submission, timeout_s=300)
+
+
+def _keep_back(client: Any, definition: dict[str, Any]) -> None:
+    """A benchmark whose private sequence and whose revision's comment are words without an end."""
+    policy = definition["policy"] | {"private_sequences": [RUN * 3]}
+    sequences = [{"name": name} for name in (*SEQUENCES, RUN * 3)]
+    client.benchmarks.create("kept", definition | {"policy": policy, "sequences": sequences})
+    truth, comment = [frames_of(PLANTED)], ADDRESS * 2
+    client.benchmarks.upload_truth("kept", truth, complete=False, comment=comment)
 
 
 @pytest.fixture(scope="module")

@@ -384,6 +384,7 @@ def policy_warnings(definition: Definition) -> list[str]:
         *_small_truth(definition),
         *_shown_outcomes(definition),
         *_never_final(definition),
+        *_told_private(definition),
         *_released_curves(definition),
     ]
 
@@ -422,6 +423,16 @@ def _never_final(definition: Definition) -> Iterator[str]:
         yield (
             "there are private sequences but no close_time: until the benchmark closes no score "
             "over them is released, and there is no final order"
+        )
+
+
+def _told_private(definition: Definition) -> Iterator[str]:
+    policy = definition.policy
+    if policy.keeps_private and (policy.shown is Visibility.LIVE or policy.shows_own_outcomes):
+        cause = "outcomes = 'own'" if policy.shows_own_outcomes else "visibility = 'live'"
+        yield (
+            f"{cause} tells teams which sequences are private: those of which their submissions "
+            "have no score or outcome"
         )
 
 

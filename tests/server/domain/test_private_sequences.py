@@ -242,6 +242,23 @@ async def test_an_organiser_is_warned_of_private_sequences_that_are_never_shown(
     assert any("no close_time" in text for text in created.warnings)
 
 
+async def test_an_organiser_is_warned_where_teams_see_which_sequences_are_private(
+    hosted: Hosted,
+) -> None:
+    """Their scores, or outcomes, are those that a team's submission has none of."""
+    policies: dict[str, dict[str, object]] = {
+        "own": {"visibility": FINAL, "outcomes": benchmark_pb2.OUTCOMES_SHOWN_OWN},
+        "live": {"visibility": LIVE},
+        "final": {"visibility": FINAL},
+    }
+    found = {}
+    for name, policy in policies.items():
+        made = dots(private_sequences=["a"], **policy)
+        created = await hosted.organiser.create(made, name)
+        found[name] = any("which sequences are private" in text for text in created.warnings)
+    assert found == {"own": True, "live": True, "final": False}
+
+
 # --- the noise of bootstrap ----------------------------------------------------------------------
 
 

@@ -1,4 +1,4 @@
-"""Detections that are mirrored, y counted from below or x from the right, or that are moved.
+"""Detections that are mirrored, y counted from below or x from the right, moved, or scaled.
 
 How large the image is need not be known: objects and mirrored detections are one sum apart, objects
 and moved ones one difference.
@@ -6,10 +6,11 @@ and moved ones one difference.
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.plausibility._overlaps import POINT_REACH, Pairing
@@ -33,6 +34,29 @@ _MIRRORED = ("reads_x_from_the_right", "reads_y_from_below")
 _MOVED = "reads_from_another_origin"
 """Codes of the readings: by axis, x first, for mirrored ones."""
 
+_SCALED, _NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"
+
+_ANOTHER_SCALE = 1.2
+"""Scales that differ by less are no other reading."""
+
+_ALL_BUT_FEW = 0.99
+
+GREATEST_SHARE = 1.5
+"""Coordinates that are hardly ever greater are shares of the image."""
+
+
+class Scale(Struct, frozen=True):
+    """What coordinates are multiplied by, and whether they look like shares of the image."""
+
+    code: str
+    across: float
+    down: float
+
+    @property
+    def factors(self) -> FloatArray:
+        """(4,) factors of the coordinates of a box."""
+        return np.array([self.across, self.down, self.across, self.down])
+
 
 class Placed(Struct, frozen=True):
     """Detections in another place.
@@ -42,15 +66,61 @@ class Placed(Struct, frozen=True):
         boxes: (N, 4) upright boxes.
         extent: What x or y is taken from, where they are mirrored: width or height of the image.
         offset: What is added to x and y, where they are moved.
+        scale: What they are multiplied by before, where they are of another scale, too.
     """
 
     code: str
     boxes: FloatArray
     extent: float | None = None
     offset: tuple[float, float] | None = None
+    scale: Scale | None = None
 
 
-class Alike:
+def places_of(
+    pairing: Pairing, boxes: tuple[FloatArray, FloatArray], *, points: bool
+) -> Iterator[Placed]:
+    """The detections mirrored, moved, or scaled alike both ways and moved.
+
+    The last is how they lie in a square that an image was scaled into, with borders.
+
+    Args:
+        pairing: Both sides, frame by frame.
+        boxes: Upright boxes of the truth and of the detections.
+        points: Whether they are points.
+    """
+    truth, detections = boxes
+    yield from _Alike(pairing, truth, detections, points=points).placed()
+    scale = scale_of(detections, truth)
+    if scale is not None:
+        for factor in (scale.across, scale.down):
+            alike = _Alike(pairing, truth, detections * factor, points=points)
+            for place in alike.moved():
+                yield structs.replace(
+                    place, code=scale.code, scale=Scale(scale.code, factor, factor)
+                )
+
+
+def scale_of(boxes: FloatArray, other: FloatArray) -> Scale | None:
+    """What makes boxes span as much as those of the other side; None where that is like now."""
+    mine, theirs = _reach(boxes), _reach(other)
+    if not ((mine > 0).all() and (theirs > 0).all()):
+        return None
+    across, down = (theirs / mine).tolist()
+    normalised = [bool((reach <= GREATEST_SHARE).all()) for reach in (mine, theirs)]
+    changes = (across, down, *(mine / theirs).tolist())
+    if normalised[1] or max(changes) < _ANOTHER_SCALE or not math.isfinite(max(changes)):
+        return None
+    return Scale(_NORMALISED if normalised[0] else _SCALED, across, down)
+
+
+def _reach(boxes: FloatArray) -> FloatArray:
+    """(2,) how far boxes reach across and down, all but the farthest hundredth."""
+    last = int(_ALL_BUT_FEW * (len(boxes) - 1))
+    reach: FloatArray = np.partition(boxes[:, 2:], last, axis=0)[last]
+    return reach
+
+
+class _Alike:
     """Pairs of an object and a detection of its frame that are about as large as each other.
 
     Args:
@@ -80,7 +150,7 @@ class Alike:
     def placed(self) -> Iterator[Placed]:
         """Detections mirrored either way, or moved, where many may then lie on an object."""
         yield from self._mirrored()
-        yield from self._moved()
+        yield from self.moved()
 
     def _mirrored(self) -> Iterator[Placed]:
         differences = np.abs(self._theirs - self._mine) <= _NEAR * self._sizes
@@ -96,7 +166,8 @@ class Alike:
                     boxes[:, axis::2] = extent - self._detections[:, axis::2][:, ::-1]
                     yield Placed(_MIRRORED[axis], boxes, extent=extent)
 
-    def _moved(self) -> Iterator[Placed]:
+    def moved(self) -> Iterator[Placed]:
+        """Detections moved, as `placed` has them."""
         if len(self._mine) < _LEAST_PAIRS:
             return
         away, widths = self._mine - self._theirs, _WINDOW * np.median(self._sizes, axis=0)

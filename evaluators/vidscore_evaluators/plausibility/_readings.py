@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Iterator
 from functools import cached_property
 
@@ -13,7 +12,7 @@ from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.plausibility._overlaps import LIES_ON, Fit, Pairing, Sample
-from vidscore_evaluators.plausibility._places import Alike
+from vidscore_evaluators.plausibility._places import Scale, places_of, scale_of
 from vidscore_evaluators.plausibility.sample import FRAMES_PER_BLOCK
 
 LEAST_RISE = 0.1
@@ -28,10 +27,6 @@ _ORDERED = 0.95
 _MARGIN = 0.05
 """Share of the scene's size by which boxes may reach beyond it."""
 
-_ANOTHER_SCALE = 1.2
-"""Scales that differ by less are no other reading."""
-
-_ALL_BUT_FEW = 0.99
 
 _LEAST_MORE_LIE = 0.05
 """Least increase of the share of boxes that lie on others, where chance may explain the rise."""
@@ -41,9 +36,6 @@ _LIE_ALREADY, _LEAST_MORE_PLACED = 0.5, 0.3
 
 _LEAST_FIT_OF_SCALE = 0.3
 """Least fit of a scale that is reported: it is only estimated from what boxes span."""
-
-GREATEST_SHARE = 1.5
-"""Coordinates that are hardly ever greater are shares of the image."""
 
 _STEADY, _UNSTEADY = 0.85, 0.6
 """Share of neighbouring frames with as many boxes: at least for objects, at most for detections."""
@@ -59,19 +51,6 @@ _HARDLY = 0.1
 
 _LEAST_UNRELATED = 20
 """Least boxes of each side for this finding."""
-
-
-class Scale(Struct, frozen=True):
-    """What coordinates are multiplied by, and whether they look like shares of the image."""
-
-    code: str
-    across: float
-    down: float
-
-    @property
-    def factors(self) -> FloatArray:
-        """(4,) factors of the coordinates of a box."""
-        return np.array([self.across, self.down, self.across, self.down])
 
 
 class Finding(Struct, frozen=True):
@@ -127,7 +106,6 @@ _OF_BOXES: dict[str, Reading] = {
 _SMALLER = ("reads_as_corners", "reads_centres_as_corners")
 """Readings under which boxes are much smaller than as they were read."""
 
-SCALED, NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"
 EARLIER, LATER = "reads_one_frame_earlier", "reads_one_frame_later"
 EXCHANGED = "reads_sides_exchanged"
 UNRELATED = "nothing_overlaps"
@@ -196,7 +174,7 @@ def _otherwise_read(view: View, plain: tuple[bool, bool]) -> Iterator[Finding]:
         candidates: list[tuple[str, FloatArray, Scale | None]] = [
             (code, np.stack(reading(*given.T), axis=1), None) for code, reading in readings.items()
         ]
-        scale = _scale(view.boxes[index], other)
+        scale = scale_of(view.boxes[index], other)
         if scale is not None:
             candidates.append((scale.code, given * scale.factors, scale))
         least_inside = _inside(view.boxes[index], other) - 0.02
@@ -216,13 +194,12 @@ def _placed(view: View) -> Iterator[Finding]:
     """
     if max(view.now.shares(LIES_ON)) > _LIE_ALREADY:
         return
-    alike = Alike(view.pairing, *view.boxes, points=view.sample.points)
-    for found in alike.placed():
+    for found in places_of(view.pairing, view.boxes, points=view.sample.points):
         then = view.pairing.fit(view.boxes[0], found.boxes)
         far = view.far.fit(view.boxes[0], found.boxes)
         before = max(*view.now.shares(LIES_ON), *far.shares(LIES_ON))
         if _rises(view.now, then) and max(then.shares(LIES_ON)) >= before + _LEAST_MORE_PLACED:
-            finding = finding_of(found.code, Side.DETECTIONS, view, then, view.pairing)
+            finding = finding_of(found.code, Side.DETECTIONS, view, then, view.pairing, found.scale)
             yield structs.replace(finding, extent=found.extent, offset=found.offset)
 
 
@@ -252,26 +229,6 @@ def _inside(boxes: FloatArray, other: FloatArray) -> float:
     margin = _MARGIN * (greatest - least) + 1.0
     inside = (boxes[:, :2] >= least - margin) & (boxes[:, 2:] <= greatest + margin)
     return float(inside.all(axis=1).mean())
-
-
-def _scale(boxes: FloatArray, other: FloatArray) -> Scale | None:
-    """What makes boxes span as much as those of the other side; None where that is like now."""
-    mine, theirs = _reach(boxes), _reach(other)
-    if not ((mine > 0).all() and (theirs > 0).all()):
-        return None
-    across, down = (theirs / mine).tolist()
-    normalised = [bool((reach <= GREATEST_SHARE).all()) for reach in (mine, theirs)]
-    changes = (across, down, *(mine / theirs).tolist())
-    if normalised[1] or max(changes) < _ANOTHER_SCALE or not math.isfinite(max(changes)):
-        return None
-    return Scale(NORMALISED if normalised[0] else SCALED, across, down)
-
-
-def _reach(boxes: FloatArray) -> FloatArray:
-    """(2,) how far boxes reach across and down, all but the farthest hundredth."""
-    last = int(_ALL_BUT_FEW * (len(boxes) - 1))
-    reach: FloatArray = np.partition(boxes[:, 2:], last, axis=0)[last]
-    return reach
 
 
 def _shifted(view: View) -> Iterator[Finding]:

@@ -13,8 +13,9 @@ from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side
 from vidscore_evaluators.arrays import run_starts
 from vidscore_evaluators.plausibility._judging import Judgement, judge_sample
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels
+from vidscore_evaluators.plausibility._places import GREATEST_SHARE
 from vidscore_evaluators.plausibility._rankings import Inverted
-from vidscore_evaluators.plausibility._readings import GREATEST_SHARE, Finding
+from vidscore_evaluators.plausibility._readings import Finding
 from vidscore_evaluators.plausibility._sequences import SequenceFinding
 from vidscore_evaluators.plausibility._track_ids import ChangingIds
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
@@ -273,8 +274,11 @@ def _fitting(finding: Finding, how: str) -> str:
         return f"{side} fit {how} (mean best overlap {now}, estimated from {frames})"
     if finding.scale is not None:
         factors = (finding.scale.across, finding.scale.down)
-        how = how.format(scale="x times about {:.3g} and y times {:.3g}".format(*factors))
-    if finding.offset is not None:
+        scale = "x times about {:.3g} and y times {:.3g}".format(*factors)
+        if finding.offset is not None:
+            scale += ", then {:+.4g} to x and {:+.4g} to y".format(*finding.offset)
+        how = how.format(scale=scale)
+    elif finding.offset is not None:
         how = how.format(offset=finding.offset)
     if finding.extent is not None:
         how = how.format(extent=finding.extent)

@@ -93,6 +93,34 @@ def test_detections_of_a_part_of_the_image_are_doubted_with_where_it_begins(
     assert [float(part) for part in offset.groups()] == pytest.approx([-by[0], -by[1]], abs=3.0)
 
 
+@pytest.mark.parametrize(
+    ("side_px", "code"), [(640, "reads_at_another_scale"), (1, "reads_as_shares_of_the_image")]
+)
+@pytest.mark.parametrize("turned", [False, True])
+def test_detections_in_a_square_with_borders_are_doubted_with_what_leads_back(
+    side_px: int, code: str, turned: bool
+) -> None:
+    """A detector's input: the image scaled into a square, in the middle of its shorter side."""
+    truth, found = traffic()
+    factor = side_px / WIDTH
+    border = (side_px - HEIGHT * factor) / 2
+    sides = [truth, shifted(scaled(found, factor, factor), 0.0, border)]
+    if turned:  # a portrait
+        sides = [
+            with_boxes(side, *(side[name] for name in ("y1", "x1", "y2", "x2"))) for side in sides
+        ]
+    [warning] = score("map", *sides).warnings
+    assert warning.code == code
+    numbers = re.search(
+        r"x times about (\S+) and y times (\S+), then (\S+) to x and (\S+) to y", warning.message
+    )
+    assert numbers is not None
+    across, down, *offset = [float(part) for part in numbers.groups()]
+    assert across == down == pytest.approx(1 / factor, rel=0.02)
+    expected = [0.0, (HEIGHT - WIDTH) / 2]
+    assert offset == pytest.approx(expected[::-1] if turned else expected, abs=20.0)
+
+
 def test_detections_of_something_else_nearby_are_not_said_to_be_moved() -> None:
     """Where nothing moves, a false alarm is as far from the object in every frame."""
     truth, found = (

@@ -32,9 +32,11 @@ from vidscore_cli.options import (
 )
 from vidscore_cli.output import check_output, say, write_atomically
 from vidscore_cli.progress import ProgressBar
+from vidscore_cli.reporting import show_warnings_of
 from vidscore_evaluators.errors import InputError, MissingExtraError
 
 if TYPE_CHECKING:
+    from vidscore_cli.reporting import Locate
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.explanation.material import Material
     from vidscore_evaluators.formats import Pair
@@ -115,11 +117,13 @@ def view(**choices: Any) -> None:
     evaluators = create_evaluators(specification, typed.evaluators, settings)
     with ProgressBar() as bar:
         bar.stage("reading")
-        material, pictures = _material(typed, paths, evaluators, specification, bar)
+        material, pictures, places = _material(typed, paths, evaluators, specification, bar)
         bar.stage("looking at objects")
         viewer = _viewer(typed, material, pictures)
         if typed.output is not None:
             _write(typed, viewer, bar)
+    for name, place_of in places.items():
+        show_warnings_of(material.reports[name], place_of)
     if typed.output is None:
         _serve(typed, viewer)
 
@@ -148,8 +152,8 @@ def _material(
     evaluators: Sequence[Evaluator[Any]],
     specification: BenchmarkSpec,
     bar: ProgressBar,
-) -> tuple[Material, Pictures | None]:
-    """Read and score every system."""
+) -> tuple[Material, Pictures | None, dict[str, Locate]]:
+    """Read and score every system; of each, too, what says where its frames stand."""
     from vidscore_evaluators.explanation.material import Material
     from vidscore_evaluators.input_checks import check_sides
     from vidscore_evaluators.outcome_table import OperatingPoint
@@ -158,6 +162,7 @@ def _material(
 
     reports: dict[str, list[Report]] = {}
     systems = {}
+    places: dict[str, Locate] = {}
     pair: Pair | None = None
     part: Selected | None = None
     for name, path in paths.items():
@@ -170,7 +175,7 @@ def _material(
         except InputError as error:
             raise type(error)([part.pair.locate(fault) for fault in error.faults]) from None
         bar.stage(f"scoring {name}")
-        systems[name] = sides[1]
+        systems[name], places[name] = sides[1], part.pair.place_of
         reports[name] = score_pair(
             part.evaluators, part.pair, part.specification, progress=bar.advance
         )
@@ -179,7 +184,7 @@ def _material(
     contest = Contest.of(part.pair.truth.annotations, systems, part.specification)
     at = OperatingPoint(typed.at_threshold, typed.at_confidence)
     material = Material.of(contest, part.evaluators, reports, at)
-    return material, _pictures(typed, part, pair, specification)
+    return material, _pictures(typed, part, pair, specification), places
 
 
 def _pictures(

@@ -54,6 +54,26 @@ def test_a_file_is_written(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
+def test_warnings_of_each_system_go_to_standard_error(tmp_path: Path) -> None:
+    """As those of `vidscore score`, with the line that they name."""
+    write_street(tmp_path)
+    for name in ("falcon", "mole"):
+        path = tmp_path / f"{name}.csv"
+        path.write_text(path.read_text("utf-8").replace("Car", "cars"), "utf-8")
+    command = [sys.executable, "-m", "vidscore_cli", "view", "f1", *FILES]
+    command += ["--draws", "0", "--output", "report.html"]
+    run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
+    single = ["score", "f1", *FILES[:2], "--detections", "mole.csv", "--format", "json"]
+    scored = subprocess.run(
+        [sys.executable, "-m", "vidscore_cli", *single],
+        cwd=tmp_path, capture_output=True, text=True, timeout=120,
+    )  # fmt: skip
+    assert "cars" in scored.stderr
+    assert run.returncode == 0
+    assert set(scored.stderr.splitlines()) < set(run.stderr.splitlines())
+
+
+@pytest.mark.slow
 def test_the_truth_of_two_systems_may_come_from_a_pipe(tmp_path: Path) -> None:
     write_street(tmp_path)
     command = [sys.executable, "-m", "vidscore_cli", "view", "clear", "--truth", "-", *FILES[2:]]

@@ -8,7 +8,6 @@ overrides the environment, and the environment the file.
 from __future__ import annotations
 
 import dataclasses
-import tomllib
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +17,7 @@ from urllib.parse import urlsplit
 from msgspec import Struct, structs
 
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
+from vidscore_evaluators.formats.manifest import parse_toml
 from vidscore_evaluators.parameters import parameter, parse_parameters
 from vidscore_server.addresses import ListenAddress, parse_address
 
@@ -463,14 +463,13 @@ def _sources(
 
 def _read_file(file: Path) -> dict[str, Any]:
     try:
-        return tomllib.loads(file.read_text(encoding="utf-8"))
+        return parse_toml(file.read_bytes(), str(file), "a file of settings")
     except OSError as error:
         found = error.strerror or "an unreadable file"
-    except UnicodeDecodeError as error:
-        found = f"bytes that are not UTF-8 at {error.start}"
-    except tomllib.TOMLDecodeError as error:
-        found = str(error)
-    raise SettingsError([Fault(found, "a TOML file of settings", source=str(file))])
+        fault = Fault(found, "a TOML file of settings", source=str(file))
+        raise SettingsError([fault]) from None
+    except InputError as error:
+        raise SettingsError(error.faults) from None
 
 
 def _placed(fault: Fault, sources: list[_Source]) -> Fault:

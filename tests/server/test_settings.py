@@ -65,8 +65,10 @@ def test_every_fault_of_every_source_is_reported_with_the_spelling_it_has_there(
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("workers = 1\nx = [", "end of document"),
+        ("workers = 1\nx = [", "line 2: found no TOML"),
         ("workers = \udcff".encode("utf-8", "surrogateescape"), "UTF-8"),
+        (f"workers = {'9' * 5000}", "a number of too many digits"),
+        (f"workers = {'[' * 5000}{']' * 5000}", "arrays or tables that are too deep"),
     ],
 )
 def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | bytes, found: str) -> None:
@@ -75,6 +77,13 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | bytes, 
     with pytest.raises(SettingsError, match=found) as caught:
         load_settings(file)
     assert str(file) in str(caught.value)
+
+
+def test_a_file_that_begins_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    """As editors of Windows write it."""
+    file = tmp_path / "server.toml"
+    file.write_text("workers = 3\n", encoding="utf-8-sig")
+    assert load_settings(file).workers == 3
 
 
 @pytest.mark.parametrize("name", ["missing.toml", "."])

@@ -154,12 +154,12 @@ def read_sites() -> Sites:
 
     path = sites_file()
     try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
+        document = tomllib.loads(path.read_text(encoding="utf-8-sig"))
     except FileNotFoundError:
         return Sites()
     except OSError as error:
         raise SitesFileError(f"{path}: {error.strerror}") from None
-    except ValueError as error:
+    except (ValueError, RecursionError) as error:
         raise SitesFileError(f"{path} is no TOML: {error}") from None
     try:
         by_name = {name: Site(**entry) for name, entry in document.get("sites", {}).items()}

@@ -101,7 +101,7 @@ def parse_document(data: bytes, name: str) -> dict[str, Any]:
     if len(data) > MAXIMUM_BYTES:
         fault = Fault(f"{len(data)} bytes", f"at most {MAXIMUM_BYTES}", source=name)
         raise SpecificationError([fault])
-    return _parse(data, name, "a manifest")
+    return parse_toml(data, name, "a manifest")
 
 
 def write_document(document: Mapping[str, Any]) -> str:
@@ -139,10 +139,20 @@ def read_toml(path: Path, expected: str, maximum_bytes: int) -> dict[str, Any]:
         SpecificationError: If it is no TOML, with line and column, or would take too much.
     """
     limits = ReadLimits(maximum_file_bytes=maximum_bytes)
-    return _parse(read_bytes(path, f"{expected} in TOML", limits), str(path), expected)
+    return parse_toml(read_bytes(path, f"{expected} in TOML", limits), str(path), expected)
 
 
-def _parse(data: bytes, name: str, expected: str) -> dict[str, Any]:
+def parse_toml(data: bytes, name: str, expected: str) -> dict[str, Any]:
+    """What a TOML file of ours says.
+
+    Args:
+        data: Its bytes.
+        name: Its name, for errors.
+        expected: What it is: ``a manifest``.
+
+    Raises:
+        SpecificationError: If it is no TOML, with line and column, or would take too much.
+    """
     import tomllib  # noqa: PLC0415 - few have a manifest
 
     deep = _DEEP_KEY.search(data)  # before it is parsed, which takes time by the square of it

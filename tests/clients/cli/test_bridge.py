@@ -174,6 +174,22 @@ def test_every_fault_of_a_file_of_sources_is_told(environment: Environment, tmp_
         assert f"sources[0].{place}: " in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("value", "found"),
+    [
+        ("9" * 5000, "a number of too many digits"),
+        ("[" * 5000 + "]" * 5000, "arrays or tables that are too deep"),
+    ],
+)
+def test_a_file_of_sources_that_takes_too_much_is_refused(
+    environment: Environment, tmp_path: Path, value: str, found: str
+) -> None:
+    path = tmp_path / "sources.toml"
+    path.write_text(f"sources = {value}\n")
+    result = bridge(environment, "--sources", str(path))
+    assert (result.exit_code, found in result.stderr) == (ExitCode.INPUT, True)
+
+
 def test_two_sources_of_one_file_share_no_spool(environment: Environment, tmp_path: Path) -> None:
     path = tmp_path / "sources.toml"
     spools = (tmp_path / "a.spool", tmp_path / "b.spool", tmp_path / "x" / ".." / "a.spool")

@@ -116,7 +116,11 @@ def test_an_unknown_site_is_a_usage_error_that_names_those_there_are() -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["default = ", "[sites.lab]\ntoken = 'x'", "sites = 3", "[sites.x]\nserver = 4", "\xff"]
+    "text",
+    [
+        *("default = ", "[sites.lab]\ntoken = 'x'", "sites = 3", "[sites.x]\nserver = 4", "\xff"),
+        "sites = " + "[" * 5000,
+    ],
 )
 def test_a_file_that_is_none_is_an_input_error_with_its_path_and_without_its_content(
     text: str, kept: Path

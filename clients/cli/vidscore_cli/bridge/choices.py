@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import math
 import os
-import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -16,6 +15,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds import schema_of_name
 from vidscore_evaluators.feeds.doubts import Doubt
 from vidscore_evaluators.feeds.mapping import FrameMap
+from vidscore_evaluators.formats.manifest import parse_toml
 from vidscore_evaluators.names import name_advice
 
 SPOOL_MEBIBYTES = 64
@@ -75,11 +75,7 @@ def read_sources(path: Path) -> list[SourceChoice]:
         InputError: With everything that is wrong with it.
         OSError: If it cannot be read.
     """
-    try:
-        document = tomllib.loads(path.read_text(encoding="utf-8"))
-    except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
-        fault = Fault(f"no TOML ({error})", "a file of sources", source=str(path))
-        raise InputError([fault]) from None
+    document = parse_toml(path.read_bytes(), str(path), "a file of sources")
     tables = document.get("sources")
     faults = [_fault(key, f"the key {key}", "sources") for key in document if key != "sources"]
     if not isinstance(tables, list) or not tables:

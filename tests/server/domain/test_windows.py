@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, refusal
+from tests.server.domain.test_draining import hosting_of
 from tests.server.scene import points
 
 from vidscore_client._decoding import decode_report
 from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.domain import windows
+from vidscore_server.domain.names import SubmissionName
 
 
 async def watched(client: Client, frames: int) -> pb.WatchSubmissionResponse:
@@ -34,6 +38,42 @@ async def test_a_window_is_over_the_last_frames_that_have_truth(hosted: Hosted) 
         assert [report.value(name) for name in names] == counts
     response = await watched(hosted.organiser, 1)
     assert not response.window_reports
+
+
+async def test_a_window_is_made_anew_once_something_has_come_and_it_has_rested(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    stream = await hosted.red.submission("one")
+    await hosted.red.append(stream, 0, points({1: [(10.0, 20.0)]}))
+    newest, name = hosting_of(hosted).windows.newest, SubmissionName("dots", "one")
+    monkeypatch.setattr(windows, "REST_FACTOR", 0.0)
+    first = await newest(name, 5)
+    assert first is not None
+    assert await newest(name, 5) is first
+    await hosted.red.append(stream, 1, points({2: []}))
+    monkeypatch.setattr(windows, "REST_FACTOR", 1e9)
+    second = await newest(name, 5)
+    assert second is not None
+    assert (first.frame_count, second.frame_count) == (1, 2)
+    await hosted.red.append(stream, 2, points({3: []}))
+    assert await newest(name, 5) is second
+
+
+async def test_the_windows_that_were_looked_at_last_are_kept(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(windows, "MAXIMUM_KEPT", 2)
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.append(await hosted.red.submission("one"), 0, points({1: []}))
+    newest, name = hosting_of(hosted).windows.newest, SubmissionName("dots", "one")
+    of_one, of_two = [await newest(name, size) for size in (1, 2)]
+    assert await newest(name, 1) is of_one
+    await newest(name, 3)  # in the place of the window of two frames
+    assert await newest(name, 1) is of_one
+    assert await newest(name, 2) is not of_two
 
 
 async def test_others_than_organisers_watch_no_window(hosted: Hosted) -> None:

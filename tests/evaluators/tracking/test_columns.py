@@ -71,6 +71,15 @@ def test_means_over_classes_count_classes_of_the_truth_alone() -> None:
     assert report_of("identity", case).value("idf1_class_mean") == 0.5
 
 
+def test_a_class_with_as_many_misses_as_matches_counts_in_the_mean() -> None:
+    """A car found in one of two frames, MOTA 1/2, beside a bus that is always found."""
+    bus = Thing(OTHER, "bus", 0.8, 8)
+    truth, found = two_classes(FOUND, bus)
+    half = make_annotations({("", "s"): {0: [FOUND, bus], 1: [bus]}}, arity=4)
+    assert report_of("clear", Case(truth, half)).value("mota_class_mean") == 0.75
+    assert report_of("clear", Case(truth, found)).value("mota_class_mean") == 1.0
+
+
 def test_without_classes_the_mean_over_classes_is_the_figure_itself() -> None:
     report = report_of("clear", SCENE)
     assert report.value("mota_class_mean") == report.value("mota")

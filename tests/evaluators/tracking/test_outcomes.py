@@ -259,6 +259,38 @@ def test_identity_counts_what_the_one_track_of_each_object_is_on() -> None:
     assert not table.id_switches.any()
 
 
+@pytest.mark.parametrize(
+    ("classes", "id_true_positives", "ass_a"), [("separate", 2, 3 / 4), ("ignore", 1, 1 / 3)]
+)
+def test_figures_of_a_track_of_two_labels_follow_from_its_outcomes(
+    classes: str, id_true_positives: int, ass_a: float
+) -> None:
+    """A car, then a bus twice; found as 7, as 8, and missed.
+
+    The one track has three frames, of which its best detections have one. Of two tracks each has
+    one; the car's is all of it, the bus's a half.
+    """
+    key, box = ("", "s"), (0.0, 0.0, 10.0, 10.0)
+    things = [Thing(box, label, track_id=1) for label in ("car", "bus", "bus")]
+    hits = [Thing(box, "car", track_id=7), Thing(box, "bus", track_id=8)]
+    truth = make_annotations({key: {n: [thing] for n, thing in enumerate(things)}}, arity=4)
+    found = make_annotations({key: {n: [thing] for n, thing in enumerate(hits)}}, arity=4)
+    expected = {
+        "identity": ("id_true_positives", id_true_positives),
+        "hota": ("ass_a", ass_a),
+        "clear": ("id_switches", 2 - id_true_positives),
+    }
+    for name, (measure, value) in expected.items():
+        # One threshold, at which all figures of HOTA follow from outcomes.
+        chosen = {"classes": classes} | ({"thresholds": [0.5]} if name == "hota" else {})
+        evaluator = create_evaluator(name, chosen)
+        told = evaluator.outcome_figures(evaluator.outcomes(align(truth, found)))
+        report = evaluator.report(evaluator.tally(truth, found))
+        assert told[measure] == pytest.approx(value, abs=1e-15)
+        names = {measure.name for measure in evaluator.measures} & told.keys()
+        assert {name: told[name] for name in names} == {name: report.value(name) for name in names}
+
+
 def test_a_track_without_a_partner_has_none() -> None:
     """Tracks 7 and 8 are on the one object for 6 and for 4 frames."""
     found: Places = {frame: {7 if frame < 6 else 8: 0.0} for frame in range(10)}

@@ -320,6 +320,25 @@ async def test_the_best_of_the_chosen_ones_stands_in_the_final_order(hosted: Hos
     assert seen == {"one": True, "two": True, "three": False}
 
 
+async def test_a_choice_and_taking_it_back_are_each_recorded_once(hosted: Hosted) -> None:
+    await host(hosted)
+    await submit(hosted.red, "one", "ab")
+    for undo in (False, False, True, True):
+        assert (await hosted.red.choose("one", undo=undo)).chosen is not undo
+    request = access_service_pb2.ListAuditRecordsRequest(action="ChooseSubmission")
+    organiser = hosted.organiser
+    found = await organiser.access.ListAuditRecords(request, metadata=organiser.metadata)
+    assert sorted(record.detail for record in found.records) == ["", "undone"]
+
+
+async def test_a_draft_cannot_be_chosen(hosted: Hosted) -> None:
+    await host(hosted)
+    await hosted.red.submission("one")
+    refused = await refusal(hosted.red.choose("one"))
+    assert refused.reason == "NOTHING_TO_CHOOSE"
+    assert "one is a draft and cannot count" in refused.message
+
+
 @pytest.mark.slow
 async def test_no_more_of_the_chosen_ones_count_than_the_policy_allows_in_the_end(
     hosted: Hosted,

@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import asyncio
+import re
 
 import pytest
 from google.longrunning import operations_pb2
 from tests.server.domain.hosted import BENCHMARK, TRUTH
 from tests.server.scene import points
+from tests.server.store.records import later
 from tests.server.web.site.browsing import Browsing, Page
 from tests.server.web.site.test_organise import HERE, prepare
 from tests.support.waiting import TIMEOUT_S
 
 from vidscore_evaluators.jobs import Job
 from vidscore_protos.v1 import benchmark_pb2
+from vidscore_server.store import Transaction
+from vidscore_server.store.records import OperationRecord
 
 
 async def test_scoring_again_shows_its_differences(site: Browsing) -> None:
@@ -60,6 +64,32 @@ async def test_trust_is_examined_and_shown_as_tables_and_pictures(site: Browsing
     page = await _ended(site, page)
     assert "spotgeo" in page.words
     assert 'class="wh"' in page.text
+
+
+async def test_the_newest_examinations_are_listed_and_no_tests_of_criteria(site: Browsing) -> None:
+    """Operations come in the order of their names, which are by chance."""
+    await prepare(site.hosted)
+    hosting = site.hosted.server.hosting
+    assert hosting is not None
+    kept = [
+        OperationRecord(f"ranking-{row:03}", "ranking", "{}", later(row), done=True)
+        for row in range(101)
+    ]
+    kept.append(
+        OperationRecord("criterion-1", "criterion", "{}", later(200), done=True, result="{}")
+    )
+
+    def keep(transaction: Transaction) -> None:
+        for record in kept:
+            transaction.insert_operation(record)
+
+    await hosting.context.write(keep)
+    page = await site.organiser.get(f"{HERE}/trust")
+    listed = re.findall(r"operations/([a-z]+-[0-9]+)", page.text)
+    assert listed == [f"ranking-{row:03}" for row in range(100, 0, -1)]
+    test = await site.organiser.get(f"{HERE}/operations/criterion-1")
+    assert test.status == 404
+    assert "tests a criterion and has no page" in test.words
 
 
 @pytest.mark.slow

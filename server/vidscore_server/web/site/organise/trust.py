@@ -7,6 +7,7 @@ from typing import Any
 
 from starlette.responses import Response
 
+from vidscore_server.domain.trust_plans import RANKING
 from vidscore_server.web.site.forms import Form, refused_by_service, typed
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
@@ -18,6 +19,7 @@ FIELDS: Mapping[str, str] = {
 } | {"comment": "comment"}
 
 MOST_LISTED = 100
+LISTED = ("name", "metadata", "done", "error")
 
 
 async def show(visit: Visit) -> Response:
@@ -77,16 +79,27 @@ def _integer(text: str) -> int:
 async def _page(visit: Visit, status: int, form: Form) -> Response:
     name = visit.benchmark
     benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
-    found: list[dict[str, Any]] = []
-    async for entry in visit.pages(
-        "google.longrunning.Operations/ListOperations", "operations", name="operations"
-    ):
-        if entry["metadata"]["type"] == "TrustMetadata" and len(found) < MOST_LISTED:
-            found.append(entry)
+    found = [
+        {field: entry[field] for field in LISTED}  # what came of it may be large
+        async for entry in visit.pages(
+            "google.longrunning.Operations/ListOperations", "operations", name="operations"
+        )
+        if examines_ranking(entry)
+    ]
     found.sort(key=lambda entry: entry["metadata"]["start_time"], reverse=True)
+    newest = found[:MOST_LISTED]
     return await visit.render(
-        "organise/trust.html", status, benchmark=benchmark, form=form, operations=found
+        "organise/trust.html", status, benchmark=benchmark, form=form, operations=newest
     )
+
+
+def examines_ranking(operation: Mapping[str, Any]) -> bool:
+    """Whether an operation examines a ranking; tests of criteria have no pages.
+
+    Args:
+        operation: The operation.
+    """
+    return str(operation["name"]).startswith(f"operations/{RANKING}-")
 
 
 ROUTES = (

@@ -8,7 +8,9 @@ from typing import Any
 from starlette.responses import Response
 
 from vidscore_server.web.site.organise.benchmark import MOST_DIFFERENCES
+from vidscore_server.web.site.organise.trust import examines_ranking
 from vidscore_server.web.site.organise.trust_tables import trust_view
+from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
 
 TEMPLATES: Mapping[str, str] = {
@@ -40,6 +42,9 @@ async def show_operation(visit: Visit) -> Response:
     """The progress of an operation, and in the end what came of it."""
     name = f"operations/{visit.request.path_params['operation']}"
     operation = await visit.call("google.longrunning.Operations/GetOperation", name=name)
+    if operation["metadata"]["type"] == "TrustMetadata" and not examines_ranking(operation):
+        text = f"{name} tests a criterion and has no page; programs read what came of it."
+        raise ServiceError("NOT_FOUND", "PAGE", text)
     return await visit.render(
         TEMPLATES[operation["metadata"]["type"]],
         operation=operation,

@@ -45,8 +45,8 @@ def _page_of(visit: Visit) -> SplitResult:
 async def show(visit: Visit) -> Response:
     """The form."""
     visit.forget_account()
-    ended = visit.request.query_params.get("ended") == "1"
-    return await _form(visit, 200, ended=ended)
+    query = visit.request.query_params
+    return await _form(visit, 200, query.get("next", ""), ended=query.get("ended") == "1")
 
 
 async def sign_in(visit: Visit) -> Response:
@@ -64,10 +64,11 @@ async def sign_in(visit: Visit) -> Response:
         raise ServiceError(
             "PERMISSION_DENIED", "FORM_KEY", "The form has no key. Open the page again and repeat."
         )
+    wanted = str(fields.get("next", ""))
     tries = visit.site.tries
     pause_s = tries.pause_s(visit.host)
     if pause_s > 0:
-        return await _form(visit, 429, pause_s=pause_s)
+        return await _form(visit, 429, wanted, pause_s=pause_s)
     token = str(fields.get("token", "")).strip()
     try:
         session = await visit.site.service.sign_in(token, visit.visitor.peer)
@@ -76,8 +77,8 @@ async def sign_in(visit: Visit) -> Response:
             raise
         tries.failed(visit.host)
         visit.forget_account()
-        return await _form(visit, 401, tries_left=tries.left(visit.host))
-    response = visit.go(_within(str(fields.get("next", ""))))
+        return await _form(visit, 401, wanted, tries_left=tries.left(visit.host))
+    response = visit.go(_within(wanted))
     set_cookie(response, SESSION_COOKIE, session, secure=visit.site.address.is_secure)
     response.delete_cookie(FORM_COOKIE, path="/")
     return response
@@ -101,6 +102,7 @@ def _within(path: str) -> str:
 async def _form(
     visit: Visit,
     status: int,
+    wanted: str,
     *,
     ended: bool = False,
     tries_left: int | None = None,
@@ -115,7 +117,7 @@ async def _form(
         ended=ended,
         tries_left=tries_left,
         pause_s=pause_s,
-        next=_within(visit.request.query_params.get("next", "")),
+        next=_within(wanted),
     )
     if text not in {held, visit.visitor.session}:
         set_cookie(response, FORM_COOKIE, text, secure=visit.site.address.is_secure)

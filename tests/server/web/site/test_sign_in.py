@@ -30,6 +30,14 @@ async def test_who_is_not_signed_in_is_led_to_the_form_and_back(site: Browsing) 
     assert answer.headers["location"] == "/benchmarks?from=mail"
 
 
+async def test_a_mistyped_token_keeps_the_way_back(site: Browsing) -> None:
+    browser = Browser(site.nobody.base)
+    form = await browser.get("/benchmarks?from=mail")
+    refused = await browser.post("/sign-in", form.fields("/sign-in") | {"token": "mistyped"})
+    assert refused.status == 401
+    assert refused.fields("/sign-in")["next"] == "/benchmarks?from=mail"
+
+
 @pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example/", "/\\evil", "x"])
 async def test_signing_in_leads_to_no_other_site(site: Browsing, elsewhere: str) -> None:
     fields = {"token": site.hosted.red.secret, "next": elsewhere}

@@ -41,7 +41,9 @@ async def test_faults_of_a_token_stand_beneath_their_fields(site: Browsing) -> N
     assert page.status == 400
     assert 'id="team-fault-1"' in page.text
     assert 'value="Green Team"' in page.text
-    page = await site.organiser.send(form, TOKENS, role="viewer", lifetime="soon")
+    for lifetime in ("soon", "0", "36526", "nan"):
+        page = await site.organiser.send(form, TOKENS, role="viewer", lifetime=lifetime)
+        assert "expected a number of days above 0 and up to 36,525, or nothing" in page.words
     assert page.status == 400
     assert 'id="lifetime-fault-1"' in page.text
 

@@ -15,7 +15,7 @@ FIELDS: Mapping[str, str] = {name: name for name in ("role", "team", "comment", 
 
 ROLES = ("participant", "organiser", "viewer")
 DAY_S = 86_400
-MOST_DAYS = 36_500
+MOST_DAYS = 36_525
 
 
 async def show(visit: Visit) -> Response:
@@ -68,7 +68,8 @@ def read_days(text: str) -> tuple[float | None, str]:
     except ValueError:
         days = 0.0
     if not 0 < days <= MOST_DAYS:
-        return None, f"Found {text[:80]}, expected a number of days above 0, or nothing."
+        expected = f"a number of days above 0 and up to {MOST_DAYS:,}, or nothing"
+        return None, f"Found {text[:80]}, expected {expected}."
     return days * DAY_S, ""
 
 

@@ -7,6 +7,7 @@ from typing import Any
 from urllib.parse import urlencode
 
 from msgspec import Struct
+from msgspec.structs import replace
 from starlette.responses import JSONResponse, PlainTextResponse, Response
 
 from vidscore_evaluators.csv_text import csv_text
@@ -17,7 +18,7 @@ from vidscore_evaluators.report import Curve, Report, Scores
 from vidscore_server.web.charts import chart_context
 from vidscore_server.web.site.benchmarks import CLOSED, left_text, short_name, state_text, title_of
 from vidscore_server.web.site.board_view import board_view, measures_of, tiers_text, weaknesses
-from vidscore_server.web.site.judged import domains_of, judges_of, labels_of
+from vidscore_server.web.site.judged import Judge, domains_of, judges_of, labels_of
 from vidscore_server.web.site.phrases import counted, shortened, time_text
 from vidscore_server.web.site.service import FieldFault, ServiceError
 from vidscore_server.web.site.visit import Visit
@@ -103,7 +104,7 @@ async def show(visit: Visit) -> Response:
         next_page=answer["next_page_token"]
         and View(view.evaluator, view.domain, view.label, answer["next_page_token"]),
         submissions=answer["submission_count"],
-        charts=charts(answer, view.evaluator or (judges[0].name if judges else "")),
+        charts=charts(answer, _evaluator_of(view, judges)),
         weaknesses=weaknesses(benchmark, answer, closed=state == CLOSED),
         tiers_note=tiers_text(answer),
         **shared,
@@ -111,21 +112,22 @@ async def show(visit: Visit) -> Response:
 
 
 async def show_csv(visit: Visit) -> Response:
-    """The rows of a view as CSV."""
-    header, rows = table(await _rows(visit, View.of(visit.request.query_params)))
+    """All rows of a view as CSV."""
+    header, rows = table(await _every_row(visit, View.of(visit.request.query_params)))
     return PlainTextResponse(
         csv_text(header, rows), headers=_attached(visit, "csv"), media_type="text/csv"
     )
 
 
 async def show_json(visit: Visit) -> Response:
-    """The rows of a view as JSON."""
+    """All rows of a view as JSON."""
     view = View.of(visit.request.query_params)
-    answer = await _rows(visit, view)
+    answer = await _every_row(visit, view)
     header, rows = table(answer)
+    found = await visit.call("BenchmarkService/GetBenchmark", name=visit.benchmark)
     document = {
         "benchmark": visit.benchmark,
-        "evaluator": view.evaluator,
+        "evaluator": _evaluator_of(view, judges_of(found["benchmark"])),
         "domain": view.domain or None,
         "label": view.label or None,
         "ranking": answer["ranking"],
@@ -229,6 +231,21 @@ async def _rows(visit: Visit, view: View) -> dict[str, Any]:
     return await visit.call(
         "BenchmarkService/GetLeaderboard", benchmark=visit.benchmark, **view.request
     )
+
+
+async def _every_row(visit: Visit, view: View) -> dict[str, Any]:
+    """The answer to a view with the rows of all its pages."""
+    first = page = await _rows(visit, replace(view, page=""))
+    rows = [*first["rows"]]
+    while token := page["next_page_token"]:
+        page = await _rows(visit, replace(view, page=token))
+        rows += page["rows"]
+    return {**first, "rows": rows}
+
+
+def _evaluator_of(view: View, judges: Sequence[Judge]) -> str:
+    """Name of the evaluator that a view ranks by; empty where it is not known."""
+    return view.evaluator or (judges[0].name if judges else "")
 
 
 async def _answer(

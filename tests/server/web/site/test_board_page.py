@@ -64,7 +64,10 @@ async def test_the_board_says_who_leads_and_marks_the_own_row(site: Browsing) ->
     assert '<tr class="here">' not in (await site.viewer.get(BOARD)).text
 
 
-async def test_csv_and_json_have_the_rows_of_the_page(site: Browsing) -> None:
+async def test_csv_and_json_have_all_rows_of_the_view(
+    site: Browsing, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("vidscore_server.web.site.board.ROWS", 1)
     await host(site.hosted)
     page = await site.viewer.get(f"{BOARD}?label=car")
     assert 'href="/benchmarks/dots/board.csv?label=car"' in page.text
@@ -73,7 +76,7 @@ async def test_csv_and_json_have_the_rows_of_the_page(site: Browsing) -> None:
     document = json.loads((await site.viewer.get(f"{BOARD}.json?label=car")).text)
     assert [row[1] for row in rows] == [row["team"] for row in document["rows"]] == ["blue", "red"]
     assert header == list(document["rows"][0])
-    assert document["label"] == "car"
+    assert (document["evaluator"], document["label"]) == ("f1", "car")
     assert rows[1][2] == f"'{FORMULA}"  # no formula to a spreadsheet
     assert document["rows"][1]["title"] == FORMULA
     assert document["rows"][1]["f1"] == 0.8

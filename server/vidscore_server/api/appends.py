@@ -151,7 +151,7 @@ class Appender:
         if is_newest and self._take_over is not None:  # an older writer shuts nobody out
             self._take_over(stream)
         rules = await self._hosting.rules.of(stream.benchmark)
-        refuse_live(rules.definition, stream)
+        refuse_live(rules.definition, stream.benchmark)
         self._target = AppendTarget(message.stream, stream, message.epoch, team_seen(caller), rules)
         return self._target
 

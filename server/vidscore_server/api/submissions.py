@@ -35,6 +35,7 @@ from vidscore_server.domain.benchmarks import required_benchmark
 from vidscore_server.domain.history import PastEvent, history_of
 from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.live import LiveScore
+from vidscore_server.domain.live_answers import refuse_live
 from vidscore_server.domain.names import (
     DEFAULT_STREAM,
     StreamName,
@@ -299,6 +300,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             await self._hosting.submissions.check(made, name)
             return pb.CheckDetectionsResponse()
         rules = await self._hosting.rules.of(name)
+        refuse_live(rules.definition, name)
         batch = request.detections
         warnings = await offload(batch_size(batch), self._check, batch, rules)
         return pb.CheckDetectionsResponse(frame_count=len(batch.frame_numbers), warnings=warnings)

@@ -115,15 +115,19 @@ class Answered(Struct, frozen=True):
     latency_s: float
 
 
-def refuse_live(definition: Definition, stream: StreamName) -> None:
+def refuse_live(definition: Definition, benchmark: str) -> None:
     """Let nothing but its clock bring frames to a live benchmark.
+
+    Args:
+        definition: The benchmark.
+        benchmark: Its name.
 
     Raises:
         LiveBenchmarkError: If it is live.
     """
     if definition.live is not None:
         raise LiveBenchmarkError(
-            f"{benchmark_name(stream.benchmark)} is live: it takes a frame only as the answer to "
+            f"{benchmark_name(benchmark)} is live: it takes a frame only as the answer to "
             "its clock; call AnswerFrames (client.answer_live in Python)"
         )
 

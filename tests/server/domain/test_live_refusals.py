@@ -47,6 +47,12 @@ async def test_a_live_benchmark_takes_frames_by_its_clock_alone(hosted: Hosted) 
         hosted.red.stream([append(f"{SUBMISSION}/streams/live", 0, points({1: HERE}))])
     )
     assert found.reason == "LIVE_BENCHMARK"
+    check = pb.CheckDetectionsRequest(benchmark=BENCHMARK, detections=points({1: HERE}))
+    red = hosted.red
+    found = await refusal(red.submissions.CheckDetections(check, metadata=red.metadata))
+    assert found.reason == "LIVE_BENCHMARK"
+    check.ClearField("detections")  # whether a submission would be taken: one for its clock
+    await red.submissions.CheckDetections(check, metadata=red.metadata)
 
 
 @pytest.mark.parametrize(

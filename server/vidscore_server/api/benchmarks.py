@@ -319,7 +319,8 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
             newest = reader.truth_revision(name, record.truth_revision)
             if newest is None:
                 return record, TruthState()
-            return record, TruthState(newest.revision, newest.complete, newest.frame_count)
+            counts = (newest.frame_count, newest.sequence_count, newest.object_count)
+            return record, TruthState(newest.revision, newest.complete, *counts)
 
         record, truth = await self._context.read(read)
         items = checklist(benchmarks.definition(record), truth, for_organisers=caller.is_organiser)

@@ -43,11 +43,15 @@ class TruthState(Struct, frozen=True):
         revision: The newest revision; 0 for none.
         complete: Whether that is complete.
         frames: Frames that it has.
+        sequences: Sequences that it has; None where they were not counted.
+        objects: Objects that it has; None likewise.
     """
 
     revision: int = 0
     complete: bool = False
     frames: int = 0
+    sequences: int | None = None
+    objects: int | None = None
 
 
 def checklist(definition: Definition, truth: TruthState, *, for_organisers: bool) -> list[Item]:
@@ -153,8 +157,16 @@ def _size(definition: Definition, truth: TruthState, *, for_organisers: bool) ->
             "Not known: no complete ground truth is there.",
             "Upload the whole ground truth.",
         )
-    if for_organisers or definition.policy.shown is Visibility.LIVE:
-        counts = (str(size.sequences), str(truth.frames), str(size.objects))
+    live, keeps_private = (
+        definition.policy.shown is Visibility.LIVE,
+        definition.policy.keeps_private,
+    )
+    if for_organisers or (live and not keeps_private):
+        sequences = size.sequences if truth.sequences is None else truth.sequences
+        objects = size.objects if truth.objects is None else truth.objects
+        counts = (str(sequences), str(truth.frames), str(objects))
+    elif live:  # without what is private, of which nobody has counted the frames
+        counts = (str(size.sequences), WITHHELD, str(size.objects))
     else:  # which sequences and frames have truth is hidden; a list of sequences may be public
         listed = len(definition.specification.sequences)
         public = listed and NameKind.SEQUENCES in definition.public_names
@@ -260,12 +272,16 @@ def _names(definition: Definition) -> Item:
 
 
 def _board(definition: Definition) -> Item:
-    who = "everyone with a token" if definition.policy.public_board else "organisers alone"
+    policy = definition.policy
+    public = (
+        "everyone, also without a token" if policy.public_board_web else "everyone with a token"
+    )
+    who = public if policy.public_board else "organisers alone"
     return Item(
         "Who sees the leaderboard?",
         f"{who.capitalize()}; names of submissions are told to their own team alone.",
         ""
-        if definition.policy.public_board
+        if policy.public_board
         else "Say when the results are published; public_board = true shows them.",
     )
 

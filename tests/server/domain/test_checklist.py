@@ -47,6 +47,24 @@ def test_an_organiser_reads_how_it_ranks_and_how_much_truth_there_is() -> None:
     assert asked(items, "When are").advice.startswith("Set close_time")
 
 
+def test_all_test_cases_are_counted_and_private_ones_for_organisers_alone() -> None:
+    """Of 5 sequences with 400 objects 2 are private, with 160; frames are counted of all alone."""
+    policy = {"visibility": "live", "private_sequences": ["4", "5"]}
+    hosted = replace(definition(policy=policy), truth_size=TruthSize(objects=240, sequences=3))
+    truth = TruthState(1, complete=True, frames=100, sequences=5, objects=400)
+    size = "How many test cases"
+    whole = asked(checklist(hosted, truth, for_organisers=True), size)
+    assert whole.answer == "Sequences: 5. Frames: 100. Objects: 400."
+    public = asked(checklist(hosted, truth, for_organisers=False), size)
+    assert public.answer == "Sequences: 3. Frames: not told to participants. Objects: 240."
+
+
+def test_a_board_on_the_web_is_said_to_be_for_everyone() -> None:
+    hosted = definition(policy={"public_board_web": True})
+    told = asked(checklist(hosted, WHOLE, for_organisers=False), "Who sees the leaderboard")
+    assert told.answer.startswith("Everyone, also without a token;")
+
+
 @pytest.mark.parametrize("visibility", ["ladder", "final"])
 def test_a_participant_reads_no_count_of_truth_and_no_advice(visibility: str) -> None:
     hosted = definition(policy={"visibility": visibility}, public_names=["sequences", "labels"])

@@ -227,10 +227,12 @@ def _private(definition: Definition) -> Item:
         return Item(question, "No: what the board shows decides.", advice)
     count = definition.private_sequence_count
     number = f"{count} of the sequences" if count else "Some of the sequences"
+    finals = definition.policy.final_submissions
+    among = "one submission" if finals == 1 else f"{finals} submissions"
     return Item(
         question,
         f"{number}: no score over them is released before the benchmark closes, and the final "
-        f"order is by them, among {definition.policy.final_submissions} submissions of each team.",
+        f"order is by them, among {among} of each team.",
     )
 
 

@@ -59,6 +59,13 @@ def test_all_test_cases_are_counted_and_private_ones_for_organisers_alone() -> N
     assert public.answer == "Sequences: 3. Frames: not told to participants. Objects: 240."
 
 
+@pytest.mark.parametrize(("finals", "told"), [(1, "one submission of"), (2, "2 submissions of")])
+def test_the_final_order_is_among_so_many_submissions(finals: int, told: str) -> None:
+    policy = {"visibility": "final", "private_sequences": ["4"], "final_submissions": finals}
+    items = checklist(definition(policy=policy), WHOLE, for_organisers=False)
+    assert f"among {told} each team" in asked(items, "Does a part").answer
+
+
 def test_a_board_on_the_web_is_said_to_be_for_everyone() -> None:
     hosted = definition(policy={"public_board_web": True})
     told = asked(checklist(hosted, WHOLE, for_organisers=False), "Who sees the leaderboard")

@@ -13,6 +13,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from vidscore_evaluators.submitting import STREAM_PREFIX
+from vidscore_server.web.site.benchmarks import CLOSED, state_text
 from vidscore_server.web.site.phrases import last_part, running_scores_from
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import SMALL_FORM_BYTES, asked, submission_name
@@ -205,6 +206,7 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
         "chosen" in submission
         and submission["state"] == "scored"
         and benchmark.get("private_sequence_count", 0) > 0
+        and state_text(benchmark, visit.site.clock()) != CLOSED
     )
     ended = submission["state"] in ENDED
     found = await visit.call("SubmissionService/GetSubmission", name=submission["name"])
@@ -229,6 +231,7 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
         report=drawn,
         online=next((online_words(one["online"]) for one in scores if one["online"]), ""),
         history=_history(submission, past),
+        chosen=submission.get("chosen", False),
         seen=[] if account.is_organiser else seen_by_team(benchmark),
         hidden="" if account.is_organiser else hidden_figures(policy),
         may={

@@ -11,6 +11,7 @@ import re
 from pathlib import Path
 
 import pytest
+from tests.server.domain import test_private_sequences as split
 from tests.server.domain.hosted import BENCHMARK, TRUTH
 from tests.server.domain.test_planted_truth import ALL_PUBLIC, _forbidden, _prepare, _search
 from tests.server.domain.traced import DETECTIONS
@@ -292,6 +293,17 @@ async def _opened(browser: Browser, path: str) -> list[Page]:
 async def _check_upload(browser: Browser, data: bytes, forbidden: list[str]) -> None:
     page = await send_file(browser, data)
     _search("upload", [page.text], [page.body], forbidden)
+
+
+async def test_a_submission_is_chosen_until_the_benchmark_closes(site: Browsing) -> None:
+    await split.host(site.hosted)
+    await split.submit(site.hosted.red, "one", "ac")
+    page = await site.red.send(await site.red.get(ONE), f"{ONE}/actions/choose")
+    assert "Take the choice back" in page.words
+    site.hosted.clock.pass_by(hours=1)
+    page = await site.red.get(ONE)
+    assert "Take the choice back" not in page.words
+    assert "Chosen as final." in page.words
 
 
 # --- Files

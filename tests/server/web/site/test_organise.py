@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from tests.server.domain import test_private_sequences as split
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted
 from tests.server.scene import points
 from tests.server.web.site.browsing import Browsing
@@ -192,6 +193,19 @@ async def test_a_policy_is_shown_with_what_it_would_release_before_it_is_saved(
     saved = await site.organiser.send(page, f"{HERE}/policy", **wanted, save="yes")
     assert saved.path == HERE
     assert "visibility live" in saved.words
+
+
+async def test_a_policy_whose_private_sequences_were_drawn_can_be_changed(site: Browsing) -> None:
+    await split.host(site.hosted, private_sequences=[], private_share=0.5)
+    form = await site.organiser.get(f"{HERE}/policy")
+    wanted = {"visibility": "final", "selection": "best"} | _unchanged()
+    page = await site.organiser.send(form, f"{HERE}/policy", **wanted)
+    assert page.status == 200, page.words
+    saved = await site.organiser.send(page, f"{HERE}/policy", **wanted, save="yes")
+    assert saved.path == HERE
+    assert "visibility final" in saved.words
+    assert "private_share 0.5" in saved.words
+    assert (await split.benchmark_of(site.hosted.organiser)).private_sequence_count == 2
 
 
 async def test_a_policy_that_somebody_else_has_changed_is_not_overwritten(site: Browsing) -> None:

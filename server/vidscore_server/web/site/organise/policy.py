@@ -28,8 +28,10 @@ FIELDS: Mapping[str, str] = (
 async def show(visit: Visit) -> Response:
     """The form."""
     benchmark = await _benchmark(visit)
-    form = Form(policy_texts(benchmark["policy"]))
-    return await _page(visit, 200, benchmark, form, benchmark["etag"])
+    texts = policy_texts(benchmark["policy"])
+    if benchmark["policy"]["private_share"]:
+        texts["private_sequences"] = ""  # the names beside a share are those that were drawn
+    return await _page(visit, 200, benchmark, Form(texts), benchmark["etag"])
 
 
 async def change(visit: Visit) -> Response:

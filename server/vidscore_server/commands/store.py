@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import closing
+from pathlib import Path
 
 import click
 
@@ -41,6 +42,8 @@ def copy(source: str, target: str) -> None:
     from vidscore_server.store import open_store, shown_location
     from vidscore_server.store.dump import copy_store
 
+    if Path(source).resolve() == Path(target).resolve():
+        raise click.UsageError("FROM and TO are one store: name a new one to copy to")
     with (
         closing(open_store(source, must_exist=True)) as opened,
         closing(open_store(target)) as copied,

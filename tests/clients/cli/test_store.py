@@ -40,6 +40,14 @@ def test_a_store_in_which_there_is_something_is_not_copied_over(tmp_path: Path) 
     assert "name a store that is new" in refused.stderr
 
 
+def test_a_store_is_not_copied_to_itself(tmp_path: Path) -> None:
+    store = str(tmp_path / "first.db")
+    run("init", "--store", store)
+    refused = run("store", "copy", store, str(tmp_path / "." / "first.db"))
+    assert refused.exit_code == ExitCode.USAGE
+    assert "FROM and TO are one store" in refused.stderr
+
+
 def test_a_store_that_is_not_there_is_not_made_to_be_copied(tmp_path: Path) -> None:
     refused = run("store", "copy", str(tmp_path / "none.db"), str(tmp_path / "new.db"))
     assert refused.exit_code == ExitCode.INPUT

@@ -139,7 +139,8 @@ async def test_truth_is_merged_and_read_back_by_revision(site: Browsing) -> None
     await confirm(site.organiser, page)
     assert "6 objects in 8 frames" in (await site.organiser.get(f"{HERE}/truth/2")).words
     assert "3 objects in 5 frames" in (await site.organiser.get(f"{HERE}/truth/1")).words
-    assert (await site.organiser.get(f"{HERE}/truth/3")).status == 404
+    for absent in (3, 1 << 31, 10**30):
+        assert (await site.organiser.get(f"{HERE}/truth/{absent}")).status == 404
 
 
 async def test_who_has_seen_other_changes_looks_once_more(site: Browsing) -> None:

@@ -37,6 +37,9 @@ from vidscore_server.web.site.visit import Visit
 MOST_FILE_BYTES = 2 << 30
 LIMITS = ReadLimits(MOST_FILE_BYTES, maximum_files=20_000, maximum_unpacked_bytes=MOST_FILE_BYTES)
 
+MOST_REVISIONS = (1 << 31) - 1
+"""What a call can ask for; there are never so many."""
+
 FRAMES_AT_ONCE = 1000
 OBJECTS_AT_ONCE = 100_000
 
@@ -301,7 +304,7 @@ def _between(size: int, start: int, end: int) -> np.typing.NDArray[np.bool_]:
 async def preview(visit: Visit) -> Response:
     """What a revision has, and its first frames."""
     name = visit.benchmark
-    number = visit.request.path_params["revision"]
+    number = min(visit.request.path_params["revision"], MOST_REVISIONS)
     benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
     made = Preview(benchmark["specification"]["sequences"])
     async with aclosing(_revision(visit, name, number)) as batches:

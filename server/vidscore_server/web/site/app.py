@@ -117,7 +117,10 @@ async def _refused(visit: Visit, error: Exception) -> Response:
 
 def _of_http(error: HTTPException) -> ServiceError:
     """An error of routing as one of the service."""
-    codes = {404: ("NOT_FOUND", "There is no such page."), 405: ("UNIMPLEMENTED", error.detail)}
+    codes = {
+        404: ("NOT_FOUND", "There is no such page."),
+        405: ("NOT_FOUND", "There is no page at this address, which only takes what a form sends."),
+    }
     code, message = codes.get(error.status_code, ("INVALID_ARGUMENT", error.detail))
     return ServiceError(code, NO_PAGE, message)
 

@@ -185,3 +185,11 @@ async def test_a_page_that_is_not_there_says_so(site: Browsing) -> None:
 async def test_a_foreign_host_header_is_refused(site: Browsing) -> None:
     page = await site.red.ask("GET", "/sign-in", host="evil.example")
     assert page.status == 421
+
+
+async def test_the_address_of_a_form_is_no_page(site: Browsing) -> None:
+    """As when the page of a refusal is opened again by its address."""
+    for browser in (site.organiser, site.nobody):
+        page = await browser.get("/organise/retry")
+        assert page.status == 404
+        assert "There is no page at this address" in page.words

@@ -307,6 +307,11 @@ def test_the_board_ranks_teams_and_hides_the_submissions_of_others(
     assert [(row["truth_revision"], row["apart"]) for row in document] == [(1, False)] * 2
     assert [(row["tier"], row["first_probability"]) for row in document] == [(None, None)] * 2
     assert "no tiers: fewer than two sequences" in falcon("leaderboard", hosted).stderr
+    name = json.loads(well(organiser("leaderboard", hosted, "--format", "json")))[0]["submission"]
+    well(organiser("submission", "disqualify", name, "--reason", "by hand"))
+    [*_, row] = well(falcon("leaderboard", hosted)).splitlines()
+    assert "undefined" not in row  # scores are; a rank that there is not is left out
+    assert row.split()[0] == "organiser"
 
 
 def test_a_checklist_is_markdown_and_tells_organisers_what_to_do(

@@ -74,9 +74,7 @@ def leaderboard(**choices: Any) -> None:
     records: list[Record] = [
         {
             **asdict(row),
-            "rank": missing if row.apart or row.disqualification else row.rank,
-            "tier": missing if row.tier is None else row.tier,
-            "first_probability": _shown(row.first_probability, missing),
+            "rank": None if row.apart or row.disqualification else row.rank,
             **{name: _shown(row.scores.get(name), missing) for name in measures},
         }
         for row in board.rows

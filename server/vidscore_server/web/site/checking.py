@@ -49,6 +49,9 @@ READ_TIMEOUT_S = 600.0
 UNPACKED_SHARE = 4
 """Bytes of an archive, unpacked, in files of the largest size."""
 
+_FIELDS = {"--input-format": "“Format”", "--confidence-scale": "“Scale of the confidences”"}
+"""What the form calls options of the command line."""
+
 _FOUND = re.compile(
     r"found (?P<found>.*), expected (?P<expected>.*?)(?:; (?P<advice>.*))?", re.DOTALL
 )
@@ -213,7 +216,7 @@ def checked_file(read: FileFrames, path: Path) -> Checked:
     texts = {}
     for warning in read.warnings:
         text = with_place(warning, read.source)
-        texts[_without_folder(text, path)] = warning.is_note
+        texts[_on_page(text, path)] = warning.is_note
     return Checked(
         doubts=tuple(text for text, is_note in texts.items() if not is_note),
         notes=tuple(text for text, is_note in texts.items() if is_note),
@@ -231,7 +234,7 @@ def refused_file(error: InputError, path: Path) -> Checked:
     rows = tuple(
         FaultRow(
             *(
-                _without_folder(text or "", path)
+                _on_page(text or "", path)
                 for text in (fault.place, fault.found, fault.expected, fault.advice)
             )
         )
@@ -307,7 +310,7 @@ def _place(field: str, read: FileFrames, start: int, piece: Annotations) -> str:
     if row is None:
         return ""
     where = read.line_of(start + row)
-    return _without_folder(where, Path(read.source.name))
+    return _on_page(where, Path(read.source.name))
 
 
 def _frame_of(column: str, row: int, piece: Annotations) -> int | None:
@@ -336,6 +339,8 @@ def with_place(warning: ReportWarning, source: Source) -> str:
     return f"{warning.message} ({place})"
 
 
-def _without_folder(text: str, path: Path) -> str:
-    """A text that names the file as its sender knows it."""
+def _on_page(text: str, path: Path) -> str:
+    """A text that names the file as its sender knows it, and fields of the form for options."""
+    for option, field in _FIELDS.items():
+        text = text.replace(option, field)
     return text.replace(f"{path.parent}/", "").replace(str(path.parent), "the folder")

@@ -61,6 +61,16 @@ async def test_no_page_tells_where_the_server_keeps_a_file(site: Browsing) -> No
         assert "/tmp" not in page.text
 
 
+async def test_advice_names_fields_of_the_form_and_no_options_of_the_command_line(
+    site: Browsing,
+) -> None:
+    await dots(site)
+    page = await send_file(site.red, DOTS.replace(b",", b";"))
+    assert "columns separated by semicolons" in page.words
+    assert "“Format” chooses another format" in page.words
+    assert "--" not in page.words
+
+
 async def test_what_the_benchmark_does_not_have_is_told_with_its_line(site: Browsing) -> None:
     await site.hosted.organiser.create(streets(["car"], {"street": None}))
     await site.hosted.organiser.upload(things({1: ["car"]}))

@@ -216,7 +216,7 @@ def checked_file(read: FileFrames, path: Path) -> Checked:
     texts = {}
     for warning in read.warnings:
         text = with_place(warning, read.source)
-        texts[_on_page(text, path)] = warning.is_note
+        texts[on_page(text, path)] = warning.is_note
     return Checked(
         doubts=tuple(text for text, is_note in texts.items() if not is_note),
         notes=tuple(text for text, is_note in texts.items() if is_note),
@@ -234,7 +234,7 @@ def refused_file(error: InputError, path: Path) -> Checked:
     rows = tuple(
         FaultRow(
             *(
-                _on_page(text or "", path)
+                on_page(text or "", path)
                 for text in (fault.place, fault.found, fault.expected, fault.advice)
             )
         )
@@ -310,7 +310,7 @@ def _place(field: str, read: FileFrames, start: int, piece: Annotations) -> str:
     if row is None:
         return ""
     where = read.line_of(start + row)
-    return _on_page(where, Path(read.source.name))
+    return on_page(where, Path(read.source.name))
 
 
 def _frame_of(column: str, row: int, piece: Annotations) -> int | None:
@@ -339,8 +339,13 @@ def with_place(warning: ReportWarning, source: Source) -> str:
     return f"{warning.message} ({place})"
 
 
-def _on_page(text: str, path: Path) -> str:
-    """A text that names the file as its sender knows it, and fields of the form for options."""
+def on_page(text: str, path: Path) -> str:
+    """A text that names the file as its sender knows it, and fields of the form for options.
+
+    Args:
+        text: A text about a file, as the command line writes it.
+        path: Where the server keeps the file.
+    """
     for option, field in _FIELDS.items():
         text = text.replace(option, field)
     return text.replace(f"{path.parent}/", "").replace(str(path.parent), "the folder")

@@ -120,6 +120,14 @@ async def test_truth_that_cannot_be_read_changes_nothing(site: Browsing) -> None
     assert "There is no ground truth yet." in (await site.organiser.get(HERE)).words
 
 
+async def test_advice_about_truth_names_fields_of_the_form(site: Browsing) -> None:
+    await site.hosted.organiser.create_benchmark()
+    page = await upload(site.organiser, b"sequence;frame;x;y\n1;1;10;20\n")
+    assert page.status == 400
+    assert "“Format” chooses another format" in page.words
+    assert "--input-format" not in page.words
+
+
 async def test_truth_that_the_benchmark_does_not_take_stays_to_be_dropped(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     boxes = b"sequence,frame,x1,y1,x2,y2\n1,1,10,20,30,40\n"

@@ -19,7 +19,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import AUTO, FORMATS, read_source
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.plausibility.inputs import warnings_of_side
-from vidscore_server.web.site.checking import with_place
+from vidscore_server.web.site.checking import on_page, with_place
 from vidscore_server.web.site.forms import Form, refused_by_service, refused_input, typed
 from vidscore_server.web.site.organise.truth_changes import (
     SequenceChange,
@@ -231,8 +231,7 @@ def _compared(
     preview.add(truth)
     changes = changes_of(before, after)
     warnings = (*source.warnings, *warnings_of_side(Side.TRUTH, truth))
-    folder = f"{waiting.path.parent}/"
-    texts = {with_place(one, source).replace(folder, ""): one.is_note for one in warnings}
+    texts = {on_page(with_place(one, source), waiting.path): one.is_note for one in warnings}
     return WaitingTruth(
         preview,
         changes,
@@ -248,13 +247,12 @@ def _read(path: Path, format_name: str) -> Source:
         return read_source(path, Side.TRUTH, format_name=format_name, limits=LIMITS)
     except InputError as error:
         # The folder on the server is nobody's business.
-        folder = f"{path.parent}/"
-        raise InputError([_without(fault, folder) for fault in error.faults]) from None
+        raise InputError([_shown(fault, path) for fault in error.faults]) from None
 
 
-def _without(fault: Fault, folder: str) -> Fault:
+def _shown(fault: Fault, path: Path) -> Fault:
     texts = {
-        name: text.replace(folder, "")
+        name: on_page(text, path)
         for name in ("found", "expected", "source", "advice")
         if isinstance(text := getattr(fault, name), str)
     }

@@ -11,6 +11,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side
 from vidscore_evaluators.arrays import run_starts
+from vidscore_evaluators.plausibility._endings import LEAST_UNANSWERED, Cut
 from vidscore_evaluators.plausibility._judging import Judgement, judge_sample
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels
 from vidscore_evaluators.plausibility._places import GREATEST_SHARE
@@ -79,6 +80,9 @@ _READINGS = {
 }
 """By code: how the boxes of a side would fit, and what to do."""
 
+_CUTS = {"detections_end_early": "end early", "detections_begin_late": "begin late"}
+"""By code: what detections of a part of the frames do."""
+
 LEAST_SHARES = 10
 """Objects that do not all lie in one pixel by chance."""
 
@@ -115,6 +119,8 @@ def sample_warnings(
     if judged.finding is not None:
         yield _reading(table, judged.finding, counts)
     yield from _by_sequence(table, judged.sequences)
+    if judged.cut is not None:
+        yield from _cut(table, judged.cut, input_summary[SIDES])
     if ranked and judged.inverted is not None:
         yield _inverted(judged.inverted, counts[Side.DETECTIONS])
     if tracked and judged.ids is not None:
@@ -237,6 +243,38 @@ def _by_sequence(table: Table, found: Sequence[SequenceFinding]) -> Iterator[Rep
             sum(entry.boxes for entry in entries),
             example,
         )
+
+
+def _cut(table: Table, cut: Cut, sides: Table) -> Iterator[ReportWarning]:
+    """A warning, unless don't-care objects make up most of the frames without detections."""
+    if "frames" not in sides.schema.counts:
+        return
+    frames = dict(zip(sides.texts("side"), sides.count("frames").tolist(), strict=True))
+    wanted, answered = (frames.get(side.value, 0) for side in Side)
+    if wanted - answered < LEAST_UNANSWERED * wanted:
+        return
+    example = _example(table, cut.block, cut.frame, Side.TRUTH)
+    code = "detections_begin_late" if cut.late else "detections_end_early"
+    yield ReportWarning(
+        code,
+        f"frames with objects have no detection, and detections seem to {_CUTS[code]}: of "
+        f"{_frames(cut.frame_count)} that were looked at, {cut.after} {_beyond(cut, example)} have "
+        f"none, and {100 * cut.answered:.0f} % of the others have some; check that the detections "
+        "are complete and that both sides have as many frames a second, or choose the frames that "
+        "they are of",
+        wanted - answered,
+        example,
+    )
+
+
+def _beyond(cut: Cut, example: FrameExample) -> str:
+    """Where the frames without detections are."""
+    if cut.order == "name":
+        return f"from {place_name(example)} on, by name,"
+    if cut.order == "number":
+        return f"{'before' if cut.late else 'after'} frame {cut.last:.0f}"
+    share = f"first {100 * cut.last:.0f}" if cut.late else f"last {100 * (1 - cut.last):.0f}"
+    return f"in the {share} % of each sequence"
 
 
 def _inverted(found: Inverted, count: int) -> ReportWarning:

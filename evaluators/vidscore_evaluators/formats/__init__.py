@@ -63,7 +63,7 @@ from vidscore_evaluators.formats.source import (
     with_skipped,
 )
 from vidscore_evaluators.names import name_advice
-from vidscore_evaluators.plausibility.warnings import warnings_of_positions
+from vidscore_evaluators.plausibility.image_sizes import warnings_of_positions
 from vidscore_evaluators.remote_files import DataPath, RemotePath
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.runtime import side_by_side, thread_count

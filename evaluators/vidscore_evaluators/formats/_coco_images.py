@@ -12,7 +12,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._coco_entries import Entries
 from vidscore_evaluators.formats._json import show_value
 from vidscore_evaluators.formats.source import IMAGES, FaultList, Numbering
-from vidscore_evaluators.plausibility.summary import ImageSizes
+from vidscore_evaluators.plausibility.image_sizes import ImageSizes
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.plausibility.summary import ImageSizes
+from vidscore_evaluators.plausibility.image_sizes import ImageSizes
 from vidscore_evaluators.report import ReportWarning
 
 MAXIMUM_FAULTS = 100_000

@@ -56,7 +56,7 @@ from vidscore_evaluators.formats._sequence_files import count_faults, to_reading
 from vidscore_evaluators.formats._table import RowChecks, RowTable, StringColumn, parse_number
 from vidscore_evaluators.formats._voc_xml import CORNERS, VocImage, object_faults, parse_voc_xml
 from vidscore_evaluators.formats.source import SWAPPED, FaultList, Files, Reading, ReadLimits
-from vidscore_evaluators.plausibility.summary import ImageSizes
+from vidscore_evaluators.plausibility.image_sizes import ImageSizes
 
 NAME = "pascal-voc"
 DIGITS = 6

@@ -21,19 +21,21 @@ from vidscore_evaluators.annotations import (
     Annotations,
     FrameFlag,
     ObjectFlag,
-    SequenceKey,
     Side,
     are_flagged,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked
+from vidscore_evaluators.plausibility.image_sizes import (
+    ImageSizes,
+    beyond_image,
+    sizes_in,
+    sizes_of_objects,
+)
 from vidscore_evaluators.plausibility.masks import BESIDE, EMPTY, FULL, MASK_DOUBTS, odd_masks
 from vidscore_evaluators.plausibility.sample import SAMPLE, SAMPLE_SCHEMA, sample_table
 from vidscore_evaluators.quadrilaterals import are_rotated
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, build_table
-
-ImageSizes = Mapping[SequenceKey, tuple[int, int]]
-"""Width and height of the images of each sequence, as far as they are known."""
 
 
 class Example(StrEnum):
@@ -96,7 +98,7 @@ def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[
     """
     evaluated = aligned.listed & ~are_flagged(aligned.truth.frame_flags, FrameFlag.DONT_CARE)
     sides = {Side.TRUTH: aligned.truth, Side.DETECTIONS: aligned.detections}
-    sizes = _sizes_in(specification)
+    sizes = sizes_in(specification)
     seen = [_SideFacts.of(side, annotations, sizes) for side, annotations in sides.items()]
     return {
         SIDES: _sides_table(seen, _frames_with_objects(aligned, evaluated)),
@@ -145,32 +147,6 @@ class _SideFacts(Struct, frozen=True, eq=False):
             sizes = sizes_of_objects(annotations, known)
             beyond, sized = beyond_image(coordinates, sizes), int(np.isfinite(sizes[:, 0]).sum())
         return cls(side, annotations, swapped, beyond, sized, rotated, odd_masks(annotations))
-
-
-def _sizes_in(specification: BenchmarkSpec) -> ImageSizes:
-    return {
-        entry.key: (entry.image_width, entry.image_height)
-        for entry in specification.sequences
-        if entry.image_width and entry.image_height
-    }
-
-
-def sizes_of_objects(annotations: Annotations, known: ImageSizes) -> FloatArray:
-    """(N, 2) width and height of the image of each object, infinite where unknown."""
-    unknown = (np.inf, np.inf)
-    sizes = np.array([known.get(key, unknown) for key in annotations.sequences]).reshape(-1, 2)
-    return sizes[annotations.frame_sequences].repeat(annotations.object_counts, axis=0)
-
-
-def beyond_image(coordinates: FloatArray, sizes: FloatArray) -> BoolArray:
-    """(N,) whether the centre of an object is beyond its image, or the object larger than it."""
-    points = coordinates.reshape(len(coordinates), coordinates.shape[1] // 2, 2)
-    least, greatest = points.min(axis=1), points.max(axis=1)
-    centres = (least + greatest) / 2
-    beyond: BoolArray = ((centres < 0) | (centres > sizes) | (greatest - least > 1.05 * sizes)).any(
-        axis=1
-    )
-    return beyond
 
 
 _DONT_CARE = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR

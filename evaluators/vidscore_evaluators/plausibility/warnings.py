@@ -6,10 +6,10 @@ from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 
-import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import POINT, Annotations, SequenceKey, Side
+from vidscore_evaluators.annotations import POINT, SequenceKey, Side
+from vidscore_evaluators.plausibility.image_sizes import MANY_ROWS, beyond_image_warnings
 from vidscore_evaluators.plausibility.labels import LabelUse, label_warnings, names_of, shown
 from vidscore_evaluators.plausibility.masks import BESIDE, MASK_DOUBTS
 from vidscore_evaluators.plausibility.sample_warnings import sample_warnings
@@ -23,12 +23,9 @@ from vidscore_evaluators.plausibility.summary import (
     LABELS,
     SIDES,
     Example,
-    ImageSizes,
-    beyond_image,
     example_name,
     known_column,
     size_columns,
-    sizes_of_objects,
 )
 from vidscore_evaluators.plausibility.wording import SIDE_NAMES, WHOSE, place_name
 from vidscore_evaluators.report import FrameExample, ReportWarning
@@ -39,10 +36,6 @@ InputSummary = Mapping[str, Table]
 ScoredClasses = Callable[[str], Sequence[str] | None]
 """Classes that are scored in a domain; None where every label is."""
 
-MANY_ROWS = 3
-"""Boxes that may be odd without a warning."""
-
-_BEYOND_SHARE = 0.01
 _BESIDE_SHARE = 0.01
 _LEAST_EQUAL = 3
 
@@ -276,59 +269,6 @@ def _beyond_image(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
     example = seen.example(side, Example.BEYOND_IMAGE)
     if example is not None:
         yield from beyond_image_warnings(side, count, sized, example)
-
-
-def beyond_image_warnings(
-    side: Side, count: int, sized: int, example: FrameExample
-) -> Iterator[ReportWarning]:
-    """A warning where more than a few of the objects in images of known size are beyond them."""
-    if count >= MANY_ROWS and count > _BEYOND_SHARE * sized:
-        yield ReportWarning(
-            "beyond_image",
-            f"{WHOSE[side]} are larger than the image or have their centre beyond it, the first "
-            f"of them in {place_name(example)}; check the order and the unit of the coordinates, "
-            "and the size of the image",
-            count,
-            example,
-        )
-
-
-def warnings_of_positions(
-    side: Side, annotations: Annotations, sizes: ImageSizes
-) -> Iterator[ReportWarning]:
-    """Warn of objects beyond their image, where the files say how large images are.
-
-    Args:
-        side: The side.
-        annotations: What was read of it.
-        sizes: Width and height of the largest image of each sequence.
-    """
-    found = count_beyond_image(side, annotations, sizes)
-    if found is not None:
-        yield from beyond_image_warnings(side, *found)
-
-
-def count_beyond_image(
-    side: Side, annotations: Annotations, sizes: ImageSizes
-) -> tuple[int, int, FrameExample] | None:
-    """Objects beyond their image, those in images of known size, and the first one's frame.
-
-    Args:
-        side: The side.
-        annotations: What was read of it.
-        sizes: Width and height of the largest image of each sequence.
-
-    Returns:
-        None where no size is known, or there is no object.
-    """
-    if not sizes or not annotations.object_count:
-        return None
-    of_objects = sizes_of_objects(annotations, sizes)
-    beyond = beyond_image(annotations.coordinates, of_objects)
-    frame = int(annotations.object_frames[int(beyond.argmax())])
-    sequence = annotations.sequences[annotations.frame_sequences[frame]]
-    example = FrameExample(side, sequence, int(annotations.frame_numbers[frame]))
-    return int(beyond.sum()), int(np.isfinite(of_objects[:, 0]).sum()), example
 
 
 def bounding_box_warnings(input_summary: InputSummary) -> Iterator[ReportWarning]:

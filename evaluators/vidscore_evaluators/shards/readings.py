@@ -23,8 +23,11 @@ from vidscore_evaluators.formats._times import (
     times_back_warning,
 )
 from vidscore_evaluators.formats.source import Listing, Source, Wanted, WantedFrames
-from vidscore_evaluators.plausibility.summary import ImageSizes
-from vidscore_evaluators.plausibility.warnings import beyond_image_warnings, count_beyond_image
+from vidscore_evaluators.plausibility.image_sizes import (
+    ImageSizes,
+    beyond_image_warnings,
+    count_beyond_image,
+)
 from vidscore_evaluators.preparation import DataChoice
 from vidscore_evaluators.presets import format_of
 from vidscore_evaluators.remote_files import DataPath

@@ -185,9 +185,9 @@ def _read(typed: FileCheck) -> tuple[Source, Pair | None]:
 def _doubts(
     source: Source, pair: Pair | None, side: Side, evaluators: Sequence[Evaluator[Any]]
 ) -> Iterator[ReportWarning]:
+    from vidscore_evaluators.plausibility.image_sizes import warnings_of_positions
     from vidscore_evaluators.plausibility.inputs import warnings_of_pair, warnings_of_side
     from vidscore_evaluators.plausibility.labels import LabelUse
-    from vidscore_evaluators.plausibility.warnings import warnings_of_positions
 
     if pair is None:
         yield from source.warnings

@@ -27,6 +27,11 @@ ROUNDING = 1e-6
 """Share of its bounding box that an upright box may lack where its corners were computed."""
 
 
+_STRAIGHT, _SKEW = 0.05, 0.25
+"""Over its size, how far the diagonals of a parallelogram of rounded corners miss each other at
+most, and those of what is none at least."""
+
+
 def corners_of_boxes(boxes: FloatArray) -> FloatArray:
     """(N, 8) corners of (N, 4) upright boxes, in order along the outline: their outlines."""
     return boxes[:, [0, 1, 2, 1, 2, 3, 0, 3]]
@@ -68,6 +73,28 @@ def are_rotated(corners: FloatArray) -> BoolArray:
     around = box_areas(bounding_boxes(corners))
     rotated: BoolArray = outline_areas(outlines_of(corners)) < around * (1.0 - ROUNDING)
     return rotated
+
+
+def are_by_axis(corners: FloatArray) -> BoolArray:
+    """(N,) whether (N, 8) numbers are a parallelogram only if all x come before all y.
+
+    Boxes are parallelograms however they are turned, and in whichever order their corners come.
+    """
+    given, other = corners.reshape(-1, 4, 2), corners.reshape(-1, 2, 4).transpose(0, 2, 1)
+    size = np.ptp(other, axis=1).max(axis=1)
+    by_axis: BoolArray = (_apart(other) < _STRAIGHT * size) & (_apart(given) > _SKEW * size)
+    return by_axis
+
+
+def _apart(points: FloatArray) -> FloatArray:
+    """(N,) twice how far the middles of the diagonals of (N, 4, 2) corners are apart, in x or y.
+
+    Of the three pairs of diagonals that four points may have, those that are nearest.
+    """
+    a, b, c, d = points.transpose(1, 0, 2)
+    ways = [np.abs(way).max(axis=1) for way in (a - b + c - d, a + b - c - d, a - b - c + d)]
+    apart: FloatArray = np.minimum.reduce(ways)
+    return apart
 
 
 def shared_areas(first: FloatArray, second: FloatArray) -> FloatArray:

@@ -33,7 +33,7 @@ from vidscore_evaluators.plausibility.image_sizes import (
 )
 from vidscore_evaluators.plausibility.masks import BESIDE, EMPTY, FULL, MASK_DOUBTS, odd_masks
 from vidscore_evaluators.plausibility.sample import SAMPLE, SAMPLE_SCHEMA, sample_table
-from vidscore_evaluators.quadrilaterals import are_rotated
+from vidscore_evaluators.quadrilaterals import are_by_axis, are_rotated
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 
@@ -44,6 +44,7 @@ class Example(StrEnum):
     SWAPPED = "swapped"
     BEYOND_IMAGE = "beyond_image"
     ROTATED = "rotated"
+    BY_AXIS = "by_axis"
     UNLISTED = "unlisted"
     EMPTY_MASK = EMPTY
     FULL_MASK = FULL
@@ -58,7 +59,10 @@ SCHEMAS: Mapping[str, TableSchema] = {
     SIDES: TableSchema(
         ("side",),
         numbers=("arity",),
-        counts=("objects", "frames", "swapped", "sized", "beyond_image", "rotated", *MASK_DOUBTS),
+        counts=(
+            *("objects", "frames", "swapped", "sized", "beyond_image", "rotated", "by_axis"),
+            *MASK_DOUBTS,
+        ),
     ),
     # A hash comes first, so that of very many labels the same are kept on each side.
     LABELS: TableSchema(
@@ -75,7 +79,7 @@ SCHEMAS: Mapping[str, TableSchema] = {
 }  # fmt: skip
 """Tables of an input summary."""
 
-_MOST_ROWS = {SIDES: 6, CONFIDENCES: 4, COLUMNS: 40, EXAMPLES: 13}
+_MOST_ROWS = {SIDES: 6, CONFIDENCES: 4, COLUMNS: 40, EXAMPLES: 15}
 
 INPUT_SUMMARY_BYTES = sum(
     _MOST_ROWS.get(name, schema.first or 0)
@@ -120,6 +124,7 @@ class _SideFacts(Struct, frozen=True, eq=False):
         beyond_image: (N,) objects beyond their image; None where no size is known.
         sized: Objects in images of known size.
         rotated: (N,) objects, not regions, whose corners are no upright box; None for other shapes.
+        by_axis: (N,) objects that are turned boxes only if all x come before all y; likewise.
         odd_masks: (N,) objects with odd masks, by the code of the warning; empty for other shapes.
     """
 
@@ -129,6 +134,7 @@ class _SideFacts(Struct, frozen=True, eq=False):
     beyond_image: BoolArray | None
     sized: int
     rotated: BoolArray | None
+    by_axis: BoolArray | None
     odd_masks: Mapping[str, BoolArray]
 
     @classmethod
@@ -140,13 +146,16 @@ class _SideFacts(Struct, frozen=True, eq=False):
                 coordinates[:, 3] < coordinates[:, 1]
             )
         rotated: BoolArray | None = None
+        by_axis: BoolArray | None = None
         if annotations.arity == QUADRILATERAL:
             rotated = are_rotated(coordinates) & ~are_flagged(annotations.flags, ObjectFlag.REGION)
+            by_axis = are_by_axis(coordinates)
         beyond, sized = None, 0
         if known:
             sizes = sizes_of_objects(annotations, known)
             beyond, sized = beyond_image(coordinates, sizes), int(np.isfinite(sizes[:, 0]).sum())
-        return cls(side, annotations, swapped, beyond, sized, rotated, odd_masks(annotations))
+        odd = odd_masks(annotations)
+        return cls(side, annotations, swapped, beyond, sized, rotated, by_axis, odd)
 
 
 _DONT_CARE = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR
@@ -169,6 +178,7 @@ def _sides_table(seen: Sequence[_SideFacts], frames: Mapping[Side, int]) -> Tabl
         [entry.sized for entry in used],
         [_number(entry.beyond_image) for entry in used],
         [_number(entry.rotated) for entry in used],
+        [_number(entry.by_axis) for entry in used],
         *([_number(entry.odd_masks.get(code)) for entry in used] for code in MASK_DOUBTS),
     ]
     return build_table(
@@ -268,6 +278,7 @@ def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:
             (Example.SWAPPED, entry.swapped),
             (Example.BEYOND_IMAGE, entry.beyond_image),
             (Example.ROTATED, entry.rotated),
+            (Example.BY_AXIS, entry.by_axis),
             *((Example(code), mask) for code, mask in entry.odd_masks.items()),
         ):
             if mask is not None and mask.any():

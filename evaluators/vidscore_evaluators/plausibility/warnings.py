@@ -38,6 +38,7 @@ ScoredClasses = Callable[[str], Sequence[str] | None]
 
 _BESIDE_SHARE = 0.01
 _LEAST_EQUAL = 3
+_LEAST_BY_AXIS = 10
 
 _MANY_FRAMES = 100
 _ANSWERED_SHARE = 0.05
@@ -147,6 +148,7 @@ def _of_sides(seen: _Seen, input_summary: InputSummary, *, ranked: bool) -> Iter
     yield from _confidences(seen, input_summary[CONFIDENCES], ranked=ranked)
     for side in Side:
         yield from _corners(seen, side)
+        yield from _all_x_first(seen, side)
         yield from _beyond_image(seen, side)
         yield from _columns(seen, side, input_summary)
         yield from _masks(seen, side)
@@ -259,6 +261,20 @@ def _corners(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
             "swapped_corners",
             f"{WHOSE[side]} have x2 < x1 or y2 < y1, the first of them in {place_name(example)}; "
             "if the boxes are x, y, width, height, convert them to two corners",
+            count,
+            example,
+        )
+
+
+def _all_x_first(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
+    count, objects = (seen.count(side, name) for name in ("by_axis", "objects"))
+    example = seen.example(side, Example.BY_AXIS)
+    if count >= _LEAST_BY_AXIS and 2 * count >= objects and example is not None:
+        yield ReportWarning(
+            "reads_all_x_first",
+            f"{WHOSE[side]} are turned boxes only if read as x1, x2, x3, x4, y1, y2, y3, y4, the "
+            f"first of them in {place_name(example)}; put them in the order x1, y1, x2, y2, x3, "
+            "y3, x4, y4",
             count,
             example,
         )

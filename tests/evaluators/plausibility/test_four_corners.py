@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import numpy as np
 import pytest
 from tests.evaluators.plausibility.traffic import BOX, Columns, traffic, without
@@ -33,3 +35,60 @@ def test_y_before_x_is_doubted(base: str, rows_first: bool, codes: set[str]) -> 
     truth, found = turned(TRUTH, rows_first=False), turned(DETECTIONS, rows_first=rows_first)
     report = score("map", truth, found, base=base)
     assert {one.code for one in report.warnings} - {"bounding_boxes_compared"} == codes
+
+
+NAMES = [f"{axis}{corner}" for corner in range(1, 5) for axis in "xy"]
+
+
+def by_axis(columns: Columns) -> Columns:
+    """All x before all y, read as corner after corner."""
+    given = [columns[f"{axis}{corner}"] for axis in "xy" for corner in range(1, 5)]
+    return columns | dict(zip(NAMES, given, strict=True))
+
+
+def codes_of(truth: Columns, detections: Columns) -> dict[str, int]:
+    report = score("map", truth, detections, base="polygon")
+    return {warning.code: warning.count for warning in report.warnings}
+
+
+def test_all_x_before_all_y_is_doubted() -> None:
+    """The sides of a turned box are equal in pairs in one of the orders alone."""
+    truth, detections = (turned(side, rows_first=False) for side in (TRUTH, DETECTIONS))
+    found = codes_of(truth, by_axis(detections))
+    assert 0.95 * len(detections["frame"]) < found["reads_all_x_first"]
+    assert codes_of(by_axis(truth), by_axis(detections))["reads_all_x_first"] > 0
+
+
+def test_whole_pixels_are_enough_to_tell() -> None:
+    truth, detections = (turned(side, rows_first=False) for side in (TRUTH, DETECTIONS))
+    rounded = detections | {name: np.round(detections[name]) for name in NAMES}
+    assert "reads_all_x_first" in codes_of(truth, by_axis(rounded))
+    assert codes_of(truth, rounded) == {}
+
+
+def corners_exchanged(columns: Columns) -> Columns:
+    """The third corner after the fourth."""
+    return columns | {
+        "x3": columns["x4"],
+        "y3": columns["y4"],
+        "x4": columns["x3"],
+        "y4": columns["y3"],
+    }
+
+
+def anyhow(columns: Columns) -> Columns:
+    """Each corner off by a fifth of a box: text in photographs."""
+    random = np.random.default_rng(0)
+    count = len(columns["frame"])
+    return columns | {name: columns[name] + random.normal(0, 20, count) for name in NAMES}
+
+
+def small(columns: Columns) -> Columns:
+    """Boxes of a few pixels, in integers."""
+    return columns | {name: np.round(columns[name] / 40) for name in NAMES}
+
+
+@pytest.mark.parametrize("change", [corners_exchanged, anyhow, small])
+def test_other_quadrilaterals_are_not_doubted(change: Callable[[Columns], Columns]) -> None:
+    truth, detections = (change(turned(side, rows_first=False)) for side in (TRUTH, DETECTIONS))
+    assert "reads_all_x_first" not in codes_of(truth, detections)

@@ -12,13 +12,14 @@ from msgspec import Struct, structs
 from vidscore_evaluators.annotations import NO_TRACK, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.geometry import bounding_boxes
-from vidscore_evaluators.plausibility._overlaps import Pairing, Sample
+from vidscore_evaluators.plausibility._overlaps import Pairing, Sample, sample_of
 from vidscore_evaluators.plausibility._sequences import sequences_of
+from vidscore_evaluators.tally import Table
 
 _LEAST_FRAMES = 20
 """Least frames with objects before the end, and after it."""
 
-LEAST_UNANSWERED = 0.15
+_LEAST_UNANSWERED = 0.1
 """Share of the frames with objects, at least, that are after the end."""
 
 _ANSWERED = 0.9
@@ -40,7 +41,7 @@ _STAYING = 0.1
 _ENOUGH = 10
 """Least frames of a sequence from which its length is known well enough."""
 
-_LEAST_OF_SEQUENCE = 3
+_LEAST_OF_SEQUENCE = 2
 """Least frames before and after the end of the sequence in which a run was cut off."""
 
 _LEAST_SEQUENCES = 20
@@ -74,27 +75,29 @@ class Cut(Struct, frozen=True):
     frame: int
 
 
-def find_cut(sample: Sample, names: tuple[str, ...]) -> Cut | None:
+def find_cut(answers: Table, sample: Table, *, points: bool) -> Cut | None:
     """Where the detections end, if objects go on for long and nearly every frame before has some.
 
     Args:
-        sample: The sample.
-        names: Names of its blocks.
+        answers: Frames with objects.
+        sample: The sample of boxes.
+        points: Whether these are points.
     """
-    objects, detections = map(np.diff, sample.starts)
-    frames = np.flatnonzero(objects)
-    answered = detections[frames] > 0
-    if np.count_nonzero(answered) < _LEAST_FRAMES or np.count_nonzero(~answered) < _LEAST_FRAMES:
+    answered = answers.count("detections") > 0
+    if min(np.count_nonzero(answered), np.count_nonzero(~answered)) < _LEAST_FRAMES:
         return None
-    keys, of_frames = sequences_of(sample, names)
+    keys, sequences = sequences_of(answers.codes("block"), answers.vocabulary)
     looked = _Looked(
-        *(frames, objects[frames], _sizes(sample, frames), answered),
-        *(of_frames[frames], sample.numbers[frames]),
-        are_images=_are_images(sample),
+        answers,
+        answered,
+        sequences,
+        are_images=_are_images(
+            sample_of(sample.codes("block"), np.ascontiguousarray(sample.numbers), points=points)
+        ),
     )
-    for order, places in _orders(keys, looked.sequences, looked.numbers):
+    for order, places in _orders(keys, sequences, answers.number("frame")):
         for late in (False,) if order == "name" else (False, True):
-            cut = _cut_in(sample, keys, looked, order, late=late, places=places)
+            cut = _cut_in(keys, looked, order, late=late, places=places)
             if cut is not None:
                 return cut
     return None
@@ -104,29 +107,16 @@ class _Looked(Struct, frozen=True, eq=False):
     """The F frames with objects.
 
     Attributes:
-        frames: (F,) frames of the sample.
-        objects: (F,) objects of each.
-        sizes: (F,) size of the first one.
+        table: A row for each.
         answered: (F,) whether it has a detection.
         sequences: (F,) which sequence it is of.
-        numbers: (F,) its number.
         are_images: Whether they are images that have nothing to do with each other.
     """
 
-    frames: IntArray
-    objects: IntArray
-    sizes: FloatArray
+    table: Table
     answered: BoolArray
     sequences: IntArray
-    numbers: FloatArray
     are_images: bool
-
-
-def _sizes(sample: Sample, frames: IntArray) -> FloatArray:
-    """(F,) the longer side of the first object of each frame; a point has none."""
-    boxes = bounding_boxes(sample.boxes[0][sample.starts[0][frames]])
-    sizes: FloatArray = (boxes[:, 2:] - boxes[:, :2]).max(axis=1)
-    return sizes
 
 
 def _are_images(sample: Sample) -> bool:
@@ -142,7 +132,6 @@ def _are_images(sample: Sample) -> bool:
 
 
 def _cut_in(
-    sample: Sample,
     keys: list[SequenceKey],
     looked: _Looked,
     order: Order,
@@ -165,13 +154,14 @@ def _cut_in(
         after &= np.isin(looked.sequences, ending)
         lost = len(np.unique(looked.sequences[after]))
     count = int(np.count_nonzero(after))
-    if count < max(_LEAST_FRAMES, LEAST_UNANSWERED * len(places)) or share < _ANSWERED:
+    if count < max(_LEAST_FRAMES, _LEAST_UNANSWERED * len(places)) or share < _ANSWERED:
         return None
-    if np.median(looked.sizes[after]) < _SMALLER * np.median(looked.sizes[known & ~after]):
+    sizes = looked.table.number("size")
+    if np.median(sizes[after]) < _SMALLER * np.median(sizes[known & ~after]):
         return None
     if looked.are_images:
         lost = max(lost, _LEAST_IMAGES)
-    if lost * float(looked.objects[after].mean()) < _LEAST_LOST:
+    if lost * float(looked.table.count("objects")[after].mean()) < _LEAST_LOST:
         return None
     first = int(np.where(after, places, np.inf).argmin())
     return Cut(
@@ -181,8 +171,8 @@ def _cut_in(
         after=count,
         answered=share,
         last=float(abs(last)),
-        block=int(sample.blocks[looked.frames[first]]),
-        frame=int(looked.numbers[first]),
+        block=int(looked.table.codes("block")[first]),
+        frame=int(looked.table.number("frame")[first]),
     )
 
 

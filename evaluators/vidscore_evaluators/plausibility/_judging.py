@@ -7,7 +7,6 @@ from functools import lru_cache
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.plausibility._endings import Cut, find_cut
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels, mixed_labels
 from vidscore_evaluators.plausibility._overlaps import sample_of
 from vidscore_evaluators.plausibility._rankings import Inverted, inverted_confidences
@@ -23,7 +22,6 @@ class Judgement(Struct, frozen=True):
         finding: The reading that fits best, if it fits much better than the one at hand.
         labels: Labels that are mixed up.
         sequences: Where no reading fits all sequences better, those which one fits better alone.
-        cut: Where the detections end long before the objects, or begin long after them.
         inverted: That the less confident detections are the right ones.
         ids: That objects have another track id in every other frame.
     """
@@ -31,7 +29,6 @@ class Judgement(Struct, frozen=True):
     finding: Finding | None = None
     labels: MixedLabels | None = None
     sequences: tuple[SequenceFinding, ...] = ()
-    cut: Cut | None = None
     inverted: Inverted | None = None
     ids: ChangingIds | None = None
 
@@ -70,7 +67,6 @@ def judge_sample(
             finding=finding,
             labels=mixed_labels(sample, view.pairing, view.overlaps),
             sequences=() if finding else sequence_findings(view, names, plain),
-            cut=find_cut(sample, names),
             inverted=inverted_confidences(view, labelled=labelled),
             ids=changing_ids(view),
         )

@@ -9,7 +9,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.plausibility._overlaps import LIES_ON, Sample
+from vidscore_evaluators.plausibility._overlaps import LIES_ON
 from vidscore_evaluators.plausibility._rankings import right_and_wrong, surer_share
 from vidscore_evaluators.plausibility._readings import (
     EXCHANGED,
@@ -49,14 +49,14 @@ class SequenceFinding(Struct, frozen=True):
     boxes: int
 
 
-def sequences_of(sample: Sample, names: tuple[str, ...]) -> tuple[list[SequenceKey], IntArray]:
-    """Sequences of a sample in order, and which of them each frame is of.
+def sequences_of(blocks: IntArray, names: tuple[str, ...]) -> tuple[list[SequenceKey], IntArray]:
+    """Sequences of some frames in order, and which of them each frame is of.
 
     Args:
-        sample: The sample.
-        names: Names of its blocks.
+        blocks: (F,) block of each frame.
+        names: Names of blocks.
     """
-    used, of_frames = np.unique(sample.blocks, return_inverse=True)
+    used, of_frames = np.unique(blocks, return_inverse=True)
     of_blocks = [block_sequence(names[block]) for block in used.tolist()]
     keys = sorted(set(of_blocks))
     places = {key: place for place, key in enumerate(keys)}
@@ -74,7 +74,7 @@ def sequence_findings(
         names: Names of its blocks.
         plain: Whether the boxes of each side are two corners.
     """
-    keys, of_frames = sequences_of(view.sample, names)
+    keys, of_frames = sequences_of(view.sample.blocks, names)
     if len(keys) == 1:
         return ()
     lying, counts = [], []

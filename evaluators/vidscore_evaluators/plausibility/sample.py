@@ -62,7 +62,7 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     counts = [np.minimum(_box_counts(side), BOXES_PER_FRAME) for side in _sides(aligned)]
     sizes = counts[0] + counts[1]
     frames = (evaluated & (sizes > 0)).nonzero()[0]
-    keys = _block_keys(aligned, frames)
+    keys = frame_hashes(aligned, frames, FRAMES_PER_BLOCK)
     if len(frames) > SAMPLE_ROWS:
         # Each frame has a box at least, so that no more frames can be among the first rows.
         near = keys <= np.partition(keys, SAMPLE_ROWS - 1)[SAMPLE_ROWS - 1]
@@ -86,6 +86,14 @@ def label_number(label: str) -> float:
     return float(crc32(label.casefold().encode()))
 
 
+def block_names(aligned: Aligned, hashes: NDArray[np.uint64], sequences: IntArray) -> list[str]:
+    """Names of blocks in a table: their hashes, by which rows are sorted, and their sequences."""
+    return [
+        f"{key:0{_HASH_DIGITS}x}" + "\0".join(aligned.truth.sequences[sequence])
+        for key, sequence in zip(hashes.tolist(), sequences.tolist(), strict=True)
+    ]
+
+
 def block_sequence(block: str) -> SequenceKey:
     """The sequence of a block, out of its name in the table."""
     domain, sequence = block[_HASH_DIGITS:].split("\0")
@@ -104,12 +112,12 @@ def _box_counts(side: Annotations) -> IntArray:
     return side.object_counts - np.bincount(side.object_frames[regions], minlength=side.frame_count)
 
 
-def _block_keys(aligned: Aligned, frames: IntArray) -> NDArray[np.uint64]:
-    """(K,) hash of sequence and block of some frames."""
+def frame_hashes(aligned: Aligned, frames: IntArray, per_block: int) -> NDArray[np.uint64]:
+    """(K,) hash of sequence and block of some frames, of which so many are one block."""
     if len(frames) == 0:
         return np.zeros(0, dtype=np.uint64)
     names = _name_hashes(aligned.truth.sequences)
-    blocks = aligned.truth.frame_numbers[frames] // FRAMES_PER_BLOCK
+    blocks = aligned.truth.frame_numbers[frames] // per_block
     mixed = names[aligned.truth.frame_sequences[frames]]
     mixed += (blocks.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
     # The end of splitmix64, which spreads neighbours over all hashes.
@@ -132,14 +140,11 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
     blocks = np.zeros(len(frames), dtype=np.int64)
     blocks[first[1:]] = 1
     blocks = np.cumsum(blocks)
-    names = [
-        f"{key:0{_HASH_DIGITS}x}" + "\0".join(aligned.truth.sequences[sequence])
-        for key, sequence in zip(keys[first].tolist(), sequences[first].tolist(), strict=True)
-    ]
+    names = block_names(aligned, keys[first], sequences[first])
     numbers_of_labels = np.array(list(map(label_number, aligned.truth.labels)), dtype=np.float64)
     rows, parts = [], []
     for number, side in enumerate(_sides(aligned)):
-        positions, objects, boxes = _boxes_of(side, frames)
+        positions, objects, boxes = boxes_of(side, frames)
         rows.append(positions)
         columns = (
             aligned.truth.frame_numbers[frames][positions],
@@ -160,7 +165,7 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
     )
 
 
-def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+def boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
     """(N,) which of some frames a box is of, which object, and (N, 4) the boxes as given."""
     starts = side.frame_starts[frames]
     counts = side.frame_starts[frames + 1] - starts

@@ -11,7 +11,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side
 from vidscore_evaluators.arrays import run_starts
-from vidscore_evaluators.plausibility._endings import LEAST_UNANSWERED, Cut
+from vidscore_evaluators.plausibility._endings import Cut, find_cut
 from vidscore_evaluators.plausibility._judging import Judgement, judge_sample
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels
 from vidscore_evaluators.plausibility._places import GREATEST_SHARE
@@ -19,6 +19,7 @@ from vidscore_evaluators.plausibility._rankings import Inverted
 from vidscore_evaluators.plausibility._readings import Finding
 from vidscore_evaluators.plausibility._sequences import SequenceFinding
 from vidscore_evaluators.plausibility._track_ids import ChangingIds
+from vidscore_evaluators.plausibility.answers import ANSWERS
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
 from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence, label_number
 from vidscore_evaluators.plausibility.summary import LABELS, SIDES
@@ -119,8 +120,7 @@ def sample_warnings(
     if judged.finding is not None:
         yield _reading(table, judged.finding, counts)
     yield from _by_sequence(table, judged.sequences)
-    if judged.cut is not None:
-        yield from _cut(table, judged.cut, input_summary[SIDES])
+    yield from _cut(input_summary, points=arities[Side.TRUTH] == [POINT])
     if ranked and judged.inverted is not None:
         yield _inverted(judged.inverted, counts[Side.DETECTIONS])
     if tracked and judged.ids is not None:
@@ -245,15 +245,17 @@ def _by_sequence(table: Table, found: Sequence[SequenceFinding]) -> Iterator[Rep
         )
 
 
-def _cut(table: Table, cut: Cut, sides: Table) -> Iterator[ReportWarning]:
-    """A warning, unless don't-care objects make up most of the frames without detections."""
-    if "frames" not in sides.schema.counts:
+def _cut(input_summary: Mapping[str, Table], *, points: bool) -> Iterator[ReportWarning]:
+    """A warning where detections end early, or begin late."""
+    answers = input_summary.get(ANSWERS)
+    if answers is None:
+        return  # of an older version
+    cut = find_cut(answers, input_summary[SAMPLE], points=points)
+    if cut is None:
         return
+    sides = input_summary[SIDES]
     frames = dict(zip(sides.texts("side"), sides.count("frames").tolist(), strict=True))
-    wanted, answered = (frames.get(side.value, 0) for side in Side)
-    if wanted - answered < LEAST_UNANSWERED * wanted:
-        return
-    example = _example(table, cut.block, cut.frame, Side.TRUTH)
+    example = _example(answers, cut.block, cut.frame, Side.TRUTH)
     code = "detections_begin_late" if cut.late else "detections_end_early"
     yield ReportWarning(
         code,
@@ -262,7 +264,7 @@ def _cut(table: Table, cut: Cut, sides: Table) -> Iterator[ReportWarning]:
         f"none, and {100 * cut.answered:.0f} % of the others have some; check that the detections "
         "are complete and that both sides have as many frames a second, or choose the frames that "
         "they are of",
-        wanted - answered,
+        frames[Side.TRUTH] - frames[Side.DETECTIONS],
         example,
     )
 

@@ -24,7 +24,8 @@ from vidscore_evaluators.annotations import (
     Side,
     are_flagged,
 )
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
+from vidscore_evaluators.plausibility.answers import ANSWERS, ANSWERS_SCHEMA, answers_table
 from vidscore_evaluators.plausibility.image_sizes import (
     ImageSizes,
     beyond_image,
@@ -76,6 +77,7 @@ SCHEMAS: Mapping[str, TableSchema] = {
         within=1,
     ),
     SAMPLE: SAMPLE_SCHEMA,
+    ANSWERS: ANSWERS_SCHEMA,
 }  # fmt: skip
 """Tables of an input summary."""
 
@@ -104,13 +106,15 @@ def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[
     sides = {Side.TRUTH: aligned.truth, Side.DETECTIONS: aligned.detections}
     sizes = sizes_in(specification)
     seen = [_SideFacts.of(side, annotations, sizes) for side, annotations in sides.items()]
+    wanted = _wanted(aligned, evaluated)
     return {
-        SIDES: _sides_table(seen, _frames_with_objects(aligned, evaluated)),
+        SIDES: _sides_table(seen, _frames_with_objects(aligned, wanted)),
         LABELS: _labels_table(aligned, evaluated),
         CONFIDENCES: _confidences_table(sides),
         COLUMNS: _columns_table(sides),
         EXAMPLES: _examples_table(aligned, seen),
         SAMPLE: sample_table(aligned, evaluated),
+        ANSWERS: answers_table(aligned, wanted),
     }
 
 
@@ -161,12 +165,16 @@ class _SideFacts(Struct, frozen=True, eq=False):
 _DONT_CARE = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR
 
 
-def _frames_with_objects(aligned: Aligned, evaluated: BoolArray) -> Mapping[Side, int]:
-    """Evaluated frames with an object to be found, and those of them that have a detection."""
+def _wanted(aligned: Aligned, evaluated: BoolArray) -> IntArray:
+    """(F,) objects of each evaluated frame that are to be found."""
     wanted = aligned.truth.object_frames[~are_flagged(aligned.truth.flags, _DONT_CARE)]
-    with_objects = evaluated & marked(aligned.truth.frame_count, wanted)
-    answered = with_objects & (aligned.detections.object_counts > 0)
-    return {Side.TRUTH: _number(with_objects), Side.DETECTIONS: _number(answered)}
+    return np.bincount(wanted, minlength=aligned.truth.frame_count) * evaluated
+
+
+def _frames_with_objects(aligned: Aligned, wanted: IntArray) -> Mapping[Side, int]:
+    """Frames with an object to be found, and those of them that have a detection."""
+    answered = (wanted > 0) & (aligned.detections.object_counts > 0)
+    return {Side.TRUTH: _number(wanted > 0), Side.DETECTIONS: _number(answered)}
 
 
 def _sides_table(seen: Sequence[_SideFacts], frames: Mapping[Side, int]) -> Table:

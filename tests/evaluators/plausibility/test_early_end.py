@@ -108,6 +108,13 @@ def test_a_run_that_was_cut_off_among_many_short_sequences(pattern: str) -> None
     assert warning.count == 500
 
 
+def test_a_run_over_half_of_a_crowd() -> None:
+    """Forty objects a frame: the sample of boxes has a dozen frames."""
+    truth, detections = traffic(frames=80, speed_px=0.5, vehicles=40)
+    [warning] = found_in(truth, ending_at(detections, 48))
+    assert warning.count == 3 * 32
+
+
 def images(frames: int, *, step: int) -> tuple[Columns, Columns]:
     """Images that have nothing to do with each other, of four objects each, and no tracks."""
     random = np.random.default_rng(0)

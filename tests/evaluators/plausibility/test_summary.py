@@ -25,6 +25,7 @@ from vidscore_evaluators.evaluator import tally_many
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.plausibility._overlaps import MOST_FRAMES, sample_of
+from vidscore_evaluators.plausibility.answers import ANSWERS
 from vidscore_evaluators.plausibility.sample import SAMPLE, SAMPLE_ROWS
 from vidscore_evaluators.plausibility.summary import INPUT_SUMMARY_BYTES, LABELS, input_summary_of
 from vidscore_evaluators.registry import create_evaluator
@@ -136,13 +137,15 @@ def test_a_sample_is_spread_over_all_sequences() -> None:
 
 
 def test_a_tally_of_an_older_version_is_warned_of_as_ever() -> None:
-    """Its sample has no labels, confidences and tracks."""
+    """Its sample has no labels, confidences and tracks, and there is none of answers."""
     detections = read(as_sizes(traffic()[1]))
     tally = EVALUATOR.tally(read(traffic()[0]), detections)
     sample = tally.input_summary[SAMPLE]
     schema = structs.replace(sample.schema, numbers=sample.schema.numbers[:-3])
     older = structs.replace(sample, schema=schema, numbers=sample.numbers[:, :-3])
-    old = dataclasses.replace(tally, input_summary={**tally.input_summary, SAMPLE: older})
+    summary = {**tally.input_summary, SAMPLE: older}
+    del summary[ANSWERS]
+    old = dataclasses.replace(tally, input_summary=summary)
     read_again = tally_from_bytes(tally_to_bytes(old))
     found = EVALUATOR.report(read_again).warnings
     assert [warning.code for warning in found] == ["reads_as_sizes", "swapped_corners"]

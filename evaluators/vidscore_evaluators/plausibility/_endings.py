@@ -13,7 +13,7 @@ from vidscore_evaluators.annotations import NO_TRACK, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.plausibility._overlaps import Pairing, Sample, sample_of
-from vidscore_evaluators.plausibility._sequences import sequences_of
+from vidscore_evaluators.plausibility.sample import sequences_of
 from vidscore_evaluators.tally import Table
 
 _LEAST_FRAMES = 20

@@ -67,6 +67,6 @@ def judge_sample(
             finding=finding,
             labels=mixed_labels(sample, view.pairing, view.overlaps),
             sequences=() if finding else sequence_findings(view, names, plain),
-            inverted=inverted_confidences(view, labelled=labelled),
+            inverted=inverted_confidences(view, names, labelled=labelled),
             ids=changing_ids(view),
         )

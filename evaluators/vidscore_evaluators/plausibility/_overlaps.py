@@ -177,7 +177,7 @@ class Pairing:
         self._right = expand_runs(first[self.frames_of_truth], self._partners)
         self._by_detection = np.argsort(self._right, kind="stable")
         self._points = sample.points
-        self._reach_px = _diagonal(sample.boxes[0]) * POINT_REACH if sample.points else 0.0
+        self.reach_px = _diagonal(sample.boxes[0]) * POINT_REACH if sample.points else 0.0
 
     def fit(self, truth: FloatArray, detections: FloatArray) -> Fit:
         """How well boxes lie on each other.
@@ -208,7 +208,7 @@ class Pairing:
         if not self._points:
             return overlap_ratios(left, right)
         distances = np.hypot(left[:, 0] - right[:, 0], left[:, 1] - right[:, 1])
-        shares: FloatArray = np.maximum(0.0, 1.0 - distances / max(self._reach_px, 1e-300))
+        shares: FloatArray = np.maximum(0.0, 1.0 - distances / max(self.reach_px, 1e-300))
         return shares
 
 

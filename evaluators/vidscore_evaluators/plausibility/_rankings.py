@@ -5,12 +5,13 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.plausibility._overlaps import LIES_ON
 from vidscore_evaluators.plausibility._readings import View
+from vidscore_evaluators.plausibility.sample import sequences_of
 
-_LEAST_EACH = 30
-"""Least detections that are right, and that are wrong."""
+_LEAST_EACH = 20
+"""Least places of detections that are right, and of those that are wrong."""
 
 _BESIDE = 0.1
 """Overlap up to which a detection is on no object."""
@@ -23,8 +24,8 @@ class Inverted(Struct, frozen=True):
     """Confidences of right and of wrong detections.
 
     Attributes:
-        right: Detections that lie on an object.
-        wrong: Detections that lie on none.
+        right: Places of detections that lie on an object.
+        wrong: Places of those that lie on none.
         share: Share of pairs of both of which the right one is surer; equal ones count half.
     """
 
@@ -33,21 +34,47 @@ class Inverted(Struct, frozen=True):
     share: float
 
 
-def inverted_confidences(view: View, *, labelled: bool) -> Inverted | None:
+def inverted_confidences(view: View, names: tuple[str, ...], *, labelled: bool) -> Inverted | None:
     """Whether detections on objects are less confident than those on none.
 
     Args:
         view: A sample as it is.
+        names: Names of its blocks.
         labelled: Whether a detection is right only under the label of the object.
     """
     confidences = view.sample.confidences
     if confidences is None or view.sample.labels is None:
         return None
-    right, wrong = right_and_wrong(view, confidences[1], labelled=labelled)
+    _, sequences = sequences_of(view.sample.blocks, names)
+    right, wrong = (
+        _by_place(view, sequences, confidences[1], rows)
+        for rows in right_and_wrong(view, confidences[1], labelled=labelled)
+    )
     if min(len(right), len(wrong)) < _LEAST_EACH:
         return None
     share = surer_share(right, wrong)
     return Inverted(len(right), len(wrong), share) if share <= _INVERTED else None
+
+
+def _by_place(
+    view: View, sequences: IntArray, confidences: FloatArray, rows: IntArray
+) -> FloatArray:
+    """Mean confidence of some detections in each place of a sequence.
+
+    What stands still is one thing: a mannequin, in whichever frames, says as little as once.
+    """
+    boxes = view.boxes[1][rows]
+    size = (boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=view.pairing.reach_px)
+    level = np.ceil(np.log2(np.maximum(size, 1e-300)))
+    cells = np.floor((boxes[:, :2] + boxes[:, 2:]) / 2 / np.exp2(level + 1)[:, np.newaxis])
+    of_frames = np.repeat(sequences, np.diff(view.sample.starts[1]))
+    keys = (*cells.T, level, of_frames[rows])
+    order = np.lexsort(keys)
+    starts = run_starts(*(key[order] for key in keys))
+    counts = np.diff(np.append(starts, len(order)))
+    sums = np.add.reduceat(confidences[rows][order], starts) if len(starts) else np.zeros(0)
+    means: FloatArray = sums / counts
+    return means
 
 
 def surer_share(right: FloatArray, wrong: FloatArray) -> float:
@@ -60,8 +87,8 @@ def surer_share(right: FloatArray, wrong: FloatArray) -> float:
 
 def right_and_wrong(
     view: View, confidences: FloatArray, *, labelled: bool
-) -> tuple[FloatArray, FloatArray]:
-    """Confidences of the surest detection on each object, and of those that are near none.
+) -> tuple[IntArray, IntArray]:
+    """The surest detection on each object, and those that are near none.
 
     Further detections of an object that has one are neither: a detector that gives many for each
     object is less sure of these than of what it makes up.
@@ -79,4 +106,4 @@ def right_and_wrong(
     left, right = left[lying], right[lying]
     order = np.lexsort((-confidences[right], left))
     surest = np.unique(right[order[run_starts(left[order])]])
-    return confidences[surest], confidences[known & ~near]
+    return surest, np.flatnonzero(known & ~near)

@@ -19,10 +19,14 @@ from vidscore_evaluators.plausibility._readings import (
     best_finding,
     finding_of,
 )
-from vidscore_evaluators.plausibility.sample import block_sequence
+from vidscore_evaluators.plausibility.sample import sequences_of
 
 _LEAST_BOXES = 20
 """Least boxes of each side of a sequence that is looked at by itself."""
+
+_LEAST_IN_FRAME = 4
+"""Least boxes of each side in a frame of it, for what is made to fit, or fits nothing: a few
+objects may all be missed, and as many false alarms last."""
 
 _FITS = 0.5
 """Share of boxes that lie on others where a sequence fits."""
@@ -49,21 +53,6 @@ class SequenceFinding(Struct, frozen=True):
     boxes: int
 
 
-def sequences_of(blocks: IntArray, names: tuple[str, ...]) -> tuple[list[SequenceKey], IntArray]:
-    """Sequences of some frames in order, and which of them each frame is of.
-
-    Args:
-        blocks: (F,) block of each frame.
-        names: Names of blocks.
-    """
-    used, of_frames = np.unique(blocks, return_inverse=True)
-    of_blocks = [block_sequence(names[block]) for block in used.tolist()]
-    keys = sorted(set(of_blocks))
-    places = {key: place for place, key in enumerate(keys)}
-    codes = np.array([places[key] for key in of_blocks], dtype=np.int64)
-    return keys, codes[of_frames.reshape(-1)]
-
-
 def sequence_findings(
     view: View, names: tuple[str, ...], plain: tuple[bool, bool]
 ) -> tuple[SequenceFinding, ...]:
@@ -86,9 +75,9 @@ def sequence_findings(
         lying.append(np.bincount(of_boxes, weights=overlaps >= LIES_ON, minlength=len(keys)))
     enough = np.minimum(*counts) >= _LEAST_BOXES
     shares = np.where(enough, np.maximum(*(np.array(lying) / np.maximum(1, counts))), 0.0)
-    if shares.max() < _FITS:
-        return ()
     odd = np.flatnonzero(enough & (shares < _FAR_BELOW * shares.max()))
+    if shares.max() < _FITS or len(odd) == 0:
+        return ()
     return tuple(_found(view, keys, of_frames, odd.tolist(), plain))
 
 
@@ -107,14 +96,21 @@ def _found(
             finding = finding_of(UNRELATED, Side.DETECTIONS, alone, alone.now, alone.pairing)
         if finding is None or finding.code == EXCHANGED:
             continue
-        is_sound = (
-            _are_sure(alone, rest)
-            if finding.code == UNRELATED
-            else finding.then >= _FAR_BELOW * max(rest.now.means)
-        )
-        if is_sound:
+        if _is_sound(finding, alone, rest):
             boxes = alone.sample.boxes[finding.side != Side.TRUTH]
             yield SequenceFinding(keys[place], finding, len(boxes))
+
+
+def _is_sound(finding: Finding, alone: View, rest: View) -> bool:
+    """Whether a finding in one sequence is hardly chance, nor what a hard video looks like."""
+    is_fitted = any((finding.scale, finding.offset, finding.extent))
+    if is_fitted or finding.code == UNRELATED:
+        least = _LEAST_IN_FRAME * alone.sample.frame_count
+        if min(map(len, alone.sample.boxes)) < least:
+            return False
+    if finding.code == UNRELATED:
+        return _are_sure(alone, rest)
+    return finding.then >= _FAR_BELOW * max(rest.now.means)
 
 
 def _are_sure(alone: View, rest: View) -> bool:
@@ -126,7 +122,8 @@ def _are_sure(alone: View, rest: View) -> bool:
     if rest.sample.confidences is None or alone.sample.confidences is None:
         return False
     given: FloatArray = alone.sample.confidences[1]
-    right, wrong = right_and_wrong(rest, rest.sample.confidences[1], labelled=False)
+    elsewhere = rest.sample.confidences[1]
+    right, wrong = (elsewhere[rows] for rows in right_and_wrong(rest, elsewhere, labelled=False))
     if min(len(right), len(wrong)) == 0 or surer_share(right, wrong) < _TELLING:
         return False
     return bool(np.median(given) >= np.quantile(right, 0.25) > np.median(wrong))

@@ -6,7 +6,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import NO_TRACK
-from vidscore_evaluators.arrays import FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.plausibility._overlaps import LIES_ON
 from vidscore_evaluators.plausibility._readings import View
 
@@ -42,14 +42,12 @@ def changing_ids(view: View) -> ChangingIds | None:
     sample = view.sample
     if sample.tracks is None:
         return None
-    frames, tracks, ids = _found(view, *sample.tracks)
+    frames, tracks, lasting = _found(view, *sample.tracks)
     follows = np.zeros(sample.frame_count, dtype=np.bool_)
     follows[sample.neighbours + 1] = True
-    order = np.lexsort((frames, tracks))
-    frames, tracks, ids = frames[order], tracks[order], ids[order]
     again = (np.diff(frames) == 1) & (np.diff(tracks) == 0) & follows[frames[1:]]
     later = np.flatnonzero(again) + 1
-    changed = later[ids[later] != ids[later - 1]]
+    changed = later[~lasting[later]]
     if len(later) < _LEAST_FOUND or len(changed) < _CHANGING_SHARE * len(later):
         return None
     frame = int(frames[changed].min())
@@ -63,13 +61,23 @@ def changing_ids(view: View) -> ChangingIds | None:
 
 def _found(
     view: View, of_truth: FloatArray, of_detections: FloatArray
-) -> tuple[IntArray, FloatArray, FloatArray]:
-    """Frames and tracks of objects on which a detection lies, and the id of the nearest one."""
+) -> tuple[IntArray, FloatArray, BoolArray]:
+    """Frames and tracks of objects on which detections lie, by track and frame.
+
+    And whether one of these has an id that one had in the frame before: where several lie on an
+    object, now one is nearer and now another.
+    """
     left, right = view.pairing.pairs
     lying = (view.overlaps >= LIES_ON) & (of_truth[left] != NO_TRACK)
     lying &= of_detections[right] != NO_TRACK
-    left, right, overlaps = left[lying], right[lying], view.overlaps[lying]
-    order = np.lexsort((-overlaps, left))
-    best = order[run_starts(left[order])]
-    frames = view.pairing.frames_of_truth[left[best]]
-    return frames, of_truth[left[best]], of_detections[right[best]]
+    frames = view.pairing.frames_of_truth[left[lying]]
+    tracks, ids = of_truth[left[lying]], of_detections[right[lying]]
+    order = np.lexsort((frames, ids, tracks))
+    steps = [np.diff(column[order]) for column in (frames, ids, tracks)]
+    lasting = np.zeros(len(order), dtype=np.bool_)
+    lasting[order[1:]] = (steps[0] == 1) & (steps[1] == 0) & (steps[2] == 0)
+    order = np.lexsort((frames, tracks))
+    frames, tracks = frames[order], tracks[order]
+    starts = run_starts(tracks, frames)
+    kept = np.logical_or.reduceat(lasting[order], starts) if len(starts) else lasting
+    return frames[starts], tracks[starts], kept

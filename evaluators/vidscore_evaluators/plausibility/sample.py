@@ -100,6 +100,21 @@ def block_sequence(block: str) -> SequenceKey:
     return SequenceKey(domain, sequence)
 
 
+def sequences_of(blocks: IntArray, names: tuple[str, ...]) -> tuple[list[SequenceKey], IntArray]:
+    """Sequences of some frames in order, and which of them each frame is of.
+
+    Args:
+        blocks: (F,) block of each frame.
+        names: Names of blocks.
+    """
+    used, of_frames = np.unique(blocks, return_inverse=True)
+    of_blocks = [block_sequence(names[block]) for block in used.tolist()]
+    keys = sorted(set(of_blocks))
+    places = {key: place for place, key in enumerate(keys)}
+    codes = np.array([places[key] for key in of_blocks], dtype=np.int64)
+    return keys, codes[of_frames.reshape(-1)]
+
+
 def _sides(aligned: Aligned) -> tuple[Annotations, Annotations]:
     return aligned.truth, aligned.detections
 

@@ -282,9 +282,9 @@ def _beyond(cut: Cut, example: FrameExample) -> str:
 def _inverted(found: Inverted, count: int) -> ReportWarning:
     return ReportWarning(
         "confidences_inverted",
-        f"detections seem to have confidences the wrong way round: {found.right} that lie on an "
-        f"object and {found.wrong} that lie on none were looked at, and of such a pair the right "
-        f"one has the greater confidence in {100 * found.share:.0f} % of cases; give numbers that "
+        f"detections seem to have confidences the wrong way round: in {found.right} places "
+        f"they lie on an object and in {found.wrong} on none, and of such a pair the right one has "
+        f"the greater confidence in {100 * found.share:.0f} % of cases; give numbers that "
         "are greater where a detection is surer, and no distances",
         count,
     )

@@ -62,6 +62,28 @@ def of_another_label() -> tuple[Columns, Columns]:
     return truth, joined(rows_where(DETECTIONS, ~made_up), others | {"confidence": others["x1"]})
 
 
+def mannequin() -> tuple[Columns, Columns]:
+    """One thing that is no object and found in every frame, more surely than the rest."""
+    found = rows_where(DETECTIONS, DETECTIONS["track_id"] < 100)
+    sure = rows_where(found, found["track_id"] == 0)
+    corners = zip(("x1", "y1", "x2", "y2"), (1500.0, 900.0, 1600.0, 1000.0), strict=True)
+    places = {name: np.full(len(sure["frame"]), value) for name, value in corners}
+    dressed = sure | places | {"confidence": np.full(len(sure["frame"]), 0.99)}
+    return TRUTH, joined(found, dressed)
+
+
+def hard_to_see() -> tuple[Columns, Columns]:
+    """One thing that stands still is found, and never surely."""
+    still = {"x1": 800.0, "y1": 400.0, "x2": 900.0, "y2": 500.0}
+    sides = [rows_where(side, side["track_id"] == 0) for side in (TRUTH, DETECTIONS)]
+    truth, found = (
+        side | {name: np.full(len(side["frame"]), value) for name, value in still.items()}
+        for side in sides
+    )
+    made_up = rows_where(DETECTIONS, DETECTIONS["track_id"] >= 100)
+    return truth, joined(found | {"confidence": found["confidence"] / 100}, made_up)
+
+
 HONEST: dict[str, Callable[[], tuple[Columns, Columns]]] = {
     "right": lambda: (TRUTH, DETECTIONS),
     "at random": lambda: (TRUTH, random()),
@@ -69,6 +91,8 @@ HONEST: dict[str, Callable[[], tuple[Columns, Columns]]] = {
     "all equal": lambda: (TRUTH, DETECTIONS | {"confidence": np.ones(len(DETECTIONS["frame"]))}),
     "many detections of each object": lambda: (TRUTH, many_for_each()),
     "sure of things that have no label of the truth": of_another_label,
+    "one false alarm that lasts": mannequin,
+    "one object that stands still": hard_to_see,
     "a bad detector": lambda: traffic(recall=0.2, alarms=9.0),
     "an inexact detector": lambda: traffic(noise_px=15.0),
     "half of the objects are not in the truth": lambda: (

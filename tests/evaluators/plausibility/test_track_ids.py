@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from tests.evaluators.plausibility.traffic import Columns, rows_where, traffic
+from tests.evaluators.plausibility.changes import joined
+from tests.evaluators.plausibility.traffic import BOX, Columns, rows_where, traffic
 
 from vidscore_evaluators import score
 from vidscore_evaluators.report import ReportWarning
@@ -65,10 +66,20 @@ def switching(share: float) -> Columns:
     return columns | {"track_id": tracks}
 
 
+def two_for_each() -> Columns:
+    """Two tracks on each object, of which now one and now the other lies nearer."""
+    random = np.random.default_rng(0)
+    away = {
+        name: DETECTIONS[name] + random.normal(0, 0.3, len(DETECTIONS["frame"])) for name in BOX
+    }
+    return joined(DETECTIONS, DETECTIONS | away | {"track_id": DETECTIONS["track_id"] + 1000})
+
+
 HONEST: dict[str, Callable[[], tuple[Columns, Columns]]] = {
     "right": lambda: (TRUTH, DETECTIONS),
     "every tenth match is a switch": lambda: (TRUTH, switching(0.1)),
     "every third match is a switch": lambda: (TRUTH, switching(0.3)),
+    "two tracks on each object": lambda: (TRUTH, two_for_each()),
     "half is missed": lambda: traffic(recall=0.5, frames=60, speed_px=3.0),
     "fast and inexact": lambda: traffic(noise_px=15.0, speed_px=30.0),
     "every fifth frame": lambda: (

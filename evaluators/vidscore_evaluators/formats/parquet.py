@@ -87,7 +87,9 @@ class ParquetGroup(Struct, frozen=True):
             chunks = (row_group.column(index) for index in range(row_group.num_columns))
             chunk = next((one for one in chunks if one.path_in_schema == column), None)
             found = None if chunk is None else chunk.statistics
-            if found is None or not found.has_min_max or found.null_count:
+            if found is None or not (found.has_min_max and found.has_null_count):
+                return None
+            if found.null_count:
                 return None
             return found.min, found.max
 

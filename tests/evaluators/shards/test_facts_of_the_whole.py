@@ -12,6 +12,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
@@ -250,3 +251,16 @@ def test_a_folder_is_named_as_in_this_process_however_it_is_typed(
     with ThreadPoolExecutor(1) as executor:
         parts = vidscore.score("clear", "t/", "./d/", executor=executor, shards=2)
     assert report_to_json(parts) == report_to_json(whole)
+
+
+def test_statistics_that_do_not_count_nulls_name_no_single_sequence(tmp_path: Path) -> None:
+    """The domains of a row group are then between a and a, or null: here they are both."""
+    domains = [None, *["a"] * 2, *["b"] * 3]
+    columns = {"domain": domains, "sequence": ["0000"] * 6, "frame": [0, 0, 1, 0, 1, 2]}
+    boxes = dict.fromkeys(("x1", "y1"), [0.0] * 6) | dict.fromkeys(("x2", "y2"), [9.0] * 6)
+    table = pl.DataFrame(columns | boxes)
+    for side in (TRUTH, FOUND):
+        counted = {"min": True, "max": True, "null_count": False}
+        table.write_parquet(tmp_path / side, statistics=counted, row_group_size=3)
+    wanted = whole(tmp_path, "f1", (TRUTH, FOUND))
+    assert merged(task(tmp_path, "f1", (TRUTH, FOUND))) == wanted

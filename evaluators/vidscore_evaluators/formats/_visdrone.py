@@ -7,7 +7,7 @@ Source: the readmes of VisDrone2018-DET-toolkit 1.0.4 and VisDrone2018-MOT-toolk
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
 import numpy as np
 
@@ -19,6 +19,7 @@ from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX
 
 BOX_COLUMNS = ("left", "top", "width", "height")
 DEGREES = ("truncation", "occlusion")
+_DEGREES = (0.0, 1.0, 2.0)
 COLUMNS = (*BOX_COLUMNS, "score", "class", *DEGREES)
 CLASSES = (
     *("ignored-regions", "pedestrian", "people", "bicycle", "car", "van", "truck"),
@@ -71,10 +72,20 @@ def degrees_of(table: RowTable) -> dict[str, FloatArray]:
 
 
 def written_degrees(annotations: Annotations) -> list[FloatArray]:
-    """(N,) truncation and (N,) occlusion, -1 where they are not known."""
+    """(N,) truncation and (N,) occlusion, -1 where they are not known or none of VisDrone's."""
     unknown = np.full(annotations.object_count, np.nan)
     columns = (annotations.columns.get(name, unknown) for name in DEGREES)
-    return [np.where(np.isnan(column), -1.0, column) for column in columns]
+    return [np.where(np.isin(column, _DEGREES), column, -1.0) for column in columns]
+
+
+def degree_remarks(annotations: Annotations) -> Iterator[str]:
+    """Remark values of truncation and occlusion that VisDrone has not, such as KITTI's 3."""
+    for name in DEGREES:
+        column = annotations.columns.get(name, np.zeros(0))
+        count = int((~np.isin(column, _DEGREES) & ~np.isnan(column)).sum())
+        if count:
+            said = "1 value" if count == 1 else f"{count} values"
+            yield f"{said} of the column {name} not written: not 0, 1 or 2"
 
 
 def written_classes(annotations: Annotations, regions: BoolArray) -> IntArray:

@@ -69,6 +69,7 @@ from vidscore_evaluators.formats._visdrone import (
     are_class_and_degrees,
     check_objects,
     corners_of,
+    degree_remarks,
     degrees_of,
     labels_of_objects,
     written_classes,
@@ -222,7 +223,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
     """Remark how many frames the last row of a sequence adds, and how many come after it."""
     if side is Side.DETECTIONS:
-        return ()
+        return tuple(degree_remarks(annotations))
     last = np.zeros(len(annotations.sequences), dtype=np.int64)
     held, sequences = annotations.object_counts > 0, annotations.frame_sequences
     np.maximum.at(last, sequences[held], annotations.frame_numbers[held])
@@ -230,7 +231,8 @@ def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tup
     after = int((~kept).sum())
     said = "1 frame" if after == 1 else f"{after} frames"
     lost = (f"{said} after the last object of its sequence not listed",) if after else ()
-    return (*gap_remarks(annotations.take_frames(kept), options), *lost)
+    gaps = gap_remarks(annotations.take_frames(kept), options)
+    return (*degree_remarks(annotations), *gaps, *lost)
 
 
 FORMAT = Format(

@@ -10,7 +10,14 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 from tests.evaluators.formats.helpers import write
-from tests.evaluators.formats.test_convert import SIZE, STREET, source_of, there_and_back
+from tests.evaluators.formats.test_convert import (
+    CORNERS,
+    SIZE,
+    STREET,
+    save,
+    source_of,
+    there_and_back,
+)
 
 from vidscore_evaluators.annotations import BOX, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
@@ -350,3 +357,23 @@ def test_images_keep_the_names_that_the_truth_has(
     assert written == file or files[written].decode().split()[0] == file[:-4]
     [again] = convert(truth, name, Side.TRUTH).files
     assert again.endswith(file)
+
+
+@pytest.mark.parametrize("name", ["visdrone-det", "visdrone-mot"])
+def test_degrees_that_visdrone_has_not_are_left_out_and_said(tmp_path: Path, name: str) -> None:
+    """With KITTI's 3, for not known, a file is none of VisDrone's by its content."""
+    box = (1.0, 2.0, 8.0, 9.0)
+    degrees = [(0.0, 3.0), (0.5, 1.0), (1.0, float("nan"))]
+    things = [
+        Thing(box, "car", track_id=row, columns={"truncation": one, "occlusion": other})
+        for row, (one, other) in enumerate(degrees)
+    ]
+    truth = make_annotations({STREET: {1: things}}, arity=BOX)
+    conversion = convert(source_of(truth), name, Side.TRUTH)
+    for column in ("truncation", "occlusion"):
+        assert f"1 value of the column {column} not written: not 0, 1 or 2" in conversion.remarks
+    source = read_source(save(conversion, tmp_path / "written"), Side.TRUTH)
+    assert source.format == name
+    back = source.annotations.columns
+    np.testing.assert_array_equal(back["truncation"], [0.0, np.nan, 1.0])
+    np.testing.assert_array_equal(back["occlusion"], [np.nan, 1.0, np.nan])

@@ -36,6 +36,9 @@ from vidscore_evaluators.validation import (
 MASK_ROW = "mask_row"
 """Column of the mask of each entry, made of its segmentation."""
 
+MAXIMUM_AREA_PX = 4 * MAXIMUM_COORDINATE_PX**2
+"""Greatest area of an object, in square pixels."""
+
 BOX_EXPECTED = "[x, y, width, height] in pixels, sizes not negative"
 
 
@@ -432,7 +435,7 @@ ANNOTATION_RULES: Rules = MappingProxyType(
         **_OBJECT,
         "iscrowd": _FLAG,
         "ignore": _FLAG,
-        "area": _number(0.0, 4 * MAXIMUM_COORDINATE_PX**2, float("nan")),
+        "area": _number(0.0, MAXIMUM_AREA_PX, float("nan")),
         "score": _finite(1.0),
     }
 )

@@ -43,6 +43,7 @@ from vidscore_evaluators.formats._coco_entries import (
     CATEGORY_RULES,
     IMAGE_RULES,
     MASK_ROW,
+    MAXIMUM_AREA_PX,
     NAMED_RESULT_RULES,
     RESULT_RULES,
     VIDEO_RULES,
@@ -388,6 +389,8 @@ def _add_truth(objects: list[dict[str, Any]], annotations: Annotations) -> None:
     own = sizes[:, 2] * sizes[:, 3] if masks is None else masks.areas()
     areas = annotations.columns.get("area", np.full(len(sizes), np.nan))
     areas = np.where(np.isnan(areas), own, areas)
+    expected = f"a number from 0 to {MAXIMUM_AREA_PX:g}"
+    refuse_values((areas < 0.0) | (areas > MAXIMUM_AREA_PX), areas, "area", expected)
     crowds = (annotations.flags & ObjectFlag.CROWD) != 0
     ignored = (annotations.flags & ObjectFlag.IGNORE) != 0
     rows = zip(objects, areas.tolist(), crowds.tolist(), ignored.tolist(), strict=True)

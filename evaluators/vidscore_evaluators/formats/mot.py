@@ -363,7 +363,10 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
         _refuse_none(annotations)
         none = np.full(annotations.object_count, _UNKNOWN)
         rows = object_rows(annotations, ",", *box, annotations.confidences, none, none, none)
-        return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
+        files = {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
+        if "det.txt" in files:  # by which a folder is that of one sequence
+            raise InputError([Fault("'det'", "another name of a sequence", field="sequence")])
+        return files
     considered = (annotations.flags & ObjectFlag.IGNORE) == 0
     visibility = annotations.columns.get("visibility", np.ones(annotations.object_count))
     visibility = np.where(np.isnan(visibility), 1.0, visibility)

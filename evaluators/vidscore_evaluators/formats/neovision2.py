@@ -333,6 +333,8 @@ def _object_rows(annotations: Annotations, side: Side) -> list[list[object]]:
         name = "DCR" if flags & ObjectFlag.REGION else annotations.labels[label]
         if not name:
             raise InputError([Fault("an object without a class", "a class", field="class")])
+        if side is Side.TRUTH and name.casefold() == "dcf":
+            raise InputError([Fault(repr(name), "another class: it marks a frame", field="class")])
         rows.append(
             [
                 *map(shortest_number, corners),

@@ -377,3 +377,27 @@ def test_degrees_that_visdrone_has_not_are_left_out_and_said(tmp_path: Path, nam
     back = source.annotations.columns
     np.testing.assert_array_equal(back["truncation"], [0.0, np.nan, 1.0])
     np.testing.assert_array_equal(back["occlusion"], [np.nan, 1.0, np.nan])
+
+
+@pytest.mark.parametrize(
+    ("name", "side", "thing", "key", "field"),
+    [
+        ("neovision2-csv", Side.TRUTH, Thing(CORNERS, "DCF"), ("Tower", "a"), "class"),
+        (
+            "coco-json",
+            Side.TRUTH,
+            Thing((1, 2, 8, 9), "car", columns={"area": -1.0}),
+            STREET,
+            "area",
+        ),
+        ("motchallenge", Side.DETECTIONS, Thing((1, 2, 8, 9), "car"), ("", "det"), "sequence"),
+    ],
+)
+def test_what_would_be_read_as_something_else_is_refused(
+    name: str, side: Side, thing: Thing, key: tuple[str, str], field: str
+) -> None:
+    """DCF marks a frame, no area is below 0, and a folder with det.txt is that of one sequence."""
+    source = source_of(make_annotations({key: {1: [thing]}}))
+    with pytest.raises(InputError) as raised:
+        convert(source, name, side)
+    assert [fault.field for fault in raised.value.faults] == [field]

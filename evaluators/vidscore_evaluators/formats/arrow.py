@@ -21,6 +21,7 @@ from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.data_frames import data_frame
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._arrow_columns import checked_array
+from vidscore_evaluators.formats._arrow_masks import COLUMNS as MASK_COLUMNS
 from vidscore_evaluators.formats._arrow_messages import check_messages
 from vidscore_evaluators.formats._column_files import FileKind, OpenFile
 from vidscore_evaluators.formats._column_reader import read_columns
@@ -40,6 +41,7 @@ from vidscore_evaluators.formats._heads import (
     SUFFIXES,
     holds_files,
 )
+from vidscore_evaluators.formats.generic import refuse_own_names
 from vidscore_evaluators.formats.source import Files
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, arrow_library
 
@@ -139,6 +141,7 @@ def matches(path: InputPath, head: bytes) -> bool:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     del options
     refuse_unnamed(annotations)
+    refuse_own_names(annotations, MASK_COLUMNS)
     library = arrow_library()
     # A file has one dictionary for each column, and each batch refers to it.
     table = data_frame(columns_of(annotations.with_used_tables(), side), "pyarrow")

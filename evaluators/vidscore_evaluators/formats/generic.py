@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from types import MappingProxyType
 
 import numpy as np
@@ -372,6 +372,27 @@ def _meant(name: str) -> str | None:
     return closest_name(name, known, _CLOSE) or closest_name(name, ALIASES, _CLOSE_TO_ALIAS)
 
 
+def refuse_own_names(annotations: Annotations, others: Collection[str] = ()) -> None:
+    """Refuse further numbers that would be read as columns of the format.
+
+    Args:
+        annotations: One side; JSON lines and messages may call numbers as they like.
+        others: Names of columns that the written format has besides.
+
+    Raises:
+        InputError: With every such name, or one that would be taken for a mistyped column.
+    """
+    own, expected = {*KINDS, *ALIASES, *others}, "another name than the format's own columns have"
+    faults = [fault for name in annotations.columns for fault in _misnamed(name)]
+    faults += [
+        Fault("further numbers", expected, field=_field(name))
+        for name in annotations.columns
+        if name in own
+    ]
+    if faults:
+        raise InputError(faults)
+
+
 def _field(name: str) -> str:
     return f"column {name or show_text(name)}"
 
@@ -383,6 +404,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     del options
     refuse_formulas(annotations)
     refuse_unnamed(annotations)
+    refuse_own_names(annotations)
     names = COORDINATES[annotations.arity]
     extra = sorted(annotations.columns)
     place = ["domain", "sequence", "frame"]

@@ -14,6 +14,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._arrow_masks import COLUMNS as MASK_COLUMNS
 from vidscore_evaluators.formats._column_files import FileKind, OpenFile
 from vidscore_evaluators.formats._column_reader import read_columns
 from vidscore_evaluators.formats._column_writing import columns_of, groups_of
@@ -26,6 +27,7 @@ from vidscore_evaluators.formats._format import (
     refuse_unnamed,
 )
 from vidscore_evaluators.formats._heads import PARQUET, PARQUET_HEAD, SUFFIXES, holds_files
+from vidscore_evaluators.formats.generic import refuse_own_names
 from vidscore_evaluators.formats.source import Files
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, ParquetTables, parquet_library
 
@@ -121,6 +123,7 @@ def matches(path: InputPath, head: bytes) -> bool:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     del options
     refuse_unnamed(annotations)
+    refuse_own_names(annotations, MASK_COLUMNS)
     file = io.BytesIO()
     tables = ParquetTables(file)
     for first, end in groups_of(annotations):

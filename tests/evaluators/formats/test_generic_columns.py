@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -11,8 +12,10 @@ import pytest
 from tests.evaluators.formats.helpers import detections_of, truth_of, write
 
 from vidscore_evaluators import score
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
+from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.generic import ALIASES
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.report import ReportWarning
@@ -215,3 +218,27 @@ def test_a_missing_value_of_pandas_is_missing() -> None:
     assert problems(arrays(label=labels)) == [
         "truth, entry 1, column label: found a missing value, expected a class"
     ]
+
+
+@pytest.mark.parametrize("name", ["x1", "x", "confidence", "score", "time_s", "Confidence"])
+@pytest.mark.parametrize("target", ["generic-csv", "parquet", "arrow"])
+def test_numbers_called_as_a_column_of_the_format_are_refused(
+    tmp_path: Path, target: str, name: str
+) -> None:
+    """In JSON lines they may be; here 7.5 would be the corner, or the confidence, itself."""
+    thing = {"box": [1, 2, 3, 4], "confidence": 0.5, "numbers": {name: 7.5, "area": 4.0}}
+    line = json.dumps({"sequence": "a", "frame": 0, "objects": [thing]})
+    source = detections_of(write(tmp_path / "found.jsonl", line + "\n"))
+    with pytest.raises(InputError) as raised:
+        convert(source, target, Side.DETECTIONS)
+    [fault] = raised.value.faults
+    assert (fault.source, fault.field) == (source.name, f"column {name}")
+
+
+def test_numbers_called_as_a_column_of_masks_are_no_column_of_parquet(tmp_path: Path) -> None:
+    thing = {"box": [1, 2, 3, 4], "numbers": {"mask_width": 7.5}}
+    line = json.dumps({"sequence": "a", "frame": 0, "objects": [thing]})
+    source = detections_of(write(tmp_path / "found.jsonl", line + "\n"))
+    assert convert(source, "generic-csv", Side.DETECTIONS).files
+    with pytest.raises(InputError, match="column mask_width: found further numbers"):
+        convert(source, "parquet", Side.DETECTIONS)

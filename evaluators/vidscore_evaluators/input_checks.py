@@ -17,6 +17,8 @@ from vidscore_evaluators.specification import BenchmarkSpec
 if TYPE_CHECKING:
     from vidscore_evaluators.formats import Pair
 
+_FRAMELESS = "the truth has no frame of it; a manifest with its frame_count lists them"
+
 
 def checked_truth(
     evaluators: Sequence[Evaluator[Any]], pair: Pair, specification: BenchmarkSpec
@@ -70,7 +72,11 @@ def check_sides(
     if listed != detected:
         unknown = unknown_sequences(specification, listed, detected)
         firsts = _first_rows(detections) if unknown else {}
-        faults = [structs.replace(fault, entry=firsts[key]) for key, fault in unknown.items()]
+        frameless = dict.fromkeys(truth.sequences, _FRAMELESS)
+        faults = [
+            structs.replace(fault, entry=firsts[key], advice=frameless.get(key, fault.advice))
+            for key, fault in unknown.items()
+        ]
     for evaluator in evaluators:
         for side, annotations in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
             evaluator.check_arity(side, annotations.arity, annotations.columns)

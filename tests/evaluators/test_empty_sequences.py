@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import pytest
 
 from vidscore_evaluators import score
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
+from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 from vidscore_evaluators.testing import Thing, make_annotations
 
 CAR = Thing((0, 0, 10, 10), "car", 1.0, 1)
@@ -72,3 +76,20 @@ def test_a_sequence_of_which_no_frame_is_evaluated_has_no_rows() -> None:
     detections = make_annotations({("", "a"): {0: [CAR]}}, arity=4)
     rows = score("clear", truth, detections).rows()
     assert {row.sequence for row in rows} == {None, "a"}
+
+
+@pytest.mark.parametrize("name", ["mots", "visdrone-mot"])
+def test_a_truth_file_without_a_row_is_told_from_one_that_is_not_there(
+    tmp_path: Path, name: str
+) -> None:
+    """Its sequence has no frame that could be evaluated, unless a manifest has them."""
+    row = {"mots": "1 1001 1 6 8 8240l0", "visdrone-mot": "1,1,10,20,30,40,1,4,0,0"}[name] + "\n"
+    rows = {("t", "a"): row, ("t", "b"): "", ("d", "a"): row, ("d", "b"): row}
+    for (side, sequence), text in rows.items():
+        (tmp_path / side).mkdir(exist_ok=True)
+        (tmp_path / side / f"{sequence}.txt").write_text(text)
+    sides = (tmp_path / "t", tmp_path / "d")
+    with pytest.raises(InputError, match=r"of it; a manifest with its frame_count lists them"):
+        score("f1", *sides, format=name)
+    known = BenchmarkSpec(sequences=(SequenceSpec("b", frame_count=2),))
+    assert score("f1", *sides, format=name, specification=known).value("false_positives") == 1

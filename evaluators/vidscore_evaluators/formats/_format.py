@@ -113,7 +113,7 @@ class WriteOptions(Struct, frozen=True):
         truth: Annotations by which images and classes are numbered; None for those written.
         image_size: Width and height of every image in pixels; None where unknown.
         unmarked: Don't-care frames that were left out because they cannot be marked.
-        numbering: Numbers that the truth's own files have, where they are of the format.
+        numbering: Numbers that the truth's own files have; of another format, of classes alone.
     """
 
     truth: Annotations | None = None
@@ -353,7 +353,9 @@ class ImageNumbers(Struct, frozen=True, eq=False):
         others = (number for number in count(1) if number not in lone)
         places = [number if key == _OF_NO_VIDEO else next(others) for key, number in keys]
         labels = {truth.labels[index] for index in np.unique(truth.label_indices).tolist()}
-        numbered = own.labels or dict(enumerate(sorted(labels), start=first_class))
+        listed = sorted(labels.union(own.labels.values()))
+        # Without images, they are numbers of another format.
+        numbered = own.labels if own.frames else dict(enumerate(listed, start=first_class))
         frames = {frame: image for image, frame in own.frames.items()}
         classes = {label: number for number, label in numbered.items()}
         return cls(sequences, frames or dict(zip(keys, places, strict=True)), classes)

@@ -187,9 +187,11 @@ def _check_mask_sizes(
 
 
 def _own_numbering(source: Source, truth: Source | None, target: Format) -> Numbering | None:
-    """The numbers of images and classes that the files of a truth have in the same format."""
+    """The numbers that the files of a truth have; where they are of another format, its classes."""
     owner = source if truth is None else truth
-    return owner.numbering if owner.format == target.name else None
+    if owner.numbering is None or owner.format == target.name:
+        return owner.numbering
+    return Numbering(labels=owner.numbering.labels)
 
 
 def _marked(detections: Annotations, truth: Annotations | None, target: Format) -> Annotations:

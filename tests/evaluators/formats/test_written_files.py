@@ -319,6 +319,24 @@ def test_results_have_the_numbers_of_a_truth_that_is_coco(
     assert {one["id"] for one in again["images"]} == set(ids)
 
 
+def test_classes_that_a_truth_lists_and_has_no_object_of_are_its_classes(tmp_path: Path) -> None:
+    """A detector of all classes of COCO beside a part of the truth, as files of YOLO."""
+    entry = {"id": 1, "image_id": 7, "category_id": 9, "bbox": [16, 16, 32, 32]}
+    document = {
+        "images": [{"id": 7}],
+        "categories": [{"id": 9, "name": "bus"}, {"id": 4, "name": "apple"}],
+        "annotations": [entry],
+    }
+    truth = read_source(write(tmp_path / "truth.json", json.dumps(document)), Side.TRUTH)
+    apple = make_annotations({("", "images"): {7: [Thing((16, 16, 48, 48), "apple")]}}, arity=BOX)
+    written = [
+        convert(truth, "yolo-text", Side.TRUTH, image_size=SIZE),
+        convert(source_of(apple), "yolo-text", Side.DETECTIONS, truth=truth, image_size=SIZE),
+    ]
+    assert [one.files["classes.txt"] for one in written] == [b"apple\nbus\n"] * 2
+    assert [one.files["images/000007.txt"][:2] for one in written] == [b"1 ", b"0 "]
+
+
 @pytest.mark.parametrize("image", ["street/1", "img_7", "0012"])
 @pytest.mark.parametrize("names", ["person\ndog\nzebra\n", ""])
 def test_detections_have_the_names_and_numbers_of_a_truth_that_is_yolo(

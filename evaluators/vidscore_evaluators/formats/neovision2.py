@@ -355,6 +355,15 @@ def _corners(annotations: Annotations) -> FloatArray:
     return annotations.coordinates[:, [0, 1, 2, 1, 2, 3, 0, 3]]
 
 
+def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
+    """Remark degrees of occlusion, of which the format knows none and any."""
+    del side, options
+    column = annotations.columns.get("occlusion", np.zeros(0))
+    count = int((~np.isin(column, (0.0, 1.0)) & ~np.isnan(column)).sum())
+    said = "1 value" if count == 1 else f"{count} values"
+    return (f"{said} of the column occlusion written as TRUE, which is 1",) if count else ()
+
+
 _WRITER = Writer(
     folder=True,
     capacity={
@@ -375,6 +384,7 @@ _WRITER = Writer(
         ),
     },
     write=_write,
+    remarks=_remarks,
 )
 
 FORMAT = Format(

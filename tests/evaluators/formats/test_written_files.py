@@ -397,6 +397,15 @@ def test_degrees_that_visdrone_has_not_are_left_out_and_said(tmp_path: Path, nam
     np.testing.assert_array_equal(back["occlusion"], [np.nan, 1.0, np.nan])
 
 
+def test_degrees_of_occlusion_that_become_true_are_said(tmp_path: Path) -> None:
+    """KITTI's 2, for largely occluded, is read back as 1."""
+    things = [Thing(CORNERS, "car", columns={"occlusion": one}) for one in (0.0, 1.0, 2.0, np.nan)]
+    truth = make_annotations({("Tower", "a"): {1: things}})
+    back, remarks = there_and_back(truth, "neovision2-csv", Side.TRUTH, tmp_path)
+    np.testing.assert_array_equal(back.columns["occlusion"], [0.0, 1.0, 1.0, np.nan])
+    assert remarks == ("1 value of the column occlusion written as TRUE, which is 1",)
+
+
 @pytest.mark.parametrize(
     ("name", "side", "thing", "key", "field"),
     [

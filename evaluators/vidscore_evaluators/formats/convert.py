@@ -25,6 +25,7 @@ from vidscore_evaluators.annotations import (
     Side,
     frame_keys,
     sequence_name,
+    with_arity,
 )
 from vidscore_evaluators.errors import Fault, GeometryError, InputError
 from vidscore_evaluators.formats import FORMATS, find_format
@@ -75,18 +76,15 @@ def convert(
     """
     target = find_format(format_name)
     known = None if truth is None else _moved(truth, target)[0]
-    try:
-        moved, remarks = _moved(source, target)
-        fitted, losses = fit(_marked(moved, known, target), target.writer.capacity[side])
-    except GeometryError as error:
-        advice = _holding(source.annotations.arity, side)
-        named = [replace(fault, source=source.name, advice=advice) for fault in error.faults]
-        raise GeometryError(named) from None
+    moved, remarks = _moved(source, target)
+    fitted, losses = _fitted(_marked(moved, known, target), source, target, side)
     _check_names(fitted, source.name)
     _check_mask_sizes(fitted, image_size, source.name)
     _check_image_sizes(source, image_size)
     unmarked = moved.take_frames((moved.frame_flags & FrameFlag.DONT_CARE) != 0)
-    written = None if known is None else fit(known, target.writer.capacity[Side.TRUTH])[0]
+    written = None
+    if truth is not None and known is not None:
+        written, _ = _fitted(known, truth, target, Side.TRUTH)
     options = WriteOptions(written, image_size, unmarked, _own_numbering(source, truth, target))
     faults = _frame_faults(source, moved, fitted, target)
     try:
@@ -103,10 +101,20 @@ def convert(
     return Conversion(files, target.writer.folder, remarks)
 
 
-def _holding(arity: int, side: Side) -> str:
-    """Which formats hold a shape."""
-    names = [name for name, one in FORMATS.items() if arity in one.writer.capacity[side].arities]
-    return f"formats that hold {ARITIES[arity]}: {', '.join(names)}"
+def _fitted(
+    annotations: Annotations, source: Source, target: Format, side: Side
+) -> tuple[Annotations, tuple[str, ...]]:
+    """What `fit` gives of a side; where it cannot be held, its file and the formats that can."""
+    try:
+        return fit(annotations, target.writer.capacity[side])
+    except GeometryError as error:
+        arity = source.annotations.arity
+        names = [
+            name for name, one in FORMATS.items() if arity in one.writer.capacity[side].arities
+        ]
+        advice = f"formats that hold {ARITIES[arity]}: {', '.join(names)}"
+        named = [replace(fault, source=source.name, advice=advice) for fault in error.faults]
+        raise GeometryError(named) from None
 
 
 def _frame_faults(
@@ -281,6 +289,9 @@ def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
     if side.masks is not None and not capacity.masks:
         fitting.lose(side.object_count, "mask", "masks", "not written")
         fitting.annotations = side = replace(side, masks=None)
+    if not side.object_count and side.arity not in capacity.arities:
+        fitting.annotations = with_arity(side, capacity.arities[0])  # of no shape
+        return
     if side.arity in capacity.arities:
         if side.arity == BOX and capacity.columns is not None:
             # Those of benchmarks are from left and top on, most with a width and height.
@@ -291,7 +302,8 @@ def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
         return
     if side.arity == POINT or BOX not in capacity.arities:
         expected = " or ".join(ARITIES[arity] for arity in capacity.arities)
-        found = f"{side.object_count} objects as {ARITIES[side.arity]}"
+        count = side.object_count
+        found = f"{count} object{'s' * (count > 1)} as {ARITIES[side.arity]}"
         raise GeometryError([Fault(found, expected)])
     boxes = bounding_boxes(side.coordinates)
     corners = corners_of_boxes(boxes)

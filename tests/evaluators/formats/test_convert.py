@@ -436,6 +436,6 @@ def test_a_shape_that_does_not_fit_is_refused_with_the_file_and_formats_that_hol
         convert(source_of(truth), "spotgeo-json", Side.TRUTH)
     [fault] = raised.value.faults
     assert fault.source == "given"
-    assert fault.found == "1 objects as upright boxes (x1, y1, x2, y2)"
+    assert fault.found == "1 object as upright boxes (x1, y1, x2, y2)"
     assert "generic-csv" in str(fault.advice)
     assert "spotgeo-json" not in str(fault.advice)

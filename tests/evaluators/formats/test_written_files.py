@@ -428,3 +428,20 @@ def test_what_would_be_read_as_something_else_is_refused(
     with pytest.raises(InputError) as raised:
         convert(source, name, side)
     assert [fault.field for fault in raised.value.faults] == [field]
+
+
+@pytest.mark.parametrize("arity", [2, 4, 8])
+@pytest.mark.parametrize("name", ["spotgeo-json", "coco-json", "dota"])
+def test_frames_without_objects_have_the_shape_of_any_format(name: str, arity: int) -> None:
+    """A detector that finds nothing has no shape, whatever JSON lines are taken for."""
+    nothing = make_annotations({("", "1"): {1: [], 2: []}}, arity=arity)
+    assert convert(source_of(nothing), name, Side.TRUTH).files
+
+
+def test_a_truth_of_a_shape_that_the_format_has_not_is_named() -> None:
+    points = replace(source_of(make_annotations({STREET: {1: [(3, 4)]}})), name="points.csv")
+    boxes = source_of(make_annotations({STREET: {1: [(3, 4, 9, 9)]}}))
+    with pytest.raises(
+        InputError, match=r"points.csv: found 1 object as points \(x, y\), expected"
+    ):
+        convert(boxes, "coco-json", Side.DETECTIONS, truth=points)

@@ -130,7 +130,6 @@ def _looks_like_rows(head: bytes) -> bool:
     return (
         len(COLUMNS) - 1 <= len(fields) <= len(COLUMNS)
         and parse_integer(fields[0]) is not None
-        and parse_number(fields[2]) is None
         and all(parse_number(field) is not None for field in fields[3:])
     )
 

@@ -445,3 +445,12 @@ def test_a_truth_of_a_shape_that_the_format_has_not_is_named() -> None:
         InputError, match=r"points.csv: found 1 object as points \(x, y\), expected"
     ):
         convert(boxes, "coco-json", Side.DETECTIONS, truth=points)
+
+
+@pytest.mark.parametrize("side", Side)
+def test_kitti_files_are_recognised_where_classes_are_numbers(tmp_path: Path, side: Side) -> None:
+    """As they are in tables that name a class by its number."""
+    boxes = make_annotations({STREET: {1: [Thing((1, 2, 8, 9), "7")]}})
+    path = save(convert(source_of(boxes), "kitti-tracking", side), tmp_path / "kitti")
+    source = read_source(path, side)
+    assert (source.format, source.annotations.labels) == ("kitti-tracking", ("7",))

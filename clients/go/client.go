@@ -152,18 +152,26 @@ func (client *Client) Health(ctx context.Context, service string) (Health, error
 // context bounds it to its end.
 //
 // Errors: [ErrInput] for an option that is wrong, [ErrInvalidArgument] where the server refuses the
-// configuration, [ErrUnavailable] where it cannot be reached.
+// configuration, [ErrUnavailable] where it cannot be reached, [ErrDeadline] where it does not answer
+// in the time of [WithTimeout].
 func (client *Client) ScoreStream(ctx context.Context, options ScoreOptions) (*ScoreStream, error) {
 	streamContext, cancel, err := client.streamContext(ctx)
 	if err != nil {
 		return nil, err
 	}
+	opening, opened := context.WithTimeout(context.Background(), client.endpoint.timeout)
+	defer opened()
+	inTime := context.AfterFunc(opening, cancel) // a call begins by waiting for its connection
 	stream, err := newScoreStream(streamContext, cancel, client.scoring, options)
+	inTime()
 	if err != nil {
 		cancel()
+		if opening.Err() != nil {
+			err = notAccepted(opening)
+		}
 		return nil, err
 	}
-	if err := stream.awaitStart(client.endpoint.timeout); err != nil {
+	if err := stream.awaitStart(opening); err != nil {
 		stream.Close()
 		return nil, err
 	}

@@ -3,6 +3,7 @@ package vidscore
 import (
 	"context"
 	"errors"
+	"net"
 	"os"
 	"path/filepath"
 	"strings"
@@ -136,6 +137,22 @@ func TestHealthAndMissingCalls(t *testing.T) {
 	must(t, client.Close())
 	_, err = client.Evaluators(testContext(t))
 	isKind(t, err, ErrClosed)
+}
+
+// A machine that takes connections and says nothing is not waited for longer than a call may take.
+func TestASilentMachine(t *testing.T) {
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	must(t, err)
+	defer listener.Close()
+	client, err := Connect(listener.Addr().String(), WithTimeout(50*time.Millisecond))
+	must(t, err)
+	defer client.Abort()
+	begin := time.Now()
+	_, err = client.ScoreStream(testContext(t), byFake)
+	isKind(t, err, ErrDeadline)
+	if waited := time.Since(begin); waited > 5*time.Second {
+		t.Errorf("waited for %v", waited)
+	}
 }
 
 // Addresses, times, tokens and certificates with a mistake are refused, and a token never goes

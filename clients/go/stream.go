@@ -168,20 +168,23 @@ func (stream *ScoreStream) Close() error {
 	return nil
 }
 
+// notAccepted tells that the time to open a stream is over.
+func notAccepted(opening context.Context) *Error {
+	return contextError(opening.Err(), "the server has not accepted the stream")
+}
+
 // awaitStart waits for the server to accept the configuration.
-func (stream *ScoreStream) awaitStart(timeout time.Duration) error {
-	ctx, cancel := context.WithTimeout(context.Background(), timeout)
-	defer cancel()
+func (stream *ScoreStream) awaitStart(ctx context.Context) error {
 	stream.guard.Lock()
 	defer stream.guard.Unlock()
-	for stream.state.started == nil && !stream.state.ended {
-		if ctx.Err() != nil {
-			return contextError(ctx.Err(), "the server has not accepted the stream")
-		}
+	for stream.state.started == nil && !stream.state.ended && ctx.Err() == nil {
 		stream.guard.wait(ctx)
 	}
 	if stream.state.started != nil {
 		return nil // what comes later is told by later calls
+	}
+	if ctx.Err() != nil {
+		return notAccepted(ctx)
 	}
 	_, err := stream.state.finalReports()
 	return firstError(err, internalError("the server ended the stream without having accepted it"))

@@ -12,7 +12,6 @@ import {
   ClosedError,
   DeadlineError,
   InternalError,
-  UnavailableError,
   type VidscoreError,
 } from "./errors.js";
 import {
@@ -121,9 +120,10 @@ export class ScoreStream implements AsyncDisposable {
     if (this.#limits === null) {
       this.#throwError();
       this.cancel();
-      throw new UnavailableError(`the server has not answered within ${timeoutMs / 1000} s`, {
-        code: "UNAVAILABLE",
-      });
+      throw new DeadlineError(
+        `the server has not accepted the stream within ${timeoutMs / 1000} s`,
+        { code: "DEADLINE_EXCEEDED" },
+      );
     }
     return this;
   }

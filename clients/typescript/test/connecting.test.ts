@@ -3,8 +3,8 @@ import { mkdtempSync, writeFileSync } from "node:fs";
 import { createServer, type Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { test } from "node:test";
-import { connect, InputError } from "../src/index.js";
+import { type TestContext, test } from "node:test";
+import { connect, DeadlineError, InputError } from "../src/index.js";
 import { Sessions } from "../src/sessions.js";
 
 const JUNK = join(mkdtempSync(join(tmpdir(), "vidscore-")), "junk.pem");
@@ -34,9 +34,10 @@ test("pings that a server takes for an attack are refused", () => {
   }
 });
 
-test("a session that fails after its manager was closed does not end the process", async (t) => {
+/** The port of a machine that takes connections, says nothing and never closes them. */
+async function silentPort(t: TestContext): Promise<number> {
   const sockets = new Set<Socket>();
-  const silent = createServer((socket) => sockets.add(socket)); // it says nothing, and never closes
+  const silent = createServer((socket) => sockets.add(socket));
   await new Promise<void>((resolve) => silent.listen(0, "127.0.0.1", resolve));
   t.after(() => {
     for (const socket of sockets) {
@@ -44,7 +45,21 @@ test("a session that fails after its manager was closed does not end the process
     }
     silent.close();
   });
-  const { port } = silent.address() as { port: number };
+  return (silent.address() as { port: number }).port;
+}
+
+test("a machine that says nothing has not accepted a stream in time", async (t) => {
+  const client = connect(`127.0.0.1:${await silentPort(t)}`, { timeoutMs: 50 });
+  await assert.rejects(client.scoreStream(["f1"]), (error) => {
+    return (
+      error instanceof DeadlineError && /not accepted the stream within 0.05 s/.test(error.message)
+    );
+  });
+  client.abort();
+});
+
+test("a session that fails after its manager was closed does not end the process", async (t) => {
+  const port = await silentPort(t);
   const sessions = new Sessions(`http://127.0.0.1:${port}`, {
     pingIntervalMs: 10,
     pingTimeoutMs: 10,

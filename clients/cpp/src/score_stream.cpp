@@ -55,6 +55,7 @@ ScoreStream::Exchange::Exchange(std::shared_ptr<const detail::Connection> connec
   check_options(options_);
   const detail::wire::ScoreRequest first = detail::encode_configuration(options_);
   connection_->prepare(&context_, options_.timeout);
+  context_.set_initial_metadata_corked(true);  // or the call would wait for its connection here
   call_ = connection_->scoring()->Score(&context_);
   sender_ = std::thread([this, first] { send(first); });
   reader_ = std::thread([this] { read(); });

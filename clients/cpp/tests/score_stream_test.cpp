@@ -1,6 +1,10 @@
 // Scoring streams against a scripted server.
 
+#include <arpa/inet.h>
 #include <gtest/gtest.h>
+#include <netinet/in.h>
+#include <sys/socket.h>
+#include <unistd.h>
 
 #include <stdexcept>
 #include <thread>
@@ -147,6 +151,33 @@ TEST(ScoreStream, IsNotOpenedWhereTheServerDoesNotAcceptItInTime) {
   const Client hasty = server.client(milliseconds(50));
   EXPECT_THROW(hasty.score_stream(options_of()), DeadlineError);
   EXPECT_TRUE(server.await_finished());
+}
+
+/// A socket that takes connections and says nothing.
+class SilentMachine {
+ public:
+  SilentMachine() {
+    bind(socket_, reinterpret_cast<const sockaddr*>(&address_), sizeof address_);
+    listen(socket_, 8);
+    socklen_t size = sizeof address_;
+    getsockname(socket_, reinterpret_cast<sockaddr*>(&address_), &size);
+  }
+  ~SilentMachine() { close(socket_); }
+
+  std::string target() const { return "127.0.0.1:" + std::to_string(ntohs(address_.sin_port)); }
+
+ private:
+  int socket_ = socket(AF_INET, SOCK_STREAM, 0);
+  sockaddr_in address_{AF_INET, 0, {htonl(INADDR_LOOPBACK)}, {}};
+};
+
+TEST(ScoreStream, IsNotOpenedByAMachineThatSaysNothingAndNotWaitedForLonger) {
+  const SilentMachine machine;
+  ClientOptions options;
+  options.timeout = milliseconds(50);
+  const auto begin = std::chrono::steady_clock::now();
+  EXPECT_THROW(Client(machine.target(), options).score_stream(options_of()), DeadlineError);
+  EXPECT_LT(std::chrono::steady_clock::now() - begin, std::chrono::seconds(5));
 }
 
 TEST(ScoreStream, EndsWhenItsTimeIsOver) {

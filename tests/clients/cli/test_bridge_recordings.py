@@ -29,7 +29,10 @@ KINDS = (StoragePlugin.MCAP, StoragePlugin.SQLITE3)
 
 
 def read(
-    path: Path, topics: Sequence[str] = (), offset: int | None = None, schema: str = "vision-msgs"
+    path: Path,
+    topics: Sequence[str] = (),
+    offset: int | list[int] | None = None,
+    schema: str = "vision-msgs",
 ) -> list[Message]:
     source = RecordingSource(path, topics, schema_of_name(schema).message_types)
     source.open(offset)
@@ -38,6 +41,11 @@ def read(
         messages += found
     source.close()
     return messages
+
+
+def numbers(found: Sequence[Message]) -> list[int]:
+    """Of each message, that behind which it leaves the recording."""
+    return [message.offset[0] for message in found if isinstance(message.offset, list)]
 
 
 def write_mcap(path: Path, numbers: Sequence[int], compression: CompressionType) -> None:
@@ -69,7 +77,9 @@ def write_mcap(path: Path, numbers: Sequence[int], compression: CompressionType)
 def test_a_bag_gives_the_frames_that_were_recorded(tmp_path: Path, plugin: StoragePlugin) -> None:
     write_bag(tmp_path / "bag", plugin, range(3))
     found = read(tmp_path / "bag")
-    assert [(message.topic, message.offset) for message in found] == [
+    assert [
+        (message.topic, number) for message, number in zip(found, numbers(found), strict=True)
+    ] == [
         (DETECTIONS, 1),
         (DETECTIONS, 2),
         (DETECTIONS, 3),
@@ -84,7 +94,17 @@ def test_a_bag_gives_the_frames_that_were_recorded(tmp_path: Path, plugin: Stora
 @pytest.mark.parametrize("plugin", KINDS)
 def test_a_bag_goes_on_behind_what_is_durable(tmp_path: Path, plugin: StoragePlugin) -> None:
     write_bag(tmp_path / "bag", plugin, range(5))
-    assert [message.offset for message in read(tmp_path / "bag", offset=3)] == [4, 5]
+    assert numbers(read(tmp_path / "bag", offset=3)) == [4, 5]
+
+
+def test_another_bag_in_the_place_of_the_one_before_is_refused(tmp_path: Path) -> None:
+    write_bag(tmp_path / "bag", StoragePlugin.MCAP, range(3))
+    offset = read(tmp_path / "bag")[1].offset
+    assert isinstance(offset, list)
+    assert numbers(read(tmp_path / "bag", offset=offset)) == [3]
+    write_bag(tmp_path / "other", StoragePlugin.MCAP, range(7, 12))
+    with pytest.raises(InputError, match="another first message, expected the one of which 2 mess"):
+        read(tmp_path / "other", offset=offset)
 
 
 def test_a_bag_that_is_shorter_than_what_was_read_of_it_is_refused(tmp_path: Path) -> None:
@@ -104,7 +124,7 @@ def test_the_files_of_a_bag_that_was_split_follow_each_other(tmp_path: Path) -> 
         shutil.copy(file, whole / f"bag_{part}.mcap")
     found = read(whole)
     assert [VISION.read(message.data)[0].time_s for message in found] == [1000.2, 1001.0]
-    assert [message.offset for message in found] == [1, 2]
+    assert numbers(found) == [1, 2]
 
 
 @pytest.mark.parametrize("compression", [CompressionType.ZSTD, CompressionType.LZ4])

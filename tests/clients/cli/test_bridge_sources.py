@@ -251,7 +251,7 @@ def test_a_file_that_was_replaced_by_another_is_refused_and_one_that_grew_goes_o
     assert taken(grown, 1) == [b"b"]
     grown.close()
     path.write_bytes(b"c\n" * (lines + 1))
-    expected = f"found other first bytes, expected the file of which {2 * lines} bytes were read"
+    expected = f"found other first bytes, expected the one of which {2 * lines} bytes were read"
     with pytest.raises(InputError, match=expected):
         ByteSource(str(path), Framing.LINES).open(offset)
 

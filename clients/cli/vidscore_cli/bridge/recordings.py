@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import re
 import sqlite3
+import zlib
 from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import ClassVar, NamedTuple
+from typing import NamedTuple
 
 import click
 
-from vidscore_cli.bridge.sources import MOST_MESSAGES, Message, ends_before
+from vidscore_cli.bridge.going_on import ends_before, offset_and_mark, replaced
+from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 from vidscore_evaluators.errors import Fault, InputError
 
 SUFFIXES = (".mcap", ".db3")
@@ -38,7 +40,7 @@ class RecordingSource:
         types: Names of the types of messages that the schema reads, where it has names for them.
     """
 
-    offset_type: ClassVar[type] = int
+    offset_type = (list, int)  # older bridges stored an int
 
     def __init__(self, path: Path, topics: Sequence[str], types: Sequence[str]) -> None:
         self.gap = 0
@@ -47,7 +49,7 @@ class RecordingSource:
         self._types = types
         self._messages: Iterator[Message] = iter(())
 
-    def open(self, offset: int | None) -> None:
+    def open(self, offset: int | list[int] | None) -> None:
         """Begin to read behind so many messages.
 
         Raises:
@@ -57,10 +59,11 @@ class RecordingSource:
         if not files:
             expected = "expected a folder with files " + " or ".join(SUFFIXES)
             raise click.UsageError(f"{self._path}: found no recording, {expected}")
-        self._messages = islice(self._all(files, offset or 0), offset or 0, None)
+        begin, mark = offset_and_mark(offset)
+        self._messages = islice(self._all(files, begin, mark), begin, None)
 
-    def _all(self, files: Sequence[Path], begin: int) -> Iterator[Message]:
-        number = 0
+    def _all(self, files: Sequence[Path], begin: int, mark: int | None) -> Iterator[Message]:
+        number = first = 0
         seen: dict[str, str] = {}
         for file in files:
             with closing(_content(file)) as content:
@@ -69,7 +72,10 @@ class RecordingSource:
                     seen |= recorded.types
                     for topic, data in recorded.messages(self._chosen(file, recorded.types)):
                         number += 1
-                        yield Message(data, topic, number, place=f"message {number}")
+                        first = first if number > 1 else zlib.crc32(data)
+                        if begin and mark not in {None, first}:
+                            raise InputError([self._replaced(begin)])
+                        yield Message(data, topic, [number, first], place=f"message {number}")
                 except (InputError, GeneratorExit):
                     raise
                 except Exception as error:  # noqa: BLE001 - readers of hostile bytes raise anything
@@ -99,6 +105,9 @@ class RecordingSource:
         if faults:
             raise InputError(faults)
         return [topic for topic in self._topics if topic in types]
+
+    def _replaced(self, begin: int) -> Fault:
+        return replaced(str(self._path), "another first message", f"{begin} messages")
 
     def _nothing(self, types: Mapping[str, str]) -> Fault:
         asked = ", ".join(self._topics) or " or ".join(self._types)

@@ -18,9 +18,10 @@ from urllib.parse import SplitResult
 
 import click
 
+from vidscore_cli.bridge.going_on import ends_before, offset_and_mark, replaced
 from vidscore_cli.bridge.spool import Spool
 from vidscore_cli.output import say
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.feeds.frames import Framing
 from vidscore_evaluators.feeds.framing import Cutter
 
@@ -117,7 +118,7 @@ class ByteSource:
             InputError: If it ends before, or does not begin as what was read before.
             OSError: If the file cannot be read.
         """
-        begin, crc = offset if isinstance(offset, list) else (offset or 0, None)
+        begin, crc = offset_and_mark(offset)
         self._cutter.offset = begin
         if self._path != "-":
             self._stream = Path(self._path).open("rb")  # noqa: SIM115 - `close` closes it
@@ -133,9 +134,7 @@ class ByteSource:
             raise InputError([ends_before(self._path, f"{begin - rest} bytes", begin)])
         if crc not in {None, self._behind(begin)[1]}:
             self.close()
-            expected = f"the file of which {begin} bytes were read before, and what follows"
-            advice = "submit another file to another submission"
-            raise InputError([Fault("other first bytes", expected, self._path, advice=advice)])
+            raise InputError([replaced(self._path, "other first bytes", f"{begin} bytes")])
 
     def _behind(self, end: int) -> list[int]:
         """Where to go on behind an offset."""
@@ -188,11 +187,6 @@ class ByteSource:
         """Close the file."""
         if self._path != "-":
             self._stream.close()
-
-
-def ends_before(path: str, found: str, begin: int) -> Fault:
-    """The fault of a source that ends before what was read of it when it was read last."""
-    return Fault(found, f"the {begin} that were read before, and what follows", source=path)
 
 
 class _Stream(NamedTuple):

@@ -1,0 +1,23 @@
+"""Where to go on in a source, and sources that are not those that were read before."""
+
+from __future__ import annotations
+
+from vidscore_evaluators.errors import Fault
+
+
+def offset_and_mark(offset: int | list[int] | None) -> tuple[int, int | None]:
+    """An offset, and the CRC-32 by which what was read is known again; older bridges had none."""
+    if isinstance(offset, list):
+        return offset[0], offset[1]
+    return offset or 0, None
+
+
+def ends_before(path: str, found: str, begin: int) -> Fault:
+    """The fault of a source that ends before what was read of it when it was read last."""
+    return Fault(found, f"the {begin} that were read before, and what follows", source=path)
+
+
+def replaced(path: str, found: str, begin: str) -> Fault:
+    """The fault of a source that does not begin as the one that was read before."""
+    expected = f"the one of which {begin} were read before, and what follows"
+    return Fault(found, expected, source=path, advice="submit another to another submission")

@@ -172,7 +172,7 @@ function parse(target: string): Address {
   }
   const found = /^(?:\[([0-9a-fA-F:.]+)\]|([^:/[\]@?#]+)):(\d{1,5})$/.exec(target);
   const host = found?.[1] ?? found?.[2];
-  if (host === undefined || Number(found?.[3]) > 65535) {
+  if (host === undefined || Number(found?.[3]) > 65535 || !URL.canParse(`http://${target}`)) {
     throw new InputError("target", JSON.stringify(target), expected);
   }
   return { authority: target, host, socketPath: null };

@@ -281,7 +281,16 @@ test("a token does not go unencrypted to another machine, and is in no message",
   }
   connect("db.example.org:1", { token, tls: true }).abort();
   connect("db.example.org:1", { token, allowPlaintextToken: true }).abort();
-  for (const target of ["", "localhost", "a b:1", "http://a:1", "a:99999", "unix:"]) {
+  for (const target of [
+    "",
+    "localhost",
+    "a b:1",
+    "http://a:1",
+    "a:99999",
+    "unix:",
+    "256.0.0.1:1",
+    "[1:2]:1",
+  ]) {
     assert.throws(() => connect(target), InputError);
   }
 });

@@ -125,8 +125,8 @@ public final class ClientBuilder {
    * properties of Java name are used for other machines.
    *
    * @return the client
-   * @throws InputException if a certificate cannot be read or is none, or the token would go
-   *     unencrypted to another machine
+   * @throws InputException if a certificate cannot be read or is none, the token would go
+   *     unencrypted to another machine, or its name is none of the internet's
    */
   public VidscoreClient build() {
     if (token != null && tls == null && !plaintextToken && !isLoopback()) {
@@ -155,7 +155,11 @@ public final class ClientBuilder {
           Metadata.Key.of("authorization", Metadata.ASCII_STRING_MARSHALLER), "Bearer " + token);
       channel.intercept(MetadataUtils.newAttachHeadersInterceptor(headers));
     }
-    return new VidscoreClient(channel.build(), timeout, retry);
+    try {
+      return new VidscoreClient(channel.build(), timeout, retry);
+    } catch (IllegalArgumentException noName) {
+      throw Failure.input("target", target, "a host of letters, digits, hyphens and dots alone");
+    }
   }
 
   private boolean isLoopback() {

@@ -199,6 +199,11 @@ class ClientTest {
     for (String target : new String[] {null, "", "localhost", "local host:1", "localhost:99999"}) {
       assertThrows(InputException.class, () -> VidscoreClient.connect(target));
     }
+    for (String target : List.of("my_host:1", "a..b:1", "-x:1")) {
+      InputException unnamed =
+          assertThrows(InputException.class, () -> VidscoreClient.connect(target));
+      assertTrue(unnamed.message().startsWith("target: found " + target), unnamed.message());
+    }
     ClientBuilder local = VidscoreClient.builder("localhost:1");
     ClientBuilder remote = VidscoreClient.builder("example.org:1").token("secret");
     InputException plaintext = assertThrows(InputException.class, remote::build);

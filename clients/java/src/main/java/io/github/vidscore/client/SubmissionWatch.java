@@ -129,6 +129,7 @@ public final class SubmissionWatch implements Iterator<SubmissionUpdate>, AutoCl
     VidscoreException failure = monitor.holding(call::failure);
     exchange = null;
     if (monitor.holding(() -> closed)) {
+      call.cancel(); // which close has not where it came while the call was being started
       return;
     }
     if (Monitor.isOver(limitNs)) {

@@ -3,6 +3,7 @@ package io.github.vidscore.client;
 import static io.github.vidscore.client.Support.box;
 import static io.github.vidscore.client.Support.until;
 import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertFalse;
 
 import io.grpc.CallOptions;
 import io.grpc.Channel;
@@ -15,25 +16,40 @@ import io.grpc.inprocess.InProcessChannelBuilder;
 import java.util.ArrayList;
 import java.util.Collections;
 import java.util.List;
+import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.Test;
 
-/** A stream that is aborted in the very moment in which its call starts. */
+/** What is aborted or closed in the very moment in which its call starts. */
 class AbortingTest implements ClientInterceptor {
   private final List<Boolean> cancelled = Collections.synchronizedList(new ArrayList<>());
-  private SubmissionStream stream;
+  private final FakeSubmissions fake = new FakeSubmissions();
+  private final Support.Site site = new Support.Site(fake, fake.benchmark);
+  private final VidscoreClient client =
+      site.client()
+          .channels(any -> InProcessChannelBuilder.forName(site.name).intercept(this))
+          .build();
+  private Runnable abort;
+
+  @AfterEach
+  void close() {
+    client.close();
+    site.close();
+  }
 
   @Test
-  void aCallIsCancelledOnlyOnceItHasStarted() {
-    FakeSubmissions fake = new FakeSubmissions();
-    try (Support.Site site = new Support.Site(fake, fake.benchmark);
-        VidscoreClient client =
-            site.client()
-                .channels(any -> InProcessChannelBuilder.forName(site.name).intercept(this))
-                .build()) {
-      stream = client.submit("streets", SubmitOptions.named("run"));
-      stream.send(box(0));
-      until("the end of the call", () -> !cancelled.isEmpty());
-    }
+  void theCallOfAStreamIsCancelledOnceItHasStarted() {
+    SubmissionStream stream = client.submit("streets", SubmitOptions.named("run"));
+    abort = stream::abort;
+    stream.send(box(0));
+    until("the end of the call", () -> !cancelled.isEmpty());
+    assertEquals(List.of(true), cancelled);
+  }
+
+  @Test
+  void theCallOfAWatchIsCancelledOnceItHasStarted() {
+    SubmissionWatch watch = client.watchSubmission("streets/run", null);
+    abort = watch::close;
+    assertFalse(watch.hasNext());
     assertEquals(List.of(true), cancelled);
   }
 
@@ -41,7 +57,7 @@ class AbortingTest implements ClientInterceptor {
   public <Q, R> ClientCall<Q, R> interceptCall(
       MethodDescriptor<Q, R> method, CallOptions options, Channel next) {
     ClientCall<Q, R> call = next.newCall(method, options);
-    if (!"AppendFrames".equals(method.getBareMethodName())) {
+    if (method.getType() == MethodDescriptor.MethodType.UNARY) {
       return call;
     }
     return new SimpleForwardingClientCall<>(call) {
@@ -49,7 +65,7 @@ class AbortingTest implements ClientInterceptor {
 
       @Override
       public void start(Listener<R> listener, Metadata headers) {
-        stream.abort();
+        abort.run();
         super.start(listener, headers);
         started = true;
       }

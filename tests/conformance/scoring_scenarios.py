@@ -113,13 +113,14 @@ def unavailable(stage: Stage) -> None:
 
 @scenario
 def deadline(stage: Stage) -> None:
-    """A call, and a stream, end at their deadline where the server does not answer."""
+    """A call, a stream, and its opening end in their time where the server does not answer."""
     with ChaosProxy(stage.site.address) as proxy:
         proxy.delay(math.inf)
         options = {"address": proxy.address, "timeout_s": 1}
         found = [
             stage.runner.run("health", **options),
             stage.runner.run("score", **options, frames=POINTS.frames_file, deadline_s=1),
+            stage.runner.run("score", **options, frames=POINTS.frames_file),
         ]
     for outcome in found:
         equal(outcome.refusal("deadline")["error"]["code"], "DEADLINE_EXCEEDED", "code")

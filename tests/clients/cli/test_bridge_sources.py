@@ -126,6 +126,23 @@ def test_a_unix_socket_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     source.close()
 
 
+def test_a_unix_socket_at_which_another_listens_is_left_to_it(tmp_path: Path) -> None:
+    address = urlsplit(f"unix://{tmp_path}/a.sock")
+    first, second = (SocketSource(address, Framing.LINES) for _ in range(2))
+    first.open(None)
+    with pytest.raises(OSError, match=r"Address already in use: '.*/a.sock'"):
+        second.open(None)
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(address.path)
+        connection.sendall(b"a\n")
+        assert taken(first, 1) == [b"a"]
+    first.close()
+    third = SocketSource(address, Framing.LINES)  # nobody listens any more at the socket
+    third.open(None)
+    for source in (second, third):
+        source.close()
+
+
 def test_a_message_that_is_too_long_ends_its_own_connection_alone(
     listening: tuple[SocketSource, tuple[str, int]],
 ) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import select
 import selectors
@@ -223,9 +224,10 @@ class SocketSource:
         del offset
         if self._address.scheme == "unix":
             path = Path(self._address.path)
-            with suppress(FileNotFoundError):
-                if path.is_socket():
-                    path.unlink()
+            if path.is_socket():
+                with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
+                    if asking.connect_ex(str(path)) == errno.ECONNREFUSED:
+                        path.unlink(missing_ok=True)  # nobody listens any more
             self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 self._listener.bind(str(path))

@@ -261,12 +261,17 @@ fn host(target: &str) -> Result<&str> {
     let (host, port) = authority(target).rsplit_once(':').unwrap_or_default();
     let spaced = target.chars().any(char::is_whitespace);
     let web = target.starts_with("http:") || target.starts_with("https:");
-    if host.is_empty() || port.parse::<u16>().is_err() || spaced || web {
-        let found: String = target.chars().take(80).collect();
-        let expected = "host:port, [address]:port or unix:path";
-        return Err(Error::input("target", format!("{found:?}"), expected));
+    let numbered = !port.starts_with('+') && port.parse::<u16>().is_ok();
+    if host.is_empty() || !numbered || spaced || web {
+        return Err(refused(target));
     }
     Ok(host.trim_start_matches('[').trim_end_matches(']'))
+}
+
+fn refused(target: &str) -> Error {
+    let found: String = target.chars().take(80).collect();
+    let expected = "host:port, [address]:port or unix:path";
+    Error::input("target", format!("{found:?}"), expected)
 }
 
 /// What is left of an address without grpc's own way to name a resolver, as in `dns:///host:port`.
@@ -300,10 +305,9 @@ fn endpoint(target: &str, tls: Option<&Tls>) -> Result<Endpoint> {
         (false, None) => format!("http://{}", authority(target)),
         (false, Some(_)) => format!("https://{}", authority(target)),
     };
-    let refused = |error: tonic::transport::Error| Error::input("target", error, "an address");
     let endpoint = Endpoint::from_shared(address)
         .and_then(|endpoint| endpoint.user_agent(USER_AGENT))
-        .map_err(refused)?;
+        .map_err(|_| refused(target))?;
     match tls {
         None => Ok(endpoint),
         Some(tls) => endpoint

@@ -26,9 +26,14 @@ async fn addresses_are_host_and_port_or_a_socket() {
         "a:70000",
         "http://a:1",
         "https://a:1",
+        "a%20b:1",
+        "[::1:1",
+        "a:+5",
     ] {
         let error = Client::connect(target).unwrap_err();
         assert_eq!(error.kind(), ErrorKind::Input, "{target}");
+        let told = format!("target: found {target:?}, expected host:port");
+        assert!(error.to_string().starts_with(&told), "{error}");
     }
 }
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import dataclasses
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -95,18 +96,91 @@ def prepare(
         UnknownEvaluatorError: If an evaluator is unknown.
     """
     evaluators = create_evaluators(specification, files=True)
-    pair = read_pair(
-        _given(truth, Side.TRUTH),
-        _given(detections, Side.DETECTIONS),
+    sides = _given(truth, Side.TRUTH), _given(detections, Side.DETECTIONS)
+    pair = read_sides(specification, *sides, choice, wanted)
+    return choose_part(choice.selection, evaluators, fitted(pair, evaluators), specification)
+
+
+def read_sides(
+    specification: BenchmarkSpec,
+    truth: DataPath | Source,
+    detections: DataPath | Source,
+    choice: DataChoice,
+    wanted: Wanted | None = None,
+) -> Pair:
+    """Read both sides of a specification.
+
+    Args:
+        specification: What is known of them; its presets say the format where none was chosen.
+        truth: The truth, or its path.
+        detections: The detections, or their path.
+        choice: How both are read.
+        wanted: Sequences to read alone, as for `vidscore_evaluators.formats.read_source`.
+
+    Raises:
+        InputError: With every fault of the data; beside rows that cannot be read, with those that
+            the evaluators' rules refuse.
+    """
+    read = partial(
+        read_pair,
+        truth,
+        detections,
         format_name=format_of(specification.evaluators, choice.format_name, files=True),
-        on_error=choice.on_error,
         image_size=choice.image_size,
         known=frozenset(sequence.key for sequence in specification.sequences),
         wanted=wanted,
     )
+    try:
+        pair = read(on_error=choice.on_error)
+    except InputError as error:
+        if choice.on_error == "skip" or not all(map(can_be_read_again, (truth, detections))):
+            raise
+        rest = partial(read, on_error="skip")
+        refused = _refused_of_rest(rest, specification, choice.confidence_scale)
+        raise InputError(list(dict.fromkeys([*error.faults, *refused]))) from None
     pair = structs.replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
-    pair = with_listed_names(fitted(pair, evaluators), specification)
-    return choose_part(choice.selection, evaluators, pair, specification)
+    return with_listed_names(pair, specification)
+
+
+def _refused_of_rest(
+    read: Callable[[], Pair], specification: BenchmarkSpec, confidence_scale: str | None
+) -> Iterator[Fault]:
+    """What the evaluators' rules refuse of the rows that can be read."""
+    try:
+        pair = read()
+        detections = scaled(pair.detections, confidence_scale)
+    except InputError:
+        return
+    evaluators = create_evaluators(specification, files=True)
+    pair = fitted(structs.replace(pair, detections=detections), evaluators)
+    for side, source in ((Side.TRUTH, pair.truth), (Side.DETECTIONS, pair.detections)):
+        yield from refused_by(evaluators, side, source)
+
+
+def refused_by(evaluators: Sequence[Evaluator[Any]], side: Side, source: Source) -> Iterator[Fault]:
+    """What evaluators refuse of a side, each fault with its file and line, or entry.
+
+    Args:
+        evaluators: The evaluators.
+        side: Which side it is.
+        source: The side; where it says no shape, that is not looked at.
+    """
+    annotations = source.annotations
+    for evaluator in evaluators:
+        try:
+            if source.tells_shape:
+                evaluator.check_arity(side, annotations.arity, annotations.columns)
+            found = evaluator.input_faults(side, annotations)
+        except InputError as error:
+            found = list(error.faults)
+        yield from map(source.locate, found)
+
+
+def can_be_read_again(data: DataPath | Source) -> bool:
+    """Whether reading a side twice gives the same: it is no pipe, and not on another machine."""
+    return isinstance(data, Source) or (
+        isinstance(data, Path) and (data.is_file() or data.is_dir())
+    )
 
 
 def fitted(pair: Pair, evaluators: Sequence[Evaluator[Any]]) -> Pair:

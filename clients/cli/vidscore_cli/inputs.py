@@ -133,22 +133,21 @@ def read_data(
         click.BadParameter: If there is no such format.
         InputError: With every fault of both sides.
     """
-    from vidscore_evaluators.formats import read_pair
-    from vidscore_evaluators.preparation import scaled, with_listed_names
-    from vidscore_evaluators.presets import format_of
+    from vidscore_evaluators.preparation import DataChoice, read_sides
 
     check_format_name(choice.input_format)
-    pair = read_pair(
+    return read_sides(
+        specification,
         data_path(choice.truth) if truth is None else truth,
         data_path(choice.detections),
-        format_name=format_of(specification.evaluators, choice.input_format, files=True),
-        on_error=choice.on_error,
-        image_size=choice.image_size,
-        known=frozenset(sequence.key for sequence in specification.sequences),
-        wanted=wanted,
+        DataChoice(
+            format_name=choice.input_format,
+            on_error=choice.on_error,
+            confidence_scale=choice.confidence_scale,
+            image_size=choice.image_size,
+        ),
+        wanted,
     )
-    pair = structs.replace(pair, detections=scaled(pair.detections, choice.confidence_scale))
-    return with_listed_names(pair, specification)
 
 
 def read_truth(

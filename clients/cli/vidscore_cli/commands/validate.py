@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -34,7 +35,7 @@ if TYPE_CHECKING:
 
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.evaluator import Evaluator
-    from vidscore_evaluators.formats import Pair
+    from vidscore_evaluators.formats import OnError, Pair
     from vidscore_evaluators.formats.source import Source
     from vidscore_evaluators.plausibility.inputs import Spread
     from vidscore_evaluators.report import FrameExample, ReportWarning
@@ -139,24 +140,24 @@ def validate(session: Session, /, **choices: Any) -> int:
 
 
 def _check(typed: FileCheck, evaluators: Sequence[Evaluator[Any]]) -> Checked:
+    from vidscore_evaluators.preparation import can_be_read_again, refused_by
+
     side = typed.checked_side
     try:
         source, pair = _read(typed)
     except InputError as error:
-        return Checked(None, error.faults)
-    faults: dict[Fault, None] = {}  # those of several evaluators once
-    for evaluator in evaluators:
-        try:
-            if source.tells_shape:
-                evaluator.check_arity(side, source.annotations.arity, source.annotations.columns)
-            found = evaluator.input_faults(side, source.annotations)
-        except InputError as error:
-            found = list(error.faults)
-        faults |= dict.fromkeys(source.locate(fault) for fault in found)
+        found = dict.fromkeys(error.faults)
+        paths = [data_path(path) for path in (typed.path, typed.truth) if path is not None]
+        with suppress(InputError):  # there may be nothing else that can be read
+            if evaluators and all(map(can_be_read_again, paths)):
+                rest, _ = _read(typed, on_error="skip")
+                found |= dict.fromkeys(refused_by(evaluators, side, rest))
+        return Checked(None, tuple(found))
+    faults = dict.fromkeys(refused_by(evaluators, side, source))  # those of several once
     return Checked(source, tuple(faults), tuple(_doubts(source, pair, side, evaluators)), pair)
 
 
-def _read(typed: FileCheck) -> tuple[Source, Pair | None]:
+def _read(typed: FileCheck, on_error: OnError = "refuse") -> tuple[Source, Pair | None]:
     from vidscore_evaluators.formats import read_pair, read_source
     from vidscore_evaluators.preparation import scaled
     from vidscore_evaluators.presets import format_of
@@ -169,6 +170,7 @@ def _read(typed: FileCheck) -> tuple[Source, Pair | None]:
             data_path(typed.path),
             typed.checked_side,
             format_name=format_name,
+            on_error=on_error,
             image_size=typed.image_size,
         )
         return scaled(source, typed.confidence_scale), None
@@ -176,6 +178,7 @@ def _read(typed: FileCheck) -> tuple[Source, Pair | None]:
         data_path(typed.truth),
         data_path(typed.path),
         format_name=format_name,
+        on_error=on_error,
         image_size=typed.image_size,
     )
     pair = structs.replace(pair, detections=scaled(pair.detections, typed.confidence_scale))

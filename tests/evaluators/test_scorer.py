@@ -249,7 +249,7 @@ def test_corners_after_boxes_are_refused() -> None:
 
 
 @pytest.mark.parametrize("name", ["f1", "hota", "ospa", "coco"])
-@pytest.mark.parametrize("nothing", [None, np.zeros((0, 2)), np.zeros((0, 4))])
+@pytest.mark.parametrize("nothing", [None, [], {"boxes": []}, np.zeros((0, 2)), np.zeros((0, 4))])
 def test_frames_without_objects_decide_no_shape(name: str, nothing: Any) -> None:
     """A tracker's first frames are empty, whatever array it has for that."""
     corners = {"boxes": np.array([[0.0, 0, 10, 0, 10, 10, 0, 10]]), "track_ids": np.array([1])}

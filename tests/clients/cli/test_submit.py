@@ -82,6 +82,17 @@ def test_a_check_refuses_the_name_that_a_submission_would_be_refused_for(
     assert "is scored with other detections; choose another --name" in refused.stderr
 
 
+def test_frames_without_detections_say_no_shape_and_are_submitted(
+    limited: str, folder: Path, falcon: Call
+) -> None:
+    """Lines of JSON have none where nothing was detected; the benchmark's are points."""
+    lines = [f'{{"sequence": "1", "frame": {frame}, "objects": []}}' for frame in range(1, 6)]
+    (folder / "nothing.jsonl").write_text("\n".join(lines))
+    sent = ("submit", limited, "--detections", "nothing.jsonl")
+    assert "5 frames, 0 detections" in well(falcon(*sent, "--check"))
+    assert "has rank 1 of 1 on the board" in falcon(*sent).stderr
+
+
 def test_a_doubtful_file_is_warned_of_and_with_strict_not_submitted(
     limited: str, folder: Path, falcon: Call
 ) -> None:

@@ -173,7 +173,7 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     Raises:
         InputRefusedError: If there is no frame, and that is not meant.
     """
-    from vidscore_evaluators.annotations import Side
+    from vidscore_evaluators.annotations import Side, with_arity
     from vidscore_evaluators.formats import read_source
     from vidscore_evaluators.preparation import scaled
     from vidscore_evaluators.submitting import refuse_image_names, submitted_order
@@ -187,6 +187,8 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
         refuse_count(sum(not warning.is_note for warning in warnings), "submitted")
     if source.annotations.frame_count:
         detections = scaled(source, typed.confidence_scale).annotations
+        if not detections.object_count:
+            detections = with_arity(detections, _arity(client.benchmarks.get(typed.benchmark)))
         return detections.take_frames(submitted_order(detections))
     if not typed.allow_empty:
         raise InputRefusedError(
@@ -206,7 +208,6 @@ def _empty_frames(benchmark: Benchmark) -> Annotations:
     """
     import numpy as np
 
-    from vidscore_client.frames import ARITIES
     from vidscore_evaluators.annotations import frame_list
     from vidscore_evaluators.specification import spec_from_dict
 
@@ -223,10 +224,20 @@ def _empty_frames(benchmark: Benchmark) -> Annotations:
             "their frames can be sent empty; use a format that lists frames without detections"
         )
     keys, numbers = tuple(first_frames), np.array(list(first_frames.values()), dtype=np.int64)
+    return frame_list(keys, np.arange(len(keys)), numbers, _arity(benchmark))
+
+
+def _arity(benchmark: Benchmark) -> int:
+    """Coordinates that a detection of the benchmark has.
+
+    Raises:
+        InputRefusedError: If it has no truth yet, which says so.
+    """
+    from vidscore_client.frames import ARITIES
+
     if benchmark.detection_geometry is None:
         raise InputRefusedError(f"{benchmark.name} has no truth yet, so it takes no detections")
-    arity = ARITIES[benchmark.detection_geometry]
-    return frame_list(keys, np.arange(len(keys)), numbers, arity)
+    return ARITIES[benchmark.detection_geometry]
 
 
 def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> DetectionsCheck:

@@ -12,11 +12,14 @@ from starlette.datastructures import UploadFile
 from starlette.requests import ClientDisconnect
 from starlette.responses import JSONResponse, Response
 
+from vidscore_evaluators.annotations import with_arity
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import AUTO, FORMATS
 from vidscore_evaluators.submitting import STREAM_PREFIX
+from vidscore_server.domain.definition import ARITY_OF_NAME
 from vidscore_server.web.site.checking import (
     Checked,
+    FileFrames,
     checked_file,
     held_to_benchmark,
     read_bounded,
@@ -40,6 +43,7 @@ from vidscore_server.web.site.spool import (
     FileFacts,
     Typed,
     Upload,
+    UploadLimits,
     chunks_of,
 )
 from vidscore_server.web.site.submission_words import ORGANISERS_TEAM, quota_sentence
@@ -255,18 +259,21 @@ async def _checked(visit: Visit, upload: Upload) -> Checked | None:
 async def _check(visit: Visit, upload: Upload) -> Checked:
     spool = visit.site.spool
     found = await visit.call("BenchmarkService/GetBenchmark", name=upload.benchmark)
-    names = _evaluators_of(found["benchmark"])
     async with spool.reader(upload.team):
         try:
-            read = await read_bounded(upload.path, upload.typed, names, spool.limits)
+            read = await _read(upload, found["benchmark"], spool.limits)
         except InputError as error:
             return refused_file(error, upload.path)
         checked = await asyncio.to_thread(checked_file, read, upload.path)
         return await held_to_benchmark(checked, read, upload.benchmark, visit.call, spool.limits)
 
 
-def _evaluators_of(benchmark: Mapping[str, Any]) -> list[str]:
-    return [entry["name"] for entry in benchmark["specification"]["evaluators"]]
+async def _read(upload: Upload, benchmark: Mapping[str, Any], limits: UploadLimits) -> FileFrames:
+    """The frames of a file; those of one without detections have the benchmark's shape."""
+    names = [entry["name"] for entry in benchmark["specification"]["evaluators"]]
+    read = await read_bounded(upload.path, upload.typed, names, limits)
+    arity = ARITY_OF_NAME.get(benchmark["detection_geometry"])
+    return replace(read, frames=with_arity(read.frames, arity))
 
 
 # --- Sending
@@ -337,9 +344,8 @@ async def _send(
 
     try:
         found = await visit.call("BenchmarkService/GetBenchmark", name=upload.benchmark)
-        names = _evaluators_of(found["benchmark"])
         async with spool.reader(upload.team):
-            read = await read_bounded(upload.path, upload.typed, names, spool.limits)
+            read = await _read(upload, found["benchmark"], spool.limits)
             await send_frames(visit.call, destination, read.frames, spool.limits, stored)
         await seal(visit.call, destination, checked.frames)
     except Exception as error:  # noqa: BLE001 - nobody else would be told

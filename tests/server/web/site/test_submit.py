@@ -41,6 +41,16 @@ async def test_a_right_file_is_summed_up_and_submitted_by_one_button(site: Brows
     assert {row.measure: row.value.number for row in score.report.scores}["f1"] == 1.0
 
 
+async def test_frames_without_detections_say_no_shape_and_are_submitted(site: Browsing) -> None:
+    """Lines of JSON have none where nothing was detected; the dots are points."""
+    await dots(site)
+    lines = [f'{{"sequence": "1", "frame": {frame}, "objects": []}}' for frame in range(1, 6)]
+    page = await send_file(site.red, "\n".join(lines).encode(), "nothing.jsonl")
+    assert "The file can be submitted" in page.words
+    assert (await site.red.post(page.path, page.fields(page.path))).status == 303
+    assert (await only_submission(site.hosted)).frame_count == 5
+
+
 async def test_a_wrong_file_is_told_line_by_line_and_nothing_typed_is_lost(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, WRONG, "wrong.csv", title="My title", name="falcon")

@@ -253,8 +253,9 @@ def _refuse_too_large(
 def _geometry_faults(
     message: annotations_pb2.AnnotationBatch, source: str, arity: int
 ) -> list[Fault]:
-    if ARITY_OF_GEOMETRY.get(message.geometry) == arity:
-        return []
+    stated = ARITY_OF_GEOMETRY.get(message.geometry)
+    if stated == arity or (stated is not None and not message.coordinates):
+        return []  # frames without objects have no shape, whatever is stated
     expected = geometry_name(GEOMETRY_OF_ARITY[arity])
     return [
         Fault(

@@ -231,9 +231,24 @@ def test_every_kind_of_fault_of_a_batch_is_reported_at_once() -> None:
 
 @pytest.mark.parametrize("geometry", [0, 2, 3, 77])
 def test_a_geometry_other_than_the_configured_one_is_refused(geometry: int) -> None:
-    message = points({})
+    message = points({1: [(1.0, 2.0)]})
+    message.geometry = geometry  # type: ignore[assignment]  # any number may come
+    assert "truth.geometry" in _paths(message)
+
+
+@pytest.mark.parametrize("geometry", [0, 77])
+def test_a_batch_without_objects_states_a_shape_that_there_is(geometry: int) -> None:
+    message = points({1: []})
     message.geometry = geometry  # type: ignore[assignment]  # any number may come
     assert _paths(message) == ["truth.geometry"]
+
+
+@pytest.mark.parametrize("geometry", [1, 2, 3])
+def test_a_batch_without_objects_may_state_any_shape(geometry: int) -> None:
+    """A file that only lists frames does not say which; they are of the configured one."""
+    message = points({1: []})
+    message.geometry = geometry  # type: ignore[assignment]  # any number may come
+    assert read_batch(message, "truth", RULES).arity == 2
 
 
 @pytest.mark.parametrize(

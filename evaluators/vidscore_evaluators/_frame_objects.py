@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 from vidscore_evaluators.annotations import ARITIES, Annotations, ObjectFlag, SequenceKey, Side
-from vidscore_evaluators.arrays import AnyArray, FlagArray, hidden_values
+from vidscore_evaluators.arrays import AnyArray, FlagArray, as_names, hidden_values
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.names import name_advice
 from vidscore_evaluators.validation import Columns, build_annotations
@@ -142,7 +142,7 @@ def _array(side: Side, field: str, values: Any) -> AnyArray:
     if hidden_values(values) is not None:
         raise _error(side, field, "masked values", "none")
     try:
-        return np.asarray(values)
+        return np.asarray(as_names(values) if field == "labels" else values)
     except ValueError:  # rows of different lengths
         return np.empty((), dtype=object)
 

@@ -34,6 +34,16 @@ def hidden_values(values: Any) -> AnyArray | None:
     return mask if mask.any() else None
 
 
+def as_names(values: Any) -> Any:
+    """Names as they were given, where numpy would make texts of NaN and decimals among them."""
+    if isinstance(values, list | tuple):
+        kinds = set(map(type, values))
+        others = {kind for kind in kinds if not issubclass(kind, str | int | np.integer)}
+        if (others or bool in kinds) and any(issubclass(kind, str) for kind in kinds):
+            return np.array(values, dtype=np.object_)
+    return values
+
+
 def starts_from_counts(counts: AnyArray) -> IntArray:
     """Offsets of consecutive runs: ``[2, 0, 3] -> [0, 2, 2, 5]``.
 

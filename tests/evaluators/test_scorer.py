@@ -204,6 +204,7 @@ def test_crowds_and_ignored_objects_are_no_misses() -> None:
         ({"boxes": BOX, "labels": [0.5]}, "expected integers or names"),
         ({"boxes": BOX, "labels": [np.inf]}, "expected integers or names"),
         ({"boxes": BOX, "labels": [None]}, "expected integers or names"),
+        ({"boxes": TWO, "labels": ["car", np.nan]}, "expected integers or names"),
         ({"boxes": BOX * np.nan}, "coordinates: found nan"),
         ({"boxes": BOX, "scores": [np.nan]}, "confidences: found nan, expected a finite number"),
         ({"boxes": BOX, "track_ids": [-5]}, "track_ids: found -5"),

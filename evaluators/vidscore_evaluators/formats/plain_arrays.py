@@ -9,7 +9,14 @@ import numpy as np
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import POINT, QUADRILATERAL
-from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray, hidden_values
+from vidscore_evaluators.arrays import (
+    AnyArray,
+    BoolArray,
+    FloatArray,
+    IntArray,
+    as_names,
+    hidden_values,
+)
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._table import (
     EMPTY,
@@ -42,7 +49,7 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
     lengths = {}
     for own, (typed, values), kind in zip(named.names, columns.items(), named.kinds, strict=True):
         try:
-            array = _one_dimension(values)
+            array = _one_dimension(as_names(values) if kind is Kind.STRING else values)
             lengths[typed] = len(array)
             read.append((own, kind, readers[kind](array)))
         except (ValueError, TypeError, OverflowError) as error:
@@ -59,7 +66,7 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
     reading = read_table(table, name, None)
     if "class" in table.strings:
         labels = columns[named.typed.get("class", "class")]
-        reading.faults.absorb(_unlabelled(table, _missing(_one_dimension(labels))))
+        reading.faults.absorb(_unlabelled(table, _missing(_one_dimension(as_names(labels)))))
     if reading.faults:
         raise InputError(reading.faults.relocated(named.as_typed).listed())
     return replace(reading.source, warnings=(*named.notes, *reading.source.warnings))

@@ -114,6 +114,20 @@ def test_values_that_a_mask_hides_are_missing() -> None:
     )
 
 
+@pytest.mark.parametrize("missing", [None, np.nan, float("nan")])
+def test_what_is_missing_among_texts_is_no_text(missing: object) -> None:
+    """Numpy would make the text 'nan' of it."""
+    assert found(**{"class": ["Car", missing]}) == [
+        "truth, entry 1, column class: found a missing value, expected a class"
+    ]
+
+
+def test_an_integer_among_texts_is_its_digits_and_no_other_value_is_a_text() -> None:
+    assert read_arrays(columns(**{"class": ["Car", 1]}), "truth").annotations.labels == ("Car", "1")
+    [said] = found(**{"class": ["Car", 1.5]})
+    assert "'1.5', which is neither a string nor an integer" in said
+
+
 def test_hidden_values_are_refused_where_none_may_be_missing() -> None:
     hidden = [False, True]
     assert found(x=np.ma.array([1.0, 2.0], mask=hidden)) == found(x=[1.0, None])

@@ -51,7 +51,10 @@ from vidscore_evaluators.evaluator import (
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.sample_warnings import shares_warnings
-from vidscore_evaluators.plausibility.warnings import bounding_box_warnings
+from vidscore_evaluators.plausibility.warnings import (
+    FRAMES_NOT_EVALUATED,
+    bounding_box_warnings,
+)
 from vidscore_evaluators.report import ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Base, Similarity
@@ -286,7 +289,7 @@ LEFT_OUT = "left_out"
 """Name of the table that counts detections which are not scored, by reason."""
 
 _REASONS: Mapping[str, str] = {
-    "frames_not_evaluated": "detections lie in frames that are not evaluated",
+    **dict([FRAMES_NOT_EVALUATED]),
     "detections_in_dont_care_frames": "detections in don't-care frames are not scored",
     "classes_not_scored": "detections have a class that is not scored",
     "in_regions": "detections lie in don't-care regions and were removed before matching",

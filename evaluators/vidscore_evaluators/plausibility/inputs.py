@@ -22,7 +22,12 @@ from vidscore_evaluators.mask_digests import mask_digests
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.sample_warnings import LEAST_SHARES
 from vidscore_evaluators.plausibility.summary import input_summary_of
-from vidscore_evaluators.plausibility.warnings import input_warnings, side_warnings
+from vidscore_evaluators.plausibility.warnings import (
+    FRAMES_NOT_EVALUATED,
+    input_warnings,
+    side_warnings,
+    with_names,
+)
 from vidscore_evaluators.plausibility.wording import SIDE_NAMES, place_name
 from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of
 from vidscore_evaluators.report import FrameExample, ReportWarning
@@ -90,6 +95,22 @@ def warnings_of_pair(
         ranked=ranked,
         tracked=tracked,
     )
+
+
+def warnings_of_frames(truth: Annotations, detections: Annotations) -> tuple[ReportWarning, ...]:
+    """The warning of detections in frames that the truth does not list, if there are any.
+
+    Args:
+        truth: The ground truth, without a specification that says which frames are evaluated.
+        detections: The detections.
+    """
+    aligned = align(truth, detections)
+    elsewhere = int(aligned.detections.object_counts[~aligned.listed].sum())
+    if not elsewhere:
+        return ()
+    found = [ReportWarning(*FRAMES_NOT_EVALUATED, elsewhere)]
+    input_summary = input_summary_of(aligned, BenchmarkSpec())
+    return with_names(found, input_summary, LabelUse.EXACT, lambda _domain: None)
 
 
 def expects_confidences(detections: Annotations) -> bool:

@@ -60,7 +60,13 @@ _MASKS = {
 }
 """By code: what is odd about the masks of a side, and what to do."""
 
-_BY_FRAME = frozenset({"frames_not_evaluated", "unevaluated_detections"})
+FRAMES_NOT_EVALUATED = (
+    "frames_not_evaluated",
+    "detections lie in frames that are not evaluated",
+)
+"""Code and message of a warning that evaluators count themselves."""
+
+_BY_FRAME = frozenset({FRAMES_NOT_EVALUATED[0], "unevaluated_detections"})
 _BY_LABEL = {
     "classes_not_scored": Side.DETECTIONS,
     "unlisted_detections": Side.DETECTIONS,

@@ -52,6 +52,23 @@ def test_faults_as_json_have_their_place_in_parts(data: Path) -> None:
     assert (fault["source"], fault["entry"], fault["field"]) == (str(path), 0, "num_objects")
 
 
+def test_detections_in_frames_that_the_truth_does_not_list_are_warned_of_as_in_a_score(
+    tmp_path: Path,
+) -> None:
+    """Frames that are counted from 1 on one side and from 0 on the other, say."""
+    header = "sequence,frame,x1,y1,x2,y2\n"
+    truth, detections = tmp_path / "t.csv", tmp_path / "d.csv"
+    truth.write_text(header + "a,0,10,10,50,50\na,1,10,10,50,50\n")
+    detections.write_text(header + "a,1,10,10,50,50\na,2,10,10,50,50\n")
+    checked = run("validate", str(detections), "--truth", str(truth))
+    scored = run("score", "f1", "--truth", str(truth), "--detections", str(detections))
+    assert checked.stdout.startswith(f"{detections}: readable, but 1 thing looks wrong")
+    assert "1 x detections lie in frames that are not evaluated, the first of them in frame 2" in (
+        checked.stderr
+    )
+    assert checked.stderr == scored.stderr
+
+
 def test_a_side_is_held_to_its_own_rules(data: Path) -> None:
     write_neovision2(data / "truth", "Tower", "001", ["0,,,,,,,,,,,,,,"])
     as_truth = run("validate", str(data / "truth"))

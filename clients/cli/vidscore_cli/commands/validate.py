@@ -189,7 +189,11 @@ def _doubts(
     source: Source, pair: Pair | None, side: Side, evaluators: Sequence[Evaluator[Any]]
 ) -> Iterator[ReportWarning]:
     from vidscore_evaluators.plausibility.image_sizes import warnings_of_positions
-    from vidscore_evaluators.plausibility.inputs import warnings_of_pair, warnings_of_side
+    from vidscore_evaluators.plausibility.inputs import (
+        warnings_of_frames,
+        warnings_of_pair,
+        warnings_of_side,
+    )
     from vidscore_evaluators.plausibility.labels import LabelUse
 
     if pair is None:
@@ -198,6 +202,7 @@ def _doubts(
         yield from warnings_of_side(side, source.annotations)
         return
     yield from pair.warnings
+    yield from warnings_of_frames(pair.truth.annotations, pair.detections.annotations)
     uses = {evaluator.needs.labels for evaluator in evaluators}
     yield from warnings_of_pair(
         pair.truth.annotations,

@@ -289,7 +289,7 @@ LEFT_OUT = "left_out"
 """Name of the table that counts detections which are not scored, by reason."""
 
 _REASONS: Mapping[str, str] = {
-    **dict([FRAMES_NOT_EVALUATED]),
+    "frames_not_evaluated": FRAMES_NOT_EVALUATED,
     "detections_in_dont_care_frames": "detections in don't-care frames are not scored",
     "classes_not_scored": "detections have a class that is not scored",
     "in_regions": "detections lie in don't-care regions and were removed before matching",

@@ -102,13 +102,15 @@ def warnings_of_frames(truth: Annotations, detections: Annotations) -> tuple[Rep
 
     Args:
         truth: The ground truth, without a specification that says which frames are evaluated.
-        detections: The detections.
+        detections: The detections; those of other sequences are left to other checks.
     """
-    aligned = align(truth, detections)
+    known = set(truth.used_sequences)
+    own = np.array([key in known for key in detections.sequences], dtype=np.bool_)
+    aligned = align(truth, detections.take_frames(own[detections.frame_sequences]))
     elsewhere = int(aligned.detections.object_counts[~aligned.listed].sum())
     if not elsewhere:
         return ()
-    found = [ReportWarning(*FRAMES_NOT_EVALUATED, elsewhere)]
+    found = [ReportWarning("frames_not_evaluated", FRAMES_NOT_EVALUATED, elsewhere)]
     input_summary = input_summary_of(aligned, BenchmarkSpec())
     return with_names(found, input_summary, LabelUse.EXACT, lambda _domain: None)
 

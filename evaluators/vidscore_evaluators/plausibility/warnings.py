@@ -60,13 +60,10 @@ _MASKS = {
 }
 """By code: what is odd about the masks of a side, and what to do."""
 
-FRAMES_NOT_EVALUATED = (
-    "frames_not_evaluated",
-    "detections lie in frames that are not evaluated",
-)
-"""Code and message of a warning that evaluators count themselves."""
+FRAMES_NOT_EVALUATED = "detections lie in frames that are not evaluated"
+"""Message of a warning that evaluators count themselves, before it names an example."""
 
-_BY_FRAME = frozenset({FRAMES_NOT_EVALUATED[0], "unevaluated_detections"})
+_BY_FRAME = frozenset({"frames_not_evaluated", "unevaluated_detections"})
 _BY_LABEL = {
     "classes_not_scored": Side.DETECTIONS,
     "unlisted_detections": Side.DETECTIONS,

@@ -8,6 +8,8 @@ from pathlib import Path
 from tests.clients.cli.conftest import neovision2_row, spotgeo_entry, write_neovision2
 from tests.clients.cli.helpers import run
 
+from vidscore_cli.session import ExitCode
+
 
 def test_a_file_without_faults_gets_a_summary(data: Path) -> None:
     result = run("validate", str(data / "truth.json"))
@@ -67,6 +69,20 @@ def test_detections_in_frames_that_the_truth_does_not_list_are_warned_of_as_in_a
         checked.stderr
     )
     assert checked.stderr == scored.stderr
+
+
+def test_a_sequence_that_the_truth_does_not_have_is_a_fault_as_in_a_score(tmp_path: Path) -> None:
+    header = "sequence,frame,x1,y1,x2,y2\n"
+    truth, detections = tmp_path / "t.csv", tmp_path / "d.csv"
+    truth.write_text(header + "street,0,10,10,50,50\n")
+    detections.write_text(header + "street.mp4,0,10,10,50,50\n")
+    checked = run("validate", str(detections), "--truth", str(truth))
+    scored = run("score", "f1", "--truth", str(truth), "--detections", str(detections))
+    assert checked.exit_code == scored.exit_code == ExitCode.INPUT
+    said = f"{detections}, line 2: found sequence street.mp4, expected a sequence of the truth"
+    assert said in checked.stdout
+    assert "frames that are not evaluated" not in checked.stderr
+    assert said in scored.stderr
 
 
 def test_a_side_is_held_to_its_own_rules(data: Path) -> None:

@@ -154,7 +154,20 @@ def _check(typed: FileCheck, evaluators: Sequence[Evaluator[Any]]) -> Checked:
                 found |= dict.fromkeys(refused_by(evaluators, side, rest))
         return Checked(None, tuple(found))
     faults = dict.fromkeys(refused_by(evaluators, side, source))  # those of several once
+    if pair is not None:
+        faults |= dict.fromkeys(_unknown_sequences(pair))
     return Checked(source, tuple(faults), tuple(_doubts(source, pair, side, evaluators)), pair)
+
+
+def _unknown_sequences(pair: Pair) -> Iterator[Fault]:
+    """Detections of sequences that the truth does not have, by their first line."""
+    from vidscore_evaluators.input_checks import check_sides
+    from vidscore_evaluators.specification import BenchmarkSpec
+
+    try:
+        check_sides((), pair.truth.annotations, pair.detections.annotations, BenchmarkSpec())
+    except InputError as error:
+        yield from map(pair.locate, error.faults)
 
 
 def _read(typed: FileCheck, on_error: OnError = "refuse") -> tuple[Source, Pair | None]:

@@ -306,7 +306,7 @@ def test_a_part_of_the_board_that_is_unknown_is_an_error_that_names_the_known_on
     hosted: str, organiser: Call
 ) -> None:
     well(organiser("submit", hosted, "--detections", "truth.json"))
-    wrong = organiser("leaderboard", hosted, "--class", "zebra")
+    wrong = organiser("leaderboard", hosted, "--label", "zebra")
     assert wrong.exit_code == ExitCode.INPUT
     assert "found 'zebra'" in wrong.stderr
     wrong = organiser("leaderboard", hosted, "--evaluator", "spotgio")

@@ -47,7 +47,7 @@ class BoardQuery(Struct, frozen=True):
     help="Evaluator that ranks; by default the benchmark's first.",
 )
 @click.option("--domain", metavar="DOMAIN", help="Rank over one domain alone.")
-@click.option("--class", "label", metavar="CLASS", help="Rank over one class alone.")
+@click.option("--label", "--class", "label", metavar="NAME", help="Rank over one class alone.")
 @server_options()
 @records_options()
 def leaderboard(**choices: Any) -> None:

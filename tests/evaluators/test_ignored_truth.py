@@ -16,7 +16,7 @@ from vidscore_evaluators.testing import Thing, make_annotations
 HERE = (0.0, 0.0, 30.0, 30.0)
 NEAR = (3.0, 0.0, 33.0, 30.0)  # IoU with HERE: 27 / 33
 BESIDE = (100.0, 0.0, 130.0, 30.0)
-LOW = (200.0, 0.0, 230.0, 25.0)
+LOW = (200.0, 7.0, 230.0, 32.0)
 VIDEO = ("", "s")
 
 
@@ -81,6 +81,12 @@ def test_every_criterion_forgives_small_detections(name: str) -> None:
     truth, found = side(car(HERE, 1)), side(car(HERE, 7), car(LOW, 8))
     measure = {"f1": "f1", "map": "ap", "clear": "mota"}[name]
     assert score(name, truth, found, forgiven_height_px=25).value(measure) == 1.0
+
+
+@pytest.mark.parametrize("rule", ["standard", "motchallenge", "kitti", "mots", "visdrone"])
+def test_an_ignored_object_absorbs_where_nothing_else_is_in_the_truth(rule: str) -> None:
+    truth, found = side(Thing(HERE, "Car", 1.0, 1, ObjectFlag.IGNORE)), side(car(HERE, 7))
+    assert counts(truth, found, dont_care=rule) == (0, 0, 0)
 
 
 def test_what_drops_out_leaves_its_detection_false() -> None:

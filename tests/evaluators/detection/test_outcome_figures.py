@@ -17,7 +17,7 @@ from vidscore_evaluators.evaluator import Evaluator, Needs
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcome
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Curve, Number, Report
-from vidscore_evaluators.testing import Case, cases, make_annotations
+from vidscore_evaluators.testing import Case, Thing, cases, make_annotations
 from vidscore_evaluators.testing.examples import example_count
 
 EVERY_FLAG = (0, 0, 0, 0, *(flag.value for flag in ObjectFlag))
@@ -120,6 +120,62 @@ def test_points_make_up_the_miss_rate_curve(assignment: str, case: Case) -> None
                         if has_point(point) and (point["false_positives_per_frame"] or 0) <= rate
                     ]
                     assert value == [before, *below][-1], (threshold, curve, rate)
+
+
+@pytest.mark.parametrize(("classes", "expected"), [("separate", 1 / 3), ("ignore", 1.0)])
+@pytest.mark.parametrize("name", ["coco", "map", "errors"])
+def test_average_precision_of_the_rows_keeps_classes_apart_where_the_report_does(
+    name: str, classes: str, expected: float
+) -> None:
+    """A car that is called bus, and surer than both buses: AP 0 and 2/3; whatever the class, 1."""
+    chosen: dict[str, object] = {"classes": classes}
+    if name != "errors":
+        chosen["thresholds"] = [0.5]
+    evaluator = create_evaluator(name, chosen)
+    case = mislabelled()
+    at = OperatingPoint(0.5)
+    figures = evaluator.outcome_figures(evaluator.outcomes(align(*case), at), at)
+    report = report_of(evaluator, case)
+    assert figures["ap"] == report.value("ap")
+    assert figures["ap"] == pytest.approx(expected)
+
+
+@pytest.mark.parametrize(
+    ("classes", "expected"), [("separate", (1.0 + 1e-10 ** (1 / 9)) / 2), ("ignore", 1e-10)]
+)
+def test_the_miss_rate_of_the_rows_keeps_classes_apart_where_the_report_does(
+    classes: str, expected: float
+) -> None:
+    """The car is missed; buses are found from one false alarm a frame on, the last of nine rates.
+
+    A miss rate of 0 counts as 1e-10.
+    """
+    evaluator = create_evaluator("log-amr", {"classes": classes})
+    case = mislabelled()
+    figures = evaluator.outcome_figures(evaluator.outcomes(align(*case)))
+    report = report_of(evaluator, case)
+    assert figures["log_amr"] == report.value("log_amr")
+    assert figures["log_amr"] == pytest.approx(expected)
+
+
+def mislabelled() -> Case:
+    """A car and two buses, all found where they are and called bus, the car most surely."""
+    truth = [Thing((50.0 * n, 0.0, 50.0 * n + 10.0, 10.0), "bus" if n else "car") for n in range(3)]
+    found = [Thing(thing.coordinates, "bus", 0.9 - n / 10) for n, thing in enumerate(truth)]
+    key = ("", "s")
+    return Case(*(make_annotations({key: {1: things}}, arity=4) for things in (truth, found)))
+
+
+@pytest.mark.parametrize(("classes", "expected"), [("separate", 2 / 5), ("ignore", 1.0)])
+def test_the_mean_of_f1_keeps_classes_apart_where_the_report_does(
+    classes: str, expected: float
+) -> None:
+    """0 for the car, 4/5 for the buses."""
+    evaluator = create_evaluator("f1", {"classes": classes})
+    case = mislabelled()
+    figures = evaluator.outcome_figures(evaluator.outcomes(align(*case)))
+    assert figures["f1_class_mean"] == report_of(evaluator, case).value("f1_class_mean")
+    assert figures["f1_class_mean"] == pytest.approx(expected)
 
 
 @settings(max_examples=example_count(12), deadline=None)

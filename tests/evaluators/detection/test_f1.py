@@ -161,3 +161,17 @@ def test_counts_are_those_of_an_optimal_assignment(scene: Case) -> None:
         assert measures["false_negatives"][0] == (
             sum(len(objects.real) for objects in cells.values()) - measures["true_positives"][0]
         )
+
+
+def test_a_curve_is_of_everything_of_a_domain_or_of_a_class_and_of_no_single_sequence() -> None:
+    """The object of one sequence is found, that of the other missed: F1 is 2/3 together."""
+    thing = Thing((0.0, 0.0, 10.0, 10.0), "car")
+    truth = make_annotations({("d", "a"): {1: [thing]}, ("d", "b"): {1: [thing]}}, arity=4)
+    found = make_annotations({("d", "a"): {1: [thing]}, ("d", "b"): {1: []}}, arity=4)
+    evaluator = create_evaluator("f1")
+    curves = evaluator.report(evaluator.tally(truth, found)).curves
+    scopes = sorted((curve.domain or "", curve.label or "") for curve in curves)
+    assert scopes == [("", ""), ("", "car"), ("d", ""), ("d", "car")]
+    for curve in curves:
+        values = dict(zip(*curve.columns.values(), strict=True))
+        assert values[0.5] == pytest.approx(2 / 3)

@@ -54,20 +54,21 @@ async def _beginning(address: str, method: str, count: int) -> AsyncIterator[lis
 
 
 @pytest.mark.parametrize("method", [GET_SERVER, HEALTH])
+@pytest.mark.parametrize(("calls", "ended"), [(16, 14), (4, 3)])
 async def test_calls_whose_message_does_not_come_leave_seven_eighths_to_others(
-    monkeypatch: pytest.MonkeyPatch, method: str
+    monkeypatch: pytest.MonkeyPatch, method: str, calls: int, ended: int
 ) -> None:
     monkeypatch.setattr(sessions, "LATE_S", 0.05)
     async with (
-        serving(PlayedWorkers(), maximum_calls=16) as running,
-        _beginning(running.address, method, 16) as answers,
+        serving(PlayedWorkers(), maximum_calls=calls) as running,
+        _beginning(running.address, method, calls) as answers,
     ):
-        await until(lambda: sum(answer.done() for answer in answers) == 14)
+        await until(lambda: sum(answer.done() for answer in answers) == ended)
         assert all(b"is late" in answer.result() for answer in answers if answer.done())
         stub = server_service_pb2_grpc.ServerServiceStub(running.channel)
         await stub.GetServer(server_service_pb2.GetServerRequest())
         await asyncio.sleep(0.2)
-        assert sum(answer.done() for answer in answers) == 14
+        assert sum(answer.done() for answer in answers) == ended
 
 
 async def test_a_message_has_the_idle_timeout_to_come() -> None:

@@ -8,8 +8,8 @@ from contextlib import suppress
 import pytest
 
 from vidscore_evaluators.errors import LimitError
-from vidscore_server.domain.sessions import Sessions, Use
-from vidscore_server.errors import DrainingError
+from vidscore_server.domain.sessions import PlainCalls, Sessions, Use
+from vidscore_server.errors import DrainingError, NoPlaceError
 
 
 def test_a_place_is_given_back_however_a_run_ends() -> None:
@@ -31,6 +31,27 @@ def test_without_a_place_the_limit_is_named() -> None:
         sessions.open(Use.SCORING),
     ):
         pass
+
+
+async def test_a_call_that_ends_frees_the_place_that_it_had_and_no_other() -> None:
+    calls, end = PlainCalls(maximum=1), asyncio.Event()
+
+    async def call(team: str = "red") -> None:
+        calls.begin(team)
+        await end.wait()
+
+    end.set()
+    for _ in range(3):
+        await asyncio.create_task(call())
+    end.clear()
+    held = asyncio.create_task(call())
+    await asyncio.sleep(0)
+    with pytest.raises(NoPlaceError, match="1 calls of one team are open"):
+        await asyncio.create_task(call())
+    of_others = asyncio.create_task(call("blue"))
+    await asyncio.sleep(0)
+    end.set()
+    await asyncio.gather(held, of_others)
 
 
 async def test_draining_waits_for_open_runs_and_lets_nothing_begin() -> None:

@@ -95,9 +95,9 @@ def places_of(
         for factor in (scale.across, scale.down):
             alike = _Alike(pairing, truth, detections * factor, points=points)
             for place in alike.moved():
-                yield structs.replace(
-                    place, code=scale.code, scale=Scale(scale.code, factor, factor)
-                )
+                if alike.is_far(place.offset):  # else the scale alone says it
+                    both = Scale(scale.code, factor, factor)
+                    yield structs.replace(place, code=scale.code, scale=both)
 
 
 def scale_of(boxes: FloatArray, other: FloatArray) -> Scale | None:
@@ -166,11 +166,21 @@ class _Alike:
                     boxes[:, axis::2] = extent - self._detections[:, axis::2][:, ::-1]
                     yield Placed(_MIRRORED[axis], boxes, extent=extent)
 
+    @property
+    def _widths(self) -> FloatArray:
+        """(2,) within which differences are one and the same, across and down."""
+        widths: FloatArray = _WINDOW * np.median(self._sizes, axis=0)
+        return widths
+
+    def is_far(self, offset: tuple[float, float] | None) -> bool:
+        """Whether an offset is more than differences of one and the same."""
+        return offset is not None and bool((np.abs(offset) > self._widths).any())
+
     def moved(self) -> Iterator[Placed]:
         """Detections moved, as `placed` has them."""
         if len(self._mine) < _LEAST_PAIRS:
             return
-        away, widths = self._mine - self._theirs, _WINDOW * np.median(self._sizes, axis=0)
+        away, widths = self._mine - self._theirs, self._widths
         _, across = _most_frequent(away[:, 0], widths[0])
         near = away[np.abs(away[:, 0] - across) <= widths[0]]
         count, down = _most_frequent(near[:, 1], widths[1])

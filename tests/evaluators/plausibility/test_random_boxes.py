@@ -121,6 +121,14 @@ def test_detections_in_a_square_with_borders_are_doubted_with_what_leads_back(
     assert offset == pytest.approx(expected[::-1] if turned else expected, abs=20.0)
 
 
+@pytest.mark.parametrize("factor", [0.5, 2 / 3, 1.5])
+def test_detections_that_are_scaled_alone_are_told_no_move(factor: float) -> None:
+    truth, found = traffic()
+    [warning] = score("map", truth, scaled(found, factor, factor)).warnings
+    assert warning.code == "reads_at_another_scale"
+    assert ", then" not in warning.message
+
+
 def test_detections_of_something_else_nearby_are_not_said_to_be_moved() -> None:
     """Where nothing moves, a false alarm is as far from the object in every frame."""
     truth, found = (

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
         AccessDeniedError,
         Benchmark,
         Client,
+        DeadlineError,
         Frames,
         Geometry,
+        UnavailableError,
         VidscoreError,
     )
     from vidscore_client import Outcomes as RemoteOutcomes
@@ -241,8 +243,7 @@ def _messages(server: ServerChoice, *, typed: bool) -> Iterator[None]:
             raise click.UsageError(f"{SERVER_ARGUMENTS[error.argument]}{typed_words}") from None
         raise InputRefusedError(_with_notes(str(error), error)) from None
     except (UnavailableError, DeadlineError) as error:
-        reason = _without_grpc_talk(str(error))
-        raise ServerUnreachableError(f"no server answers at {address}: {reason}") from None
+        raise ServerUnreachableError(_no_service(address, error)) from None
     except AccessDeniedError as error:
         raise AccessRefusedError(_access_refused(server, error)) from None
     except (InternalError, UnsupportedError) as error:
@@ -251,6 +252,12 @@ def _messages(server: ServerChoice, *, typed: bool) -> Iterator[None]:
         if typed and error.reason in TYPED_MISTAKES:
             raise click.UsageError(_describe(error)) from None
         raise InputRefusedError(_with_notes(_describe(error), error)) from None
+
+
+def _no_service(address: str, error: UnavailableError | DeadlineError) -> str:
+    if error.reason == error.code:  # no server has said why
+        return f"no server answers at {address}: {_without_grpc_talk(str(error))}"
+    return f"the server at {address} cannot serve this now: {error}"
 
 
 def _without_grpc_talk(text: str) -> str:

@@ -20,7 +20,7 @@ from tests.support.certificates import Authority, make_authority
 from vidscore_cli import diagnosis
 from vidscore_cli.commands import doctor
 from vidscore_cli.demo.network import ServerProcess
-from vidscore_client import connect
+from vidscore_client import Client, Health, connect
 from vidscore_server.domain.administration import initialise
 
 STEPS = ["address", "connection", "tls", "server", "version", "clock", "token", "store", "disk"]
@@ -75,6 +75,16 @@ def test_without_a_token_what_organisers_alone_may_know_is_left_out(site: tuple[
     assert code == 0
     skipped = {name for name, status in statuses(findings).items() if status == "skipped"}
     assert skipped == {"tls", "token", "store", "disk"}
+
+
+def test_who_is_told_nothing_of_the_store_is_told_that_the_server_does_not_serve(
+    site: tuple[str, str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Client, "health", lambda _: Health.NOT_SERVING)
+    code, findings = told(site[0])
+    assert (code, findings["store"]["status"]) == (3, "failed")
+    code, findings = told(site[0], token=site[1])
+    assert (code, findings["store"]["status"]) == (0, "ok")  # organisers are told of the store
 
 
 def test_a_token_that_ends_soon_is_warned_of(site: tuple[str, str]) -> None:

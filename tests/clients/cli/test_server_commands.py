@@ -3,14 +3,18 @@
 from __future__ import annotations
 
 import json
+import resource
+from contextlib import ExitStack
 from pathlib import Path
 
 import pytest
 from tests.clients.cli.helpers import as_remote, example_report, run, run_binary
 
 from vidscore_cli.commands.stream import ReplayProgress
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_cli.main import cli
 from vidscore_client import Coverage, LiveReport
+from vidscore_server.domain.administration import initialise
 from vidscore_server.settings import setting_names
 
 NOBODY = "127.0.0.1:1"
@@ -89,6 +93,23 @@ def test_a_server_that_is_not_there_is_exit_code_3(data: Path) -> None:
         result = run(*arguments, "--server", NOBODY)
         assert (result.exit_code, result.stdout) == (3, "")
         assert f"no server answers at {NOBODY}" in result.stderr
+
+
+@pytest.mark.slow
+def test_a_server_that_answers_is_not_said_to_give_no_answer(tmp_path: Path) -> None:
+    """Its disk takes no more."""
+    store = tmp_path / "site.db"
+    secret = initialise(store).secret
+    soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
+    with ExitStack() as stack:
+        stack.callback(resource.setrlimit, resource.RLIMIT_FSIZE, (soft, hard))
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, hard))  # which the server inherits
+        server = stack.enter_context(ServerProcess("--workers", "1", "--store", str(store)))
+        arguments = ("token", "create", "participant", "--team", "x", "--server", server.address)
+        results = (run(*arguments, env={"VIDSCORE_TOKEN": secret}) for _ in range(1000))
+        result = next(result for result in results if result.exit_code)
+    assert result.exit_code == 3
+    assert f"the server at {server.address} cannot serve this now: the store" in result.stderr
 
 
 def test_an_address_that_is_none_is_a_usage_error() -> None:

@@ -204,17 +204,20 @@ class _ServerChecks:
         except sdk.AccessDeniedError:
             return None
 
-    def _ask(self, token: str | None) -> sdk.ServerInfo:
+    def _client(self, token: str | None) -> sdk.Client:
         import vidscore_client as sdk
 
         server = self._server
-        with sdk.connect(
+        return sdk.connect(
             server.address,
             tls=server.sdk_tls,
             token=token or None,
             timeout_s=self._timeout_s,
             allow_plaintext_token=server.plaintext_token,
-        ) as client:
+        )
+
+    def _ask(self, token: str | None) -> sdk.ServerInfo:
+        with self._client(token) as client:
             self._asked_at = datetime.now(UTC)
             told = client.server()
             self._asked_at += (datetime.now(UTC) - self._asked_at) / 2
@@ -282,11 +285,25 @@ class _ServerChecks:
     def store(self) -> Passed:
         store = None if self._told is None else self._told.store
         if store is None:
+            self._ask_whether_it_serves()
             return NOT_TOLD_TO_ALL
         if not store.up:
             advice = "look into the server's log, and at the database"
             raise StepFailedError(f"{store.kind} does not answer", advice, ExitCode.INPUT)
         return Passed(f"{store.kind}, {(store.size_bytes or 0) / GIBIBYTE:.3f} GiB")
+
+    def _ask_whether_it_serves(self) -> None:
+        """What everybody is told of the store."""
+        import vidscore_client as sdk
+
+        try:
+            with self._client(None) as client:
+                health = client.health()
+        except sdk.VidscoreError:
+            return  # what the step `server` told
+        if health is not sdk.Health.SERVING and not (self._told and self._told.draining):
+            advice = "tell an organiser, and try again later"
+            raise StepFailedError("the server does not serve now", advice)
 
     def disk(self) -> Passed:
         store = None if self._told is None else self._told.store

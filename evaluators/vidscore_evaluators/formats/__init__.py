@@ -244,6 +244,10 @@ class _HowToRead(Struct, frozen=True):
         if is_guess:
             return f"it looks most like {known.name}; --input-format chooses another format"
         name = None if self.format_name == AUTO else _recognise(place, self.side, self.beside)
+        if name is None and self.format_name != AUTO and is_folder(place):
+            from vidscore_evaluators.formats._unknown import meant_within  # noqa: PLC0415
+
+            return meant_within(place, lambda entry: _name_within(known, entry)) or ""
         if name in (None, known.name):
             return ""
         return f"it was read as {known.name} and looks like {name}: --input-format {name}"
@@ -483,6 +487,12 @@ def _recognise(path: InputPath, side: Side | None = None, beside: str | None = N
 def _is_of(known: Format, path: InputPath, head: bytes) -> bool:
     pattern = _HEADS.get(known.name)
     return known.matches(path, head) if pattern is None else bool(pattern.match(head))
+
+
+def _name_within(known: Format, entry: InputPath) -> str | None:
+    """The format's name where an entry of a folder may be what was meant by the folder."""
+    whole = is_folder(entry) or known.name in _HEADS  # a file of rows may be one of many
+    return known.name if whole and _is_of(known, entry, _head(entry)) else None
 
 
 def _head(path: InputPath) -> bytes:

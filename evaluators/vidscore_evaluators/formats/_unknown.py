@@ -132,7 +132,7 @@ def _nearest_of_folder(
         return guess
     if not entries:
         raise InputError([Fault("an empty folder", "", source=str(path))])
-    meant = _meant(path, entries[:_NEIGHBOURS], recognise)
+    meant = meant_within(path, recognise)
     if meant is None and text is not None and guess in (POLYGONS, KITTI_OBJECTS):
         raise _error(guess, text, formats)
     advice = meant or "give the file or folder of annotations itself"
@@ -140,12 +140,14 @@ def _nearest_of_folder(
     raise InputError([Fault(found, "", source=str(path), advice=advice)])
 
 
-def _meant(
-    path: InputPath,
-    entries: Sequence[InputPath],
-    recognise: Callable[[InputPath], str | None],
-) -> str | None:
-    """The file or folder that may have been meant by a folder of no format."""
+def meant_within(path: InputPath, recognise: Callable[[InputPath], str | None]) -> str | None:
+    """The file or folder that may have been meant by a folder which holds it.
+
+    Args:
+        path: The folder.
+        recognise: Gives the name of the format of an entry, None where it has none.
+    """
+    entries = visible_entries(path)[:_NEIGHBOURS]
     found = []
     for entry in entries:
         try:

@@ -106,6 +106,21 @@ def test_a_file_of_another_format_than_was_asked_for_is_refused_with_its_own(
     assert "looks like" not in str(own)
 
 
+def test_the_folder_of_a_format_that_was_asked_for_is_named_where_it_is_one_level_down(
+    tmp_path: Path,
+) -> None:
+    """As TrackEval has it, whose trackers keep their files in a folder data."""
+    row = "0 1 Car -1 -1 -10 1 2 30 40 -1 -1 -1 -1000 -1000 -1000 -10 0.9\n"
+    for name in ("0001", "0002"):
+        write(tmp_path / "tracker" / "data" / f"{name}.txt", row)
+    (fault,) = validate_file(tmp_path / "tracker", format_name="kitti-tracking")
+    right = tmp_path / "tracker" / "data"
+    assert str(fault).endswith(f"did you mean {right}, which looks like kitti-tracking?")
+    document = write(tmp_path / "coco" / "instances.json", '{"images": [], "annotations": []}')
+    (fault,) = validate_file(document.parent, format_name="coco-json")
+    assert str(fault).endswith(f"did you mean {document}, which looks like coco-json?")
+
+
 def test_a_folder_without_anything_is_refused(tmp_path: Path) -> None:
     with pytest.raises(InputError, match="an empty folder"):
         detect_format(tmp_path)

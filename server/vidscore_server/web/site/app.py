@@ -97,10 +97,12 @@ def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
 
 async def _refused(visit: Visit, error: Exception) -> Response:
     """A page, or a line for a script, that says what went wrong."""
-    if isinstance(error, HTTPException):
-        error = _of_http(error)
+    routing = error if isinstance(error, HTTPException) else None
+    if routing is not None:
+        error = _of_http(routing, visit.request.method)
     if not isinstance(error, ServiceError):
         raise error
+    status = error.http_status if routing is None else routing.status_code
     # Who is nobody yet may see more once it is somebody; that there is more is not said.
     absent = error.code == "NOT_FOUND" and error.reason != NO_PAGE
     signed_out = error.code == "UNAUTHENTICATED" or (absent and not visit.visitor.session)
@@ -109,20 +111,22 @@ async def _refused(visit: Visit, error: Exception) -> Response:
     else:
         if signed_out:
             visit.forget_account()
-        response = await visit.render("error.html", error.http_status, error=error)
+        response = await visit.render("error.html", status, error=error)
+    if routing is not None:
+        response.headers.update(routing.headers or {})
     if signed_out and visit.visitor.session:
         response.delete_cookie(SESSION_COOKIE, path="/")
     return response
 
 
-def _of_http(error: HTTPException) -> ServiceError:
+def _of_http(error: HTTPException, method: str) -> ServiceError:
     """An error of routing as one of the service."""
-    codes = {
-        404: ("NOT_FOUND", "There is no such page."),
-        405: ("NOT_FOUND", "There is no page at this address, which only takes what a form sends."),
-    }
-    code, message = codes.get(error.status_code, ("INVALID_ARGUMENT", error.detail))
-    return ServiceError(code, NO_PAGE, message)
+    if error.status_code == 404:
+        return ServiceError("NOT_FOUND", NO_PAGE, "There is no such page.")
+    message = error.detail
+    if error.status_code == 405 and method == "GET":
+        message = "There is no page at this address, which only takes what a form sends."
+    return ServiceError("INVALID_ARGUMENT", NO_PAGE, message)
 
 
 class _Guard:

@@ -82,6 +82,15 @@ async def test_a_stopped_site_listens_no_more(tmp_path: Path) -> None:
         assert attempt.connect_ex((parts.hostname, parts.port)) != 0
 
 
+async def test_a_page_answers_a_method_that_it_does_not_have_with_405_and_those_that_it_has(
+    site: Browsing,
+) -> None:
+    answer = await site.nobody.ask("PUT", "/benchmarks")
+    assert answer.status == 405
+    assert set(answer.headers["allow"].split(", ")) == {"GET", "HEAD"}
+    assert "Method Not Allowed" in answer.words
+
+
 async def test_an_address_that_is_taken_is_named(site: Browsing) -> None:
     taken = urlsplit(site.nobody.base).netloc
     settings = load_settings(flags={"web": taken, "store": "site.db"})

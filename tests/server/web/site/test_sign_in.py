@@ -191,5 +191,6 @@ async def test_the_address_of_a_form_is_no_page(site: Browsing) -> None:
     """As when the page of a refusal is opened again by its address."""
     for browser in (site.organiser, site.nobody):
         page = await browser.get("/organise/retry")
-        assert page.status == 404
+        assert page.status == 405
+        assert page.headers["allow"] == "POST"
         assert "There is no page at this address" in page.words

@@ -4,13 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import logging
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 import grpc
 from grpc_health.v1 import health, health_pb2, health_pb2_grpc
 
-from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.registry import evaluator_class, evaluator_names
 from vidscore_protos.v1 import (
     evaluator_service_pb2,
@@ -29,6 +27,7 @@ from vidscore_server.api.reflection import Reflection
 from vidscore_server.api.scoring import ScoringService
 from vidscore_server.api.server import EvaluatorService, ServerService
 from vidscore_server.api.trust import RankingService
+from vidscore_server.certificates import grpc_credentials, tls_context
 from vidscore_server.domain.access import Gate, Transport
 from vidscore_server.domain.byte_budget import ByteBudget
 from vidscore_server.domain.sessions import PlainCalls, Sessions
@@ -37,7 +36,7 @@ from vidscore_server.executors import JobRunner
 from vidscore_server.logs import log, places_of
 from vidscore_server.metrics import Metrics, MetricsEndpoint
 from vidscore_server.runtime import utc_now
-from vidscore_server.settings import Settings, SettingsError
+from vidscore_server.settings import Settings
 from vidscore_server.store import SqlStore
 from vidscore_server.workers import WorkerPool
 
@@ -184,16 +183,17 @@ class ScoringServer:
 
         Raises:
             ListenError: If the server cannot listen at the address.
-            SettingsError: If the TLS files cannot be read.
+            SettingsError: If the TLS files cannot be read or used.
         """
         address = self._settings.address
-        credentials = _credentials(self._settings)
+        credentials = grpc_credentials(self._settings)
         try:
             if credentials is None:
                 port = self._server.add_insecure_port(str(address))
             else:
                 port = self._server.add_secure_port(str(address), credentials)
         except RuntimeError:
+            tls_context(self._settings)  # gRPC does not say what it refuses
             causes = "the port is in use, or the address is none of this machine"
             raise ListenError(f"cannot listen at {address}: {causes}") from None
         self._show_metrics()
@@ -274,34 +274,3 @@ def _options(settings: Settings) -> list[tuple[str, int]]:
         # The timeout that gRPC applies to pings; its default is a minute.
         ("grpc.http2.ping_timeout_ms", settings.keepalive_timeout_s * 1000),
     ]
-
-
-def _credentials(settings: Settings) -> grpc.ServerCredentials | None:
-    """TLS credentials: the server's own, and the authorities of its clients; None without TLS.
-
-    Raises:
-        SettingsError: If a file cannot be read.
-    """
-    if not settings.tls_certificate_file:
-        return None
-    chain = _read_pem(settings.tls_certificate_file, "tls_certificate_file")
-    key = _read_pem(settings.tls_key_file, "tls_key_file")
-    authorities = None
-    if settings.tls_client_authorities_file:
-        authorities = _read_pem(settings.tls_client_authorities_file, "tls_client_authorities_file")
-    return grpc.ssl_server_credentials(
-        [(key, chain)],
-        root_certificates=authorities,
-        require_client_auth=authorities is not None,
-    )
-
-
-def _read_pem(path: str, setting: str) -> bytes:
-    try:
-        data = Path(path).read_bytes()
-    except OSError as error:
-        found = f"{path}: {error.strerror}"
-        raise SettingsError([Fault(found, "a PEM file", field=setting)]) from None
-    if b"-----BEGIN " not in data:
-        raise SettingsError([Fault(f"{path}, without PEM data", "a PEM file", field=setting)])
-    return data

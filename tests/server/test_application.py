@@ -163,6 +163,7 @@ async def test_an_evaluator_that_cannot_be_loaded_is_logged_and_the_others_work(
 
 def _certificate(folder: Path) -> tuple[Path, Path]:
     """A self-signed certificate for localhost, and its key."""
+    folder.mkdir(exist_ok=True)
     certificate, key = folder / "certificate.pem", folder / "key.pem"
     command = ["openssl", "req", "-x509", "-newkey", "rsa:2048", "-nodes", "-days", "1"]
     names = ["-subj", "/CN=localhost", "-addext", "subjectAltName=DNS:localhost,IP:127.0.0.1"]
@@ -186,6 +187,26 @@ async def test_with_a_certificate_the_server_speaks_tls(tmp_path: Path) -> None:
             stub: Any = health_pb2_grpc.HealthStub(channel)
             response = await stub.Check(health_pb2.HealthCheckRequest())
         assert response.status == SERVING
+
+
+async def test_a_certificate_and_the_key_of_another_one_are_named_as_such(tmp_path: Path) -> None:
+    """And not said to be a port in use."""
+    certificate, key = _certificate(tmp_path / "one")
+    _, other = _certificate(tmp_path / "two")
+    wrong = {other: ", the key of another one, expected", certificate: ", expected"}
+    for given, said in wrong.items():
+        flags = {"tls_certificate_file": str(certificate), "tls_key_file": str(given)}
+        server = ScoringServer(load_settings(flags=flags), PlayedWorkers())
+        with pytest.raises(SettingsError) as caught:
+            await server.start()
+        assert f"tls_certificate_file: found {certificate} and {given}{said}" in str(caught.value)
+    junk = tmp_path / "junk.pem"
+    junk.write_text("-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n")
+    flags = {"tls_certificate_file": str(certificate), "tls_key_file": str(key)}
+    flags["tls_client_authorities_file"] = str(junk)
+    server = ScoringServer(load_settings(flags=flags), PlayedWorkers())
+    with pytest.raises(SettingsError, match="tls_client_authorities_file: found"):
+        await server.start()
 
 
 @pytest.mark.parametrize("text", [None, "no certificate"])

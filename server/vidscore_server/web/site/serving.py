@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import socket
-import ssl
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
@@ -13,10 +12,10 @@ import uvicorn
 from starlette.types import ASGIApp
 from uvicorn.protocols.http.h11_impl import H11Protocol
 
-from vidscore_evaluators.errors import Fault
 from vidscore_server.addresses import ListenAddress
+from vidscore_server.certificates import tls_context
 from vidscore_server.errors import ListenError
-from vidscore_server.settings import Settings, SettingsError
+from vidscore_server.settings import Settings
 from vidscore_server.web.serving import SERVER_OPTIONS, listening_socket
 from vidscore_server.web.site.protection import SiteAddress
 
@@ -76,7 +75,7 @@ class SiteServer:
             **SERVER_OPTIONS,
         )
         config.load()
-        config.ssl = _tls(self._settings)
+        config.ssl = tls_context(self._settings)
         self._server = _Server(config)
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
 
@@ -209,21 +208,3 @@ def _hosts(address: ListenAddress, base_url: str) -> frozenset[str]:
         return frozenset()
     names = {str(address), *(f"{name}:{address.port}" for name in ("localhost", "127.0.0.1"))}
     return frozenset(names)
-
-
-def _tls(settings: Settings) -> ssl.SSLContext | None:
-    """TLS as the gRPC server has it; None without."""
-    if not settings.tls_certificate_file:
-        return None
-    context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
-    context.minimum_version = ssl.TLSVersion.TLSv1_2
-    try:
-        context.load_cert_chain(settings.tls_certificate_file, settings.tls_key_file)
-        if settings.tls_client_authorities_file:
-            context.load_verify_locations(settings.tls_client_authorities_file)
-            context.verify_mode = ssl.CERT_REQUIRED
-    except (OSError, ssl.SSLError) as error:
-        found = f"{settings.tls_certificate_file}: {error.strerror or error}"
-        expected = "a PEM file of a certificate, and one of its key"
-        raise SettingsError([Fault(found, expected, field="tls_certificate_file")]) from None
-    return context

@@ -26,6 +26,7 @@ if TYPE_CHECKING:
         DeadlineError,
         Frames,
         Geometry,
+        InputError,
         UnavailableError,
         VidscoreError,
     )
@@ -238,9 +239,7 @@ def _messages(server: ServerChoice, *, typed: bool) -> Iterator[None]:
         yield
     except InputError as error:
         if error.argument in SERVER_ARGUMENTS:
-            said = str(error).removeprefix(error.argument)
-            typed_words = said.replace("allow_plaintext_token=True", "--plaintext-token")
-            raise click.UsageError(f"{SERVER_ARGUMENTS[error.argument]}{typed_words}") from None
+            raise click.UsageError(in_typed_words(error)) from None
         raise InputRefusedError(_with_notes(str(error), error)) from None
     except (UnavailableError, DeadlineError) as error:
         raise ServerUnreachableError(_no_service(address, error)) from None
@@ -252,6 +251,13 @@ def _messages(server: ServerChoice, *, typed: bool) -> Iterator[None]:
         if typed and error.reason in TYPED_MISTAKES:
             raise click.UsageError(_describe(error)) from None
         raise InputRefusedError(_with_notes(_describe(error), error)) from None
+
+
+def in_typed_words(error: InputError) -> str:
+    """What is wrong with an argument of the SDK, by the option that it became of."""
+    said = str(error).removeprefix(error.argument)
+    typed = said.replace("allow_plaintext_token=True", "--plaintext-token")
+    return f"{SERVER_ARGUMENTS.get(error.argument, error.argument)}{typed}"
 
 
 def _no_service(address: str, error: UnavailableError | DeadlineError) -> str:

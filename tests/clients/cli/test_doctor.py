@@ -220,6 +220,26 @@ def test_a_certificate_without_its_key_is_a_mistake_of_the_command_line() -> Non
     assert "--tls-key" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        ("--tls-root {}/none.pem", "--tls-root: found {}/none.pem: No such file"),
+        ("--tls-root {}/client.key", "--tls-root: found {}/client.key without a certificate"),
+        ("--tls-certificate {}/client.pem", "--tls-key: found none"),
+        ("--tls-key {}/client.key", "--tls-certificate: found none"),
+        ("--tls-certificate {0}/client.pem --tls-key {0}/server.key", "KEY_VALUES_MISMATCH"),
+    ],
+)
+def test_files_that_cannot_be_used_are_named_and_not_taken_for_a_server_without_tls(
+    site: tuple[str, str], authority: Authority, options: str, said: str
+) -> None:
+    folder = str(authority.folder)
+    code, findings = told(site[0], *options.format(folder).split())
+    assert (code, findings["tls"]["status"]) == (2, "failed")
+    assert said.format(folder) in findings["tls"]["found"]
+    assert "name PEM files" in findings["tls"]["advice"]
+
+
 @pytest.mark.slow
 def test_a_certificate_of_another_authority_is_not_let_in(
     authority: Authority, tmp_path: Path

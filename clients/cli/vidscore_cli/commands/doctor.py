@@ -21,7 +21,7 @@ from vidscore_cli.diagnosis import (
     write_findings,
 )
 from vidscore_cli.options import NumberRange, format_option, server_options
-from vidscore_cli.remote import GRPC_FOUND_HTTP, SPEAKS_HTTP
+from vidscore_cli.remote import GRPC_FOUND_HTTP, SPEAKS_HTTP, in_typed_words
 from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
 
@@ -73,7 +73,8 @@ def doctor(server: ServerChoice, store: str | None, timeout_s: float, format_: s
     token and, for organisers, the store and its disk, and says what to do about what it finds.
 
     The exit code is 0 if no step failed; otherwise that of the first one that did: 2 for the form
-    of the address, 3 for the way to the server, 4 for the token, 1 for the rest.
+    of the address and files that are named, 3 for the way to the server, 4 for the token, 1 for the
+    rest.
     """
     if store is not None:
         examine_store = STORE_DOCTOR.load("doctor --store")
@@ -141,18 +142,25 @@ class _ServerChecks:
         return socket.create_connection((self._host, int(self._port)), self._timeout_s)
 
     def tls(self) -> Passed:
-        if not (self._server.tls or self._server.tls_root or self._server.tls_certificate):
+        import vidscore_client as sdk
+
+        server = self._server
+        if not any((server.tls, server.tls_root, server.tls_certificate, server.tls_key)):
             return Passed("not encrypted", Status.SKIPPED)
         try:
+            self._client(None).close()  # which reads the files
             end = self._certificate_end()
+        except sdk.InputError as error:
+            advice = "name PEM files of an authority, or of a certificate and its own key"
+            raise StepFailedError(in_typed_words(error), advice, ExitCode.USAGE) from None
         except ssl.SSLCertVerificationError as error:
             raise StepFailedError(error.verify_message, _tls_advice(error)) from None
         except ssl.SSLError as error:
             advice = "does the server have tls_certificate_file? Without it leave --tls out"
             raise StepFailedError(f"no TLS: {error.reason}", advice) from None
         except OSError as error:
-            advice = "name files that can be read with --tls-root, --tls-certificate and --tls-key"
-            raise StepFailedError(f"{error.filename}: {error.strerror}", advice) from None
+            advice = "try again; a proxy or firewall may end what is encrypted"
+            raise StepFailedError(error.strerror or "no answer", advice) from None
         rest = end - datetime.now(UTC)
         found = f"the certificate is for {self._host} and ends {end:%Y-%m-%d %H:%M} UTC"
         if rest < EXPIRY_WARNING:

@@ -161,6 +161,16 @@ def test_a_login_is_what_later_commands_go_by_until_logout(
         assert secret not in result.output + result.stderr
 
 
+def test_a_token_file_may_be_one_of_windows(
+    site: tuple[str, str], tmp_path: Path, configuration: Path
+) -> None:
+    """With a byte order mark, and ends of lines of two characters."""
+    (tmp_path / "secret").write_bytes(f"{site[1]}\r\n".encode("utf-8-sig"))
+    result = run("login", "--server", site[0], "--token-file", str(tmp_path / "secret"))
+    assert (result.exit_code, result.stderr) == (0, "")
+    assert list(configuration.iterdir())
+
+
 def test_nothing_is_kept_where_the_server_does_not_take_the_token(
     site: tuple[str, str], configuration: Path
 ) -> None:

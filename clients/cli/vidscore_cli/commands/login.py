@@ -182,7 +182,7 @@ def _token_in(file: str) -> str:
     if file == STDIN:
         return sys.stdin.readline().strip()
     try:
-        return Path(file).read_text(encoding="utf-8").strip()
+        return Path(file).read_text(encoding="utf-8-sig").strip()
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or "it is not text"
         raise click.BadParameter(

@@ -6,14 +6,18 @@ one of them began can be finished by the other.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, frame_keys
 from vidscore_evaluators.arrays import IntArray
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import InputError, VidscoreError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats._coco_results import unresolved
 from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.presets import create_evaluators
+from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 
 STREAM_PREFIX = "files-"
 """With what the names of streams begin whose frames come out of files."""
@@ -28,6 +32,22 @@ def refuse_image_names(detections: Source) -> None:
     faults = unresolved(detections)
     if faults:
         raise InputError(faults.listed())
+
+
+def rank_by_confidence(names: Sequence[str]) -> bool | None:
+    """Whether scores of a benchmark depend on the order of confidences.
+
+    Args:
+        names: Its evaluators and presets.
+
+    Returns:
+        None where one of them is not installed here.
+    """
+    specification = BenchmarkSpec(evaluators=tuple(map(EvaluatorSpec, names)))
+    try:
+        return any(one.needs.ranked for one in create_evaluators(specification))
+    except VidscoreError:
+        return None
 
 
 def submitted_order(detections: Annotations) -> IntArray:

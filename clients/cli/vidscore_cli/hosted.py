@@ -237,20 +237,25 @@ def by_streaming_accuracy(outcome: Outcome) -> Outcome:
     return structs.replace(outcome, scores=scores)
 
 
-def format_for(client: Client, benchmark: str, typed: str) -> str:
-    """Format of a benchmark's files: the one that was typed or, if none was, that of its preset.
+def evaluator_names(client: Client, benchmark: str) -> list[str]:
+    """Evaluators and presets of a benchmark.
 
     Raises:
         click.ClickException: If there is no such benchmark, or the server cannot be reached.
     """
+    listed = client.benchmarks.get(benchmark).definition.get("evaluators", ())
+    return [entry["name"] for entry in listed]
+
+
+def format_for(evaluators: Sequence[str], typed: str) -> str:
+    """Format of a benchmark's files: the one that was typed or, if none was, that of its preset."""
     from vidscore_evaluators.formats import AUTO
     from vidscore_evaluators.presets import format_of
     from vidscore_evaluators.specification import EvaluatorSpec
 
     if typed != AUTO:
         return typed
-    listed = client.benchmarks.get(benchmark).definition.get("evaluators", ())
-    return format_of([EvaluatorSpec(entry["name"]) for entry in listed], typed)
+    return format_of([EvaluatorSpec(name) for name in evaluators], typed)
 
 
 def _expanded(client: Client, names: Sequence[str]) -> list[str]:

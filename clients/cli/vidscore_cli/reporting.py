@@ -71,11 +71,19 @@ def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None = Non
         say(_line(warning, locate), err=True)
 
 
-def show_source_warnings(source: Source, side: Side) -> tuple[ReportWarning, ...]:
-    """Write what reading one side warned of, and what does not look right about it alone."""
+def show_source_warnings(
+    source: Source, side: Side, *, ranked: bool | None = None
+) -> tuple[ReportWarning, ...]:
+    """Write what reading one side warned of, and what does not look right about it alone.
+
+    Args:
+        source: The side, as read.
+        side: Which it is.
+        ranked: Whether scores depend on the order of confidences; None where that is not known.
+    """
     from vidscore_evaluators.plausibility.inputs import warnings_of_side
 
-    warnings = (*source.warnings, *warnings_of_side(side, source.annotations))
+    warnings = (*source.warnings, *warnings_of_side(side, source.annotations, ranked=ranked))
     show_warnings(warnings, lambda example: source.place_of(example.sequence, example.frame))
     return warnings
 

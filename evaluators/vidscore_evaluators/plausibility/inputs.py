@@ -35,19 +35,24 @@ from vidscore_evaluators.shapes import sides_cross
 from vidscore_evaluators.specification import BenchmarkSpec
 
 
-def warnings_of_side(side: Side, annotations: Annotations) -> tuple[ReportWarning, ...]:
+def warnings_of_side(
+    side: Side, annotations: Annotations, *, ranked: bool | None = None
+) -> tuple[ReportWarning, ...]:
     """Warnings about one side alone.
 
     Args:
         side: The side.
         annotations: What was read of it.
+        ranked: Whether scores depend on the order of confidences; None where that is not known.
     """
+    if ranked is None:
+        ranked = expects_confidences(annotations)
     nothing = annotations.take_objects(np.zeros(annotations.object_count, dtype=np.bool_))
     sides = (annotations, nothing) if side is Side.TRUTH else (nothing, annotations)
     input_summary = input_summary_of(align(*sides), BenchmarkSpec())
     return (
         *_shares(side, annotations),
-        *side_warnings(input_summary, ranked=expects_confidences(annotations)),
+        *side_warnings(input_summary, ranked=ranked),
         *(truth_warnings(annotations) if side is Side.TRUTH else ()),
     )
 

@@ -110,6 +110,30 @@ def test_a_doubtful_file_is_warned_of_and_with_strict_not_submitted(
     assert "all lie between 0 and 1" in taken.stderr
 
 
+def test_equal_confidences_are_doubted_where_the_benchmark_ranks_by_them_and_nowhere_else(
+    hosted: str, folder: Path, organiser: Call, falcon: Call
+) -> None:
+    """With tracks or without: by the evaluators of the benchmark."""
+    row = "1,{},{},car,10,10,20,20,0.5"
+    tracked = [row.format(frame, 7) for frame in range(5)]
+    untracked = [row.format(frame, -1) for frame in range(5)]
+    header = "sequence,frame,track_id,class,x1,y1,x2,y2,confidence"
+    for name, rows in (("tracked.csv", tracked), ("untracked.csv", untracked)):
+        (folder / name).write_text("\n".join([header, *rows]))
+    warned = {}
+    for evaluator in ("map", "f1"):
+        name = f"{hosted}-{evaluator}"
+        text = f'title = "Equal"\n[[evaluators]]\nname = "{evaluator}"\n'
+        (folder / f"{evaluator}.toml").write_text(text)
+        well(organiser("benchmark", "create", name, f"{evaluator}.toml"))
+        well(organiser("benchmark", "truth", name, "--truth", "tracked.csv"))
+        for file in ("tracked.csv", "untracked.csv"):
+            checked = falcon("submit", name, "--detections", file, "--check")
+            well(checked)
+            warned[evaluator, file] = "all have the confidence 0.5" in checked.stderr
+    assert warned == {key: key[0] == "map" for key in warned}
+
+
 def test_what_the_server_doubts_is_not_submitted_with_strict_either(
     hosted: str, folder: Path, falcon: Call, organiser: Call
 ) -> None:

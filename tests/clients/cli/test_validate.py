@@ -160,3 +160,18 @@ def test_no_name_of_a_file_is_obeyed_by_a_terminal(tmp_path: Path) -> None:
         assert result.exit_code == 0
         assert "\x1b" not in result.output
         assert "\\x1b[2J\\x0a" in result.stdout.splitlines()[0]
+
+
+def test_equal_confidences_are_doubted_where_the_evaluator_ranks_by_them(tmp_path: Path) -> None:
+    """Where none is named, tracks are a sign that nothing is ranked."""
+    header = "sequence,frame,track_id,class,x1,y1,x2,y2,confidence\n"
+    doubted = set()
+    for track in ("7", "-1"):
+        file = tmp_path / f"{track}.csv"
+        rows = [f"1,{frame},{track},car,10,10,20,20,0.5\n" for frame in range(5)]
+        file.write_text(header + "".join(rows))
+        for named in ((), ("--evaluator", "map"), ("--evaluator", "f1")):
+            result = run("validate", str(file), "--side", "detections", *named)
+            if "all have the confidence 0.5" in result.stderr:
+                doubted.add((track, named[-1:]))
+    assert doubted == {("-1", ()), ("7", ("map",)), ("-1", ("map",))}

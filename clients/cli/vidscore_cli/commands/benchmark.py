@@ -12,6 +12,7 @@ from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.hosted import (
     benchmark_waits_for,
     budget_text,
+    evaluator_names,
     format_for,
     has_default_budget,
     holdings_left,
@@ -210,7 +211,7 @@ def truth(**choices: Any) -> None:
     check_format_name(typed.input_format)
     with ProgressBar() as bar, open_client(typed.server) as client:
         bar.stage("reading")
-        format_name = format_for(client, typed.benchmark, typed.input_format)
+        format_name = format_for(evaluator_names(client, typed.benchmark), typed.input_format)
         source = read_source(data_path(typed.truth), Side.TRUTH, format_name=format_name)
         show_source_warnings(source, Side.TRUTH)
         bar.stage("uploading")

@@ -14,6 +14,7 @@ from vidscore_cli.failures import InputRefusedError
 from vidscore_cli.hosted import (
     ORGANISERS_TEAM,
     benchmark_waits_for,
+    evaluator_names,
     format_for,
     look_up,
     quotas_left,
@@ -176,13 +177,19 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
     from vidscore_evaluators.annotations import Side, with_arity
     from vidscore_evaluators.formats import read_source
     from vidscore_evaluators.preparation import scaled
-    from vidscore_evaluators.submitting import refuse_image_names, submitted_order
+    from vidscore_evaluators.submitting import (
+        rank_by_confidence,
+        refuse_image_names,
+        submitted_order,
+    )
 
-    format_name = format_for(client, typed.benchmark, typed.input_format)
+    evaluators = evaluator_names(client, typed.benchmark)
+    format_name = format_for(evaluators, typed.input_format)
     path = data_path(typed.detections)
     source = read_source(path, Side.DETECTIONS, format_name=format_name)
     refuse_image_names(source)
-    warnings = show_source_warnings(source, Side.DETECTIONS)
+    ranked = rank_by_confidence(evaluators)
+    warnings = show_source_warnings(source, Side.DETECTIONS, ranked=ranked)
     if typed.strict:
         refuse_count(sum(not warning.is_note for warning in warnings), "submitted")
     if source.annotations.frame_count:

@@ -209,10 +209,11 @@ def _doubts(
     )
     from vidscore_evaluators.plausibility.labels import LabelUse
 
+    ranked = any(evaluator.needs.ranked for evaluator in evaluators) if evaluators else None
     if pair is None:
         yield from source.warnings
         yield from warnings_of_positions(side, source.annotations, source.image_sizes)
-        yield from warnings_of_side(side, source.annotations)
+        yield from warnings_of_side(side, source.annotations, ranked=ranked)
         return
     yield from pair.warnings
     yield from warnings_of_frames(pair.truth.annotations, pair.detections.annotations)
@@ -221,7 +222,7 @@ def _doubts(
         pair.truth.annotations,
         pair.detections.annotations,
         labels=next((use for use in LabelUse if use in uses), LabelUse.EXACT),
-        ranked=any(evaluator.needs.ranked for evaluator in evaluators) if evaluators else None,
+        ranked=ranked,
         tracked=any(evaluator.needs.tracks for evaluator in evaluators),
     )
 

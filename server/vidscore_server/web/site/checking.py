@@ -27,7 +27,12 @@ from vidscore_evaluators.preparation import scaled
 from vidscore_evaluators.presets import format_of
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import EvaluatorSpec
-from vidscore_evaluators.submitting import refuse_image_names, submitted_order, submitted_stream
+from vidscore_evaluators.submitting import (
+    rank_by_confidence,
+    refuse_image_names,
+    submitted_order,
+    submitted_stream,
+)
 from vidscore_server.web.site.phrases import things
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.spool import Typed, UploadLimits
@@ -152,7 +157,9 @@ def read_file(
         found = things(source.annotations.frame_count, "frame")
         expected = f"at most maximum_frames = {taken.maximum_frames}"
         raise InputError([Fault(found, expected, str(path))])
-    warnings = (*source.warnings, *warnings_of_side(Side.DETECTIONS, source.annotations))
+    ranked = rank_by_confidence(evaluators)
+    doubts = warnings_of_side(Side.DETECTIONS, source.annotations, ranked=ranked)
+    warnings = (*source.warnings, *doubts)
     source = scaled(source, typed.confidence_scale or None)
     order, frames = submitted_order(source.annotations), source.annotations
     if not np.array_equal(order, np.arange(len(order))):

@@ -128,7 +128,7 @@ def refuse_live(definition: Definition, benchmark: str) -> None:
     if definition.live is not None:
         raise LiveBenchmarkError(
             f"{benchmark_name(benchmark)} is live: it takes a frame only as the answer to "
-            "its clock; call AnswerFrames (client.answer_live in Python)"
+            "its clock; call AnswerFrames (client.answer_live in Python), or use vidscore live"
         )
 
 

@@ -6,7 +6,8 @@ The file keeps servers and their tokens under names; only its user may read it.
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -169,6 +170,36 @@ def read_sites() -> Sites:
         raise SitesFileError(
             f"{path}: a site is a table [sites.NAME] with server and, where needed, {keys}"
         ) from None
+
+
+def change_sites(change: Callable[[Sites], Sites]) -> Sites:
+    """Change the sites that there are by then, one process after the other; gives them.
+
+    Raises:
+        SitesFileError: As `read_sites` does.
+        OSError: If they cannot be written.
+    """
+    folder = sites_file().parent
+    folder.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
+    with _alone_in(folder):
+        sites = change(read_sites())
+        write_sites(sites)
+    return sites
+
+
+@contextmanager
+def _alone_in(folder: Path) -> Iterator[None]:
+    if os.name == "nt":  # which locks no folder
+        yield
+        return
+    import fcntl
+
+    descriptor = os.open(folder, os.O_RDONLY)
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_EX)
+        yield
+    finally:
+        os.close(descriptor)
 
 
 def write_sites(sites: Sites) -> Path:

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import stat
+import threading
 from collections.abc import Iterator
+from concurrent.futures import ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -17,6 +20,7 @@ from vidscore_cli.sites import (
     ServerChoice,
     Site,
     Sites,
+    change_sites,
     choose_server,
     read_sites,
     sites_file,
@@ -169,6 +173,22 @@ def test_a_token_file_may_be_one_of_windows(
     result = run("login", "--server", site[0], "--token-file", str(tmp_path / "secret"))
     assert (result.exit_code, result.stderr) == (0, "")
     assert list(configuration.iterdir())
+
+
+@pytest.mark.usefixtures("configuration")
+def test_sites_that_are_kept_at_the_same_time_are_all_kept() -> None:
+    """Each change is of what is there by then, and no other comes between."""
+    meet = threading.Barrier(4)
+
+    def keep(name: str) -> None:
+        meet.wait()
+        for row in range(10):
+            site = f"{name}{row}"
+            change_sites(partial(Sites.with_site, name=site, site=LAB, default=False))
+
+    with ThreadPoolExecutor(4) as threads:
+        list(threads.map(keep, "abcd"))
+    assert len(read_sites().by_name) == 40
 
 
 def test_nothing_is_kept_where_the_server_does_not_take_the_token(

@@ -16,7 +16,7 @@ from vidscore_cli.output import say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.session import DEFAULT_ADDRESS
-from vidscore_cli.sites import ServerChoice, Site, Sites, read_sites, sites_file, write_sites
+from vidscore_cli.sites import ServerChoice, Site, change_sites, read_sites, sites_file
 
 HERE = "vidscore_cli.commands.login"
 
@@ -115,7 +115,7 @@ def logout(site: str | None) -> None:
     if not chosen:
         raise click.UsageError("there is no default site; name one with --site")
     sites.named(chosen)
-    write_sites(sites.without(chosen))
+    change_sites(lambda present: present.without(chosen))
     say(f"site {chosen} is forgotten; its token holds until it is revoked")
 
 
@@ -131,7 +131,7 @@ def log_in(typed: Login) -> None:
     sites = read_sites()
     known = sites.by_name.get(typed.site)
     if known is not None and typed.default and not (typed.server or typed.token_file):
-        _keep(sites.with_site(typed.site, known, default=True), typed.site)
+        _keep(typed, known)
         return
     site = _site(typed, known)
     choice = ServerChoice(
@@ -145,7 +145,7 @@ def log_in(typed: Login) -> None:
     )
     with open_client(choice) as client:
         client.server()
-    _keep(sites.with_site(typed.site, site, default=typed.default), typed.site)
+    _keep(typed, site)
 
 
 def _site(typed: Login, known: Site | None) -> Site:
@@ -195,7 +195,8 @@ def _absolute(file: str | None) -> str:
     return str(Path(file).resolve()) if file else ""
 
 
-def _keep(sites: Sites, name: str) -> None:
-    write_sites(sites)
+def _keep(typed: Login, site: Site) -> None:
+    name = typed.site
+    sites = change_sites(lambda present: present.with_site(name, site, default=typed.default))
     default = ", the default one," if sites.default == name else ""
     say(f"site {name}{default} is kept in {sites_file()}: {sites.by_name[name].server}")

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
+from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked, run_starts
 from vidscore_evaluators.plausibility._overlaps import LIES_ON
 from vidscore_evaluators.plausibility._readings import View
 from vidscore_evaluators.plausibility.sample import sequences_of
@@ -105,5 +105,5 @@ def right_and_wrong(
     lying = alike & (view.overlaps >= LIES_ON)
     left, right = left[lying], right[lying]
     order = np.lexsort((-confidences[right], left))
-    surest = np.unique(right[order[run_starts(left[order])]])
-    return surest, np.flatnonzero(known & ~near)
+    surest = marked(len(confidences), right[order[run_starts(left[order])]])
+    return np.flatnonzero(surest), np.flatnonzero(known & ~near)

@@ -131,7 +131,8 @@ def frame_hashes(aligned: Aligned, frames: IntArray, per_block: int) -> NDArray[
     """(K,) hash of sequence and block of some frames, of which so many are one block."""
     if len(frames) == 0:
         return np.zeros(0, dtype=np.uint64)
-    names = _name_hashes(aligned.truth.sequences)
+    sequences = aligned.truth.sequences
+    names = aligned.cache.get_or_compute(_name_hashes, lambda: _name_hashes(sequences))
     blocks = aligned.truth.frame_numbers[frames] // per_block
     mixed = names[aligned.truth.frame_sequences[frames]]
     mixed += (blocks.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)

@@ -159,6 +159,12 @@ def oracle(
 grid = st.integers(0, 12).map(lambda tenths: tenths / 10)
 
 
+def test_an_answer_to_a_later_frame_counts_for_no_earlier_time() -> None:
+    """In time by its arrival, but of a frame that is captured only after the time."""
+    found = last_answers(np.array([5.05, 5.15]), np.array([5.1]), np.array([5.12]), 0.2)
+    assert found.tolist() == [-1, 0]
+
+
 @pytest.mark.slow
 @settings(max_examples=example_count(300))
 @given(st.lists(grid, max_size=8), st.lists(st.tuples(grid, grid), max_size=12), grid)

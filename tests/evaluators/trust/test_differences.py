@@ -19,7 +19,7 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
-from vidscore_evaluators.trust.differences import SystemPair, Verdict
+from vidscore_evaluators.trust.differences import FrameDifference, SystemPair, Verdict
 from vidscore_evaluators.trust.resampling import draw_sequences
 from vidscore_evaluators.trust.systems import Contest
 
@@ -281,6 +281,13 @@ def test_frames_are_listed_by_how_many_more_mistakes_one_system_makes(
         ("even", "00", 2, 1, 0),
     ]
     assert pair_of(compared(draws=5)(a=A, b=A)).frames == ()
+
+
+@pytest.mark.parametrize(("first", "second", "more"), [(5, 4, -1), (0, 3, 3), (2, 0, -2)])
+def test_a_frame_has_as_many_more_mistakes_as_the_second_system_makes_more(
+    first: int, second: int, more: int
+) -> None:
+    assert FrameDifference(SequenceKey("", "a"), 0, first, second).value == more
 
 
 def test_without_outcomes_frames_are_left_out_with_a_word(

@@ -83,6 +83,14 @@ def test_a_system_that_is_worse_in_nearly_all_draws_begins_the_next_tier() -> No
         assert find_tiers(losses(best, other), [1, 2], MANY).numbers == (1, tier)
 
 
+def test_draws_in_which_two_are_equal_count_half() -> None:
+    """974 and two halves are 0.976 of 998 draws and two more; 972 and two halves are 0.974."""
+    best = [0.0] * 998
+    for wins, tier in ((974, 2), (972, 1)):
+        other = [1.0] * wins + [0.0] * 2 + [-1.0] * (996 - wins)
+        assert find_tiers(losses(best, other), [1, 2], MANY).numbers == (1, tier)
+
+
 def test_a_tier_is_held_against_its_best_system_alone() -> None:
     """The third is not told from the second, but from the first; a noisy fourth joins the first."""
     steps = np.arange(100.0)

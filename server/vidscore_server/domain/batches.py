@@ -41,6 +41,9 @@ MAXIMUM_BATCH_BYTES = 512 << 20
 
 DAMAGED = "a stored batch is damaged: restore a backup, then score the submission again"
 
+UNREADABLE = (StoreDamagedError, AttributeError, KeyError, TypeError, ValueError)
+"""What reading stored numbers raises where they are damaged."""
+
 _ZLIB_HEADER = b"\x78\x01"
 """Deflate with a window of 32 KiB, the fastest level, no dictionary."""
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from functools import partial
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -15,7 +16,7 @@ from vidscore_server.domain.leaderboard import APART, Board, RankedEntry, part_v
 from vidscore_server.domain.policy import NameKind, Visibility
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.release import released_curves, shown_values
-from vidscore_server.domain.scores import released_step, unpack_score
+from vidscore_server.domain.scores import readable, released_step, unpack_score
 from vidscore_server.store import Reader
 from vidscore_server.store.records import ScoreRecord
 
@@ -77,7 +78,8 @@ def row_details(
         if score is None:
             found.append(NOTHING)
         else:
-            details = _details(definition, board, caller, score, portion, names)
+            read = partial(_details, definition, board, caller, score, portion, names)
+            details = readable(score, read) or NOTHING
             found.append(details if curves else replace(details, curves=()))
     return found
 

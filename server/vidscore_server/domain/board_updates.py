@@ -33,6 +33,7 @@ from vidscore_server.domain.scores import (
     move_board,
     moves_by_itself,
     ranking_values,
+    readable,
 )
 from vidscore_server.errors import NotFoundError, RescoringRunsError
 from vidscore_server.logs import log, places_of
@@ -134,7 +135,8 @@ def _values(
     definition: Definition, evaluator: Evaluator[Any], score: ScoreRecord
 ) -> dict[str, float | None]:
     names = list(definition.ranking(evaluator))
-    return ranking_values(score, names, answered_portion(definition.policy))
+    portion = answered_portion(definition.policy)
+    return readable(score, partial(ranking_values, score, names, portion)) or {}
 
 
 def _ranks(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 from msgspec import Struct, structs
@@ -22,6 +22,7 @@ from vidscore_server.domain.release import as_float, final_rows, shown_values, v
 from vidscore_server.domain.scores import (
     kept_values,
     ranking_values,
+    readable,
     released_step,
     unpack_report,
     unpack_score,
@@ -332,12 +333,11 @@ class BoardView(Struct, frozen=True, dict=True):
         if not self.board.of_everything:
             return []
         return [
-            structs.replace(
-                found.entry, values=self._in_rank_order(values_from_json(release.values))
-            )
+            structs.replace(found.entry, values=self._in_rank_order(values))
             for release in self.reader.releases(self.board.benchmark, self.board.evaluator.name)
             if (found := candidates.get(release.submission)) is not None
             and not found.entry.disqualification
+            and (values := readable(release, partial(values_from_json, release.values))) is not None
         ]
 
     def seen(self, candidates: Mapping[str, Candidate]) -> list[Entry]:
@@ -367,7 +367,7 @@ class BoardView(Struct, frozen=True, dict=True):
 
     def candidate(self, score: ScoreRecord, submission: SubmissionRecord) -> Candidate:
         """A score of a submission that is scored, as far as it is seen."""
-        values = self._values(score)
+        values = readable(score, partial(self._values, score))
         return Candidate(self._entry(score, submission, values or {}), values is not None)
 
     @cached_property
@@ -462,7 +462,10 @@ def refuse_unknown_part(
     for score in reader.published_scores(board.benchmark, board.evaluator.name):
         submission = reader.submission(board.benchmark, score.submission)
         if submission is not None and team in {None, submission.team}:
-            report, submitted = unpack_score(score, portion)
+            unpacked = readable(score, partial(unpack_score, score, portion))
+            if unpacked is None:
+                continue
+            report, submitted = unpacked
             final = definition.policy.shown is Visibility.FINAL and not caller.is_organiser
             rows = final_rows(definition, report, submitted, 0.0) if final else report.rows()
             looked_at = True

@@ -85,8 +85,15 @@ def values_to_json(values: Values) -> str:
 
 
 def values_from_json(text: str) -> dict[str, float | None]:
-    """Inverse of `values_to_json`; an empty text is no values."""
+    """Inverse of `values_to_json`; an empty text is no values.
+
+    Raises:
+        AttributeError: If it is something else.
+        ValueError: If it is something else.
+    """
     found: dict[str, float | None] = orjson.loads(text) if text else {}
+    if not all(number is None or isinstance(number, int | float) for number in found.values()):
+        raise ValueError("no values")
     return found
 
 

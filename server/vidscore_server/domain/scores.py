@@ -9,10 +9,11 @@ from __future__ import annotations
 
 import dataclasses
 import json
+import logging
 import zlib
 from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Any, TypeVar
 
 import orjson
 from msgspec import Struct, structs
@@ -28,10 +29,10 @@ from vidscore_server.domain.basis import (
     sealing_order,
     shown_basis,
 )
-from vidscore_server.domain.batches import inflate
+from vidscore_server.domain.batches import UNREADABLE, inflate
 from vidscore_server.domain.context import audit_server
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.names import benchmark_name
+from vidscore_server.domain.names import SubmissionName, benchmark_name
 from vidscore_server.domain.policy import Rescore, SubmittedNames, Visibility
 from vidscore_server.domain.private_part import Portion, answered_portion
 from vidscore_server.domain.release import (
@@ -41,6 +42,7 @@ from vidscore_server.domain.release import (
     values_of,
     values_to_json,
 )
+from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import (
     BenchmarkRecord,
@@ -48,6 +50,8 @@ from vidscore_server.store.records import (
     ScoreRecord,
     SubmissionRecord,
 )
+
+T = TypeVar("T")
 
 _SUBMITTED = "submitted"
 _STREAMING = "streaming"
@@ -180,6 +184,19 @@ def _document(packed: bytes) -> dict[str, Any]:
     most = max(LEAST_REPORT_BYTES, GREATEST_COMPRESSION * len(packed))
     document: dict[str, Any] = json.loads(inflate(packed, most))
     return document
+
+
+def readable(record: ScoreRecord | ReleaseRecord, read: Callable[[], T]) -> T | None:
+    """What is read of a score, or released of it; None where it is damaged, as the log says.
+
+    Boards leave such a score out; once its submission was scored again, the new one counts.
+    """
+    try:
+        return read()
+    except UNREADABLE as error:
+        name = str(SubmissionName(record.benchmark, record.submission))
+        log(logging.ERROR, "score is damaged", submission=name, places=places_of(error))
+        return None
 
 
 def submitted_names(detections: Annotations) -> SubmittedNames:

@@ -24,6 +24,7 @@ from vidscore_evaluators.trust.systems import Contest, only_sequence
 from vidscore_evaluators.trust.tiers import DrawsJob, find_tiers, losses_of, resample_count
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import shown_basis
+from vidscore_server.domain.batches import UNREADABLE
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.changed_benchmarks import ChangedBenchmarks
 from vidscore_server.domain.context import Context
@@ -37,7 +38,6 @@ from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.tiers import (
     DRAWS,
     SEED,
-    UNREADABLE,
     BoardTiers,
     Draws,
     TierPlan,

@@ -21,7 +21,7 @@ from msgspec.structs import asdict
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import Key, shown_basis
-from vidscore_server.domain.batches import inflate
+from vidscore_server.domain.batches import UNREADABLE, inflate
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.ladder import round_to_step
 from vidscore_server.domain.leaderboard import APART, Board, RankedEntry
@@ -29,7 +29,6 @@ from vidscore_server.domain.policy import NameKind, Selection, Visibility
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader
-from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import BenchmarkRecord, TiersRecord
 
 DRAWS = 1000
@@ -50,9 +49,6 @@ PROBABILITY_STEP = 0.1
 
 SEQUENCES_OF_PROBABILITIES = 20
 """With fewer, others than organisers see tiers alone: a probability would tell of each sequence."""
-
-UNREADABLE = (StoreDamagedError, AttributeError, KeyError, TypeError, ValueError)
-"""What reading stored draws or tiers raises where they are damaged; they are computed anew."""
 
 Places = tuple[tuple[str, int], ...]
 """Submissions with their ranks, best first."""

@@ -12,6 +12,7 @@ from typing import Any
 import pytest
 from tests.server.domain.hosted import TRUTH, hosting
 from tests.server.domain.test_board_tiers import settled, sky, submit, tiers
+from tests.server.domain.test_boards import _rescore, _waited
 from tests.server.domain.test_scoring import DETECTIONS
 from tests.server.scene import points
 from tests.support.waiting import TIMEOUT_S
@@ -64,6 +65,43 @@ async def test_damaged_tiers_and_draws_are_computed_anew(
     async with hosting(tmp_path) as hosted:
         await submit(hosted.red, "again", range(4), 4)  # another board, out of the same draws
         assert tiers(await settled(hosted.organiser)) == before
+
+
+@pytest.mark.parametrize(
+    ("changed", "left"),
+    [
+        ("\"values\" = '{'", ["blue"]),
+        ("\"values\" = '[1]'", ["blue"]),
+        ('"values" = \'{"f1": "high"}\'', ["blue"]),
+        ("report = x'00'", ["red", "blue"]),  # without its measures that do not rank
+    ],
+)
+async def test_a_damaged_score_is_left_out_of_boards_until_it_is_scored_again(
+    tmp_path: Path,
+    caplog: pytest.LogCaptureFixture,
+    changed: str,
+    left: list[str],
+) -> None:
+    async with hosting(tmp_path) as hosted:
+        await hosted.organiser.create_benchmark(
+            visibility=benchmark_pb2.VISIBILITY_LIVE, released_measures=["precision"]
+        )
+        await hosted.organiser.upload(TRUTH)
+        both = (hosted.red, "red", TRUTH), (hosted.blue, "blue", DETECTIONS)
+        for client, name, batch in both:
+            await client.submit(batch, name)
+            await client.ended(name)
+        before = await hosted.organiser.board()
+    assert [row.team for row in before.rows] == ["red", "blue"]
+    with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
+        of_red = "submission_id = (SELECT id FROM submissions WHERE submission = 'red')"
+        connection.execute(f"UPDATE scores SET {changed} WHERE {of_red}")
+    async with hosting(tmp_path) as hosted:
+        board = await hosted.organiser.board()
+        assert [row.team for row in board.rows] == left
+        assert "score is damaged" in caplog.messages
+        await _waited(hosted.organiser, await _rescore(hosted.organiser, "red"))
+        assert (await hosted.organiser.board()).rows == before.rows
 
 
 def test_a_benchmark_that_cannot_be_read_stops_no_other() -> None:

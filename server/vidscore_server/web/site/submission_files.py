@@ -58,25 +58,30 @@ async def accept(visit: Visit) -> Response:
     fields = await visit.form(maximum_bytes=SMALL_FORM_BYTES)
     query = dict(visit.request.query_params)
     evaluator = str(fields.get("evaluator") or query.get("evaluator", ""))
-    query |= {"evaluator": evaluator, ACCEPT: acceptance(visit, evaluator)}
+    query |= {"evaluator": evaluator, ACCEPT: await acceptance(visit, evaluator)}
     return visit.go(f"{visit.request.url.path}?{urlencode(query)}")
 
 
-def acceptance(visit: Visit, evaluator: str) -> str:
-    """What says that a visitor agrees to the cost of outcomes; of its session alone."""
-    about = f"{form_text(visit.request)} {submission_name(visit)} {evaluator}"
-    return visit.form_key(about)
+async def acceptance(visit: Visit, evaluator: str) -> str:
+    """What says that a visitor agrees to the cost of outcomes; of its session and newest scores."""
+    name = submission_name(visit)
+    answer = await visit.call(
+        "SubmissionService/ListScores", submission=name, page_size=MOST_SCORES
+    )
+    scores = sorted(score["name"] for score in answer["scores"] if score["current"])
+    return visit.form_key(" ".join([form_text(visit.request), name, *scores, evaluator]))
 
 
-def has_accepted(visit: Visit) -> bool:
+async def has_accepted(visit: Visit) -> bool:
     """Whether the address says that its visitor agrees to the cost."""
     query = visit.request.query_params
-    return has_key(query.get(ACCEPT), acceptance(visit, query.get("evaluator", "")))
+    given = query.get(ACCEPT)
+    return given is not None and has_key(given, await acceptance(visit, query.get("evaluator", "")))
 
 
 async def accepts_cost(visit: Visit) -> bool:
     """Whether a visitor takes what outcomes cost: a submission, of teams that may see them."""
-    if (await visit.account()).is_organiser or has_accepted(visit):
+    if (await visit.account()).is_organiser or await has_accepted(visit):
         return True
     await visit.call("SubmissionService/GetSubmission", name=submission_name(visit))
     policy: Mapping[str, Any] = (await benchmark_of(visit))["policy"]

@@ -81,7 +81,7 @@ async def show_outcomes(visit: Visit) -> Response:
             more = len(outcomes) > room
             if more:
                 break
-    chosen = {"evaluator": evaluator, ACCEPT: acceptance(visit, evaluator)}
+    chosen = {"evaluator": evaluator, ACCEPT: await acceptance(visit, evaluator)}
     after = {**chosen, "offset": str(offset + len(rows))}
     return await visit.render(
         "outcomes.html",
@@ -106,7 +106,7 @@ async def show_frame(visit: Visit) -> Response:
     account = await visit.account()
     shown = account.is_organiser or benchmark["policy"]["outcomes"] == "own"
     judges = judges_of(benchmark) if submission["state"] == "scored" else []
-    accepted = account.is_organiser or has_accepted(visit)
+    accepted = account.is_organiser or await has_accepted(visit)
     if shown and judges and accepted:
         try:
             return await show_pictures(visit, benchmark, submission, judges)

@@ -125,7 +125,7 @@ async def show_pictures(
     reading = Reading(visit, benchmark, submission, judge, account.is_organiser)
     asked = View.of(visit.request.query_params)
     view = View(sequence=asked.sequence, frame=asked.frame, first=asked.first)
-    agreed = () if account.is_organiser else ((ACCEPT, acceptance(visit, judge)),)
+    agreed = () if account.is_organiser else ((ACCEPT, await acceptance(visit, judge)),)
     base = f"/{submission['name']}/frames"
     links, *others = (
         PictureLinks(base=base, chosen=(*agreed, ("evaluator", one))) for one in (judge, *judges)

@@ -21,6 +21,7 @@ from tests.server.scene import HERE, points
 from tests.server.web.site.browsing import Browser, Browsing, Page, browsing
 from tests.server.web.site.uploading import send_file
 from tests.support.varieties import mostly_nightly
+from tests.support.waiting import TIMEOUT_S
 
 from vidscore_client import connect
 from vidscore_protos.v1 import benchmark_pb2
@@ -415,6 +416,26 @@ async def test_a_link_that_is_fetched_ahead_uses_no_quota(site: Browsing) -> Non
     assert await _audited(site, "ReadOutcomes") == 0
     await site.red.agree(f"{ONE}/frames")
     assert await _audited(site, "ReadOutcomes") == 1
+
+
+@pytest.mark.usefixtures("tracer")
+async def test_outcomes_of_a_new_score_are_asked_for_anew(site: Browsing) -> None:
+    await site.hosted.organiser.create(traced(), public=("sequences", "labels"))
+    await site.hosted.organiser.upload(TRACED_TRUTH)
+    await site.hosted.red.submit(DETECTIONS)
+    await site.hosted.red.ended()
+    shown = await site.red.agree(f"{ONE}/outcomes")
+    judged = await site.red.agree(f"{ONE}/frames")
+    assert "Rows 1 to" in (await site.red.get(shown.path)).words
+    await site.hosted.organiser.upload(TRACED_TRUTH)  # a revision that nobody agreed to
+    async with asyncio.timeout(TIMEOUT_S):
+        while len(await site.hosted.red.scores()) < 2:
+            pass
+    for path in (shown.path, shown.path.replace("/outcomes?", "/outcomes.csv?"), judged.path):
+        assert "counts as one more submission" in (await site.red.get(path)).words
+    assert await _audited(site, "ReadOutcomes") == 1
+    assert "Rows 1 to" in (await site.red.agree(f"{ONE}/outcomes")).words
+    assert await _audited(site, "ReadOutcomes") == 2
 
 
 async def _audited(site: Browsing, action: str) -> int:

@@ -108,6 +108,20 @@ def test_a_policy_survives_its_form() -> None:
     assert texts["truth_timeout_s"] == "1234567"
 
 
+def test_names_with_commas_and_quotes_are_kept_as_they_are() -> None:
+    names = ("harbour, north", 'the "old" bridge', "day/a", "a,b", " c ")
+    texts = policy_texts({"private_sequences": names})
+    assert texts["private_sequences"] == (
+        '"harbour, north", "the ""old"" bridge", day/a, "a,b", " c "'
+    )
+    assert read_policy(texts).private_sequences == names
+    assert read_policy({"private_sequences": "one,two ,, three"}).private_sequences == (
+        "one",
+        "two",
+        "three",
+    )
+
+
 def test_faults_of_a_policy_name_their_keys() -> None:
     with pytest.raises(ParameterError) as caught:
         read_policy({"ladder_step": "-1", "minimum_frames": "few", "visibility": "all"})

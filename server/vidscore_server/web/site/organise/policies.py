@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping
 from typing import Any
 
@@ -9,6 +10,9 @@ from vidscore_evaluators.parameters import describe_parameters, parse_parameters
 from vidscore_server.domain.policy import Policy
 
 YES, NO = "true", "false"
+
+_ENTRY = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]+))')
+"""An entry of a list: in double quotes, or as it is up to the next comma."""
 
 
 def policy_texts(policy: Mapping[str, Any]) -> dict[str, str]:
@@ -30,9 +34,24 @@ def _text(value: object) -> str:
     if isinstance(value, bool):
         return YES if value else NO
     if isinstance(value, list | tuple):
-        return ", ".join(map(str, value))
+        return ", ".join(map(_entry, map(str, value)))
     # With every digit: what stands in a form is what it stores.
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
+
+
+def _entry(name: str) -> str:
+    """An entry of a list, in double quotes where it would not be read as it is."""
+    if name == name.strip() and not set(name) & set(',"'):
+        return name
+    return '"' + name.replace('"', '""') + '"'
+
+
+def _entries(text: str) -> tuple[str, ...]:
+    return tuple(
+        quoted.replace('""', '"') or bare.strip()
+        for quoted, bare in _ENTRY.findall(text)
+        if quoted or bare.strip()
+    )
 
 
 def read_policy(values: Mapping[str, str]) -> Policy:
@@ -50,7 +69,7 @@ def read_policy(values: Mapping[str, str]) -> Policy:
         if text is None:
             continue
         if entry.type_name.startswith("array"):
-            given[entry.name] = tuple(part.strip() for part in text.split(",") if part.strip())
+            given[entry.name] = _entries(text)
         elif entry.type_name == "string":
             given[entry.name] = text.strip()
         else:

@@ -80,27 +80,35 @@ def fault_lines(faults: Sequence[Fault], most: int) -> list[str]:
         faults: The faults.
         most: Lines to give; a last one more counts the faults that they leave out.
     """
+    told = told_faults(faults)
+    lines = [
+        f"{told_place(fault, count)}: {fault.description}" if count > 1 else str(fault)
+        for fault, count in told[:most]
+    ]
+    left_out = sum(count for _, count in told[most:])
+    return [*lines, f"... and {left_out} more"] if left_out else lines
+
+
+def told_faults(faults: Sequence[Fault]) -> list[tuple[Fault, int]]:
+    """Faults to be told, each with the number of those that it stands for; 1 for itself alone."""
     counts = Counter(fault.kind for fault in faults)
     told: set[tuple[str | None, ...]] = set()
-    lines: list[str] = []
-    left_out = len(faults)
+    found = []
     for fault in faults:
         count = counts[fault.kind]
-        repeated = count > FAULTS_PER_KIND
-        if repeated and fault.kind in told:
-            continue
-        if len(lines) == most:
-            lines.append(f"... and {left_out} more")
-            break
-        told.add(fault.kind)
-        lines.append(_told_once(fault, count) if repeated else str(fault))
-        left_out -= count if repeated else 1
-    return lines
+        if count <= FAULTS_PER_KIND:
+            found.append((fault, 1))
+        elif fault.kind not in told:
+            told.add(fault.kind)
+            found.append((fault, count))
+    return found
 
 
-def _told_once(fault: Fault, count: int) -> str:
-    place = f"first at {fault.place}" if fault.place else "first"
-    return f"{count} times, {place}: {fault.description}"
+def told_place(fault: Fault, count: int) -> str:
+    """Where a fault is that stands for so many."""
+    if count == 1:
+        return fault.place
+    return f"{count} times, first at {fault.place}" if fault.place else f"{count} times, first"
 
 
 class VidscoreError(Exception):

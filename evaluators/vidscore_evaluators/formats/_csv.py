@@ -342,6 +342,9 @@ def _strings(text: Bytes, starts: IntArray, ends: IntArray) -> StringColumn | No
 _PARSERS: Mapping[Kind, Callable[[str], Any]] = MappingProxyType(
     {Kind.NUMBER: parse_number, Kind.INTEGER: parse_integer, Kind.STRING: parse_string}
 )
+_NO_UTF_8 = re.compile("[\udc80-\udcff]")
+"""What bytes that are no UTF-8 are decoded as."""
+
 _EMPTY: Mapping[Kind, Any] = MappingProxyType(
     {Kind.NUMBER: np.nan, Kind.INTEGER: EMPTY, Kind.STRING: ""}
 )
@@ -421,6 +424,9 @@ class SlowRows:
             return _EMPTY[kind]
         value = _PARSERS[kind](field)
         if value is None:
+            if kind is Kind.STRING and _NO_UTF_8.search(field):
+                self._fault(line, name, "bytes that are no UTF-8", "text in UTF-8")
+                return value
             expected = EXPECTED_STRING if kind is Kind.STRING else kind.value
             self._fault(line, name, show_text(field), expected)
         return value

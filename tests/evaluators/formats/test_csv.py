@@ -253,7 +253,9 @@ def test_a_byte_order_mark_is_no_part_of_the_header() -> None:
 def test_bytes_that_are_no_utf_8_are_a_fault_of_their_line() -> None:
     result = read(b"frame,x,class\n1,2,Car\n1,2,\xff\xfe\n")
     (fault,) = result.faults.listed()
-    assert (fault.line, fault.field) == (3, "column class")
+    assert str(fault).endswith(
+        "line 3, column class: found bytes that are no UTF-8, expected text in UTF-8"
+    )
 
 
 def test_an_unclosed_quote_is_a_fault_and_no_endless_row() -> None:

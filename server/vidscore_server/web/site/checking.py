@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, Side, sequence_name
 from vidscore_evaluators.arrays import IntArray
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import Fault, InputError, told_faults, told_place
 from vidscore_evaluators.formats import AUTO, read_source
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.plausibility.inputs import warnings_of_side
@@ -238,16 +238,12 @@ def checked_file(read: FileFrames, path: Path) -> Checked:
 
 def refused_file(error: InputError, path: Path) -> Checked:
     """What is wrong with a file that cannot be read."""
-    rows = tuple(
-        FaultRow(
-            *(
-                on_page(text or "", path)
-                for text in (fault.place, fault.found, fault.expected, fault.advice)
-            )
-        )
-        for fault in error.faults[:MOST_FAULTS]
-    )
-    return Checked(faults=rows, fault_count=len(error.faults))
+    told = told_faults(error.faults)
+    rows = []
+    for fault, count in told[:MOST_FAULTS]:
+        texts = (told_place(fault, count), fault.found, fault.expected, fault.advice)
+        rows.append(FaultRow(*(on_page(text or "", path) for text in texts)))
+    return Checked(faults=tuple(rows), fault_count=len(told))
 
 
 Call = Callable[..., Awaitable[dict[str, Any]]]

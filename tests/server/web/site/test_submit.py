@@ -63,6 +63,20 @@ async def test_a_wrong_file_is_told_line_by_line_and_nothing_typed_is_lost(site:
     assert await site.hosted.organiser.listed() == []
 
 
+async def test_one_cause_of_many_faults_is_told_once_with_their_number(site: Browsing) -> None:
+    await dots(site)
+    rows = "".join(f"Straße,{number},1,1\n" for number in range(1, 80))
+    data = f"sequence,frame,x,y\n{rows}a,none,1,1\n".encode("latin-1")
+    page = await send_file(site.red, data)
+    assert "2 faults:" in page.words
+    assert (
+        "79 times, first at dots.csv, line 2, column sequence "
+        "bytes that are no UTF-8 text in UTF-8" in page.words
+    )
+    assert page.words.count("UTF-8") == 2
+    assert "dots.csv, line 81, column frame" in page.words
+
+
 async def test_no_page_tells_where_the_server_keeps_a_file(site: Browsing) -> None:
     await dots(site)
     for data in (WRONG, DOTS, b"\x00\x01", b"PK\x03\x04broken"):

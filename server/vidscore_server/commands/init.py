@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from vidscore_cli.command_tree import command
@@ -34,12 +32,11 @@ def init(store: str, secret_file: str | None) -> None:
     running over the store.
     """
     from vidscore_server.domain.administration import initialise
-    from vidscore_server.store import is_address, shown_location
+    from vidscore_server.store import shown_location
 
-    new = not is_address(store) and not Path(store).exists()
     with secret_output(secret_file) as write:
-        token = initialise(store)
-        done = "is ready" if new else "has a further organiser's token"
+        made = initialise(store)
+        done = "is ready" if made.is_first else "has a further organiser's token"
         place = place_of(secret_file)
         say(f"The store {shown_location(store)} {done}. {place}", err=True)
-        write(token.secret)
+        write(made.secret)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import NamedTuple
 
-from vidscore_server.domain.access import NewToken, new_token
+from vidscore_server.domain.access import new_token
 from vidscore_server.domain.backups import load_backup, refuse_schema
 from vidscore_server.runtime import utc_now
 from vidscore_server.store import Transaction, open_store, open_store_beside
@@ -15,7 +16,19 @@ from vidscore_server.store.records import AuditRecord, Role
 COMMENT = "made by vidscore init"
 
 
-def initialise(location: str | Path, comment: str = COMMENT) -> NewToken:
+class Initialised(NamedTuple):
+    """What `vidscore init` has made.
+
+    Attributes:
+        secret: Secret of the token.
+        is_first: Whether the store had no token before.
+    """
+
+    secret: str
+    is_first: bool
+
+
+def initialise(location: str | Path, comment: str = COMMENT) -> Initialised:
     """Make the store where it is not there, and a new organiser's token in it.
 
     Done again it makes a further token, which is the way back in when all others are lost. A
@@ -31,17 +44,19 @@ def initialise(location: str | Path, comment: str = COMMENT) -> NewToken:
     now = utc_now()
     token = new_token(Role.ORGANISER, "", comment, now)
 
-    def add(transaction: Transaction) -> None:
+    def add(transaction: Transaction) -> bool:
+        is_first = not transaction.tokens(None, 1)
         transaction.insert_token(token.record)
         resource = f"tokens/{token.record.token}"
         transaction.append_audit(AuditRecord(now, "server", "init", resource))
+        return is_first
 
     store = open_store_beside(str(location))
     try:
-        store.submit(add).result()
+        is_first = store.submit(add).result()
     finally:
         store.close()
-    return token
+    return Initialised(token.secret, is_first)
 
 
 def restore(file: Path, location: str) -> BackupHeader:

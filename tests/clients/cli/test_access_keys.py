@@ -20,6 +20,7 @@ from vidscore_client import InputError, connect
 
 def test_init_makes_a_further_token_where_the_store_is_there(tmp_path: Path) -> None:
     """Secrets alone go to standard output, so that scripts can take them."""
+    (tmp_path / "site.db").touch()  # an empty file is no store yet
     store = str(tmp_path / "site.db")
     first, second = (run("init", "--store", store) for _ in range(2))
     assert "is ready" in first.stderr

@@ -166,7 +166,7 @@ class _Root(CommandTree):
         del standalone_mode
         _open_missing_streams()
         _make_streams_lenient()
-        os.environ.setdefault("GRPC_VERBOSITY", "ERROR")  # its notes of handshakes say nothing
+        os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what is wrong is told once, and by us
         session = Session()
         extra["obj"] = session
         try:

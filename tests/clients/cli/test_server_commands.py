@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import resource
+import socket
 from contextlib import ExitStack
 from pathlib import Path
 
@@ -121,6 +122,15 @@ def test_an_address_that_is_none_is_a_usage_error() -> None:
 def test_health_of_a_server_that_serves_is_exit_code_0(server: str) -> None:
     result = run("health", "--server", server)
     assert (result.exit_code, result.output) == (0, f"{server} serves\n")
+
+
+def test_a_port_that_is_in_use_is_told_once_and_by_us() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as taken:
+        address = f"127.0.0.1:{taken.getsockname()[1]}"
+        ended = run_binary("serve", "--listen", address, "--workers", "1")
+    *logged, said = ended.stderr.splitlines()
+    assert said.startswith(f"Error: cannot listen at {address}: the port is in use")
+    assert all(json.loads(line) for line in logged)
 
 
 def test_every_setting_of_the_server_is_an_option_of_serve() -> None:

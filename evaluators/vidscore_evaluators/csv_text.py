@@ -13,7 +13,8 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
     """Lines of CSV, in which no cell is a formula to a spreadsheet and none holds controls.
 
     A string that would be a formula, or already begins with apostrophes before one, gets an
-    apostrophe in front; control characters are escaped as everywhere. Numbers stay as they are.
+    apostrophe in front; control characters are escaped as everywhere. Numbers stay as they are, and
+    what is true or false is written as JSON writes it.
 
     Args:
         header: Names of the columns.
@@ -33,6 +34,8 @@ def csv_cell(text: str) -> str:
 
 
 def _cell(value: object) -> object:
+    if isinstance(value, bool):
+        return "true" if value else "false"
     return (
         value if value is None or isinstance(value, int | float) else spreadsheet_text(str(value))
     )

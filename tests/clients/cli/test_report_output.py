@@ -303,6 +303,10 @@ def test_no_cell_of_csv_is_a_formula_and_each_can_be_read_back() -> None:
     )
 
 
+def test_what_is_true_or_false_is_in_csv_as_in_json() -> None:
+    assert csv_text(["complete", "a"], [[True, 1], [False, 0]]) == "complete,a\ntrue,1\nfalse,0\n"
+
+
 def test_json_for_a_terminal_says_the_same_without_controls(
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> None:

@@ -67,6 +67,10 @@ def test_a_live_submission_is_shown_with_its_record(
     (folder / "live.toml").write_text(LIVE_TOML)
     well(organiser("benchmark", "create", "live", "live.toml"))
     well(organiser("benchmark", "truth", "live", "--truth", "truth.json"))
+    refused = organiser("submit", "live", "--detections", "detections.json")
+    assert "or use vidscore live" in refused.stderr
+    assert "Nothing was submitted" in refused.stderr
+    assert "correct the file" not in refused.stderr
     shown = well(organiser("benchmark", "show", "live"))
     assert "10 frames a second; frames: held by the participant" in shown
     well(organiser("benchmark", "show", "live", "--format", "toml", "--output", "again.toml"))

@@ -340,7 +340,7 @@ def _upload(
                 return stream.seal()
             stream.flush()
     except _refusals() as error:
-        error.add_note(_what_is_left(client, name, stream_name, whole=typed.seal))
+        error.add_note(_what_is_left(client, name, stream_name, error, whole=typed.seal))
         raise
     return client.submissions.get(stream.submission)
 
@@ -363,23 +363,28 @@ def _begun_before(client: Client, benchmark: str, stream_name: str) -> str | Non
     return None
 
 
-def _what_is_left(client: Client, name: str, stream_name: str, *, whole: bool) -> str:
+def _what_is_left(
+    client: Client, name: str, stream_name: str, error: Exception, *, whole: bool
+) -> str:
     """What a refused upload has left on the server, and what to do; cancels it where it was whole.
 
     Args:
         client: The client.
         name: The submission.
         stream_name: The stream that was sent to.
+        error: Why it was refused.
         whole: Whether this was to be all of the submission.
     """
-    from vidscore_client import VidscoreError
+    from vidscore_client import ConflictError, VidscoreError
 
     try:
         found = client.submissions.get(name)
     except VidscoreError:
         return f"See vidscore submission show {name} for what was stored before."
     if not found.frame_count:
-        return "Nothing was submitted and no quota is used; correct the file and submit it again."
+        left = "Nothing was submitted and no quota is used"
+        is_file = not isinstance(error, ConflictError)
+        return f"{left}; correct the file and submit it again." if is_file else f"{left}."
     stream = found.stream(stream_name)
     if whole and stream is not None and stream.next_offset == found.frame_count:
         client.submissions.cancel(name)

@@ -14,7 +14,7 @@ from itertools import chain, count, pairwise
 from types import MappingProxyType
 
 import numpy as np
-from msgspec import Struct
+from msgspec import Struct, field
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
@@ -111,13 +111,13 @@ class WriteOptions(Struct, frozen=True):
 
     Attributes:
         truth: Annotations by which images and classes are numbered; None for those written.
-        image_size: Width and height of every image in pixels; None where unknown.
+        image_sizes: (F, 2) width and height of each frame's image in pixels; 0 where unknown.
         unmarked: Don't-care frames that were left out because they cannot be marked.
         numbering: Numbers that the truth's own files have; of another format, of classes alone.
     """
 
     truth: Annotations | None = None
-    image_size: tuple[int, int] | None = None
+    image_sizes: IntArray = field(default_factory=lambda: np.zeros((0, 2), dtype=np.int64))
     unmarked: Annotations | None = None
     numbering: Numbering | None = None
 
@@ -267,7 +267,7 @@ def _digits(column: AnyArray) -> list[str]:
 def sequence_texts(
     annotations: Annotations, rows: Sequence[str]
 ) -> Iterator[tuple[str, AnyArray, bytes]]:
-    """Name, frame numbers and content of the file of each sequence; empty without frames."""
+    """Name, rows of frames and content of the file of each sequence; empty without frames."""
     starts, owners = annotations.frame_starts, annotations.frame_sequences
     by_sequence = np.argsort(owners, kind="stable")
     bounds = np.searchsorted(owners[by_sequence], np.arange(len(annotations.sequences) + 1))
@@ -275,7 +275,7 @@ def sequence_texts(
         frames = by_sequence[first:end]
         # Frames are in order, so that those of a sequence are neighbours.
         text = "".join(rows[starts[frames[0]] : starts[frames[-1] + 1]]) if len(frames) else ""
-        yield file_name(key.sequence, "sequence"), annotations.frame_numbers[frames], text.encode()
+        yield file_name(key.sequence, "sequence"), frames, text.encode()
 
 
 def refuse_values(wrong: AnyArray, values: AnyArray, field: str, expected: str) -> None:

@@ -7,7 +7,7 @@ points, hyphens and underscores at its end, is the sequence, or `IMAGES` where t
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
@@ -79,10 +79,12 @@ def files_of_frames(files: Iterable[InputPath], *, folder_is_sequence: bool = Fa
     return dict(sorted(found.items()))
 
 
-def with_image_names(reading: Reading, files: ImageFiles) -> Reading:
-    """The reading of such files, with the name of each image for what is written beside it."""
+def with_image_names(
+    reading: Reading, files: ImageFiles, sizes: Sequence[Sequence[int]] = ()
+) -> Reading:
+    """The reading of such files, with what is written beside it: names of images, and sizes."""
     names: dict[int | str, ImageFrame] = {file.stem: frame for frame, file in files.items()}
-    return replace(reading, source=replace(reading.source, numbering=Numbering(names)))
+    return replace(reading, source=replace(reading.source, numbering=Numbering(names, sizes=sizes)))
 
 
 def image_names(annotations: Annotations, digits: int, options: WriteOptions) -> list[str]:

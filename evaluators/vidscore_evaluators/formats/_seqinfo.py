@@ -52,11 +52,12 @@ def read_sequence_info(file: InputPath, limits: ReadLimits) -> SequenceInfo | No
     return SequenceInfo(length, (width, height) if width and height else None)
 
 
-def write_sequence_info(name: str, length: int, options: WriteOptions) -> bytes:
-    """The content of a seqinfo.ini."""
+def write_sequence_info(name: str, length: int, image_sizes: IntArray) -> bytes:
+    """The content of a seqinfo.ini; with the size of images where it is known, and one for all."""
     lines = ["[Sequence]", f"name={name}", f"seqLength={length}"]
-    if options.image_size is not None:
-        lines += [f"imWidth={options.image_size[0]}", f"imHeight={options.image_size[1]}"]
+    (width, height), *others = np.unique(image_sizes, axis=0).tolist()
+    if width and height and not others:
+        lines += [f"imWidth={width}", f"imHeight={height}"]
     return "\n".join([*lines, ""]).encode()
 
 

@@ -425,9 +425,8 @@ def _images(
             entry |= {"video_id": video[key], "frame_id": int(annotations.frame_numbers[row])}
         if annotations.frame_times_s is not None and not np.isnan(annotations.frame_times_s[row]):
             entry |= {TIME: float(annotations.frame_times_s[row])}
-        width, height = (
-            of_masks.get(row, (0, 0)) if options.image_size is None else options.image_size
-        )
+        own = options.image_sizes[row].tolist()
+        width, height = own if all(own) else of_masks.get(row, (0, 0))
         if width and height:
             entry |= {"width": width, "height": height}
         entries.append(entry)

@@ -24,12 +24,16 @@ from vidscore_evaluators.annotations import (
     SequenceKey,
     Side,
     frame_keys,
-    sequence_name,
     with_arity,
 )
 from vidscore_evaluators.errors import Fault, GeometryError, InputError
 from vidscore_evaluators.formats import FORMATS, find_format
 from vidscore_evaluators.formats._format import Capacity, Format, WriteOptions, in_order
+from vidscore_evaluators.formats._image_sizes import (
+    check_image_sizes,
+    check_mask_sizes,
+    sizes_of_images,
+)
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats.source import Files, Numbering, Source, show_text
 from vidscore_evaluators.geometry import bounding_boxes
@@ -68,7 +72,7 @@ def convert(
         format_name: Name of the format to write.
         side: Which side it is.
         truth: Truth whose numbers of images and classes detections refer to.
-        image_size: Width and height of every image in pixels, for formats that need it.
+        image_size: Width and height of every image in pixels, where the source does not say it.
 
     Raises:
         InputError: If there is no such format, or it cannot hold the shape, a name or a number; or
@@ -79,13 +83,14 @@ def convert(
     moved, remarks = _moved(source, target)
     fitted, losses = _fitted(_marked(moved, known, target), source, target, side)
     _check_names(fitted, source.name)
-    _check_mask_sizes(fitted, image_size, source.name)
-    _check_image_sizes(source, image_size)
+    check_mask_sizes(fitted, image_size, source.name)
+    check_image_sizes(source, image_size)
     unmarked = moved.take_frames((moved.frame_flags & FrameFlag.DONT_CARE) != 0)
     written = None
     if truth is not None and known is not None:
         written, _ = _fitted(known, truth, target, Side.TRUTH)
-    options = WriteOptions(written, image_size, unmarked, _own_numbering(source, truth, target))
+    sizes = sizes_of_images(fitted, source if truth is None else truth, image_size)
+    options = WriteOptions(written, sizes, unmarked, _own_numbering(source, truth, target))
     faults = _frame_faults(source, moved, fitted, target)
     try:
         remarks = (*remarks, *losses, *target.writer.remarks(fitted, side, options))
@@ -149,49 +154,6 @@ def _check_names(annotations: Annotations, source: str) -> None:
     ]
     if faults:
         raise InputError(faults)
-
-
-def _check_image_sizes(source: Source, image_size: tuple[int, int] | None) -> None:
-    """Refuse a size for every image where the source itself says another one of some."""
-    if image_size is None:
-        return
-    expected = f"every image of {image_size[0]} x {image_size[1]}, as --image-size says"
-    faults = [
-        Fault(f"images of up to {width} x {height} in {sequence_name(key)}", expected, source.name)
-        for key, (width, height) in source.image_sizes.items()
-        if (width, height) != image_size
-    ]
-    if faults:
-        raise InputError(faults)
-
-
-def _check_mask_sizes(
-    annotations: Annotations, image_size: tuple[int, int] | None, source: str
-) -> None:
-    """Refuse masks of another size than their image, which no reader would take.
-
-    An image is as large as is said, or else as the first mask of its frame.
-    """
-    masks = annotations.masks
-    if masks is None or not masks.count:
-        return
-    if image_size is None:
-        _, first, frames = np.unique(
-            annotations.object_frames, return_index=True, return_inverse=True
-        )
-        expected, why = masks.sizes[first[frames]], "as the first mask of that frame"
-    else:
-        expected, why = np.tile(np.array(image_size[::-1]), (masks.count, 1)), "the size of images"
-    wrong = np.flatnonzero((masks.sizes != expected).any(axis=1))
-    if len(wrong):
-        row = int(wrong[0])
-        frame = annotations.frame_name(int(annotations.object_frames[row]))
-        (height, width), (image_height, image_width) = masks.sizes[row], expected[row]
-        count = "1 mask" if len(wrong) == 1 else f"{len(wrong)} masks"
-        found = f"{count} of another size, {width} x {height} in {frame}"
-        advice = None if image_size is None else "leave --image-size out; masks say it themselves"
-        fault = Fault(found, f"{image_width} x {image_height} pixels, {why}", source=source)
-        raise InputError([replace(fault, field="masks", advice=advice)])
 
 
 def _own_numbering(source: Source, truth: Source | None, target: Format) -> Numbering | None:

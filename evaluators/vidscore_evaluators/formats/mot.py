@@ -375,7 +375,9 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     for name, frames, text in sequence_texts(annotations, rows):
         files[f"{name}/gt/gt.txt"] = text
         if len(frames):
-            files[f"{name}/seqinfo.ini"] = write_sequence_info(name, int(frames.max()), options)
+            length = int(annotations.frame_numbers[frames].max())
+            sizes = options.image_sizes[frames]
+            files[f"{name}/seqinfo.ini"] = write_sequence_info(name, length, sizes)
     return files
 
 

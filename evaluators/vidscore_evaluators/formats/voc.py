@@ -146,7 +146,9 @@ def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
         return _truth_columns(good, files)
 
     rows = CsvRows(table, faults, skipped)
-    reading = with_image_names(to_reading(rows, checks, to_columns, str(path), NAME), files)
+    reading = to_reading(rows, checks, to_columns, str(path), NAME)
+    sizes = [(0, 0) if image.size is None else image.size[::-1] for image in images]
+    reading = with_image_names(reading, files, sizes)
     return replace(reading, source=replace(reading.source, image_sizes=_sizes(files, images)))
 
 
@@ -236,17 +238,19 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     labels = [label or UNNAMED for label in annotations.labels]
     starts = annotations.frame_starts.tolist()
     return {
-        f"{_ANNOTATIONS}/{name}.xml": _xml(annotations, labels, name, rows, options)
-        for name, rows in zip(names, map(range, starts[:-1], starts[1:]), strict=True)
+        f"{_ANNOTATIONS}/{name}.xml": _xml(annotations, labels, name, rows, size)
+        for name, rows, size in zip(
+            names, map(range, starts[:-1], starts[1:]), options.image_sizes.tolist(), strict=True
+        )
     }
 
 
 def _xml(
-    annotations: Annotations, labels: Sequence[str], name: str, rows: range, options: WriteOptions
+    annotations: Annotations, labels: Sequence[str], name: str, rows: range, size: Sequence[int]
 ) -> bytes:
     lines = ["<annotation>", f"  <filename>{html.escape(name, quote=False)}.jpg</filename>"]
-    if options.image_size is not None:
-        width, height = options.image_size
+    width, height = size
+    if width and height:
         lines.append(f"  <size><width>{width}</width><height>{height}</height></size>")
     for row in rows:
         label = labels[annotations.label_indices[row]]

@@ -280,10 +280,9 @@ def _boxes(table: RowTable, image_size: tuple[int, int]) -> FloatArray:
 
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
-    if options.image_size is None:
-        raise InputError([Fault("boxes to write in parts of an image", _EXPECTED_SIZE)])
+    size = _size_of_all(options)
     images = ImageNumbers.of(annotations, options, first_class=0)
-    lines = _lines(annotations, images, side, options.image_size)
+    lines = _lines(annotations, images, side, size)
     names = "".join(f"{name}\n" for name in images.names)
     # Where classes are numbers of a truth without names, some numbers may have none.
     dense = list(images.classes.values()) == list(range(len(images.classes)))
@@ -292,6 +291,21 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     for row, name in enumerate(_image_names(annotations, options)):
         files[f"{name}.txt"] = "".join(lines[starts[row] : starts[row + 1]]).encode()
     return files
+
+
+def _size_of_all(options: WriteOptions) -> tuple[int, int]:
+    """Width and height of every image.
+
+    Raises:
+        InputError: If they are not known, or not the same for all.
+    """
+    (width, height), *others = np.unique(options.image_sizes, axis=0).tolist() or [(1, 1)]
+    if not width or not height:
+        raise InputError([Fault("boxes to write in parts of an image", _EXPECTED_SIZE)])
+    if others:
+        found = f"images of {width} x {height} and {others[0][0]} x {others[0][1]}"
+        raise InputError([Fault(found, "images of one size, which readers are given")])
+    return width, height
 
 
 def _image_names(annotations: Annotations, options: WriteOptions) -> list[str]:

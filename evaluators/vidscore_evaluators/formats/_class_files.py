@@ -24,7 +24,6 @@ from vidscore_evaluators.formats._files import (
     visible_entries,
 )
 from vidscore_evaluators.formats._format import (
-    UNNAMED,
     file_name,
     refuse_no_words,
     shortest_number,
@@ -154,19 +153,21 @@ class ClassFiles(Struct, frozen=True):
         )
 
 
-def write_class_files(annotations: Annotations, prefix: str, names: Sequence[str]) -> Files:
+def write_class_files(
+    annotations: Annotations, prefix: str, names: Sequence[str], labels: Sequence[str]
+) -> Files:
     """Detections as result files.
 
     Args:
         annotations: The detections.
         prefix: What the names of files begin with, before the class.
         names: The name of each frame's image.
+        labels: The name of each label's class.
 
     Raises:
         InputError: If a class cannot be part of a name, or a name is no word.
     """
     refuse_no_words(names, "sequence", "an image's name")
-    labels = [label or UNNAMED for label in annotations.labels]
     texts: dict[str, list[str]] = {label: [] for label in labels}
     rows = zip(
         annotations.object_frames.tolist(),

@@ -14,7 +14,12 @@ from vidscore_evaluators.formats._arrow_masks import columns_of_masks
 from vidscore_evaluators.formats._format import EVERY_FLAG
 from vidscore_evaluators.formats._times import ARRIVAL
 from vidscore_evaluators.formats._times import COLUMN as TIME
-from vidscore_evaluators.formats.generic import COORDINATES, FRAME_FLAG, object_words
+from vidscore_evaluators.formats.generic import (
+    COORDINATES,
+    FRAME_FLAG,
+    object_words,
+    refuse_too_many,
+)
 from vidscore_evaluators.parquet_tables import GROUP_ROWS
 
 SMALL_GROUP_ROWS = 1 << 13
@@ -58,6 +63,9 @@ def columns_of(annotations: Annotations, side: Side) -> dict[str, Column]:
     Args:
         annotations: Truth or detections.
         side: Which; truth has no confidences.
+
+    Raises:
+        InputError: If there are more than a reader takes.
     """
     rows = rows_of_frames(annotations)
     frames = np.repeat(np.arange(annotations.frame_count), rows)
@@ -103,6 +111,7 @@ def columns_of(annotations: Annotations, side: Side) -> dict[str, Column]:
     if annotations.masks is not None:
         for name, column in columns_of_masks(annotations.masks).items():
             columns[name] = replace(of_objects(column.values), texts=column.texts)
+    refuse_too_many(list(columns))
     return columns
 
 

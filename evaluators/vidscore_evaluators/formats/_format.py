@@ -27,7 +27,7 @@ from vidscore_evaluators.annotations import (
     Side,
     frame_keys,
 )
-from vidscore_evaluators.arrays import AnyArray, IntArray
+from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath
 from vidscore_evaluators.formats.source import (
@@ -40,6 +40,7 @@ from vidscore_evaluators.formats.source import (
     Source,
 )
 from vidscore_evaluators.names import is_formula
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX
 
 NO_FLAG = ObjectFlag(0)
 EVERY_FLAG = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR
@@ -278,6 +279,20 @@ def sequence_texts(
         yield file_name(key.sequence, "sequence"), frames, text.encode()
 
 
+def left_top_and_size(annotations: Annotations) -> list[FloatArray]:
+    """Columns of boxes: left, top, width and height.
+
+    Raises:
+        InputError: If a box is larger than readers take.
+    """
+    x1, y1, x2, y2 = annotations.coordinates.T
+    columns = [x1, y1, x2 - x1, y2 - y1]
+    for name, sizes in zip(("width", "height"), columns[2:], strict=True):
+        expected = f"a number from 0 to {MAXIMUM_COORDINATE_PX:g}"
+        refuse_values(sizes > MAXIMUM_COORDINATE_PX, sizes, name, expected)
+    return columns
+
+
 def refuse_values(wrong: AnyArray, values: AnyArray, field: str, expected: str) -> None:
     """Refuse values that a format cannot hold, each once.
 
@@ -384,6 +399,20 @@ class ImageNumbers(Struct, frozen=True, eq=False):
         return np.array(
             [self.classes.get(label, -1) for label in annotations.labels], dtype=np.int64
         )
+
+
+def class_names(annotations: Annotations, options: WriteOptions) -> list[str]:
+    """A name for each label, since files have none without: objects without one are `UNNAMED`.
+
+    Raises:
+        InputError: If objects without a class would join those of a class of that name.
+    """
+    sides = [annotations] if options.truth is None else [annotations, options.truth]
+    used = {side.labels[row] for side in sides for row in np.unique(side.label_indices).tolist()}
+    if used >= {"", UNNAMED}:
+        found = f"objects without a class beside the class {UNNAMED!r}"
+        raise InputError([Fault(found, "a class for each, since files have none without one")])
+    return [label or UNNAMED for label in annotations.labels]
 
 
 def unnamed_remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:

@@ -77,6 +77,7 @@ from vidscore_evaluators.formats._format import (
     ImageNumbers,
     WriteOptions,
     Writer,
+    left_top_and_size,
     refuse_values,
     unnamed_remarks,
 )
@@ -379,8 +380,7 @@ def _objects(annotations: Annotations, images: ImageNumbers) -> list[dict[str, A
 
 def _sizes(annotations: Annotations) -> FloatArray:
     """(N, 4) boxes as x, y, width, height."""
-    boxes = annotations.coordinates
-    return np.concatenate([boxes[:, :2], boxes[:, 2:] - boxes[:, :2]], axis=1)
+    return np.stack(left_top_and_size(annotations), axis=1)
 
 
 def _add_truth(objects: list[dict[str, Any]], annotations: Annotations) -> None:

@@ -24,7 +24,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from vidscore_evaluators.annotations import NO_TRACK, QUADRILATERAL, Annotations, ObjectFlag, Side
-from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._class_files import ClassFiles, write_class_files
 from vidscore_evaluators.formats._csv import normalised_rows
 from vidscore_evaluators.formats._files import (
@@ -35,11 +35,11 @@ from vidscore_evaluators.formats._files import (
     text_files,
 )
 from vidscore_evaluators.formats._format import (
-    UNNAMED,
     Capacity,
     Format,
     WriteOptions,
     Writer,
+    class_names,
     refuse_no_words,
     shortest_number,
     unnamed_remarks,
@@ -73,6 +73,7 @@ _LAYOUT = {
     Side.TRUTH: f"a folder of text files, one for each image, or one that holds such a {_LABELS}",
     Side.DETECTIONS: f"a folder of result files, each {_RESULTS.example}, or one such file",
 }
+_NO_RESULTS = "an image's name that is not that of a result file"
 _HEADER = re.compile(rb"(?mi)^[ \t]*(?:imagesource|gsd)[ \t]*:[^\r\n]*")
 _WITHOUT_DIFFICULT = re.compile(rb"(?m)^((?:[^,\n]*,){8}[^,\n]+)$")
 
@@ -195,10 +196,13 @@ def _truth_columns(table: RowTable, files: ImageFiles) -> tuple[RowColumns, RowT
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """``labelTxt/<image>.txt``, or ``Task1_<class>.txt``."""
     names = image_names(annotations, DIGITS, options)
-    labels = np.array([label or UNNAMED for label in annotations.labels], dtype=object)
+    labels = np.array(class_names(annotations, options), dtype=object)
     refuse_no_words(labels.tolist(), "class", "a class")
     if side is Side.DETECTIONS:
-        return write_class_files(annotations, "Task1_", names)
+        return write_class_files(annotations, "Task1_", names, labels.tolist())
+    wrong = [repr(name) for name in names if _RESULTS.name.fullmatch(name)]
+    if wrong:
+        raise InputError([Fault(name, _NO_RESULTS, field="sequence") for name in wrong])
     difficult = ((annotations.flags & ObjectFlag.IGNORE) != 0).astype(np.int64)
     rows = [
         " ".join([*(str(shortest_number(value)) for value in corners), label, str(flag)]) + "\n"

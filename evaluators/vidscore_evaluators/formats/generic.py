@@ -333,8 +333,7 @@ def _problems(names: Sequence[str]) -> Iterator[Fault]:
         if len(same) > 1:
             found = f"the columns {' and '.join(same)}, which all mean {meant}"
             yield Fault(found, "", advice="leave one of them")
-    if len(names) > _MAXIMUM_COLUMNS:
-        yield Fault(f"{len(names)} columns", f"at most {_MAXIMUM_COLUMNS} columns")
+    yield from _too_many(names)
 
 
 def _missing(names: Sequence[str]) -> Iterator[Fault]:
@@ -370,6 +369,22 @@ def _meant(name: str) -> str | None:
     # Of names of two letters, many are alike; `time_ms` is a column of its own, and so is `time`.
     known = [entry for entry in KINDS if len(entry) > 2 and entry not in (TIME, ARRIVAL)]
     return closest_name(name, known, _CLOSE) or closest_name(name, ALIASES, _CLOSE_TO_ALIAS)
+
+
+def _too_many(names: Sequence[str]) -> Iterator[Fault]:
+    if len(names) > _MAXIMUM_COLUMNS:
+        yield Fault(f"{len(names)} columns", f"at most {_MAXIMUM_COLUMNS} columns")
+
+
+def refuse_too_many(names: Sequence[str]) -> None:
+    """Refuse more columns than a reader takes.
+
+    Raises:
+        InputError: If there are.
+    """
+    faults = list(_too_many(names))
+    if faults:
+        raise InputError(faults)
 
 
 def refuse_own_names(annotations: Annotations, others: Collection[str] = ()) -> None:
@@ -420,6 +435,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
             place.append(name)
             for known, value in zip(times, seconds.tolist(), strict=True):
                 known.append(_or_empty(value))
+    refuse_too_many([*place, *header, *extra])
     objects = _object_rows(annotations, side, extra)
     rows: list[Sequence[object]] = []
     starts = annotations.frame_starts.tolist()

@@ -26,6 +26,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     InputPath,
     first_line,
@@ -45,6 +46,7 @@ from vidscore_evaluators.formats._format import (
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
 from vidscore_evaluators.formats._seqinfo import frames_without_rows
+from vidscore_evaluators.formats._seqmap import PREFIX as SEQMAP
 from vidscore_evaluators.formats._seqmap import read_sequence_lengths
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
@@ -229,7 +231,14 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     if side is Side.DETECTIONS:
         columns.append(annotations.confidences)
     rows = object_rows(annotations, " ", *columns)
-    return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
+    files = {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
+    expected = "another name of a sequence, since such a file has their lengths"
+    faults = [
+        Fault(repr(one), expected, field="sequence") for one in files if one.startswith(SEQMAP)
+    ]
+    if faults:
+        raise InputError(faults)
+    return files
 
 
 def _known(annotations: Annotations, name: str) -> FloatArray:

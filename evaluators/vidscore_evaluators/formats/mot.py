@@ -55,6 +55,7 @@ from vidscore_evaluators.formats._format import (
     Format,
     WriteOptions,
     Writer,
+    left_top_and_size,
     object_rows,
     sequence_texts,
 )
@@ -357,8 +358,7 @@ def _confidences(given: FloatArray) -> FloatArray:
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """Rows in ``<sequence>/gt/gt.txt`` beside a seqinfo.ini, or in ``<sequence>.txt``."""
-    x1, y1, x2, y2 = annotations.coordinates.T
-    box = [x1, y1, x2 - x1, y2 - y1]
+    box = left_top_and_size(annotations)
     if side is Side.DETECTIONS:
         _refuse_none(annotations)
         none = np.full(annotations.object_count, _UNKNOWN)

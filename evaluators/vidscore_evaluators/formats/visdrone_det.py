@@ -39,6 +39,7 @@ from vidscore_evaluators.formats._format import (
     Format,
     WriteOptions,
     Writer,
+    left_top_and_size,
     shortest_number,
 )
 from vidscore_evaluators.formats._image_names import (
@@ -175,13 +176,12 @@ def _with_files(table: RowTable, files: ImageFiles, side: Side) -> tuple[RowColu
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """``<image>.txt`` for each frame."""
     classes = written_classes(annotations, (annotations.flags & ObjectFlag.REGION) != 0)
-    x1, y1, x2, y2 = annotations.coordinates.T
-    scores, degrees = annotations.confidences, [np.full(len(x1), -1.0)] * 2
+    scores, degrees = annotations.confidences, [np.full(annotations.object_count, -1.0)] * 2
     if side is Side.TRUTH:
         scored = (annotations.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
         scores = scored.astype(np.float64)
         degrees = written_degrees(annotations)
-    columns = (x1, y1, x2 - x1, y2 - y1, scores, classes, *degrees)
+    columns = (*left_top_and_size(annotations), scores, classes, *degrees)
     fields = [map(shortest_number, np.asarray(column).tolist()) for column in columns]
     lines = [",".join(map(str, row)) + "\n" for row in zip(*fields, strict=True)]
     starts, names = annotations.frame_starts.tolist(), image_names(annotations, DIGITS, options)

@@ -41,6 +41,7 @@ from vidscore_evaluators.formats._format import (
     Format,
     WriteOptions,
     Writer,
+    left_top_and_size,
     object_rows,
     sequence_texts,
 )
@@ -207,7 +208,6 @@ def _last_frames(rows: RowColumns) -> dict[SequenceKey, int]:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """Rows in ``<sequence>.txt``."""
     del options
-    x1, y1, x2, y2 = annotations.coordinates.T
     truth = side is Side.TRUTH
     unscored = (annotations.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) != 0
     scores = ~unscored if truth else annotations.confidences
@@ -215,7 +215,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     regions = (annotations.flags & ObjectFlag.REGION) != 0
     regions &= labels_of_objects(annotations) != "others"
     classes, degrees = written_classes(annotations, regions), written_degrees(annotations)
-    columns = (x1, y1, x2 - x1, y2 - y1, scores, classes, *degrees)
+    columns = (*left_top_and_size(annotations), scores, classes, *degrees)
     rows = object_rows(annotations, ",", *columns)
     return {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
 

@@ -37,11 +37,11 @@ from vidscore_evaluators.formats._files import (
     visible_entries,
 )
 from vidscore_evaluators.formats._format import (
-    UNNAMED,
     Capacity,
     Format,
     WriteOptions,
     Writer,
+    class_names,
     shortest_number,
     unnamed_remarks,
 )
@@ -105,7 +105,11 @@ def matches(path: InputPath, head: bytes) -> bool:
 def _annotation_files(path: InputPath) -> list[InputPath]:
     """The XML files of a folder, by name; of its ``Annotations``, if there is one."""
     folder = path / _ANNOTATIONS if is_folder(path / _ANNOTATIONS) else path
-    return [file for file in visible_entries(folder) if file.suffix.lower() == ".xml"]
+    return [
+        file
+        for file in visible_entries(folder)
+        if file.suffix.lower() == ".xml" and not is_folder(file)
+    ]
 
 
 def _check_count(
@@ -233,9 +237,9 @@ def _read_results(path: InputPath, limits: ReadLimits) -> Reading:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     """``Annotations/<image>.xml``, or ``comp3_det_test_<class>.txt``."""
     names = image_names(annotations, DIGITS, options)
+    labels = class_names(annotations, options)
     if side is Side.DETECTIONS:
-        return write_class_files(annotations, "comp3_det_test_", names)
-    labels = [label or UNNAMED for label in annotations.labels]
+        return write_class_files(annotations, "comp3_det_test_", names, labels)
     starts = annotations.frame_starts.tolist()
     return {
         f"{_ANNOTATIONS}/{name}.xml": _xml(annotations, labels, name, rows, size)

@@ -40,6 +40,7 @@ from vidscore_evaluators.formats._files import (
     read_bytes,
     read_head,
     require_folder,
+    text_files,
     visible_entries,
 )
 from vidscore_evaluators.formats._format import (
@@ -49,6 +50,7 @@ from vidscore_evaluators.formats._format import (
     WriteOptions,
     Writer,
     file_name,
+    refuse_values,
     unnamed_remarks,
 )
 from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames
@@ -187,8 +189,7 @@ def _folders(path: InputPath) -> list[InputPath]:
 
 
 def _text_files(folder: InputPath) -> list[InputPath]:
-    entries = visible_entries(folder)
-    return [file for file in entries if file.suffix == ".txt" and file.name != CLASSES_FILE]
+    return [file for file in text_files(folder) if file.name != CLASSES_FILE]
 
 
 def _class_names(path: InputPath, limits: ReadLimits) -> tuple[str, ...]:
@@ -315,6 +316,9 @@ def _image_names(annotations: Annotations, options: WriteOptions) -> list[str]:
     frames = frame_keys(annotations)
     if all(frame in known for frame in frames):
         return [known[frame] for frame in frames]
+    if any(key.sequence == CLASSES_FILE for key, _ in frames):
+        expected = "another name of a sequence, since the names of classes are there"
+        raise InputError([Fault(repr(CLASSES_FILE), expected, field="sequence")])
     return [f"{file_name(key.sequence, 'sequence')}/{number:06d}" for key, number in frames]
 
 
@@ -326,6 +330,9 @@ def _lines(
     x1, y1, x2, y2 = annotations.coordinates.T
     classes = images.of_labels(annotations)[annotations.label_indices].tolist()
     parts = [(x1 + x2) / 2 / width, (y1 + y2) / 2 / height, (x2 - x1) / width, (y2 - y1) / height]
+    for name, part in zip(COLUMNS[1:-1], parts, strict=True):
+        expected = f"a part of the image, {-GREATEST_PART:g} to {GREATEST_PART:g}"
+        refuse_values(np.abs(part) > GREATEST_PART, part, name, expected)
     columns = [np.asarray(part).tolist() for part in parts]
     if side is Side.DETECTIONS:
         columns.append(annotations.confidences.tolist())

@@ -355,3 +355,67 @@ def test_kitti_files_are_recognised_where_classes_are_numbers(tmp_path: Path, si
     path = save(convert(source_of(boxes), "kitti-tracking", side), tmp_path / "kitti")
     source = read_source(path, side)
     assert (source.format, source.annotations.labels) == ("kitti-tracking", ("7",))
+
+
+@pytest.mark.parametrize("side", Side)
+@pytest.mark.parametrize("name", ["pascal-voc", "dota"])
+def test_objects_without_a_class_do_not_join_a_class_called_object(name: str, side: Side) -> None:
+    """They are written as of the class object, so that two classes would become one, unsaid."""
+    arity = min(FORMATS[name].writer.capacity[side].arities)
+    things = [Thing(tuple(range(arity)), label) for label in ("", "object")]
+    both = make_annotations({STREET: {1: things}}, arity=arity)
+    with pytest.raises(InputError, match=r"objects without a class beside the class 'object'"):
+        convert(source_of(both), name, side)
+    alone = make_annotations({STREET: {1: things[:1]}}, arity=arity)
+    assert convert(source_of(alone), name, side).files
+    with pytest.raises(InputError, match=r"objects without a class beside the class 'object'"):
+        convert(source_of(alone), name, side, truth=source_of(both))
+
+
+@pytest.mark.parametrize(
+    ("name", "sequence"),
+    [
+        ("dota", "Task1_x"),
+        ("kitti-tracking", "evaluate_tracking.seqmap"),
+        ("yolo-text", "classes.txt"),
+    ],
+)
+def test_a_sequence_called_as_another_file_of_the_format_is_refused(
+    name: str, sequence: str
+) -> None:
+    """DOTA's results, KITTI's lengths and YOLO's names of classes are there."""
+    truth = make_annotations({("", sequence): {1: [Thing((1, 2, 8, 9), "car")]}}, arity=BOX)
+    with pytest.raises(InputError) as raised:
+        convert(source_of(truth), name, Side.TRUTH, image_size=SIZE)
+    assert [fault.field for fault in raised.value.faults] == ["sequence"]
+
+
+@pytest.mark.parametrize("sequence", ["a.txt", "a.xml", "gt.txt"])
+@pytest.mark.parametrize("name", ["yolo-text", "motchallenge"])
+def test_a_folder_called_as_a_file_is_a_sequence(tmp_path: Path, name: str, sequence: str) -> None:
+    things = [Thing((256.0, 128.0, 512.0, 256.0), "pedestrian")]
+    truth = make_annotations({("", sequence): {1: things}}, arity=BOX)
+    conversion = convert(source_of(truth), name, Side.TRUTH, image_size=SIZE)
+    path = save(conversion, tmp_path / "written")
+    source = read_source(path, Side.TRUTH, image_size=SIZE)
+    assert (source.format, source.annotations.sequences) == (name, (SequenceKey("", sequence),))
+
+
+@pytest.mark.parametrize(
+    "name", ["coco-json", "motchallenge", "visdrone-det", "visdrone-mot", "yolo-text"]
+)
+@pytest.mark.parametrize("side", Side)
+def test_a_box_that_is_wider_than_readers_take_is_refused(name: str, side: Side) -> None:
+    """A width is at most 1e9 pixels there, or 1,000 images; corners may be 2e9 apart."""
+    wide = make_annotations({STREET: {1: [Thing((-1e9, 1, 1e9, 9), "pedestrian")]}}, arity=BOX)
+    with pytest.raises(InputError, match=r"width: found (2000000000\.0|1953125\.0), expected"):
+        convert(source_of(wide), name, side, image_size=SIZE)
+
+
+@pytest.mark.parametrize("name", ["generic-csv", "parquet", "arrow"])
+def test_more_columns_than_a_reader_takes_are_refused(name: str) -> None:
+    """JSON lines give each object 64 numbers; the rest of the columns are another ten."""
+    columns = {f"n{number}": 1.0 for number in range(60)}
+    found = make_annotations({STREET: {1: [Thing((1, 2, 8, 9), "car", columns=columns)]}})
+    with pytest.raises(InputError, match=r"found 7[01] columns, expected at most 64 columns"):
+        convert(source_of(found), name, Side.DETECTIONS)

@@ -17,7 +17,12 @@ from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.formats._files import read_bytes
 from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.formats.video import VideoSize, measure_images, measure_video
-from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, spec_from_dict
+from vidscore_evaluators.specification import (
+    BenchmarkSpec,
+    EvaluatorSpec,
+    read_ranges,
+    spec_from_dict,
+)
 
 MAXIMUM_BYTES = 16 << 20
 
@@ -203,8 +208,25 @@ def _measured(entry: object, index: int, manifest: Path, faults: list[Fault]) ->
         found = f"{size.frame_count} frames in {entry[named[0]]}"
         expected = f"frame_count = {claimed}, or none"
         faults.append(Fault(found, expected, source=str(manifest), field=place))
+    else:
+        faults.extend(_beyond(rest, size.frame_count, f"sequences[{index}]", str(manifest)))
     measured = {"image_width": size.width, "image_height": size.height}
     return measured | rest | {"frame_count": size.frame_count}
+
+
+def _beyond(entry: Mapping[str, Any], frame_count: int, place: str, source: str) -> Iterator[Fault]:
+    """A fault for each list of frames that goes beyond a video; what is no list is passed over."""
+    first = entry.get("first_frame", 0)
+    for key in ("frames", "dont_care_frames"):
+        try:
+            ranges = read_ranges(entry.get(key, [])).ranges
+            low, high = ranges[0][0], ranges[-1][1]
+            if low < first or high >= first + frame_count:
+                found = f"frames {low} to {high}"
+                expected = f"frames {first} to {first + frame_count - 1}, as there are in the video"
+                yield Fault(found, expected, source=source, field=f"{place}.{key}")
+        except (IndexError, TypeError, ValueError):
+            continue
 
 
 def _located(entry: object, manifest: Path) -> object:

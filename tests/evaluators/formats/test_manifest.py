@@ -96,6 +96,21 @@ def test_a_video_that_contradicts_the_manifest_is_refused(
     assert fault.field.startswith("sequences[0].")
 
 
+@pytest.mark.parametrize("key", ["frames", "dont_care_frames"])
+@pytest.mark.usefixtures("sized")
+def test_frames_beyond_a_video_are_refused(tmp_path: Path, key: str) -> None:
+    """A video of 25 frames from 1 on has those from 1 to 25."""
+    lines = '[[sequences]]\nname = "a"\nvideo = "a.mp4"\nfirst_frame = 1\n'
+    read_manifest(write(tmp_path, f"{lines}{key} = [[1, 25]]\n"))
+    for wrong, found in (("[[2, 26]]", "frames 2 to 26"), ("[0, 5]", "frames 0 to 5")):
+        path = write(tmp_path, f"{lines}{key} = {wrong}\n")
+        with pytest.raises(SpecificationError) as caught:
+            read_manifest(path)
+        (fault,) = caught.value.faults
+        assert (fault.source, fault.field) == (str(path), f"sequences[0].{key}")
+        assert (fault.found, fault.expected) == (found, "frames 1 to 25, as there are in the video")
+
+
 def test_all_faults_of_keys_and_videos_are_listed(tmp_path: Path) -> None:
     text = 'titel = "x"\n[[sequences]]\nname = "a"\nvideo = "missing.mp4"\nframe_cont = 3\n'
     with pytest.raises(SpecificationError) as caught:

@@ -201,7 +201,8 @@ def guess_file(head: bytes) -> str | Unknown:
 def _guess_rows(line: str) -> str | Unknown:
     values, words = line.split(","), line.split()
     if len(values) > 1 and all(map(_like_number, values)):
-        is_mot = len(values) in _MOT_COLUMNS and parse_integer(values[0]) is not None
+        whole = parse_integer(values[0]) is not None or parse_number(values[0]) is None  # nan
+        is_mot = len(values) in _MOT_COLUMNS and whole
         return mot.NAME if is_mot else generic.NAME
     if len(words) > 1 and "," not in line and ";" not in line:
         found = _guess_words(words)

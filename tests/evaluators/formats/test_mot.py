@@ -16,7 +16,8 @@ from tests.evaluators.formats.helpers import (
 )
 
 from vidscore_evaluators.annotations import ObjectFlag, Side
-from vidscore_evaluators.formats import detect_format, read_pair
+from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats import detect_format, read_pair, read_source
 
 MOT17 = """\
 1,1,912,484,97,109,1,1,0.86
@@ -180,3 +181,13 @@ def test_ten_columns_with_classes_are_never_pedestrians(
     assert detect_format(path).name == ("motchallenge" if read else "visdrone-mot")
     faults = validate_file(path, side=side, format_name="motchallenge")
     assert ["VisDrone" in str(fault) for fault in faults] == ([] if read else [True])
+
+
+@pytest.mark.parametrize("frame", ["nan", "", "inf"])
+def test_rows_whose_first_frame_is_no_number_are_of_this_format(tmp_path: Path, frame: str) -> None:
+    """They were told to be CSV without a header, and their folder to be of no format."""
+    row = f"{frame},1,1,2,9,9,0.5,-1,-1,-1\n"
+    path = write(tmp_path / "found" / "s.txt", row + "2" + row.removeprefix(frame))
+    for given in (path, path.parent):
+        with pytest.raises(InputError, match=r"s\.txt, line 1, column frame: found"):
+            read_source(given, Side.DETECTIONS)

@@ -12,6 +12,7 @@ import click
 from click.core import ParameterSource
 from msgspec import Struct
 
+from vidscore_cli.input_paths import refuse_input
 from vidscore_cli.inputs import InputChoice
 from vidscore_cli.options import Decorator, together
 from vidscore_cli.output import STDOUT, counted, say, write_atomically
@@ -82,6 +83,11 @@ class ArchiveChoice(Struct, frozen=True):
             raise click.UsageError("--tally and --dask exclude each other")
         if self.run_folder is not None and isinstance(data_path(self.run_folder), RemotePath):
             raise click.UsageError(f"--run-folder {self.run_folder}: expected a folder on a disk")
+        if self.run_folder is not None:
+            # What is kept in a folder of inputs would be read as one.
+            there = Path(self.run_folder).absolute()
+            there = next(place for place in (there, *there.parents) if place.exists())
+            refuse_input(str(there), "--run-folder")
         if self.dask is None:
             _refuse_typed({"shards": "--shards", "run_folder": "--run-folder"}, "needs --dask")
         if self.tally is not None:

@@ -21,6 +21,7 @@ COMMANDS = {
     "tally": "score f1 --truth t.csv --detections d.csv --tally d.csv",
     "one of a pattern": "score f1 --truth t.csv --detections runs/*.csv --output runs/c.csv",
     "in a folder": "score f1 --truth folder --detections d.csv --output folder/t.csv",
+    "run folder": "score f1 --truth folder --detections d.csv --dask local --run-folder folder/a/b",
     "outcomes": "outcomes f1 --truth t.csv --detections d.csv --output d.csv",
     "compare": "compare f1 --truth t.csv a=d.csv runs/c.csv --output d.csv",
     "merge": "merge 1.tally 2.tally --output 1.tally",

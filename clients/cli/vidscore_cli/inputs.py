@@ -228,6 +228,27 @@ def typed_operating_point() -> Iterator[None]:
         raise click.UsageError("\n".join(lines)) from None
 
 
+def check_outcomes(evaluators: Sequence[Evaluator[Any]], *, typed: bool) -> None:
+    """Refuse evaluators that have no outcomes.
+
+    Args:
+        evaluators: The evaluators.
+        typed: Whether they were named on the command line, and not by a manifest.
+
+    Raises:
+        ParameterError: If a manifest names some.
+        click.UsageError: If some were typed.
+    """
+    from vidscore_evaluators.scoring import check_outcomes_offered
+
+    try:
+        check_outcomes_offered(evaluators)
+    except ParameterError as error:
+        if not typed:
+            raise
+        raise click.UsageError("\n".join(fault.description for fault in error.faults)) from None
+
+
 def doubts(part: Selected) -> Iterator[ReportWarning]:
     """Warnings about both sides: those of reading them, and those for the evaluators' needs."""
     from vidscore_evaluators.plausibility.inputs import warnings_of_pair

@@ -32,6 +32,16 @@ def test_a_point_that_an_evaluator_cannot_be_looked_at_is_wrong_usage(
     assert sorted(path.name for path in folder.iterdir()) == ["d.csv", "t.csv"]
 
 
+@pytest.mark.parametrize("command", [("outcomes",), ("render", "--output", "out")])
+def test_an_evaluator_without_outcomes_is_wrong_usage_where_it_was_typed(
+    command: tuple[str, ...], folder: Path
+) -> None:
+    result = run(command[0], "ospa2", *FILES, *command[1:])
+    assert (result.exit_code, "ospa2, expected an evaluator that" in result.stderr) == (2, True)
+    (folder / "m.toml").write_text('[[evaluators]]\nname = "ospa2"\n')
+    assert run(command[0], "--manifest", "m.toml", *FILES, *command[1:]).exit_code == 1
+
+
 def test_a_measure_that_is_no_dissimilarity_is_wrong_usage() -> None:
     result = run("trust", "consistency", "f1", "--measure", "f2")
     assert result.exit_code == 2

@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Literal
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     FileOptions,
+    check_outcomes,
     create_evaluators,
     doubts,
     read_data,
@@ -70,14 +71,13 @@ def outcomes(**choices: Any) -> None:
     standard output.
     """
     from vidscore_evaluators.outcome_table import OperatingPoint
-    from vidscore_evaluators.scoring import check_outcomes_offered
 
     typed = Tracing(**choices)
     check_outcome_output(typed.output)
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
-    check_outcomes_offered(evaluators)
+    check_outcomes(evaluators, typed=bool(typed.evaluators))
     at = OperatingPoint(typed.at_threshold, typed.at_confidence)
     with ProgressBar() as bar:
         bar.stage("reading")

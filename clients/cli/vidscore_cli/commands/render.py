@@ -15,6 +15,7 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.input_paths import InputPath, refuse_input
 from vidscore_cli.inputs import (
     FileOptions,
+    check_outcomes,
     create_evaluators,
     doubts,
     read_data,
@@ -193,7 +194,7 @@ def render(**choices: Any) -> None:
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)
-    evaluator = _drawn_evaluator(evaluators, typed.outcomes_of)
+    evaluator = _drawn_evaluator(evaluators, typed.outcomes_of, typed=bool(typed.evaluators))
     with ProgressBar() as bar:
         bar.stage("reading")
         pair = read_data(typed.choice(typed.detections, typed.on_error), specification)
@@ -232,15 +233,16 @@ def _check_output(typed: Rendering) -> None:
         raise click.BadParameter(f"{path} is there, expected a new folder", param_hint=hint)
 
 
-def _drawn_evaluator(evaluators: Sequence[Evaluator[Any]], name: str | None) -> Evaluator[Any]:
+def _drawn_evaluator(
+    evaluators: Sequence[Evaluator[Any]], name: str | None, *, typed: bool
+) -> Evaluator[Any]:
     """The evaluator whose outcomes are drawn.
 
     Raises:
-        click.BadParameter: If the one that was typed is none of them.
-        ParameterError: If it has no outcomes, or none has; it names those that have.
+        click.UsageError: If the one that was typed is none of them, or has no outcomes.
+        ParameterError: If none that a manifest names has; it says which ones have.
     """
     from vidscore_evaluators.names import name_advice
-    from vidscore_evaluators.scoring import check_outcomes_offered
 
     if name is not None:
         named = [one for one in evaluators if one.name == name]
@@ -249,11 +251,11 @@ def _drawn_evaluator(evaluators: Sequence[Evaluator[Any]], name: str | None) -> 
             raise click.BadParameter(
                 f"{name!r} does not score; {advice}", param_hint="--outcomes-of"
             )
-        check_outcomes_offered(named)
+        check_outcomes(named, typed=True)
         return named[0]
     offering = [one for one in evaluators if one.has_outcomes]
     if not offering:
-        check_outcomes_offered(evaluators)
+        check_outcomes(evaluators, typed=typed)
     return offering[0]
 
 

@@ -15,6 +15,7 @@ from vidscore_cli.output import counted, say
 from vidscore_cli.records import short_names, time_text
 from vidscore_cli.remote import to_reports
 from vidscore_cli.reporting import Presentation, write_reports
+from vidscore_cli.waiting import Breaks
 from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
@@ -182,8 +183,10 @@ def wait_for_score(client: Client, submission: Submission, bar: ProgressBar) -> 
 
     bar.stage("waiting")
     said: set[str] = set()
+    breaks = Breaks(bar.say)
 
     def show(update: SubmissionUpdate) -> None:
+        breaks.over()
         present = update.submission
         bar.stage(present.state.replace("_", " "))
         waits_for = submission_waits_for(present)
@@ -191,7 +194,7 @@ def wait_for_score(client: Client, submission: Submission, bar: ProgressBar) -> 
             said.add(waits_for)
             bar.say(f"{short_names(present.name)} waits for {waits_for}")
 
-    ended = client.submissions.wait(submission.name, on_change=show)
+    ended = client.submissions.wait(submission.name, on_change=show, retry=breaks.retry())
     refuse_unscored(ended)
     return ended
 

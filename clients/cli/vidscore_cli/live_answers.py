@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 import click
@@ -20,11 +21,12 @@ from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_async_client, open_client
 from vidscore_cli.reporting import Presentation, View
 from vidscore_cli.session import ExitCode
+from vidscore_cli.waiting import Breaks
 from vidscore_evaluators.formats.json_lines import LineReader
 
 if TYPE_CHECKING:
     from vidscore_cli.sites import ServerChoice
-    from vidscore_client import Client, LiveOutcome
+    from vidscore_client import Client, LiveFrame, LiveOutcome
     from vidscore_client.aio import AsyncClient
 
 FINISH_TIMEOUT_S = 10.0
@@ -152,16 +154,23 @@ async def _answer(typed: LiveAnswering, submission: str, exchange: Exchange) -> 
 async def _answer_over(
     client: AsyncClient, typed: LiveAnswering, submission: str, exchange: Exchange
 ) -> LiveOutcome:
+    breaks = Breaks(partial(say, err=True))
     reading = asyncio.ensure_future(exchange.read_answers())
+
+    async def on_frame(frame: LiveFrame) -> None:
+        breaks.over()
+        await exchange.on_frame(frame)
+
     try:
         if typed.await_ready:
             await exchange.until_ready(reading)
         answering = client.answer_live(
             typed.benchmark,
-            exchange.on_frame,
+            on_frame,
             submission,
             title=typed.title,
             on_stored=exchange.on_stored,
+            retry=breaks.retry(),
         )
         return await exchange.while_answered(reading, answering)
     finally:

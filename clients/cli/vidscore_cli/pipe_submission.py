@@ -24,7 +24,7 @@ from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_client, to_frames, to_reports
 from vidscore_cli.reporting import Presentation, View
-from vidscore_cli.waiting import told_while_waiting
+from vidscore_cli.waiting import seal, told_while_waiting
 
 if TYPE_CHECKING:
     from vidscore_cli.sites import ServerChoice
@@ -116,7 +116,7 @@ def _sealed(
         say(f"{name}: {counted(opened.next_offset, 'frame')} durable before", err=True)
         try:
             _send(client, typed, lines.blocks(stream), opened, clock)
-            return opened.seal()
+            return seal(client, opened, partial(say, err=True))
         except (KeyboardInterrupt, BadLineError, VidscoreError) as error:
             if not isinstance(error, VidscoreError):  # after one, nothing can be delivered
                 _say_waiting(opened)

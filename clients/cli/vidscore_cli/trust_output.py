@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from vidscore_cli.options import Decorator, format_option, number_option, output_option, together
 from vidscore_cli.output import deliver_table, indented
 from vidscore_cli.progress import ProgressBar
+from vidscore_cli.waiting import Breaks
 from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
@@ -66,8 +66,14 @@ def outcome_of(analysis: TrustAnalysis, bar: ProgressBar) -> Document:
     """Wait for an analysis, and show how far it is."""
     from vidscore_client import VidscoreError
 
+    breaks = Breaks(bar.say)
+
+    def show(progress: TrustProgress) -> None:
+        breaks.over()
+        show_progress(bar, progress)
+
     try:
-        return analysis.wait(on_progress=partial(show_progress, bar))
+        return analysis.wait(on_progress=show, retry=breaks.retry())
     except KeyboardInterrupt:
         with suppress(VidscoreError):
             analysis.cancel()

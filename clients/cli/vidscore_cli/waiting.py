@@ -1,4 +1,4 @@
-"""What a stream into a submission waits for, where that takes long."""
+"""What is said of a server that is away, where waiting for it takes long."""
 
 from __future__ import annotations
 
@@ -11,12 +11,67 @@ from typing import TYPE_CHECKING
 from vidscore_cli.output import counted
 
 if TYPE_CHECKING:
-    from vidscore_client import SubmissionStream
+    from vidscore_client import Client, Retry, Submission, SubmissionStream, VidscoreError
 
 TELL_S = 5.0
 """After which it is said that the server is waited for, which may be away or have no room."""
 
+APART_S = 60.0
+"""Between two breaks after which the server has answered, for tries are closer."""
+
 LOOK_S = 0.5
+
+
+class Breaks:
+    """Says, once for each reason, that something waits for a server that is away.
+
+    Args:
+        tell: Called with a sentence.
+        clock: Seconds since some moment.
+    """
+
+    def __init__(
+        self, tell: Callable[[str], object], clock: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._tell, self._clock = tell, clock
+        self._told: set[str] = set()
+        self._first_s: float | None = None
+        self._last_s = 0.0
+
+    def retry(self) -> Retry:
+        """What the SDK does after a break, and that it says so."""
+        from vidscore_client import Retry
+
+        return Retry(on_break=self.broke)
+
+    def broke(self, error: VidscoreError) -> None:
+        """Note a break."""
+        now_s = self._clock()
+        if self._first_s is None or now_s - self._last_s > APART_S:
+            self._first_s = now_s
+            self._told.clear()
+        self._last_s = now_s
+        if now_s - self._first_s >= TELL_S and error.message not in self._told:
+            self._told.add(error.message)
+            self._tell(f"waiting for the server: {error.message}")
+
+    def over(self) -> None:
+        """Note that the server has answered."""
+        self._first_s = None
+        if self._told:
+            self._told.clear()
+            self._tell("the server answers again")
+
+
+def seal(client: Client, stream: SubmissionStream, tell: Callable[[str], object]) -> Submission:
+    """Seal the submission of a stream that has sent everything; a server that is away is told.
+
+    Raises:
+        VidscoreError: As `SubmissionStream.seal`.
+    """
+    stream.flush()
+    stream.close()
+    return client.submissions.seal(stream.submission, retry=Breaks(tell).retry())
 
 
 @contextmanager

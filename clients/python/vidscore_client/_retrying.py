@@ -5,7 +5,13 @@ from __future__ import annotations
 import random
 from collections.abc import Callable
 
-from vidscore_client.errors import DeadlineError, InternalError, UnavailableError, VidscoreError
+from vidscore_client.errors import (
+    CallbackError,
+    DeadlineError,
+    InternalError,
+    UnavailableError,
+    VidscoreError,
+)
 from vidscore_client.hosting import SubmissionUpdate
 from vidscore_client.settings import Retry
 from vidscore_protos.v1 import submission_service_pb2
@@ -57,6 +63,7 @@ class Retrying:
 
         Raises:
             VidscoreError: `error`, where another try makes no sense or takes too long.
+            CallbackError: If `Retry.on_break` raises.
         """
         if not is_break(error):
             raise error
@@ -69,7 +76,16 @@ class Retrying:
             if (left_s <= 0 and self._breaks) or wanted_s > left_s:
                 raise error
         self._breaks += 1
+        self._call_back(error)
         return max(wanted_s, self._own_delay_s())
+
+    def _call_back(self, error: VidscoreError) -> None:
+        if self._retry.on_break is not None:
+            try:
+                self._retry.on_break(error)
+            except Exception as failure:
+                text = f"on_break raised {type(failure).__name__}: {failure}"
+                raise CallbackError(text) from failure
 
     def _own_delay_s(self) -> float:
         if self._breaks == 1:

@@ -8,7 +8,7 @@ from os import PathLike
 from typing import Literal
 
 from vidscore_client._values import check_count, check_number, shown
-from vidscore_client.errors import InputError
+from vidscore_client.errors import InputError, VidscoreError
 from vidscore_client.reports import LiveReport
 
 Policy = Literal["block", "raise"]
@@ -169,11 +169,14 @@ class Retry:
         maximum_s: Most seconds between two tries.
         give_up_after_s: Seconds without any progress after which the last error is raised; None
             for never.
+        on_break: Called with what failed, before it is tried again, by what waits for that; it
+            should return soon.
     """
 
     initial_s: float = 0.2
     maximum_s: float = 10.0
     give_up_after_s: float | None = 600.0
+    on_break: Callable[[VidscoreError], object] | None = None
 
     def __post_init__(self) -> None:
         """Refuse times that are none."""

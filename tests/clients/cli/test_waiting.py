@@ -5,12 +5,16 @@ from __future__ import annotations
 from types import SimpleNamespace
 from typing import Any, cast
 
+import grpc
 import pytest
+from tests.clients.python.fake_submissions import refusing, taking_submissions, update
 from tests.support.waiting import eventually
 
 from vidscore_cli import waiting
-from vidscore_cli.waiting import told_while_waiting
-from vidscore_client import UnavailableError
+from vidscore_cli.hosted import wait_for_score
+from vidscore_cli.progress import ProgressBar
+from vidscore_cli.waiting import Breaks, seal, told_while_waiting
+from vidscore_client import UnavailableError, connect
 
 
 def test_each_reason_is_told_once_and_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -35,3 +39,57 @@ def test_each_reason_is_told_once_and_that_it_goes_on(monkeypatch: pytest.Monkey
         "waiting for the server, 1 frame not durable yet: nobody listens",
         "the server takes frames again",
     ]
+
+
+def test_breaks_are_told_where_they_last_each_reason_once_and_that_they_are_over() -> None:
+    said: list[str] = []
+    times_s = iter([0.0, 4.0, 5.0, 7.0, 9.0, 10.0])
+    breaks = Breaks(said.append, times_s.__next__)
+    away, refused = UnavailableError("nobody listens"), UnavailableError("refused")
+    for error in (away, away, away, away, refused):
+        breaks.broke(error)
+    breaks.over()
+    breaks.broke(away)
+    breaks.over()
+    assert said == [
+        "waiting for the server: nobody listens",
+        "waiting for the server: refused",
+        "the server answers again",
+    ]
+
+
+def test_a_break_long_after_the_last_one_is_not_its_continuation() -> None:
+    said: list[str] = []
+    times_s = iter([0.0, 100.0, 104.0])
+    breaks = Breaks(said.append, times_s.__next__)
+    for _ in range(3):
+        breaks.broke(UnavailableError("nobody listens"))
+    assert said == []
+
+
+def test_a_server_that_is_away_while_a_score_is_waited_for_is_told(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(waiting, "TELL_S", 0.0)
+    with taking_submissions() as fake, connect(fake.target) as client, ProgressBar() as bar:
+        fake.watch_script = [[update("SEALED", 8), None], [update("SCORED", 9)]]
+        stream = client.submit("streets", "run")
+        with stream:
+            ended = wait_for_score(client, client.submissions.get(stream.submission), bar)
+    assert ended.state == "scored"
+    assert capsys.readouterr().err.splitlines() == [
+        "waiting for the server: Socket closed",
+        "the server answers again",
+    ]
+
+
+def test_a_server_that_is_away_while_a_submission_is_sealed_is_told(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(waiting, "TELL_S", 0.0)
+    said: list[str] = []
+    with taking_submissions() as fake, connect(fake.target) as client:
+        fake.faults.sealing = [refusing(grpc.StatusCode.UNAVAILABLE)]
+        with client.submit("streets", "run") as stream:
+            assert seal(client, stream, said.append).state == "sealed"
+    assert said == ["waiting for the server: broken"]

@@ -157,6 +157,17 @@ def frames_of(batch: annotations_pb2.AnnotationBatch) -> list[Frame]:
     ]
 
 
+def update(state: str, revision: int) -> submission_service_pb2.WatchSubmissionResponse:
+    """What a watcher is told."""
+    return submission_service_pb2.WatchSubmissionResponse(
+        submission=submission_service_pb2.Submission(
+            name=NAME,
+            state=f"SUBMISSION_STATE_{state}",
+            revision=revision,
+        )
+    )
+
+
 def happen(
     faults: list[Fault | None], append: submission_service_pb2.AppendRequest, context: Any
 ) -> None:

@@ -9,6 +9,7 @@ from tests.clients.python.streaming import frames
 
 from vidscore_client import (
     Batching,
+    CallbackError,
     ConflictError,
     Delivery,
     InputError,
@@ -17,6 +18,7 @@ from vidscore_client import (
     Retry,
     SupersededError,
     UnavailableError,
+    VidscoreError,
 )
 from vidscore_client._append_state import AppendState, Sent
 from vidscore_client._retrying import Retrying, ended_early, is_break
@@ -175,6 +177,24 @@ def test_a_wait_beyond_the_retry_limit_is_not_begun() -> None:
     assert retrying.delay_s(busy, 0.0) == 60.0
     with pytest.raises(UnavailableError):
         retrying.delay_s(busy, 60.0)
+
+
+def test_each_break_that_is_tried_again_is_told() -> None:
+    told: list[VidscoreError] = []
+    retrying = Retrying(Retry(give_up_after_s=100.0, on_break=told.append))
+    refused = ConflictError("no", code="ALREADY_EXISTS")
+    retrying.delay_s(BROKEN, 0.0)
+    retrying.delay_s(BROKEN, 1.0)
+    for now_s, error in ((2.0, refused), (101.0, BROKEN)):
+        with pytest.raises(type(error)):
+            retrying.delay_s(error, now_s)
+    assert told == [BROKEN, BROKEN]
+
+
+def test_an_on_break_that_raises_ends_the_tries() -> None:
+    retrying = Retrying(Retry(on_break=lambda _: 1 / 0))
+    with pytest.raises(CallbackError, match="on_break raised ZeroDivisionError"):
+        retrying.delay_s(BROKEN, 0.0)
 
 
 def test_retries_may_have_no_end() -> None:

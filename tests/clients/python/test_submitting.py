@@ -15,7 +15,12 @@ from typing import Any
 import grpc
 import pytest
 from tests.clients.python.fake_server import WAIT_S
-from tests.clients.python.fake_submissions import NAME, FakeSubmissions, lose_the_connection
+from tests.clients.python.fake_submissions import (
+    NAME,
+    FakeSubmissions,
+    lose_the_connection,
+    update,
+)
 from tests.clients.python.streaming import BOX, frames, stream_threads
 from tests.clients.python.submitting import ONE_BY_ONE, QUICK, Submitting, numbers_of, send
 from tests.support.waiting import eventually
@@ -298,17 +303,6 @@ def test_a_submission_with_another_number_of_frames_is_not_sealed(
             stream.seal(expected_frame_count=4)
     assert caught.value.reason == "FRAME_COUNT_DIFFERS"
     assert fake.state == submission_service_pb2.SUBMISSION_STATE_OPEN
-
-
-def update(state: str, revision: int) -> submission_service_pb2.WatchSubmissionResponse:
-    """What a watcher is told."""
-    return submission_service_pb2.WatchSubmissionResponse(
-        submission=submission_service_pb2.Submission(
-            name=NAME,
-            state=f"SUBMISSION_STATE_{state}",
-            revision=revision,
-        )
-    )
 
 
 def test_waiting_goes_on_after_a_break_from_the_revision_that_is_known(

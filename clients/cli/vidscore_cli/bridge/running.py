@@ -7,6 +7,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from functools import partial
 from typing import TYPE_CHECKING, Literal
 
 from msgspec import Struct
@@ -18,7 +19,7 @@ from vidscore_cli.failures import ServerUnreachableError
 from vidscore_cli.output import counted, say
 from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_client
-from vidscore_cli.waiting import told_while_waiting
+from vidscore_cli.waiting import Breaks, told_while_waiting
 from vidscore_evaluators.feeds import schema_of_name
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def run_bridge(typed: BridgeChoices) -> None:
         if bridge.gap:
             raise LostFramesError(f"{name} is not sealed: {counted(bridge.gap, 'message')} lost")
         if ended:
-            client.submissions.seal(bridge.submission)
+            client.submissions.seal(bridge.submission, retry=Breaks(partial(say, err=True)).retry())
             say(f"{name} is sealed: {counted(bridge.frames, 'frame')}", err=True)
         else:
             say(f"{name} is not sealed; vidscore submission seal {name} ends it", err=True)

@@ -38,6 +38,7 @@ from vidscore_cli.records import Record, short_names, within, write_record, writ
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.reporting import show_source_warnings
 from vidscore_cli.sites import ServerChoice
+from vidscore_cli.waiting import Breaks
 from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:
@@ -278,10 +279,13 @@ def rescore(**choices: Any) -> None:
         rescoring = client.benchmarks.rescore(typed.benchmark, names, comment=typed.comment)
         bar.stage("scoring")
 
+        breaks = Breaks(bar.say)
+
         def show_progress(progress: RescoreProgress) -> None:
+            breaks.over()
             bar.advance(progress.submissions_done, progress.submissions_in_all)
 
-        differences = rescoring.wait(on_progress=show_progress)
+        differences = rescoring.wait(on_progress=show_progress, retry=breaks.retry())
     lines = [asdict(difference) for difference in differences]
     write_records(
         lines, DIFFERENCE_COLUMNS, typed.format_, typed.output, empty="no score has changed"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict
+from functools import partial
 from typing import TYPE_CHECKING
 
 import click
@@ -37,6 +38,7 @@ from vidscore_cli.remote import open_client, to_outcomes, to_reports
 from vidscore_cli.reporting import Presentation, View
 from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
+from vidscore_cli.waiting import Breaks
 from vidscore_cli.windows import alarm_of, alert_options
 
 if TYPE_CHECKING:
@@ -213,13 +215,16 @@ def watch(
     The exit code is 5 if it fails or is cancelled, and 6 if a score that was shown has dropped from
     the baseline by more than an --alert allows.
     """
-    last = None
+    last, breaks = None, Breaks(partial(say, err=True))
     with open_client(server) as client:
         watched = client.submissions.get(submission)
         described = described_evaluators(client, client.benchmarks.get(watched.benchmark))
         ranking = {entry.name: entry.ranking for entry in described}
         with alarm_of(alert, baseline, alert_url, described) as alarm:
-            for update in client.submissions.watch(submission, window_frames=window or 0):
+            for update in client.submissions.watch(
+                submission, window_frames=window or 0, retry=breaks.retry()
+            ):
+                breaks.over()
                 last = update.submission
                 reports = to_reports(score.report for score in update.scores)
                 parts = [summary(last), *_ranking_scores(reports, ranking)]
@@ -247,7 +252,8 @@ def watch(
 def seal(server: ServerChoice, submission: str, expected_frames: int | None) -> None:
     """Take no more frames; the submission is scored then."""
     with open_client(server) as client:
-        sealed = client.submissions.seal(submission, expected_frames)
+        retry = Breaks(partial(say, err=True)).retry()
+        sealed = client.submissions.seal(submission, expected_frames, retry=retry)
     say(summary(sealed))
 
 

@@ -43,7 +43,7 @@ from vidscore_cli.records import short_names, within
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.reporting import Presentation, View, refuse_count, show_source_warnings
 from vidscore_cli.sites import ServerChoice
-from vidscore_cli.waiting import told_while_waiting
+from vidscore_cli.waiting import seal, told_while_waiting
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.remote_files import data_path
 
@@ -337,7 +337,7 @@ def _upload(
         with stream, told_while_waiting(stream, bar.say):
             stream.send_batch(to_frames(detections))
             if typed.seal:
-                return stream.seal()
+                return seal(client, stream, bar.say)
             stream.flush()
     except _refusals() as error:
         error.add_note(_what_is_left(client, name, stream_name, error, whole=typed.seal))

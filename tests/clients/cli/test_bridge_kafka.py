@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from concurrent.futures import Future
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
@@ -9,7 +10,7 @@ from urllib.parse import urlsplit
 
 import click
 import pytest
-from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException
+from confluent_kafka import OFFSET_BEGINNING, KafkaError, KafkaException, Uuid
 
 from vidscore_cli.bridge.access import BrokerAccess, Secret
 from vidscore_cli.bridge.kafka import MOST_PARTITIONS, KafkaSource
@@ -76,8 +77,26 @@ class Consumer:
         self.committed = {entry.partition: entry.offset for entry in offsets}
 
 
-def source(consumer: Consumer, url: str = "kafka://host/found", **more: Any) -> KafkaSource:
-    return KafkaSource(BrokerAccess(urlsplit(url), **more), "bridge", consumer)
+class Admin:
+    """Gives the topic an id; 0 as brokers do that have none."""
+
+    def __init__(self, topic_id: int = 0) -> None:
+        self._description = SimpleNamespace(topic_id=Uuid(0, topic_id))
+
+    def __call__(self, _configuration: dict[str, object]) -> Admin:
+        return self
+
+    def describe_topics(self, _topics: Any, *, request_timeout: float) -> dict[str, Future[Any]]:
+        assert request_timeout > 0
+        answer: Future[Any] = Future()
+        answer.set_result(self._description)
+        return {"found": answer}
+
+
+def source(
+    consumer: Consumer, url: str = "kafka://host/found", topic_id: int = 0, **more: Any
+) -> KafkaSource:
+    return KafkaSource(BrokerAccess(urlsplit(url), **more), "bridge", consumer, Admin(topic_id))
 
 
 def test_partitions_go_on_at_their_stored_offsets_and_new_ones_at_their_beginning() -> None:
@@ -100,6 +119,25 @@ def test_each_message_has_the_offsets_of_all_partitions_behind_it() -> None:
     ]
     opened.acknowledge(read[:2])
     assert consumer.committed == {0: 8, 1: 4}
+
+
+def test_a_topic_that_was_made_anew_is_refused_and_the_same_one_goes_on() -> None:
+    first = source(Consumer(1, [Given(0, 7, b"a")]), topic_id=1)
+    first.open({"0": 7})
+    [message] = first.read(0.0) or []
+    consumer = Consumer(1, [Given(0, 8, b"b")])
+    same = source(consumer, topic_id=1)
+    same.open(message.offset)  # type: ignore[arg-type]
+    assert [found.data for found in same.read(0.0) or []] == [b"b"]
+    same.acknowledge([message])
+    assert (consumer.assigned, consumer.committed) == ([(0, 8)], {0: 8})
+    untold = source(Consumer(1), topic_id=0)
+    untold.open(message.offset)  # type: ignore[arg-type]
+    assert untold.read(0.0) == []
+    anew = source(Consumer(1), topic_id=2)
+    anew.open(message.offset)  # type: ignore[arg-type]
+    with pytest.raises(click.ClickException, match="found was deleted and made anew"):
+        anew.read(0.0)
 
 
 def test_a_broker_that_is_away_is_waited_for_and_told(capsys: pytest.CaptureFixture[str]) -> None:

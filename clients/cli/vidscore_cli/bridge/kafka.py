@@ -20,8 +20,10 @@ try:
         Consumer,
         KafkaError,
         KafkaException,
+        TopicCollection,
         TopicPartition,
     )
+    from confluent_kafka.admin import AdminClient
 except ModuleNotFoundError:
     raise click.UsageError("kafka needs the extra kafka: pip install 'vidscore[kafka]'") from None
 
@@ -35,6 +37,9 @@ MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
 TOKEN_S = 300.0
 """After which a token is read anew, since another program may have renewed it."""
 
+TOPIC_ID = "topic_id"
+"""Which topic of its name was read, beside the offsets of its partitions."""
+
 _QUEUED_KIBIBYTES = 16_384
 _MOST_MESSAGE_BYTES = 1 << 20
 _LOOK_S = 2.0
@@ -45,16 +50,24 @@ class KafkaSource:
 
     Where to go on is what the server stores with the frames. That is told to the broker too, under
     the group of this bridge, for those who watch how far it is; the bridge never asks for it.
+    A topic that was deleted and made anew is another one, by the id that the broker gives it.
 
     Args:
         access: The broker, and a topic; ``?sasl=SCRAM-SHA-512`` says how a user is known.
         group: The name under which the broker is told how far the bridge is.
         consumer: What makes a consumer out of its configuration.
+        admin: What makes a client out of it that describes topics.
     """
 
     offset_type: ClassVar[type] = Mapping
 
-    def __init__(self, access: BrokerAccess, group: str, consumer: Any = Consumer) -> None:
+    def __init__(
+        self,
+        access: BrokerAccess,
+        group: str,
+        consumer: Any = Consumer,
+        admin: Any = AdminClient,
+    ) -> None:
         self.gap = 0
         self._topic = access.topic
         if not self._topic:
@@ -64,20 +77,25 @@ class KafkaSource:
         self._refused: str | None = None
         self._next: dict[str, int] = {}
         self._is_assigned = False
-        configuration = _configuration(access, group) | {"error_cb": self._on_error}
-        self._consumer: Any = consumer(configuration)
+        self._topic_id: str | None = None
+        self._configuration = _configuration(access, group) | {"error_cb": self._on_error}
+        self._consumer: Any = consumer(self._configuration)
+        self._admin = admin
 
-    def open(self, offset: Mapping[str, int] | None) -> None:
+    def open(self, offset: Mapping[str, Any] | None) -> None:
         """Go on behind the offsets of the partitions; those without one begin at their beginning.
 
         That is when the broker is there; until then there is nothing to read.
         """
-        self._next = dict(offset or {})
+        position = dict(offset or {})
+        self._topic_id = position.pop(TOPIC_ID, None)
+        self._next = position
 
     def _assign(self) -> bool:
         partitions = self._partitions()
         if partitions is None:
             return False
+        self._refuse_another_topic()
         self._consumer.assign(
             [
                 TopicPartition(self._topic, number, self._next.get(str(number), OFFSET_BEGINNING))
@@ -85,6 +103,26 @@ class KafkaSource:
             ]
         )
         return True
+
+    def _refuse_another_topic(self) -> None:
+        """Learn the topic's id, where the broker tells it, and hold it against the stored one.
+
+        Raises:
+            click.ClickException: If the topic is not the one that was read.
+        """
+        topics = TopicCollection([self._topic])
+        admin = self._admin(self._configuration)  # what it was asked ends with it
+        try:
+            asked = admin.describe_topics(topics, request_timeout=_LOOK_S)
+            found = asked[self._topic].result(2 * _LOOK_S).topic_id
+        except (KafkaException, TimeoutError):
+            return
+        if not (found.get_most_significant_bits() or found.get_least_significant_bits()):
+            return  # the broker is older than ids of topics
+        if self._topic_id not in {None, str(found)}:
+            anew = f"{self._topic} was deleted and made anew since frames of it became durable"
+            raise click.ClickException(f"{anew}; submit what it has now to another submission")
+        self._topic_id = str(found)
 
     def _partitions(self) -> list[int] | None:
         """The topic's partitions; None where the broker does not answer."""
@@ -150,16 +188,22 @@ class KafkaSource:
             self._next[str(number)] = offset + 1
             place = f"partition {number}, offset {offset}"
             messages.append(
-                Message(found.value() or b"", self._topic, dict(self._next), place=place)
+                Message(found.value() or b"", self._topic, self._position(), place=place)
             )
         return messages
+
+    def _position(self) -> dict[str, Any]:
+        known = {} if self._topic_id is None else {TOPIC_ID: self._topic_id}
+        return {**self._next, **known}
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
         """Tell the broker how far the bridge is; nothing depends on its knowing."""
         offsets = messages[-1].offset
         assert isinstance(offsets, Mapping)  # noqa: S101 - what `read` has given
         positions = [
-            TopicPartition(self._topic, int(number), offset) for number, offset in offsets.items()
+            TopicPartition(self._topic, int(number), offset)
+            for number, offset in offsets.items()
+            if number != TOPIC_ID
         ]
         with suppress(KafkaException, RuntimeError):  # it is away, or the consumer is closed
             self._consumer.commit(offsets=positions, asynchronous=True)

@@ -232,6 +232,20 @@ def test_what_is_left_over_is_paired_in_order() -> None:
     assert found[1] == [hit(2, 0.0), hit(0, 0.0), hit(1, 0.667)]
 
 
+def test_what_is_left_over_is_paired_frame_by_frame() -> None:
+    """Nothing overlaps: in each frame the surest detection goes with the first object."""
+    truth = {0: [box(0), box(50)], 1: [box(0), box(50)]}
+    found = {
+        0: [box(300, confidence=0.1), box(200, confidence=0.9)],
+        1: [box(300, confidence=0.8), box(200, confidence=0.2)],
+    }
+    sides = [make_annotations({VIDEO: side}, arity=4) for side in (truth, found)]
+    at = OperatingPoint(threshold=0.0)
+    table = create_evaluator("f1").outcomes(align(sides[0], sides[1]), at)
+    expected = [hit(1, 0.0), hit(0, 0.0), hit(0, 0.0), hit(1, 0.0)]
+    assert rows_of(table, Side.TRUTH) == rows_of(table, Side.DETECTIONS) == expected
+
+
 @pytest.mark.parametrize("name", ["f1", "map", "log-amr", "errors"])
 def test_points_have_a_distance(name: str) -> None:
     """3 px from an object that counts, 4 px from one that absorbs."""

@@ -46,6 +46,30 @@ def test_recall_is_that_of_the_most_confident_of_each_class() -> None:
     assert report.value("ar_10") == report.value("ar_500") == 1.0
 
 
+@pytest.mark.parametrize("limit", ["class", "frame"])
+def test_each_domain_has_recalls_and_precisions_of_its_own(limit: str) -> None:
+    """ "x" finds its object with the second detection, "y" with the first, "z" never."""
+    sure, unsure = Thing(FAR, "a", 0.9), Thing(LEFT, "a", 0.5)
+    by_domain = {"x": [sure, unsure], "y": [unsure], "z": [sure]}
+    truth = make_annotations({(name, "s"): {0: [Thing(LEFT, "a")]} for name in by_domain}, arity=4)
+    found = make_annotations({(name, "s"): {0: row} for name, row in by_domain.items()}, arity=4)
+    report = report_of("map", truth, found, limit=limit, ties="row")
+    expected = {"x": (0.5, 0.0, 1.0), "y": (1.0, 1.0, 1.0), "z": (0.0, 0.0, 0.0)}
+    for domain, values in expected.items():
+        for label in (None, "a"):
+            names = ("ap", "ar_1", "ar_10")
+            assert tuple(report.value(name, domain=domain, label=label) for name in names) == values
+    assert (report.value("ar_1"), report.value("ar_10")) == (1 / 3, 2 / 3)
+
+
+def test_recall_of_500_leaves_out_what_comes_after() -> None:
+    """The 500th of a class in a frame finds one object, the 501st another."""
+    truth = {0: [Thing(LEFT, "a"), Thing(RIGHT, "a")]}
+    found = {0: [Thing(FAR, "a", 0.9)] * 499 + [Thing(LEFT, "a", 0.5), Thing(RIGHT, "a", 0.4)]}
+    report = report_of("map", truth, found)
+    assert (report.value("ar_100"), report.value("ar_500")) == (0.0, 0.5)
+
+
 def test_recall_of_the_first_rows_of_a_frame_is_of_any_class() -> None:
     """`limit = frame`: the first row, which is not the surest, is a "b"; no "a" is looked at."""
     truth = {0: [Thing(LEFT, "a"), Thing(FAR, "b")]}

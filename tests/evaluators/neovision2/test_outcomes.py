@@ -219,6 +219,14 @@ def test_boxes_that_are_identical_merge() -> None:
     assert only(table, "detections") == [(ALARM, -1, 0), (ALARM, -1, -1), (IGNORED, -1, 0)]
 
 
+def test_what_boxes_are_merged_into_is_a_place_in_their_own_frame() -> None:
+    """The second and third boxes of the second frame, on both sides."""
+    frames: Frames = {0: [car(*FAR)], 1: [car(*FAR), car(*TEN), car(0, 1, 10, 11)]}
+    table = table_of(video(frames), video(frames))
+    expected = [(HIT, 0, -1), (HIT, 0, -1), (HIT, 1, 1), (IGNORED, -1, 1)]
+    assert only(table, "truth") == only(table, "detections") == expected
+
+
 @pytest.mark.parametrize(("shape", "outcome"), [("box", HIT), ("union", ALARM)])
 def test_a_merged_box_is_what_its_shape_says(shape: str, outcome: str) -> None:
     """25 and 25 share 9 in a corner: enclosed 49, united 41. The object shares 12 with both
@@ -420,3 +428,16 @@ def test_sequences_of_a_domain_that_is_not_scored_alike_keep_their_own_names() -
         *("Boat", "Boat"),
         *("BOAT", "BOAT"),
     ]
+
+
+def test_figures_count_classes_that_one_side_alone_has() -> None:
+    """A car is missed, and a bus made up."""
+    evaluator = create_evaluator("neovision2")
+    truth, detections = video({0: [car(*TEN)]}), video({0: [Thing(FAR, "Bus")]})
+    for sides in ((truth, detections), (detections, truth)):
+        figures = evaluator.outcome_figures(outcomes_of(evaluator, *sides))
+        report = score(*sides)
+        names = ("ground_truth_objects", "true_positives", "false_positives")
+        assert [figures[name] for name in names] == [1, 0, 1]
+        assert figures["nmotda"] == -1.0
+        assert figures["mean_nmotda"] == report.value("mean_nmotda") == 0.0

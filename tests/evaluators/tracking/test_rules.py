@@ -260,6 +260,7 @@ def test_objects_without_a_track_and_tracks_that_repeat_are_faults(name: str) ->
                     Thing((0, 0, 10, 10), "car", track_id=5),
                     Thing((20, 0, 30, 10), "bus", track_id=5),
                     Thing((40, 0, 50, 10), "car", track_id=5),
+                    Thing((60, 0, 70, 10), "car", track_id=6),
                 ],
             }
         }

@@ -17,7 +17,7 @@ from vidscore_evaluators.exact_sums import to_float
 from vidscore_evaluators.similarity import Similarity
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 from vidscore_evaluators.testing import Thing, make_annotations
-from vidscore_evaluators.tracking._tracks import Tracks, previous_occurrence
+from vidscore_evaluators.tracking._tracks import Tracks, TrackSet, previous_occurrence
 
 
 def tracks() -> Tracks:
@@ -53,6 +53,14 @@ def test_a_track_is_one_identity_in_one_sequence_and_class() -> None:
     assert found.truth.lengths.tolist() == [1, 3, 1, 1]
     assert found.detections.chains.tolist() == [0, 1]
     assert found.totals(found.truth).tolist() == [1, 4, 1]
+
+
+def test_tracks_of_several_chains_stay_apart_however_large_their_ids_are() -> None:
+    """Chain 4 times 2**62 + 1 identities, plus 0, is 4 more than 2**64: chain 0 has an id 4."""
+    ids = np.array([0, 4, 2**62] * 5)
+    found = TrackSet.of(np.repeat(np.arange(5), 3), ids)
+    assert found.of_objects.tolist() == list(range(15))
+    assert found.chains.tolist() == np.repeat(np.arange(5), 3).tolist()
 
 
 def test_places_count_the_objects_of_a_track_in_the_order_of_frames() -> None:

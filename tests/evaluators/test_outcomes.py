@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import math
+from collections.abc import Sequence
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,8 @@ import pytest
 from msgspec.structs import replace
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.annotations import Annotations, Side
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.outcome_files import WRITERS
 from vidscore_evaluators.outcome_table import (
     NO_PARTNER,
@@ -23,6 +25,7 @@ from vidscore_evaluators.outcome_table import (
     Outcomes,
     concatenate_outcomes,
 )
+from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.testing.checks import check_outcomes, check_same_outcomes
 
@@ -197,3 +200,58 @@ def _read(suffix: str, data: bytes) -> list[dict[str, Any]]:
     if suffix == ".csv":
         return list(csv.DictReader(io.StringIO(data.decode())))
     return list(pyarrow.parquet.read_table(io.BytesIO(data)).to_pylist())
+
+
+@pytest.mark.parametrize("classes", ["separate", "ignore"])
+@pytest.mark.parametrize(
+    ("names", "parameters"),
+    [
+        (("clear", "identity", "f1", "errors", "log-amr"), {}),
+        (("map", "coco", "hota"), {"thresholds": [0.5]}),
+        (("ospa", "emd", "hausdorff"), {"frames": "occupied"}),
+    ],
+)
+def test_figures_of_several_sequences_and_classes_are_those_of_the_report(
+    names: Sequence[str], parameters: dict[str, Any], classes: str
+) -> None:
+    for name in names:
+        check_figures(create_evaluator(name, {**parameters, "classes": classes}))
+
+
+def check_figures(evaluator: Evaluator[Any]) -> None:
+    """Figures of all rows are the report's of everything, those that it ranks by among them."""
+    truth, detections = several_streets()
+    figures = evaluator.outcome_figures(evaluator.outcomes(align(truth, detections)))
+    everything = (None, None, None)
+    rows = evaluator.report(evaluator.tally(truth, detections)).rows()
+    expected = {row.measure: row.value for row in rows if row[:3] == everything}
+    assert set(evaluator.ranking) <= set(figures) & set(expected)
+    shared = {measure: value for measure, value in figures.items() if measure in expected}
+    assert shared == {measure: expected[measure] for measure in shared}
+
+
+def several_streets() -> tuple[Annotations, Annotations]:
+    """Two sequences of three classes, each found worse than the one before, and in "t" than in "s".
+
+    A bus is away for a frame, three objects are missed, a car changes its track in "t", and a
+    frame of each sequence has a false alarm.
+    """
+    truth: dict[tuple[str, str], dict[int, list[Thing]]] = {("", "s"): {}, ("", "t"): {}}
+    found: dict[tuple[str, str], dict[int, list[Thing]]] = {("", "s"): {}, ("", "t"): {}}
+    missed = {("van", "s", 1), ("van", "t", 0), ("bus", "t", 1)}
+    for sequence, frame in [*(("s", frame) for frame in range(4)), ("t", 0), ("t", 1), ("t", 2)]:
+        objects, answers = [], []
+        for place, label in enumerate(("car", "bus", "van")):
+            if (label, frame) == ("bus", 2):
+                continue
+            x = 50.0 * place
+            objects.append(Thing((x, 0, x + 10, 10), label, track_id=place))
+            if (label, sequence, frame) in missed:
+                continue
+            x += place if sequence == "s" else 2 * place
+            track = 8 if (label, sequence, frame) == ("car", "t", 2) else 7
+            answers.append(Thing((x, 0, x + 10, 10), label, 0.9 - place / 10, track_id=track))
+        if frame == 1:
+            answers.append(Thing((300, 0, 310, 10), "car", 0.3, track_id=9))
+        truth["", sequence][frame], found["", sequence][frame] = objects, answers
+    return make_annotations(truth, arity=4), make_annotations(found, arity=4)

@@ -65,6 +65,16 @@ def test_a_pair_of_ospa_shares_its_distance_and_the_lonely_have_their_own() -> N
     assert table.similarities.tolist()[::2] == [0.75, 0.75]
 
 
+def test_the_lonely_share_the_cutoff_that_they_cost() -> None:
+    """A pair at 1/4 and a spurious detection at the cut-off 1/2, or 1/16 and 1/4 by order 2."""
+    found = [AWAY, *narrowed(1, 0.75)]
+    _, _, shares = of_frame("ospa", squares(1), found, cutoff=0.5)
+    assert shares == [1 / 16, 1 / 4, 1 / 16]
+    _, _, shares = of_frame("ospa", squares(1), found, cutoff=0.5, order=2)
+    distance = (5 / 32) ** 0.5
+    assert shares == pytest.approx([distance / 10, distance * 4 / 5, distance / 10], abs=1e-15)
+
+
 def test_from_the_cutoff_on_a_pair_of_ospa_is_an_object_and_a_detection() -> None:
     """At 1/4 and a cut-off of 1/4: paired, as far as that goes, at the cost of the cut-off."""
     found = of_frame("ospa", squares(1), narrowed(1, 0.75), cutoff=0.25)

@@ -34,9 +34,21 @@ def test_every_frame_goes_where_its_sequence_does() -> None:
     ]
 
 
-def test_a_shard_is_read_as_it_is_written() -> None:
-    assert Shard.parse("3/64") == Shard(3, 64)
-    assert str(Shard(3, 64)) == "3/64"
+@pytest.mark.parametrize(
+    ("number", "count"), [(3, 64), (1, 1), (1, 4), (4, 4), (MAXIMUM_SHARDS, MAXIMUM_SHARDS)]
+)
+def test_a_shard_is_read_as_it_is_written(number: int, count: int) -> None:
+    assert Shard.parse(f"{number}/{count}") == Shard(number, count)
+    assert str(Shard(number, count)) == f"{number}/{count}"
+
+
+def test_a_cut_sequence_goes_by_part_and_its_parts_are_of_so_many_numbers() -> None:
+    """Frames 0 to 9 are part 0, and frame 25 is part 2."""
+    key = SequenceKey("", "street")
+    side = make_annotations({key: {0: [(1, 1)], 9: [], 10: [], 25: []}})
+    assert shards_of_frames(side, 1000, cut_frames=10).tolist() == [
+        shard_number(key, 1000, part) for part in (0, 0, 1, 2)
+    ]
 
 
 @pytest.mark.parametrize(

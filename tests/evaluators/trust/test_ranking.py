@@ -17,6 +17,7 @@ from vidscore_evaluators.trust.analyses import ranking_document
 from vidscore_evaluators.trust.ranking import (
     CONFIDENCE,
     Questions,
+    RankingTrust,
     distances_between,
     examine,
     sweeps,
@@ -50,6 +51,34 @@ def test_confidences_are_swept_where_systems_tell_them() -> None:
     assert [sweep.parameter for sweep in sweeps(create_evaluator("spotgeo"), points_contest())] == [
         "tau",
         "epsilon",
+    ]
+
+
+def test_confidences_are_not_swept_where_they_play_no_part_or_are_all_one() -> None:
+    """spotGEO takes no confidences, whatever a file says; F1 does, and gets none."""
+    for name, contest, confidence, expected in (
+        ("spotgeo", points_contest(), 0.5, ["tau", "epsilon"]),
+        ("f1", squares_contest(), 1.0, ["threshold"]),
+    ):
+        systems = {
+            system: replace(side, confidences=np.full_like(side.confidences, confidence))
+            for system, side in contest.systems.items()
+        }
+        found = sweeps(create_evaluator(name), replace(contest, systems=systems))
+        assert [sweep.parameter for sweep in found] == expected
+
+
+def test_rankings_are_as_far_apart_as_they_have_pairs_the_other_way_round() -> None:
+    """Of the three pairs of systems all are turned, or one is."""
+    evaluator = create_evaluator("f1")
+    examined = [
+        RankingTrust(evaluator, np.array(ranks), {}, (), None, None)
+        for ranks in ([1, 2, 3], [3, 2, 1], [1, 3, 2])
+    ]
+    assert distances_between(examined) == [
+        [0.0, 1.0, pytest.approx(1 / 3)],
+        [1.0, 0.0, pytest.approx(2 / 3)],
+        [pytest.approx(1 / 3), pytest.approx(2 / 3), 0.0],
     ]
 
 

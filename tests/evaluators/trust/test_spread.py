@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 
+from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.report import Report, Row, Scores, row_block
-from vidscore_evaluators.trust.spread import mean_intervals
+from vidscore_evaluators.trust.resampling import DRAWS, draw_sequences
+from vidscore_evaluators.trust.spread import SEED, mean_intervals
 
 
 def _report(values: list[float | None], **named: str) -> Report:
@@ -35,6 +38,32 @@ def test_the_interval_is_that_of_the_mean_of_draws() -> None:
     assert found.value == 0.5
     assert found.low == pytest.approx(0.402, abs=0.021)
     assert found.high == pytest.approx(0.598, abs=0.021)
+
+
+def test_the_ends_are_the_25th_and_975th_of_a_thousand_means() -> None:
+    """Means of draws in order, at 2.5 and 97.5 of a hundred."""
+    values = [float(row * row) for row in range(40)]
+    found = mean_intervals(_report([*values]), ["f1"])["f1"]
+    keys = sorted(SequenceKey("", f"s{row}") for row in range(40))
+    in_order = np.array([values[int(key.sequence[1:])] for key in keys])
+    means = np.sort(draw_sequences(keys, DRAWS, SEED) @ in_order / 40)
+    below = int(0.025 * (len(means) - 1))
+    assert means[below] <= found.low <= means[below + 1]
+    assert means[-2 - below] <= found.high <= means[-1 - below]
+
+
+def test_sequences_of_one_name_in_two_domains_are_two() -> None:
+    """Six of each, all 0 in one domain and all 1 in the other."""
+    rows = [
+        Row(domain, None, f"s{row}", "f1", value)
+        for domain, value in (("day", 0.0), ("night", 1.0))
+        for row in range(6)
+    ]
+    blocks = tuple(row_block(row) for row in [Row(None, None, None, "f1", 0.25), *rows])
+    report = Report("f1", "1", {}, "", "", Scores(blocks=blocks), {}, {})
+    found = mean_intervals(report, ["f1"])["f1"]
+    # Each domain is drawn by itself.
+    assert (found.value, found.low, found.high) == (0.5, 0.5, 0.5)
 
 
 def test_parts_and_other_measures_have_none() -> None:

@@ -109,8 +109,16 @@ def test_a_class_that_is_missed_altogether_has_no_gain_from_finding_it() -> None
     assert (report.value("missed"), report.value("ap_gain_missed")) == (1, None)
 
 
-def test_the_background_is_below_the_threshold() -> None:
+def test_what_lies_beside_an_absorber_is_a_false_alarm() -> None:
+    """IoU 4/10 with an object that only absorbs: no mistake means it."""
+    ignored = Thing((0.0, 0.0, 10.0, 10.0), "a", flags=ObjectFlag.IGNORE)
+    report = score([ignored, box(50)], [box(50), box(0, width=4)])
+    assert counts(report) == {"false_alarm": 1}
+
+
+def test_the_background_is_at_most_the_threshold() -> None:
     """A background threshold above the threshold is refused by name."""
+    create_evaluator("errors", {"threshold": 0.3, "background_threshold": 0.3})
     with pytest.raises(ParameterError, match="background_threshold"):
         create_evaluator("errors", {"threshold": 0.3, "background_threshold": 0.4})
 

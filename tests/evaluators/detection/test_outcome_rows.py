@@ -192,7 +192,7 @@ def test_labels_are_matched_apart_unless_they_are_ignored(name: str) -> None:
     assert told(name, truth, detections, classes="ignore") == ([hit(0)], [hit(0)])
 
 
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", [*ALL, "errors"])
 def test_detections_below_the_confidence_are_ignored(name: str) -> None:
     """An object that only such a detection finds is missed; the limit itself is enough."""
     truth = [box(0), box(50)]

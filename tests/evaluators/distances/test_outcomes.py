@@ -151,6 +151,17 @@ def test_a_spurious_detection_decides_with_the_object_that_is_nearest_to_it() ->
 
 
 @pytest.mark.parametrize("name", NAMES)
+def test_partners_are_places_in_their_own_frame(name: str) -> None:
+    """Two squares in each of two frames, found in the other order in the second."""
+    first, second = squares(2)
+    table = outcomes_of(
+        name, {0: [first, second], 1: [first, second]}, {0: [first, second], 1: [second, first]}
+    )
+    assert table.partners.tolist() == [0, 1, 0, 1, 1, 0, 1, 0]
+    assert {OUTCOMES[code] for code in table.outcomes} == {TP}
+
+
+@pytest.mark.parametrize("name", NAMES)
 def test_frames_that_hold_nothing_count_in_the_means(name: str) -> None:
     """Pairs at 1/2 and at 0; two frames of four have no row: 1/8; of occupied ones, 1/4."""
     truth: Frames = {0: squares(1), 1: [], 2: [], 3: squares(1)}

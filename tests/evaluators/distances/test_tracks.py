@@ -98,18 +98,55 @@ def test_distances_are_what_their_definitions_give(seed: int) -> None:
 def test_ospa2_is_the_ospa_of_what_each_window_holds(seed: int, window_frames: int) -> None:
     """At every frame that has tracks, and in the mean over all frames."""
     first, second = wandering(seed, 4), wandering(seed + 1000, 4)
-    expected = {}
-    for frame in range(FRAME_COUNT):
-        low = frame - window_frames + 1
-        cut = [oracle.within(tracks, low, frame) for tracks in (first, second)]
-        if cut[0] or cut[1]:
-            expected[frame] = oracle.ospa(cut[0], cut[1], 0.8, 1.0)
+    expected = expected_curve(first, second, window_frames)
     report = report_of("ospa2", first, second, window_frames=window_frames, cutoff=0.8)
     curve = report.curve("ospa2_by_frame").columns
     assert curve["frame"] == list(expected)
     assert curve["ospa2"] == pytest.approx(list(expected.values()), abs=1e-9)
     mean = sum(expected.values()) / FRAME_COUNT
     assert report.value("ospa2") == pytest.approx(mean, abs=1e-9)
+
+
+def expected_curve(first: list[Track], second: list[Track], window_frames: int) -> dict[int, float]:
+    """OSPA with a cut-off of 0.8 of what the window of each frame holds, where it holds any."""
+    expected = {}
+    for frame in range(FRAME_COUNT):
+        low = frame - window_frames + 1
+        cut = [oracle.within(tracks, low, frame) for tracks in (first, second)]
+        if cut[0] or cut[1]:
+            expected[frame] = oracle.ospa(cut[0], cut[1], 0.8, 1.0)
+    return expected
+
+
+@pytest.mark.parametrize("objects_per_chunk", [1, _track_distances.WINDOW_OBJECTS_PER_CHUNK])
+def test_windows_reach_into_no_other_sequence_or_class(
+    objects_per_chunk: int, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Track ids are the same in all; cars and buses of two domains have the curves they have
+    alone."""
+    monkeypatch.setattr(_track_distances, "WINDOW_OBJECTS_PER_CHUNK", objects_per_chunk)
+    parts = [(domain, label) for domain in ("x", "y") for label in ("bus", "car")]
+    sides = []
+    for first_seed in (11, 1011):
+        sequences: dict[tuple[str, str], dict[int, list[Thing]]] = {
+            (domain, "s"): {frame: [] for frame in range(FRAME_COUNT)} for domain in ("x", "y")
+        }
+        for seed, (domain, label) in enumerate(parts, first_seed):
+            for number, track in enumerate(wandering(seed, 4)):
+                for frame, box in track.items():
+                    thing = Thing(box, label, track_id=number)
+                    sequences[domain, "s"][frame].append(thing)
+        sides.append(make_annotations(sequences, arity=4))
+    evaluator = create_evaluator("ospa2", {"window_frames": 4, "cutoff": 0.8})
+    report = evaluator.report(evaluator.tally(*sides))
+    for seed, (domain, label) in enumerate(parts):
+        expected = expected_curve(wandering(11 + seed, 4), wandering(1011 + seed, 4), 4)
+        assert expected
+        curve = report.curve("ospa2_by_frame", domain=domain, label=label).columns
+        assert curve["frame"] == list(expected)
+        assert curve["ospa2"] == pytest.approx(list(expected.values()), abs=1e-9)
+        value = report.value("ospa2", domain=domain, label=label)
+        assert value == pytest.approx(sum(expected.values()) / FRAME_COUNT, abs=1e-9)
 
 
 def test_windows_of_a_long_sequence_do_not_depend_on_how_they_are_chunked(

@@ -100,3 +100,24 @@ def test_what_comes_first_of_silence_and_closing_is_due(
         record, r.benchmark(), dataclasses.replace(SEAL, quiet_timeout_s=quiet_s), r.later(0)
     )
     assert found == ScheduledEvent(r.later(due_s), reason)
+
+
+@pytest.mark.parametrize(
+    ("revision", "reason"), [(0, "truth_never_came"), (1, "scored_without_all_truth")]
+)
+def test_a_submission_waits_for_truth_from_its_sealing_on(revision: int, reason: str) -> None:
+    """By the truth timeout it is scored with what there is, or fails without any."""
+    waiting = structs.replace(
+        r.submission(state=SubmissionState.WAITING_FOR_TRUTH, frame_count=1), state_time=r.later(7)
+    )
+    benchmark = structs.replace(r.benchmark(), truth_revision=revision)
+    policy = dataclasses.replace(SEAL, truth_timeout_s=100.0)
+    found = scheduled_event(waiting, benchmark, policy, r.later(500))
+    assert found == ScheduledEvent(r.later(107), reason)
+
+
+def test_a_draft_is_deleted_and_what_takes_no_frames_is_left_alone() -> None:
+    found = scheduled_event(r.submission(), OPEN, SEAL, r.later(0))
+    assert found == ScheduledEvent(r.later(30), "draft_deleted")
+    scored = r.submission(state=SubmissionState.SCORED, frame_count=1)
+    assert scheduled_event(scored, OPEN, SEAL, r.later(0)) is None

@@ -12,7 +12,7 @@ from tests.server.domain.test_backups import dumped, export, made
 from tests.server.scene import points
 from tests.support.waiting import TIMEOUT_S
 
-from vidscore_protos.v1 import benchmark_pb2, submission_service_pb2
+from vidscore_protos.v1 import access_service_pb2, benchmark_pb2, submission_service_pb2
 from vidscore_server.domain.administration import restore
 from vidscore_server.domain.trust import may_rank
 from vidscore_server.store.backup_file import read_rows
@@ -95,6 +95,17 @@ async def test_the_team_and_the_audit_record_have_the_reason(hosted: Hosted) -> 
     assert (after.disqualification, after.state) == ("second", before.state)
     assert after.revision == before.revision + 2
     assert await hosted.red.scores("two")
+    await reinstate(hosted, TWO)
+    assert await _audited(hosted, "DisqualifySubmission") == [(TWO, "second"), (TWO, "first")]
+    assert await _audited(hosted, "ReinstateSubmission") == [(TWO, "")]
+
+
+async def _audited(hosted: Hosted, action: str) -> list[tuple[str, str]]:
+    """Resources and details of an action's audit records, the newest first."""
+    request = access_service_pb2.ListAuditRecordsRequest(action=action)
+    organiser = hosted.organiser
+    answer = await organiser.access.ListAuditRecords(request, metadata=organiser.metadata)
+    return [(record.resource, record.detail) for record in answer.records]
 
 
 @pytest.mark.parametrize("reason", ["", " ", "two\nlines", "x" * 1001])

@@ -62,7 +62,9 @@ def _times(value: object) -> tuple[float, ...]:
     times = tuple(map(float, entries))
     if times[0] != 0.0 or not all(map(isfinite, times)):
         raise ValueError("seconds from the first frame, which is at 0")
-    if any(not SHORTEST_S <= later - sooner <= LONGEST_S for sooner, later in pairwise(times)):
+    # In whole microseconds: as numbers of seconds 1.001 and 1.0 are less than 0.001 apart.
+    steps_us = [round((later - sooner) * MICROSECONDS, 0) for sooner, later in pairwise(times)]
+    if not all(SHORTEST_S * MICROSECONDS <= step <= LONGEST_S * MICROSECONDS for step in steps_us):
         raise ValueError(
             f"times in order, each from {SHORTEST_S:g} to {LONGEST_S:g} s after the one before"
         )

@@ -99,6 +99,31 @@ def test_sequences_without_frames_are_left_out() -> None:
     assert [clock.frame(position) for position in range(len(clock))] == [(("", "one"), 0)]
 
 
+@pytest.mark.parametrize(
+    "times",
+    [[0.0, 0.999, 1.0, 1.001], [0.0, 60.0, 120.0, 180.0], [0.0, 0.003, 60.003, 120.003]],
+)
+def test_frames_may_be_a_millisecond_apart_and_a_minute(times: list[float]) -> None:
+    """Whatever their difference is as a binary number: 1.001 - 1.0 is a little less."""
+    clock = timeline(
+        {"sequences": [{"name": "a", "frame_times_s": times}]},
+        sequences=[{"name": "a", "frame_count": 4}],
+    )
+    assert clock.due_us.tolist() == [round(time * 1e6) for time in times]
+
+
+@pytest.mark.parametrize(("rate", "second_us"), [(1000, 1_000), (1 / 60, 60_000_000)])
+def test_a_rate_may_be_a_frame_each_millisecond_and_each_minute(
+    rate: float, second_us: int
+) -> None:
+    assert timeline({"frame_rate": rate}).due_at(1) == second_us
+
+
+def test_a_clock_may_have_a_million_frames() -> None:
+    clock = timeline({"frame_rate": 5}, sequences=[{"name": "a", "frame_count": 1_000_000}])
+    assert (len(clock), clock.end_us) == (1_000_000, 200_000_000_000)
+
+
 def test_what_is_kept_of_a_clock_gives_the_same_timeline() -> None:
     live = {
         "frame_rate": 4,
@@ -112,6 +137,13 @@ def test_what_is_kept_of_a_clock_gives_the_same_timeline() -> None:
     assert after.due_us.tolist() == before.due_us.tolist()
     assert (after.keys, after.first_frames) == (before.keys, before.first_frames)
     assert after.source is FrameSource.ORGANISER
+
+
+def test_what_is_kept_of_a_clock_is_refused_where_no_clock_could_be_so() -> None:
+    """It asks for a rate, which was lost."""
+    kept = '{"live": {}, "sequences": [{"name": "a", "frame_count": 3}]}'
+    with pytest.raises(SpecificationError, match=r"live\.frame_rate: found missing"):
+        timeline_from_json(kept)
 
 
 def test_a_definition_keeps_its_clock() -> None:
@@ -137,7 +169,23 @@ def test_a_definition_keeps_its_clock() -> None:
         ({"frame_rate": 5, "frames": []}, "'held by the participant' or 'sent by the organ"),
         ({"framerate": 5}, "live.framerate: unknown key; did you mean frame_rate?"),
         ({}, "live.frame_rate: found missing, expected one for a, here or in an entry of"),
+        ({"frame_rate": 0.016}, "from 1/60 to 1000"),
         ({"frame_rate": 5, "sequences": [{"name": "c", "frame_rate": 1}]}, "a sequence of the"),
+        (
+            {"frame_rate": 5, "sequences": [{"name": "aa", "frame_rate": 1}]},
+            "a sequence of the specification; did you mean a?",
+        ),
+        *(
+            (
+                {"frame_rate": 5, "sequences": [{"name": "a", "frame_times_s": times}]},
+                "an array of seconds, one for each frame",
+            )
+            for times in ([], "012", [0, True, 2], [0, "1", 2])
+        ),
+        (
+            {"frame_rate": 5, "sequences": [{"name": "a", "frame_times_s": [0]}]},
+            "found one time, expected frame_rate",
+        ),
         ({"frame_rate": 5, "sequences": [{"name": "a"}]}, "found neither, expected frame_rate or"),
         (
             {"sequences": [{"name": "a", "frame_rate": 1, "frame_times_s": [0, 1, 2]}]},
@@ -156,7 +204,11 @@ def test_a_definition_keeps_its_clock() -> None:
             "times in order",
         ),
         (
-            {"frame_rate": 5, "sequences": [{"name": "a", "frame_times_s": [0, 2, 63]}]},
+            {"frame_rate": 5, "sequences": [{"name": "a", "frame_times_s": [0, 0.0009, 2]}]},
+            "each from 0.001 to 60 s after the one before",
+        ),
+        (
+            {"frame_rate": 5, "sequences": [{"name": "a", "frame_times_s": [0, 2, 62.0001]}]},
             "each from 0.001 to 60 s after the one before",
         ),
         (
@@ -173,6 +225,7 @@ def test_a_clock_that_cannot_be_is_refused(live: object, told: str) -> None:
     ("more", "told"),
     [
         ({"public_names": ["sequences", "labels"]}, "sequences and frame_counts beside live"),
+        ({"public_names": []}, "public_names: found none, expected sequences and frame_counts"),
         ({"sequences": []}, "sequences: found none, expected the sequences that the clock"),
         ({"sequences": [{"name": "a"}]}, "sequences[0].frame_count: found missing"),
         ({"sequences": [{"name": "a", "frame_count": 0}]}, "found 0 frames in all, expected 1 to"),

@@ -17,7 +17,12 @@ from vidscore_protos.v1 import access_service_pb2, benchmark_service_pb2, token_
 from vidscore_server.domain.access import Gate, Transport, hash_of
 from vidscore_server.domain.administration import restore
 from vidscore_server.domain.backups import export_backup
-from vidscore_server.domain.invitations import MOST_AT_ONCE, invitation_of, new_invitations
+from vidscore_server.domain.invitations import (
+    MOST_AT_ONCE,
+    invitation_of,
+    new_invitations,
+    why_ended,
+)
 from vidscore_server.runtime import utc_now
 from vidscore_server.store.sqlite import open_sqlite_store
 
@@ -113,6 +118,76 @@ async def test_an_accepted_invitation_cannot_be_revoked_but_its_token_can(hosted
     )
     assert refused.reason == "INVITATION_ENDED"
     assert made.token.name in refused.message
+
+
+async def _revoke(hosted: Hosted, name: str) -> access_service_pb2.RevokeInvitationResponse:
+    """Revoke an invitation, as the organiser."""
+    request = access_service_pb2.RevokeInvitationRequest(name=name)
+    organiser = hosted.organiser
+    return await organiser.access.RevokeInvitation(request, metadata=organiser.metadata)
+
+
+async def _audited(hosted: Hosted) -> list[tuple[str, str, str]]:
+    """Action, resource and detail of each audit record that is about invitations, oldest first."""
+    organiser = hosted.organiser
+    answer = await organiser.access.ListAuditRecords(
+        access_service_pb2.ListAuditRecordsRequest(), metadata=organiser.metadata
+    )
+    return [
+        (record.action, record.resource, record.detail)
+        for record in reversed(answer.records)
+        if "Invitation" in record.action
+    ]
+
+
+async def test_a_revoked_invitation_is_accepted_by_nobody_and_stays_as_it_is(
+    hosted: Hosted,
+) -> None:
+    [secret] = await _invited(hosted, "green")
+    name = f"invitations/{secret.split('_')[2]}"
+    first = (await _revoke(hosted, name)).invitation
+    assert first.revoke_time.ToDatetime(UTC) == hosted.clock.now
+    assert not first.open
+    refused = await refusal(_accept(hosted, secret))
+    assert (refused.reason, "was revoked" in refused.message) == ("INVITATION_ENDED", True)
+    hosted.clock.pass_by(seconds=5)
+    assert (await _revoke(hosted, name)).invitation == first
+    assert await _audited(hosted) == [
+        ("CreateInvitations", name, "team green"),
+        ("RevokeInvitation", name, ""),
+    ]
+
+
+async def test_an_invitation_that_nobody_made_is_not_revoked(hosted: Hosted) -> None:
+    name = f"invitations/{'0' * 16}"
+    refused = await refusal(_revoke(hosted, name))
+    assert (refused.reason, name in refused.message) == ("NOT_FOUND", True)
+
+
+async def test_who_accepted_is_in_the_audit_record(hosted: Hosted) -> None:
+    [secret] = await _invited(hosted, "green")
+    made = await _accept(hosted, secret)
+    name = made.invitation.name
+    assert await _audited(hosted) == [
+        ("CreateInvitations", name, "team green"),
+        ("AcceptInvitation", made.token.name, "team green"),
+    ]
+
+
+@pytest.mark.parametrize(("seconds", "ended"), [(59, ""), (60, "has ended"), (3600, "has ended")])
+def test_an_invitation_ends_with_its_time(seconds: int, ended: str) -> None:
+    [made] = new_invitations(["red"], "", NOW, timedelta(seconds=60))
+    assert why_ended(made.record, NOW + timedelta(seconds=seconds)) == ended
+
+
+def test_as_many_are_made_at_once_as_an_error_says() -> None:
+    teams = [f"t{number}" for number in range(MOST_AT_ONCE)]
+    assert [made.record.team for made in new_invitations(teams, "", NOW)] == teams
+
+
+def test_a_token_s_time_of_less_than_a_second_is_one() -> None:
+    [made] = new_invitations(["red"], "", NOW, token_lifetime=timedelta(milliseconds=10))
+    assert made.record.token_lifetime_s == 1
 
 
 @pytest.mark.parametrize("secret", ["", "x", f"vidscore_i_{'0' * 16}_{'0' * 64}"])

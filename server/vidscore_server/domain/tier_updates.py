@@ -127,7 +127,7 @@ class TierUpdater:
                 entries = self._boards.entries(reader, definition, record, board, observer, now)
                 portion = definition.board_portion(now)
                 plan = tier_plan(definition, board, key, entries, portion, exact=exact)
-                if lack_of_tiers(reader, record, definition, plan.places):
+                if lack_of_tiers(reader, record, definition, plan):
                     continue
                 kept = stored_tiers(reader, benchmark, evaluator.name, key[0], exact=exact)
                 if kept is None or kept.digest != plan.digest:

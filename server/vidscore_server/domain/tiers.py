@@ -121,7 +121,7 @@ def tier_plan(
 
 
 def lack_of_tiers(
-    reader: Reader, record: BenchmarkRecord, definition: Definition, places: Places
+    reader: Reader, record: BenchmarkRecord, definition: Definition, plan: TierPlan
 ) -> str:
     """Why a board over everything has no tiers; empty where it may have some.
 
@@ -129,10 +129,10 @@ def lack_of_tiers(
         reader: A state of the store.
         record: The benchmark.
         definition: The same, read.
-        places: The systems to compare.
+        plan: What they would follow from.
     """
     size, shown = definition.truth_size, shown_basis(record)
-    if len(places) < FEWEST_SYSTEMS:
+    if len(plan.places) < FEWEST_SYSTEMS:
         return "no tiers: fewer than two systems have a score to be ranked by"
     number = 0 if shown is None else shown.truth_revision
     revision = reader.truth_revision(record.benchmark, number)
@@ -140,7 +140,9 @@ def lack_of_tiers(
         return "no tiers: the ground truth is not complete"
     if size is None:  # it was uploaded to a server that did not count
         return "no tiers: the size of the ground truth is not known; a new revision tells it"
-    if size.sequences < FEWEST_SEQUENCES:
+    is_private = plan.portion is Portion.PRIVATE
+    sequences = definition.private_sequence_count if is_private else size.sequences
+    if sequences < FEWEST_SEQUENCES:
         return "no tiers: fewer than two sequences have objects, and one says nothing of others"
     return ""
 
@@ -289,7 +291,7 @@ def shown_tiers(
     exact = caller.is_organiser
     portion = definition.board_portion(now)
     plan = tier_plan(definition, board, key, entries, portion, exact=exact)
-    if lack := lack_of_tiers(reader, record, definition, plan.places):
+    if lack := lack_of_tiers(reader, record, definition, plan):
         return ShownTiers(lack)
     found = stored_tiers(reader, record.benchmark, board.evaluator.name, key[0], exact=exact)
     if found is None:

@@ -367,3 +367,26 @@ async def test_before_the_closing_tiers_are_by_the_public_sequences_and_then_by_
     hosted.clock.pass_by(days=2)
     board = await settled(hosted.organiser)
     assert [(row.team, row.tier) for row in board.rows] == [("blue", 1), ("red", 2)]
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("private", [["3"], ["2", "3"]])
+async def test_a_board_by_a_single_sequence_has_no_tiers_before_the_closing_or_after_it(
+    hosted: Hosted, private: list[str]
+) -> None:
+    """Of three sequences one or two are private: the other part has two or one."""
+    benchmark = dots(visibility=LIVE, private_sequences=private)
+    benchmark.close_time.FromDatetime(hosted.clock.now + timedelta(days=1))
+    await hosted.organiser.create(benchmark)
+    await hosted.organiser.upload(sky(3))
+    await submit(hosted.red, "r", range(3), 3)
+    await submit(hosted.blue, "b", [], 3)
+    lack = "no tiers: fewer than two sequences have objects, and one says nothing of others"
+    for count in (3 - len(private), len(private)):
+        board = await settled(hosted.organiser)
+        if count == 1:
+            assert (board.tiers_note, [row.tier for row in board.rows]) == (lack, [0, 0])
+        else:
+            assert "paired bootstrap over 2 sequences" in board.tiers_note
+            assert [row.tier for row in board.rows] == [1, 1]
+        hosted.clock.pass_by(days=2)

@@ -68,10 +68,17 @@ def test_a_plan_is_another_one_where_ranks_systems_or_rules_are_others() -> None
         plan_of(entry("a", 1), entry("b", 1)),
         plan_of(entry("a", 1), entry("c", 2)),
         replace(plan, key=(4, KEY[1])),
+        replace(plan, portion=Portion.PRIVATE),
         replace(plan, ranking={"precision": plan.ranking["f1"]}),
     ]
     assert plan.digest not in {other.digest for other in others}
     assert plan.digest == plan_of(entry("a", 1), entry("b", 2)).digest
+
+
+def test_draws_of_the_whole_are_those_of_the_score_and_parts_have_their_own() -> None:
+    plan = plan_of(entry("a", 1), entry("b", 2))
+    of_parts = [replace(plan, portion=portion).draws_key for portion in Portion]
+    assert of_parts == [KEY, (3, "f1 1.0.0 abc public"), (3, "f1 1.0.0 abc private")]
 
 
 def test_values_within_a_step_are_no_part_of_a_plan() -> None:
@@ -104,6 +111,16 @@ def test_tiers_are_read_as_they_were_kept() -> None:
     assert (record.truth_revision, record.exact) == (3, False)
 
 
+@pytest.mark.parametrize(
+    "changed", [{"sequences": "30"}, {"left_out": None}, {"rows": {"a": [1]}}, {"digest": ...}]
+)
+def test_what_is_no_tiers_is_refused(changed: dict[str, Any]) -> None:
+    document = {"digest": "d", "sequences": 30, "rows": {"a": [1, 0.5]}, "left_out": 0} | changed
+    document = {name: value for name, value in document.items() if value is not ...}
+    with pytest.raises((TypeError, ValueError)):
+        read_tiers(orjson.dumps(document).decode())
+
+
 def test_draws_are_read_as_they_were_kept() -> None:
     kept = draws(0.25, 0.5)
     assert Draws.from_bytes(kept.to_bytes()) == kept
@@ -111,11 +128,17 @@ def test_draws_are_read_as_they_were_kept() -> None:
 
 @pytest.mark.parametrize(
     "changed",
-    [{"sequences": 0}, {"resamples": "3"}, {"values": {"f1": [0.5]}}, {"values": {"f1": ["x"]}}],
+    [
+        {"sequences": 0},
+        {"resamples": 0},
+        {"resamples": "3"},
+        {"values": {"f1": [0.5]}},
+        {"values": {"f1": ["x"]}},
+    ],
 )
 def test_what_is_no_draws_is_refused(changed: dict[str, Any]) -> None:
     document = {"sequences": 2, "resamples": 3, "values": {"f1": [0.5] * DRAWS}}
-    Draws.from_bytes(zlib.compress(orjson.dumps(document)))
+    Draws.from_bytes(zlib.compress(orjson.dumps({**document, "sequences": 1, "resamples": 1})))
     with pytest.raises((TypeError, ValueError)):
         Draws.from_bytes(zlib.compress(orjson.dumps({**document, **changed})))
 

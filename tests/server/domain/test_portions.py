@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 from msgspec import structs
 from tests.server.domain.attacks import Places, centre, scene
@@ -110,6 +110,42 @@ def test_a_part_is_scored_as_if_there_were_no_other() -> None:
     assert f1 == {Portion.WHOLE: 6 / 7, Portion.PUBLIC: 2 / 3, Portion.PRIVATE: 1.0}
 
 
+@pytest.mark.parametrize("visibility", ["final", "bootstrap"])
+def test_a_sequence_that_one_side_alone_has_is_missed_or_found_in_vain(visibility: str) -> None:
+    """The truth is of the sequences 1, 2 and 3, detections of 2, 4 and 5; 2 and 4 are private.
+
+    Each sequence has an object in each of its five frames.
+    """
+    definition = defined(private_sequences=PRIVATE, visibility=visibility)
+    truth, detections = (
+        side.take_frames(np.isin(side.frame_sequences, rows))
+        for side, rows in (
+            (boxes({row: [centre(0)] for row in (0, 1, 2)}, 3), (0, 1, 2)),
+            (boxes({row: [centre(0)] for row in (1, 3, 4)}, 5), (1, 3, 4)),
+        )
+    )
+    counts = {
+        (portion, None if key is None else key.sequence): tuple(side.object_count for side in sides)
+        for (portion, key), sides in places(definition, (truth, detections)).items()
+    }
+    private = {(Portion.PRIVATE, None): (5, 10)}
+    if visibility == "final":
+        assert counts == {(Portion.PUBLIC, None): (10, 5)} | private
+    else:
+        by_sequence = {"1": (5, 0), "3": (5, 0), "5": (0, 5)}
+        assert counts == private | {(Portion.PUBLIC, key): n for key, n in by_sequence.items()}
+
+
+def test_an_estimate_knows_nothing_of_private_sequences() -> None:
+    """All public objects are found, and none of the private ones; whatever counts how often."""
+    definition = defined(private_sequences=PRIVATE, visibility="bootstrap")
+    truth = boxes({row: [centre(0)] for row in range(SEQUENCES)})
+    tallies = tallied(definition, truth, boxes({row: [centre(0)] for row in (0, 2)}))
+    one, *_ = tallies.estimates("key")
+    assert one is not None
+    assert one["f1"] == 1.0
+
+
 # --- the estimate --------------------------------------------------------------------------------
 
 
@@ -126,9 +162,13 @@ def test_sequences_count_by_exponential_numbers_rounded_to_eighths(
     assert bootstrap_times("key", numbered(3)) == [6, 12, 6]
     numbers.update({"1": 1.0, "2": 5.0})  # 24 / 7 = 3.43 twice, and 17.14
     assert bootstrap_times("key", numbered(3)) == [4, 3, 17]
+    numbers.update({"1": 2.0, "2": 4.0})  # 3.43, 6.86 and 13.71: the last two are rounded up
+    assert bootstrap_times("key", numbered(3)) == [3, 7, 14]
+    assert bootstrap_times("key", []) == []
 
 
 @given(st.text(max_size=8), st.integers(1, 400))
+@example("key", 3000)
 def test_as_many_are_counted_as_there_are_sequences_times_the_copies(key: str, count: int) -> None:
     times = bootstrap_times(key, numbered(count))
     assert sum(times) == count * max(1, min(8, 2000 // count))

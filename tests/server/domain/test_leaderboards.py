@@ -7,10 +7,11 @@ from random import Random
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec import structs
 from tests.server.store.records import later
 
 from vidscore_evaluators.evaluator import Direction
-from vidscore_server.domain.leaderboard import BoardRules, Entry, rank
+from vidscore_server.domain.leaderboard import BoardRules, Entry, counted, rank, rank_apart
 from vidscore_server.domain.policy import Selection
 
 F1_MSE = (Direction.HIGHER, Direction.LOWER)
@@ -45,6 +46,7 @@ def test_equal_in_all_measures_share_a_rank_and_the_next_rank_is_left_out() -> N
 def test_the_earlier_ranks_first_only_where_the_policy_says_so() -> None:
     entries = (entry("a", 0.5, 9.0, sealed_s=2), entry("b", 0.5, 9.0, sealed_s=1))
     assert board(*entries, earlier_first=True) == [(1, "of-b"), (2, "of-a")]
+    assert board(*entries) == [(1, "of-b"), (1, "of-a")]
 
 
 def test_an_undefined_score_ranks_after_the_worst_defined_one() -> None:
@@ -63,6 +65,50 @@ def test_a_team_stands_with_its_best_or_its_latest(selection: Selection, chosen:
     second = entry("a", 0.1, 1.0, sealed_s=2, name="second")
     for entries in ((first, second), (second, first)):
         assert board(*entries, selection=selection) == [(1, chosen)]
+
+
+def test_of_equal_scores_a_team_stands_with_the_one_that_was_sealed_first() -> None:
+    first = entry("a", 0.9, 1.0, sealed_s=1, name="z")
+    second = entry("a", 0.9, 1.0, sealed_s=2, name="b")
+    for entries in ((first, second), (second, first)):
+        assert board(*entries) == [(1, "z")]
+
+
+def test_what_cannot_be_compared_stands_apart_with_the_newest_of_each_team() -> None:
+    found = rank_apart(
+        [
+            entry("a", 0.9, 1.0, sealed_s=3, name="new"),
+            entry("a", 0.9, 1.0, sealed_s=1, name="old"),
+            entry("b", 0.1, 1.0, sealed_s=2),
+        ]
+    )
+    assert [(ranked.rank, ranked.entry.submission) for ranked in found] == [(0, "of-b"), (0, "new")]
+
+
+@pytest.mark.parametrize(
+    ("selection", "chosen", "most", "counting"),
+    [
+        (Selection.BEST, "", 1, {"b"}),
+        (Selection.BEST, "", 2, {"b", "c"}),
+        (Selection.LATEST, "", 1, {"d"}),
+        (Selection.LATEST, "", 2, {"d", "c"}),
+        (Selection.BEST, "a", 2, {"a"}),
+        (Selection.BEST, "ac", 1, {"c"}),
+        (Selection.LATEST, "ab", 1, {"b"}),
+    ],
+)
+def test_what_a_team_chose_counts_for_the_final_order_or_else_what_would_stand_first(
+    selection: Selection, chosen: str, most: int, counting: set[str]
+) -> None:
+    """Sealed in the order of their names; another team's only one counts whatever it is."""
+    own = [
+        structs.replace(entry("red", f1, 1.0, sealed_s=row, name=name), chosen=name in chosen)
+        for row, (name, f1) in enumerate({"a": 0.1, "b": 0.9, "c": 0.5, "d": None}.items())
+    ]
+    rules = BoardRules(F1_MSE, selection=selection)
+    assert counted([*reversed(own), entry("blue", None, None)], rules, most) == (
+        counting | {"of-blue"}
+    )
 
 
 ENTRIES = st.lists(

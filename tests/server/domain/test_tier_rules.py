@@ -10,6 +10,7 @@ import orjson
 import pytest
 from msgspec.structs import replace
 
+from vidscore_server.domain.access import ANONYMOUS, Caller
 from vidscore_server.domain.definition import Definition, definition_from_dict
 from vidscore_server.domain.leaderboard import APART, Board, Entry, RankedEntry
 from vidscore_server.domain.private_part import Portion
@@ -22,10 +23,13 @@ from vidscore_server.domain.tiers import (
     TierPlan,
     read_tiers,
     tier_plan,
+    visible_rows,
 )
 from vidscore_server.store.errors import StoreDamagedError
+from vidscore_server.store.records import Role
 
 KEY = (3, "f1 1.0.0 abc")
+ORGANISER = Caller(role=Role.ORGANISER)
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
@@ -119,6 +123,27 @@ def test_what_is_no_tiers_is_refused(changed: dict[str, Any]) -> None:
     document = {name: value for name, value in document.items() if value is not ...}
     with pytest.raises((TypeError, ValueError)):
         read_tiers(orjson.dumps(document).decode())
+
+
+@pytest.mark.parametrize(
+    ("caller", "sequences", "policy", "shown"),
+    [
+        (ORGANISER, 2, {"visibility": "final"}, 0.74),
+        (ORGANISER, 2, {"visibility": "final", "selection": "latest"}, 0.74),
+        (ANONYMOUS, 19, {"visibility": "live"}, None),
+        (ANONYMOUS, 20, {"visibility": "live"}, 0.74),
+        (ANONYMOUS, 20, {"visibility": "live", "selection": "latest"}, 0.74),
+        (ANONYMOUS, 19, {"visibility": "final"}, None),
+        (ANONYMOUS, 20, {"visibility": "final"}, 0.7),
+        (ANONYMOUS, 20, {"visibility": "final", "selection": "latest"}, None),
+        (ANONYMOUS, 20, {"visibility": "ladder"}, 0.7),
+    ],
+)
+def test_a_probability_is_shown_as_exactly_as_the_caller_may_know_it(
+    caller: Caller, sequences: int, policy: dict[str, Any], shown: float | None
+) -> None:
+    found = visible_rows(hosted(**policy), BoardTiers("", sequences, {"a": (3, 0.74)}, 0), caller)
+    assert found == {"a": (3, shown if shown is None else pytest.approx(shown, abs=1e-12))}
 
 
 def test_draws_are_read_as_they_were_kept() -> None:

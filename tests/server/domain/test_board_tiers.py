@@ -141,6 +141,20 @@ async def test_where_the_latest_submission_stands_no_probability_is_shown(hosted
     assert None not in {shown for _, shown in tiers(await settled(hosted.organiser)).values()}
 
 
+@pytest.mark.parametrize(
+    ("public", "over"), [(["labels"], "sequences"), (["sequences"], "2 sequences")]
+)
+async def test_the_number_of_sequences_is_told_where_their_names_may_be_known(
+    hosted: Hosted, public: list[str], over: str
+) -> None:
+    await hosted.organiser.create_benchmark(public=public, visibility=FINAL)
+    await hosted.organiser.upload(sky(2))
+    await submit(hosted.red, "r", range(2), 2)
+    await submit(hosted.blue, "b", [], 2)
+    for client, told in ((hosted.viewer, over), (hosted.organiser, "2 sequences")):
+        assert f"(95 %, paired bootstrap over {told})" in (await settled(client)).tiers_note
+
+
 async def test_two_sequences_say_little_even_to_an_organiser(hosted: Hosted) -> None:
     """Two sequences have three different draws: (3 + 1) / (3 + 2), and no second tier."""
     await hosted.organiser.create_benchmark(visibility=LIVE)

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import pytest
-from tests.server.domain.hosted import Hosted, refusal
+from tests.server.domain.hosted import BENCHMARK, Hosted, refusal
 from tests.server.domain.streets import BOX, streets
+from tests.server.domain.test_disqualification import disqualify
 from tests.server.domain.test_planted_truth import batch
 
 from vidscore_protos.v1 import benchmark_pb2
+from vidscore_server.domain import board_rows
 
 TRUTH = batch("", "street", "car", (1, 2, 3), BOX, BOX, BOX)
 TWO_OF_THREE = batch("", "street", "car", (1, 2), BOX, BOX)
@@ -46,7 +48,8 @@ async def test_a_draft_is_no_submission_of_the_board(hosted: Hosted) -> None:
 
 async def test_measures_that_are_released_stand_beside_those_that_rank(hosted: Hosted) -> None:
     final = benchmark_pb2.VISIBILITY_FINAL
-    message = _benchmark(visibility=final, released_measures=["recall"], ladder_step=0.01)
+    released = ["recall", "f1"]  # of which f1 ranks
+    message = _benchmark(visibility=final, released_measures=released, ladder_step=0.01)
     await _two_submissions(hosted, message)
     board = await hosted.viewer.board()
     assert list(board.further_measures) == ["recall"]
@@ -89,6 +92,22 @@ async def test_a_board_of_a_label_has_the_curves_of_that_label(hosted: Hosted) -
     await _two_submissions(hosted, _benchmark(visibility=live))
     rows = (await hosted.viewer.board(label="car")).rows
     assert {curve.label for row in rows for curve in row.curves} == {"car"}
+
+
+async def test_the_first_rows_alone_have_curves(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(board_rows, "CURVE_ROWS", 1)
+    await _two_submissions(hosted, _benchmark(visibility=benchmark_pb2.VISIBILITY_LIVE))
+    rows = (await hosted.viewer.board()).rows
+    assert [(row.team, bool(row.curves)) for row in rows] == [("blue", True), ("red", False)]
+
+
+async def test_a_disqualified_submission_has_no_curves(hosted: Hosted) -> None:
+    await _two_submissions(hosted, _benchmark(visibility=benchmark_pb2.VISIBILITY_LIVE))
+    await disqualify(hosted, f"{BENCHMARK}/submissions/three")
+    rows = (await hosted.viewer.board()).rows
+    assert [(row.team, bool(row.curves)) for row in rows] == [("red", True), ("blue", False)]
 
 
 async def test_the_ladder_releases_no_curves(hosted: Hosted) -> None:

@@ -66,9 +66,103 @@ def test_a_label_is_listed_for_its_own_domain() -> None:
 def test_labels_of_the_specification_are_listed_for_every_other_domain() -> None:
     more: dict[str, Any] = {"domains": [{"name": "Tower", "classes": ["car"]}], "classes": ["boat"]}
     found = checked(boxes("car", domain="Elsewhere"), **more)
-    assert [fault.expected for fault in found.faults] == ["a label of domain Elsewhere"]
+    assert [(fault.expected, fault.advice) for fault in found.faults] == [
+        ("a label of domain Elsewhere", "its labels are boat")
+    ]
     assert checked(boxes("Boat", domain="Elsewhere"), **more) == NameCheck()
     assert checked(boxes("car", domain="Tower"), **more) == NameCheck()
+
+
+def test_a_listed_label_is_refused_doubted_or_fine_beside_those_of_the_truth() -> None:
+    """A listed one that no object has is fine, unless objects have another spelling of it."""
+    found = checked(boxes("car", "Car", "bus", "van"), boxes("car", "van"), classes=["Car", "bus"])
+    assert [(fault.found, fault.expected) for fault in found.faults] == [
+        ("label 'van'", "a label of the benchmark")
+    ]
+    [warning] = found.warnings
+    assert warning.startswith("label 'Car' is not in the benchmark's ground truth")
+    assert warning.endswith("did you mean car?")
+    alone = [checked(boxes(label), boxes("car", "van"), classes=["Car", "bus"]) for label in
+             ("car", "bus", "Bus", "van", "Car")]  # fmt: skip
+    assert [(len(one.faults), len(one.warnings)) for one in alone] == [
+        (0, 0), (0, 0), (0, 0), (1, 0), (0, 1)
+    ]  # fmt: skip
+
+
+def frames(*numbers: int, sequence: str = "street") -> Annotations:
+    return make_annotations({("", sequence): {number: [] for number in numbers}}, arity=4)
+
+
+TOLD = ["sequences", "labels", "frame_counts"]
+
+
+@pytest.mark.parametrize(
+    ("more", "faults"),
+    [
+        ({"public_names": ["sequences"]}, []),
+        ({"public_names": TOLD}, [("frame 2 of sequence street, and 2 more", "frames 3 to 5", 0)]),
+        (
+            {"public_names": TOLD, "sequences": [{"name": "street"}]},
+            [("frame 2 of sequence street, and 2 more", "frames 3 to 5", 0)],
+        ),
+        (
+            {
+                "public_names": TOLD,
+                "sequences": [{"name": "street", "frame_count": 5, "first_frame": 2}],
+            },
+            [("frame 7 of sequence street", "frames 2 to 6", 4)],
+        ),
+        (
+            {"public_names": TOLD, "sequences": [{"name": "street", "frame_count": 0}]},
+            [("frame 2 of sequence street, and 4 more", "no frame", 0)],
+        ),
+    ],
+)
+def test_frames_are_held_to_the_listed_ones_or_else_to_the_truth(
+    more: dict[str, Any], faults: list[tuple[str, str, int]]
+) -> None:
+    """The truth has the frames 3 and 5 of the street, and one of the road."""
+    truth = make_annotations({("", "road"): {1: []}, ("", "street"): {5: [], 3: []}}, arity=4)
+    found = checked(frames(2, 3, 5, 6, 7), truth, **more)
+    assert [(fault.found, fault.expected, fault.entry) for fault in found.faults] == faults
+
+
+@pytest.mark.parametrize(
+    ("more", "known"),
+    [
+        ({"public_names": []}, {"street", "road", "rail"}),
+        ({"public_names": ["sequences"]}, {"street"}),
+        ({"public_names": TOLD}, {"street"}),
+        ({"public_names": ["sequences"], "sequences": [{"name": "road"}]}, {"road"}),
+        ({"public_names": TOLD, "sequences": [{"name": "road"}]}, {"road"}),
+    ],
+)
+def test_sequences_are_those_that_are_listed_or_else_those_of_the_truth(
+    more: dict[str, Any], known: set[str]
+) -> None:
+    for sequence in ("street", "road", "rail"):
+        found = checked(frames(3, sequence=sequence), frames(3), **more)
+        told = [fault.expected for fault in found.faults]
+        assert told == ([] if sequence in known else ["a sequence of the benchmark"])
+
+
+def test_without_truth_names_are_held_to_what_is_listed_alone() -> None:
+    assert checked(frames(9), public_names=TOLD) == NameCheck()
+    assert checked(frames(9), public_names=TOLD, sequences=[{"name": "street"}]) == NameCheck()
+
+
+def test_what_came_before_its_names_were_known_is_told_to_bring_no_score() -> None:
+    truth = make_annotations({("", "street"): {3: []}}, arity=4)
+    found = checked(frames(3, 4), truth, public_names=TOLD)
+    elsewhere = checked(frames(3, sequence="stret"), truth, public_names=TOLD)
+    of_frame, of_sequence = late_warnings([found, elsewhere, found])
+    assert of_frame == (
+        "frame 4 of sequence street brings no score, because the benchmark has frames 3 to 3"
+    )
+    assert of_sequence == (
+        "sequence stret brings no score, because it is not a sequence of the benchmark; "
+        "did you mean street?"
+    )
 
 
 def test_a_label_of_the_table_that_no_object_has_is_passed_over() -> None:

@@ -9,13 +9,15 @@ from pathlib import Path
 
 import pytest
 import pytest_asyncio
+from tests.server.store.records import later
 
 from vidscore_server.api import batches
 from vidscore_server.domain.context import Context, open_context
-from vidscore_server.domain.leases import LeaseLostError, Leases
+from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
 from vidscore_server.settings import Settings
 from vidscore_server.store import Transaction
 from vidscore_server.store.errors import StoreError
+from vidscore_server.store.records import OperationRecord
 from vidscore_server.store.sqlite import open_sqlite_store
 
 TIMEOUT_S = 60
@@ -126,3 +128,84 @@ async def test_a_result_waits_for_a_store_that_is_away(two: tuple[Leases, Leases
     async with asyncio.timeout(TIMEOUT_S):
         assert await mine.write(keep) == "kept"
     assert len(tries) == 2
+
+
+async def test_a_lease_that_is_gone_is_not_taken_again(
+    site: Context, two: tuple[Leases, Leases]
+) -> None:
+    """Another server may have done the work meanwhile, and have ended its lease."""
+    mine, _ = two
+    await mine.take_now(WORK)
+    await site.write(lambda transaction: transaction.end_lease(WORK, mine.owner))
+    async with asyncio.timeout(TIMEOUT_S):
+        with pytest.raises(LeaseLostError):
+            await mine.run(WORK, asyncio.Event().wait())
+    assert await site.read(lambda reader: list(reader.leases())) == []
+
+
+# --- operations
+
+
+@pytest_asyncio.fixture
+async def servers(site: Context, two: tuple[Leases, Leases]) -> tuple[LeasedOperations, ...]:
+    """The operations of a kind at two servers; two are to be done, beside one of another kind."""
+    kinds = {"first": "kind", "second": "kind", "other": "another", "over": "kind"}
+    for row, (name, kind) in enumerate(kinds.items()):
+        record = OperationRecord(name, kind, "", later(row), done=name == "over")
+        await site.write(lambda transaction, record=record: transaction.insert_operation(record))  # type: ignore[misc] # mypy cannot type a default of a lambda
+    return tuple(LeasedOperations(leases, ("kind",)) for leases in two)
+
+
+async def _waiting(site: Context, operations: LeasedOperations) -> list[str]:
+    return [record.operation for record in await site.read(operations.waiting)]
+
+
+async def test_an_operation_runs_at_one_server_and_is_free_again_at_its_end(
+    site: Context, servers: tuple[LeasedOperations, ...]
+) -> None:
+    mine, other = servers
+    assert await _waiting(site, mine) == ["first", "second"]
+    gate, done = asyncio.Event(), []
+
+    async def work() -> None:
+        await gate.wait()
+        await site.write(lambda transaction: mine.require(transaction, "first"))
+        done.append("first")
+
+    async def nothing() -> None:
+        raise AssertionError("another server has begun it")
+
+    await mine.begin("first", work)
+    await other.begin("first", nothing)
+    assert (mine.count, other.count) == (1, 0)
+    for one in servers:
+        assert await _waiting(site, one) == ["second"]
+        assert await site.read(lambda reader, one=one: one.free(reader, ["first", "x"])) == ["x"]  # type: ignore[misc] # mypy cannot type a default of a lambda
+    gate.set()
+    async with asyncio.timeout(TIMEOUT_S):
+        await mine.finish()
+    assert (done, mine.count) == (["first"], 0)
+    assert await _waiting(site, other) == ["first", "second"]
+
+
+async def test_an_operation_of_a_server_that_stops_is_free_at_once(
+    site: Context, servers: tuple[LeasedOperations, ...]
+) -> None:
+    mine, other = servers
+    given_up = asyncio.Event()
+
+    async def endless() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            given_up.set()
+
+    await mine.begin("first", endless)
+    await asyncio.sleep(0)
+    async with asyncio.timeout(TIMEOUT_S):
+        await mine.stop()
+    assert given_up.is_set()
+    assert mine.count == 0
+    assert await _waiting(site, other) == ["first", "second"]
+    with pytest.raises(LeaseLostError):
+        await site.write(lambda transaction: mine.require(transaction, "first"))

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import logging
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime
 from functools import partial
 from typing import Any
 
 from msgspec.structs import replace
 
-from vidscore_evaluators.evaluator import Evaluator
 from vidscore_server.domain.basis import (
     Basis,
     BoardState,
@@ -22,10 +22,16 @@ from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.changed_benchmarks import ChangedBenchmarks
 from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.leaderboard import Board, BoardView, board_rules, rank
+from vidscore_server.domain.leaderboard import (
+    APART,
+    Board,
+    BoardView,
+    counted_scores,
+    in_order,
+)
 from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
 from vidscore_server.domain.names import SubmissionName, benchmark_name
-from vidscore_server.domain.private_part import answered_portion
+from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scores import (
     Result,
@@ -46,24 +52,29 @@ Standing = Mapping[str, Mapping[str, Any]]
 """By evaluator, by submission: ``values`` and ``rank``, which is None where it has none."""
 
 
-def shown_standing(reader: Reader, definition: Definition, benchmark: str) -> Standing:
+def shown_standing(
+    reader: Reader, definition: Definition, benchmark: str, now: datetime
+) -> Standing:
     """Scores and ranks of all that stand on a board, as organisers see them.
 
     Args:
         reader: A state of the store.
         definition: The benchmark.
         benchmark: Its name.
+        now: The time.
     """
     shown = shown_basis(required_benchmark(reader, benchmark))
+    portion = definition.board_portion(now)
     found = {}
     for evaluator in definition.evaluators:
         key = None if shown is None else shown.key(evaluator.name)
         comparable = [] if key is None else reader.scores_under(benchmark, evaluator.name, *key)
-        ranks = _ranks(reader, definition, evaluator, benchmark, comparable)
+        ranks = _ranks(reader, definition, Board(benchmark, evaluator), comparable, portion)
         published = reader.published_scores(benchmark, evaluator.name)
         scores = {score.submission: score for score in (*published, *comparable)}
+        names = list(definition.ranking(evaluator))
         found[evaluator.name] = {
-            name: {"values": _values(definition, evaluator, score), "rank": ranks.get(name)}
+            name: {"values": _values(score, names, portion), "rank": ranks.get(name)}
             for name, score in scores.items()
         }
     return found
@@ -75,6 +86,7 @@ def changes(
     benchmark: str,
     before: Standing,
     after: Basis | None,
+    now: datetime,
 ) -> list[dict[str, Any]]:
     """Differences where a board shows another basis.
 
@@ -87,9 +99,11 @@ def changes(
         benchmark: Its name.
         before: The board before.
         after: The basis that it is to show.
+        now: The time that the board before is of.
     """
     if after is None:
         return []
+    portion = definition.board_portion(now)
     waiting = set(waiting_for(reader, benchmark, after))
     found: list[dict[str, Any]] = []
     for evaluator in definition.evaluators:
@@ -103,11 +117,13 @@ def changes(
         }
         ranks: dict[str, int | None] = {name: old["rank"] for name, old in olds.items()}
         if not waiting & olds.keys():
-            new_ranks = _ranks(reader, definition, evaluator, benchmark, scores.values())
+            board = Board(benchmark, evaluator)
+            new_ranks = _ranks(reader, definition, board, [*scores.values()], portion)
             ranks = {name: new_ranks.get(name) for name in olds}
+        names = list(definition.ranking(evaluator))
         for name in sorted(olds.keys() - (waiting - scores.keys())):
             score = scores.get(name)
-            values = {} if score is None else _values(definition, evaluator, score)
+            values = {} if score is None else _values(score, names, portion)
             place = {
                 "submission": str(SubmissionName(benchmark, name)),
                 "evaluator": evaluator.name,
@@ -131,27 +147,24 @@ def _compared(
             }
 
 
-def _values(
-    definition: Definition, evaluator: Evaluator[Any], score: ScoreRecord
-) -> dict[str, float | None]:
-    names = list(definition.ranking(evaluator))
-    portion = answered_portion(definition.policy)
+def _values(score: ScoreRecord, names: Sequence[str], portion: Portion) -> dict[str, float | None]:
+    """Values that rank; none of a damaged score."""
     return readable(score, partial(ranking_values, score, names, portion)) or {}
 
 
 def _ranks(
     reader: Reader,
     definition: Definition,
-    evaluator: Evaluator[Any],
-    benchmark: str,
-    scores: Iterable[ScoreRecord],
+    board: Board,
+    scores: Sequence[ScoreRecord],
+    portion: Portion,
 ) -> dict[str, int]:
     """Ranks of the submissions with which teams stand on a board of these scores."""
-    directions = definition.ranking(evaluator)
-    portion = answered_portion(definition.policy)
-    view = BoardView(reader, Board(benchmark, evaluator), tuple(directions), portion=portion)
-    ranked = rank(view.seen(view.candidates(scores)), board_rules(definition.policy, directions))
-    return {entry.entry.submission: entry.rank for entry in ranked}
+    view = BoardView(reader, board, tuple(definition.ranking(board.evaluator)), portion=portion)
+    if portion is Portion.PRIVATE:
+        scores = counted_scores(reader, definition, board, scores)
+    entries = in_order(view, definition, view.candidates(scores), {})
+    return {entry.entry.submission: entry.rank for entry in entries if entry.rank != APART}
 
 
 # --- The keeper
@@ -218,8 +231,9 @@ class BoardUpdater:
         if state.waiting:
             found = f"{len(state.waiting)} submissions are still to be scored again"
             raise RescoringRunsError(found, submissions=str(len(state.waiting)))
-        before = shown_standing(reader, definition, benchmark)
-        return changes(reader, definition, benchmark, before, state.wanted), state
+        now = self._context.clock()
+        before = shown_standing(reader, definition, benchmark, now)
+        return changes(reader, definition, benchmark, before, state.wanted, now), state
 
     def _publish(
         self, request: Request, benchmark: str, transaction: Transaction

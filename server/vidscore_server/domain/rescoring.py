@@ -114,7 +114,7 @@ class Rescoring:
                 "benchmark": benchmark,
                 "revision": newest_complete(transaction, parent) or parent.truth_revision,
                 "submissions": scored_submissions(transaction, benchmark, names),
-                "before": shown_standing(transaction, definition, benchmark),
+                "before": shown_standing(transaction, definition, benchmark, request.time),
             }
             operation = f"{KIND}-{secrets.token_hex(8)}"
             transaction.insert_operation(
@@ -192,7 +192,8 @@ class Rescoring:
         now = self._context.clock()
         own = own_basis(transaction, definition, parent)
         move_board(transaction, definition, plan.benchmark, now, wanted=own)
-        changed = changes(transaction, definition, plan.benchmark, plan.before, own)
+        before, begun = plan.before, record.create_time
+        changed = changes(transaction, definition, plan.benchmark, before, own, begun)
         made = [entry for entry in changed if entry["submission"] in _names_of(plan)]
         result = orjson.dumps(made).decode()
         transaction.update_operation(replace(present, done=True, result=result))

@@ -9,6 +9,7 @@ import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, refusal, values
+from tests.server.domain.test_rescored_boards import publish, rescored
 
 from vidscore_protos.v1 import access_service_pb2, annotations_pb2, benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
@@ -395,3 +396,27 @@ async def test_without_private_sequences_there_is_nothing_to_choose(hosted: Host
     await hosted.organiser.upload(found(NAMES))
     await submit(hosted.red, "one", "a")
     assert (await refusal(hosted.red.choose())).reason == "NOTHING_TO_CHOOSE"
+
+
+async def test_after_the_closing_differences_of_the_board_are_of_its_private_part(
+    hosted: Hosted,
+) -> None:
+    """In new truth nothing is in d, a private sequence: blue's second detection is in vain."""
+    await host(hosted, visibility=LIVE, rescore=benchmark_pb2.RESCORE_REVIEW)
+    await submit(hosted.red, "r", "ab")
+    await submit(hosted.blue, "b", "cd")
+    hosted.clock.pass_by(hours=2)
+    await hosted.organiser.upload(found("abc"))
+    await rescored(hosted.organiser)
+    differences = [
+        (one.submission[-1], one.before, one.after, one.rank_before, one.rank_after)
+        for one in (await publish(hosted.organiser, validate_only=True)).differences
+        if one.measure == "f1"
+    ]
+    assert differences == [("b", 1.0, 2 / 3, 1, 1)]
+    await publish(hosted.organiser)
+    board = await hosted.viewer.board()
+    assert [(row.rank, row.team, row.scores[0].value) for row in board.rows] == [
+        (1, "blue", 2 / 3),
+        (2, "red", 0.0),
+    ]

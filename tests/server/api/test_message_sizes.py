@@ -22,8 +22,15 @@ from tests.support.waiting import until
 from vidscore_protos.v1 import annotations_pb2, scoring_service_pb2, scoring_service_pb2_grpc
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api import stream
-from vidscore_server.api.message_sizes import SMALL_BYTES, json_weight, takes_large, weight_of
+from vidscore_server.api.message_sizes import (
+    SMALL_BYTES,
+    json_weight,
+    size_limit,
+    takes_large,
+    weight_of,
+)
 from vidscore_server.domain.access import ROLES_BY_RPC
+from vidscore_server.settings import Settings
 
 MEBIBYTE = 1 << 20
 MOST_BYTES = 64 * MEBIBYTE
@@ -108,6 +115,57 @@ def test_columns_weigh_what_their_numbers_take() -> None:
     weight = weight_of(_kind(request), request.SerializeToString(), MOST_BYTES)
     assert weight.columns_bytes == 16_000
     assert weight.parts_bytes < 1000
+
+
+_SEQUENCE = b"\x0a\x03\x0a\x01a"
+
+
+@pytest.mark.parametrize(
+    ("data", "weight"),
+    [
+        (b"", (0, 0)),
+        (b"\x38\x02", (48, 0)),  # geometry, a number alone
+        (b"\x22\x03\x01\x02\x03", (48, 24)),  # three frame numbers of eight bytes
+        (b"\xc2\x02\x02\x05\x05", (48, 8)),  # two heights of masks, field 40, of four bytes
+        (b"\x42\x08" + b"\x00" * 8, (48, 8)),  # a coordinate
+        (b"\x12\x80\x01" + b"x" * 128, (48, 128)),  # a label
+        (b"\x80\x01\x05", (48, 0)),  # field 16, which no batch has, in each of its encodings
+        (b"\x81\x01" + b"\xff" * 8, (48, 0)),
+        (b"\x82\x01\x02xx", (48, 2)),
+        (b"\x85\x01" + b"\xff" * 4, (48, 0)),
+        (b"\x83\x01\x0a\x01a\x84\x01", (3 * 48, 1)),
+    ],
+)
+def test_a_field_weighs_what_it_takes_and_what_follows_it_too(
+    data: bytes, weight: tuple[int, int]
+) -> None:
+    """A sequence with a domain of one letter: 48 + 2 * 8 for itself, 48 + 1 for the text."""
+    kind = _kind(annotations_pb2.AnnotationBatch())
+    assert weight_of(kind, data, MOST_BYTES) == weight
+    followed = weight_of(kind, data + _SEQUENCE, MOST_BYTES)
+    assert followed == (weight[0] + 48 + 16 + 48, weight[1] + 1)
+
+
+def test_a_text_of_json_weighs_by_its_objects_arrays_and_quotation_marks() -> None:
+    assert json_weight(b'{"a":["b",1]}') == 2 * 48 + 4 * 8
+
+
+@pytest.mark.parametrize(
+    ("method", "small", "limit"),
+    [
+        (CHECK, 1000, ("maximum_message_bytes", 5000)),
+        (GET, 1000, ("maximum_small_message_bytes", 1000)),
+        ("/another.Service/Method", 1000, ("maximum_small_message_bytes", 1000)),
+        (GET, 5000, ("maximum_message_bytes", 5000)),
+        (GET, 6000, ("maximum_message_bytes", 5000)),
+    ],
+)
+def test_a_call_that_takes_no_frames_has_the_smaller_limit(
+    method: str, small: int, limit: tuple[str, int]
+) -> None:
+    settings = Settings(maximum_message_bytes=5000, maximum_small_message_bytes=small)
+    found = size_limit(method, settings)
+    assert (found.name, found.maximum_bytes) == limit
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"\x0a\x05x", b"\x0b", b"\x80" * 20, b"\x09"])

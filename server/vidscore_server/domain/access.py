@@ -19,7 +19,8 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_server.domain.names import SECRET_PREFIX, string_faults
+from vidscore_evaluators.string_faults import string_faults
+from vidscore_server.domain.names import SECRET_PREFIX
 from vidscore_server.errors import PermissionDeniedError, UnauthenticatedError
 from vidscore_server.logs import log, places_of
 from vidscore_server.runtime import RunningCall
@@ -232,8 +233,7 @@ def new_token(
     if role is None or faults:
         missing = [Fault("no role", "organiser, participant or viewer", field="role")]
         raise InputError([*([] if role else missing), *faults])
-    name = secrets.token_hex(8)
-    digits = secrets.token_hex(SECRET_BYTES)
+    name, digits = secrets.token_hex(8), secrets.token_hex(SECRET_BYTES)
     secret = f"{SECRET_PREFIX}{name}_{digits}"
     record = TokenRecord(name, hash_of(secret), role, team, comment, now, expire_time)
     return NewToken(record, secret)

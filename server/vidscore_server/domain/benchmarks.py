@@ -10,11 +10,12 @@ import orjson
 from msgspec.structs import asdict, replace
 
 from vidscore_evaluators.errors import SpecificationError, VidscoreError
+from vidscore_evaluators.string_faults import control_faults
 from vidscore_server.domain.access import UNSIGNED, Caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
-from vidscore_server.domain.names import benchmark_name, control_faults
+from vidscore_server.domain.names import benchmark_name
 from vidscore_server.domain.policy import TruthSize, Visibility, default_budget
 from vidscore_server.domain.private_part import Draw, Portion
 from vidscore_server.domain.release import releases_differ, sees_benchmark

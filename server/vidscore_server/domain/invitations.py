@@ -15,6 +15,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.string_faults import string_faults
 from vidscore_server.domain.access import (
     SECRET_BYTES,
     NewToken,
@@ -24,7 +25,7 @@ from vidscore_server.domain.access import (
     team_faults,
 )
 from vidscore_server.domain.context import Context, Request
-from vidscore_server.domain.names import SECRET_PREFIX, string_faults
+from vidscore_server.domain.names import SECRET_PREFIX
 from vidscore_server.errors import InvitationEndedError, NotFoundError
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import AuditRecord, InvitationRecord, Role

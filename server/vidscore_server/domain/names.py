@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.names import escape_controls, holds_controls
+from vidscore_evaluators.string_faults import MAXIMUM_TEXT_LENGTH, string_faults
 
 _ID = r"[a-z][a-z0-9-]{0,62}"
 _ID_PATTERN = re.compile(_ID)
@@ -139,11 +139,6 @@ def _matched(pattern: re.Pattern[str], name: str, expected: str, field: str) -> 
 # What a participant or an organiser writes is shown to others, on terminals and in files. What an
 # older version has stored is read as it is; whoever shows it escapes it.
 
-MAXIMUM_TEXT_LENGTH = 1000
-SHOWN_CHARACTERS = 80
-
-_EXPECTED = "no control characters, ends of lines or changes of the direction of writing"
-
 
 def parse_string(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> str:
     """A text for people that a client has sent.
@@ -155,19 +150,3 @@ def parse_string(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> str:
     if faults:
         raise InputError(faults)
     return text
-
-
-def string_faults(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> list[Fault]:
-    """Faults of a string for people."""
-    faults = []
-    if len(text) > most:
-        faults.append(Fault(f"{len(text)} characters", f"at most {most}", field=field))
-    return [*faults, *control_faults(text, field)]
-
-
-def control_faults(text: str, field: str, source: str | None = None) -> list[Fault]:
-    """Control characters of a string, as a fault."""
-    if not holds_controls(text):
-        return []
-    shown = f"'{escape_controls(text)[:SHOWN_CHARACTERS]}'"
-    return [Fault(shown, _EXPECTED, source, field=field)]

@@ -62,7 +62,7 @@ def test_a_check_submits_nothing_and_tells_what_is_left(
     assert "quota submissions_in_all of 1 is used up" in late.stderr
 
 
-def test_a_check_refuses_the_name_that_a_submission_would_be_refused_for(
+def test_a_check_refuses_the_name_and_title_that_a_submission_would_be_refused_for(
     hosted: str, folder: Path, falcon: Call
 ) -> None:
     name = f"{hosted}-one"
@@ -73,6 +73,12 @@ def test_a_check_refuses_the_name_that_a_submission_would_be_refused_for(
         checked = falcon(*sent, wrong, "--check")
         assert checked.exit_code == refused.exit_code == ExitCode.INPUT
         assert refused.stderr.splitlines()[0] == checked.stderr.splitlines()[0]
+    for wrong in ("a\x07b", "a" * 1001):
+        refused = falcon(*sent, name, "--title", wrong)
+        checked = falcon(*sent, name, "--title", wrong, "--check")
+        assert checked.exit_code == refused.exit_code == ExitCode.INPUT
+        [said] = [line.strip() for line in refused.stderr.splitlines() if "title" in line]
+        assert f"Error: {said}" in checked.stderr
     well(falcon(*sent, name))
     assert "would take" in well(falcon(*sent, name, "--check"))  # it is done, with these very files
     (folder / "other.csv").write_text("sequence,frame,x,y\n1,1,1,1\n")

@@ -269,7 +269,12 @@ def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> 
 
 def _check(client: Client, typed: FileSubmission, detections: Annotations) -> None:
     """Ask whether detections would be taken, and say so."""
+    from vidscore_evaluators.errors import InputError
+    from vidscore_evaluators.string_faults import string_faults
+
     checked = _checked(client, typed, detections)
+    if faults := string_faults(typed.title, "title"):
+        raise InputError(faults)
     if typed.name:
         _check_name(client, within(typed.benchmark, typed.name), detections)
     found = client.benchmarks.get(typed.benchmark)

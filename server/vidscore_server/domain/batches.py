@@ -41,6 +41,8 @@ MAXIMUM_BATCH_BYTES = 512 << 20
 
 DAMAGED = "a stored batch is damaged: restore a backup, then score the submission again"
 
+DAMAGED_SCORE = "a stored score is damaged: score the submission again"
+
 UNREADABLE = (StoreDamagedError, AttributeError, KeyError, TypeError, ValueError)
 """What reading stored numbers raises where they are damaged."""
 

@@ -29,7 +29,7 @@ from vidscore_server.domain.basis import (
     sealing_order,
     shown_basis,
 )
-from vidscore_server.domain.batches import UNREADABLE, inflate
+from vidscore_server.domain.batches import DAMAGED_SCORE, UNREADABLE, inflate
 from vidscore_server.domain.context import audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import SubmissionName, benchmark_name
@@ -44,6 +44,7 @@ from vidscore_server.domain.release import (
 )
 from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader, Transaction
+from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import (
     BenchmarkRecord,
     ReleaseRecord,
@@ -182,7 +183,10 @@ def report_of(packed: bytes) -> tuple[Report, SubmittedNames]:
 
 def _document(packed: bytes) -> dict[str, Any]:
     most = max(LEAST_REPORT_BYTES, GREATEST_COMPRESSION * len(packed))
-    document: dict[str, Any] = json.loads(inflate(packed, most))
+    try:
+        document: dict[str, Any] = json.loads(inflate(packed, most))
+    except (StoreDamagedError, ValueError):
+        raise StoreDamagedError(DAMAGED_SCORE) from None
     return document
 
 

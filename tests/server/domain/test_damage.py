@@ -4,13 +4,15 @@ from __future__ import annotations
 
 import asyncio
 import sqlite3
+import zlib
 from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
+import grpc
 import pytest
-from tests.server.domain.hosted import TRUTH, hosting
+from tests.server.domain.hosted import TRUTH, hosting, refusal
 from tests.server.domain.test_board_tiers import settled, sky, submit, tiers
 from tests.server.domain.test_boards import _rescore, _waited
 from tests.server.domain.test_scoring import DETECTIONS
@@ -73,6 +75,7 @@ async def test_damaged_tiers_and_draws_are_computed_anew(
         ("\"values\" = '{'", ["blue"]),
         ("\"values\" = '[1]'", ["blue"]),
         ('"values" = \'{"f1": "high"}\'', ["blue"]),
+        (f"report = x'{zlib.compress(b'{').hex()}'", ["red", "blue"]),
         ("report = x'00'", ["red", "blue"]),  # without its measures that do not rank
     ],
 )
@@ -100,6 +103,10 @@ async def test_a_damaged_score_is_left_out_of_boards_until_it_is_scored_again(
         board = await hosted.organiser.board()
         assert [row.team for row in board.rows] == left
         assert "score is damaged" in caplog.messages
+        if "report" in changed:
+            found = await refusal(hosted.organiser.scores("red"))
+            assert found.code is grpc.StatusCode.DATA_LOSS
+            assert found.message == "a stored score is damaged: score the submission again"
         await _waited(hosted.organiser, await _rescore(hosted.organiser, "red"))
         assert (await hosted.organiser.board()).rows == before.rows
 

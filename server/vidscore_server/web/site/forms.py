@@ -7,7 +7,7 @@ from typing import Any
 
 from msgspec import Struct, field
 
-from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.errors import Fault, fault_lines
 from vidscore_server.web.site.service import ServiceError
 
 MOST_FAULTS = 50
@@ -86,12 +86,9 @@ def refused_input(
         faults: The faults.
         names: Fields of the form by fields of the input, or by their beginnings.
     """
-    found = list(faults)
-    pairs = [(_field_of(fault.field or "", names), fault) for fault in found]
+    pairs = [(_field_of(fault.field or "", names), fault) for fault in faults]
     by_field = [(name, fault.description) for name, fault in pairs if name]
-    others = [str(fault) for name, fault in pairs if not name]
-    if len(others) > MOST_FAULTS:
-        others = [*others[:MOST_FAULTS], f"and {len(others) - MOST_FAULTS} more"]
+    others = fault_lines([fault for name, fault in pairs if not name], MOST_FAULTS)
     return Form(values, _grouped(by_field), tuple(others), "Nothing was changed.")
 
 

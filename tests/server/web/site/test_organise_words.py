@@ -64,11 +64,14 @@ def test_a_refusal_without_fields_is_said_in_its_own_words() -> None:
     assert not Form().is_refused
 
 
-def test_faults_of_a_file_keep_their_place() -> None:
-    faults = [Fault("one", "a number", "truth.csv", line=2, field="frame")] * 60
+def test_faults_of_a_file_keep_their_place_and_many_of_one_kind_are_told_once() -> None:
+    faults = [Fault("one", "a number", "truth.csv", line=line, field="x") for line in range(2, 62)]
     form = refused_input({}, faults, {})
-    assert form.others[0] == "truth.csv, line 2, frame: found one, expected a number"
-    assert (len(form.others), form.others[-1]) == (51, "and 10 more")
+    assert form.others == ("60 times, first at truth.csv, line 2, x: found one, expected a number",)
+    faults = [Fault("one", "a number", "truth.csv", line=2, field=f"x{n}") for n in range(60)]
+    form = refused_input({}, faults, {})
+    assert form.others[0] == "truth.csv, line 2, x0: found one, expected a number"
+    assert (len(form.others), form.others[-1]) == (51, "... and 10 more")
 
 
 def test_the_form_stands_for_a_benchmarks_file() -> None:

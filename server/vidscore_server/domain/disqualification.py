@@ -12,7 +12,6 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context, Request
 from vidscore_server.domain.names import SubmissionName, parse_string
-from vidscore_server.domain.policy import Visibility
 from vidscore_server.domain.scores import publish_anew
 from vidscore_server.domain.submissions import visible
 from vidscore_server.store import Transaction
@@ -65,7 +64,7 @@ class Disqualifications:
             transaction.update_submission(changed)
             parent = required_benchmark(transaction, name.benchmark)
             definition = self._benchmarks.definition(parent)
-            if definition.policy.shown is Visibility.LADDER:
+            if definition.policy.shown.is_ladder:
                 publish_anew(transaction, definition, parent, request.time)
             request.audit(transaction, str(name), reason)
 

@@ -57,7 +57,7 @@ async def _contest(hosted: Hosted, visibility: benchmark_pb2.Visibility) -> None
         hosted.clock.pass_by(seconds=1)
 
 
-@pytest.mark.parametrize("visibility", ["FINAL", "LIVE", "LADDER"])
+@pytest.mark.parametrize("visibility", ["FINAL", "LIVE", "LADDER", "BOOTSTRAP"])
 async def test_a_team_falls_back_on_its_next_best_submission(
     hosted: Hosted, visibility: str
 ) -> None:
@@ -73,9 +73,13 @@ async def test_a_team_falls_back_on_its_next_best_submission(
     assert await _rows(hosted) == [("Two", 1, ""), ("Three", 2, "")]
 
 
-async def test_under_ladder_a_disqualified_score_shuts_no_later_one_out(hosted: Hosted) -> None:
+@pytest.mark.parametrize("visibility", ["LADDER", "BOOTSTRAP"])
+async def test_under_ladder_a_disqualified_score_shuts_no_later_one_out(
+    hosted: Hosted, visibility: str
+) -> None:
     """Red's half is not released after its whole; without the whole it is."""
-    await hosted.organiser.create_benchmark(visibility=benchmark_pb2.VISIBILITY_LADDER)
+    shown = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
+    await hosted.organiser.create_benchmark(visibility=shown)
     await hosted.organiser.upload(TRUTH)
     for name, batch in (("one", TRUTH), ("two", HALF)):
         await hosted.red.submit(batch, name)

@@ -15,6 +15,7 @@ from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.curves import CurveChart
 from vidscore_evaluators.figures.report_curves import choose_curves
 from vidscore_evaluators.report import Curve, Report, Scores
+from vidscore_server.domain.policy import Visibility
 from vidscore_server.web.charts import chart_context
 from vidscore_server.web.site.benchmarks import CLOSED, left_text, short_name, state_text, title_of
 from vidscore_server.web.site.board_view import board_view, measures_of, tiers_text, weaknesses
@@ -80,6 +81,7 @@ async def show(visit: Visit) -> Response:
     judges = judges_of(benchmark)
     answer, refusal, faults = await _answer(visit, view)
     state = state_text(benchmark, visit.site.clock())
+    visibility = Visibility(benchmark["policy"]["visibility"] or Visibility.LADDER)
     shared = {
         "benchmark": benchmark,
         "name": short_name(benchmark),
@@ -88,7 +90,7 @@ async def show(visit: Visit) -> Response:
         "evaluators": [(judge.name, f"{judge.name} {judge.version}") for judge in judges],
         "domains": [(name, name) for name in domains_of(benchmark)],
         "labels": [(name, name) for name in labels_of(benchmark, judges)],
-        "sees_parts": account.is_organiser or benchmark["policy"]["visibility"] != "ladder",
+        "sees_parts": account.is_organiser or not visibility.is_ladder,
         "closes": benchmark["close_time"] and time_text(benchmark["close_time"]),
         "state": state,
         "left": "" if state == CLOSED else left_text(found["quotas"]),

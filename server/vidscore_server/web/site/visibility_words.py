@@ -113,9 +113,10 @@ def _of_scores(policy: Mapping[str, Any], step: float) -> list[Seen]:
             return [*rows, Seen("Figures of single sequences", "never", why, shown=False)]
         return [*rows, curves]
     when = f"once it is scored, and only where they beat your team's best by {step:g}"
+    what = "Ranking measures" if visibility == "ladder" else "An estimate of the ranking measures"
     return [
         while_it_runs,
-        Seen("Ranking measures", when, f"{why}, ladder_step = {step:g}"),
+        Seen(what, when, f"{why}, ladder_step = {step:g}"),
         curves,
     ]
 

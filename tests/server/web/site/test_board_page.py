@@ -118,8 +118,11 @@ async def test_a_view_that_does_not_exist_keeps_what_was_chosen(site: Browsing) 
     assert (await site.viewer.get(f"{BOARD}.csv?label=truck")).status == 400
 
 
-async def test_under_the_ladder_parts_are_not_offered_and_not_shown(site: Browsing) -> None:
-    await host(site.hosted, "LADDER")
+@pytest.mark.parametrize("visibility", ["LADDER", "BOOTSTRAP"])
+async def test_under_the_ladder_parts_are_not_offered_and_not_shown(
+    site: Browsing, visibility: str
+) -> None:
+    await host(site.hosted, visibility)
     page = await site.red.get(BOARD)
     assert 'name="label"' not in page.text
     assert "Scores of single domains and labels" in page.words

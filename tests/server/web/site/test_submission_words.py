@@ -120,6 +120,12 @@ def test_the_step_is_the_one_that_is_in_force() -> None:
     assert any("beat your team's best by 0.01" in row.when for row in rows)
 
 
+def test_an_estimate_is_said_to_be_one() -> None:
+    for visibility, what in (("ladder", "Ranking"), ("bootstrap", "An estimate of the ranking")):
+        rows = [row.what for row in seen_by_team(_benchmark(visibility))]
+        assert f"{what} measures" in rows
+
+
 def test_a_score_over_private_sequences_is_a_table_of_its_own() -> None:
     report: dict[str, object] = {
         "evaluator": "f1",

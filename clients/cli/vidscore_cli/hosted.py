@@ -307,7 +307,8 @@ def summary(submission: Submission) -> str:
     why = escape_controls(submission.state_message) or submission.state_reason.replace("_", " ")
     reason = f" ({why})" if why and why != submission.state else ""
     state = submission.state.replace("_", " ")
-    return f"{short_names(submission.name)} is {state}{reason}, {submission.frame_count} frames"
+    frames = counted(submission.frame_count, "frame")
+    return f"{short_names(submission.name)} is {state}{reason}, {frames}"
 
 
 def _ranking_first(report: Report, ranking: Mapping[str, Sequence[str]]) -> Report:

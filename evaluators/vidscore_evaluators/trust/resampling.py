@@ -83,8 +83,9 @@ def doubt_of_few(sequence_count: int) -> str | None:
     """What has to be said of draws of so few sequences; None where they are enough."""
     if sequence_count >= FEW_SEQUENCES:
         return None
+    found = "1 sequence is" if sequence_count == 1 else f"{sequence_count} sequences are"
     return (
-        f"{sequence_count} sequences are few: intervals from fewer than {FEW_SEQUENCES} "
+        f"{found} few: intervals from fewer than {FEW_SEQUENCES} "
         "are often too narrow, and say little about other sequences."
     )
 

@@ -406,7 +406,8 @@ def withheld_warning(public: frozenset[NameKind]) -> str:
     """
     if public >= DEFAULT_PUBLIC_NAMES:
         return ""
-    words = " and ".join(_WORDS[kind] for kind in NameKind if kind not in public)
+    *others, last = (_WORDS[kind] for kind in NameKind if kind not in public)
+    words = f"{', '.join(others)} and {last}" if others else last
     return (
         f"the benchmark does not tell its {words}: whether it has those of the submission is not "
         "checked, and detections of others bring no score"

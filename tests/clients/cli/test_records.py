@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import io
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 from rich.console import Console
 
+from vidscore_cli.hosted import summary
 from vidscore_cli.report_table import RecordsView
 from vidscore_evaluators.report_grids import Grid
 
@@ -46,3 +49,14 @@ def test_each_part_on_a_narrow_terminal_begins_with_whose_it_is() -> None:
     lines = drawn(80)
     assert sum(line.startswith("rank   team") for line in lines) == 2
     assert sum(line.startswith("2      team-02") for line in lines) == 2
+
+
+def test_a_submission_of_one_frame_has_one_frame() -> None:
+    submission = SimpleNamespace(
+        name="benchmarks/b/submissions/s",
+        state="scored",
+        state_message="",
+        state_reason="",
+        frame_count=1,
+    )
+    assert summary(cast(Any, submission)) == "b/s is scored, 1 frame"

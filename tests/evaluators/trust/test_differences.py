@@ -20,7 +20,7 @@ from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
 from vidscore_evaluators.trust.differences import FrameDifference, SystemPair, Verdict
-from vidscore_evaluators.trust.resampling import draw_sequences
+from vidscore_evaluators.trust.resampling import doubt_of_few, draw_sequences
 from vidscore_evaluators.trust.systems import Contest
 
 Counts = list[tuple[int, int, int]]
@@ -236,6 +236,7 @@ def test_of_few_sequences_it_is_said_how_little_they_mean() -> None:
     assert few[1].startswith("6 sequences are few: intervals from fewer than 10")
     many = compared(draws=5)(a=A * 2, b=B * 2).notes
     assert not [note for note in many if "are few" in note]
+    assert str(doubt_of_few(1)).startswith("1 sequence is few: ")
 
 
 def test_a_score_that_is_undefined_decides_nothing() -> None:

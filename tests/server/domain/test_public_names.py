@@ -144,7 +144,7 @@ async def test_a_warning_is_given_to_the_submission_alone_whose_detections_are_d
 @pytest.mark.parametrize(
     ("public", "told"),
     [
-        ([], "sequences and labels and frames"),
+        ([], "sequences, labels and frames"),
         (["labels"], "sequences and frames"),
         (["sequences", "frame_counts"], "labels"),
     ],

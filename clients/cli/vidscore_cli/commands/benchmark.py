@@ -32,7 +32,7 @@ from vidscore_cli.options import (
     server_options,
     truth_option,
 )
-from vidscore_cli.output import check_output, deliver, say
+from vidscore_cli.output import check_output, counted, deliver, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import Record, short_names, within, write_record, write_records
 from vidscore_cli.remote import open_client, to_frames
@@ -228,7 +228,7 @@ def truth(**choices: Any) -> None:
     complete = "complete" if revision.complete else "not complete yet"
     say(
         f"revision {revision.revision} of the truth of {short_names(typed.benchmark)}: "
-        f"{revision.frame_count} frames, {complete}"
+        f"{counted(revision.frame_count, 'frame')}, {complete}"
     )
     say(f"uploaded: {_truth_summary(source.annotations)}")
     if hosted is not None and waiting:

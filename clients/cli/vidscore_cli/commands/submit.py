@@ -37,7 +37,7 @@ from vidscore_cli.options import (
     strict_option,
     view_options,
 )
-from vidscore_cli.output import check_output, say
+from vidscore_cli.output import check_output, counted, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import short_names, within
 from vidscore_cli.remote import open_client, to_frames
@@ -156,7 +156,8 @@ def submit(**choices: Any) -> None:
         say_warnings(submission.warnings)
         if not (typed.seal and typed.wait):
             name = short_names(submission.name)
-            say(f"{name}: {submission.frame_count} frames are safe")
+            safe = "are" if submission.frame_count != 1 else "is"
+            say(f"{name}: {counted(submission.frame_count, 'frame')} {safe} safe")
             _say(f"waits for {submission_waits_for(submission)}", submission.due_reason)
             return
         submission = wait_for_score(client, submission, bar)
@@ -279,8 +280,8 @@ def _check(client: Client, typed: FileSubmission, detections: Annotations) -> No
         _check_name(client, within(typed.benchmark, typed.name), detections)
     found = client.benchmarks.get(typed.benchmark)
     say(
-        f"{found.name} would take {typed.detections}: {checked.frame_count} frames, "
-        f"{detections.object_count} detections; nothing was submitted"
+        f"{found.name} would take {typed.detections}: {counted(checked.frame_count, 'frame')}, "
+        f"{counted(detections.object_count, 'detection')}; nothing was submitted"
     )
     _say(f"submissions left: {quotas_left(found)}", quotas_left(found))
     _say(f"it would wait for {benchmark_waits_for(found)}", benchmark_waits_for(found))
@@ -394,11 +395,12 @@ def _what_is_left(
     if whole and stream is not None and stream.next_offset == found.frame_count:
         client.submissions.cancel(name)
         return (
-            f"{name} had taken {found.frame_count} frames before that; it is cancelled and costs "
-            "no quota. Correct the file and submit it again under another --name."
+            f"{name} had taken {counted(found.frame_count, 'frame')} before that; it is cancelled "
+            "and costs no quota. Correct the file and submit it again under another --name."
         )
     return (
-        f"{name} has {found.frame_count} frames and waits for {submission_waits_for(found)}. "
+        f"{name} has {counted(found.frame_count, 'frame')} and waits for "
+        f"{submission_waits_for(found)}. "
         f"Send the rest, or give it up with vidscore submission cancel {name}"
     )
 

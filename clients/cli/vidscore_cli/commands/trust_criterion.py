@@ -145,8 +145,11 @@ def _deliver(document: Document, typed: CriterionTest) -> None:
     tables = error_tables(test.title, rows)
     if of_parameters:
         tables.append(indicator_table(test.title, of_parameters))
-    notes = [f"Mean (standard deviation) over {document['families']} families of scenes."]
-    notes = notes if test.random else []
+    notes = []
+    if test.random:
+        families = document["families"]
+        of = "1 family" if families == 1 else f"{families} families"
+        notes.append(f"Mean (standard deviation) over {of} of scenes.")
     if typed.test in NOT_REPRODUCED:
         notes.append(f"Note: {NOT_REPRODUCED[typed.test]}.")
     deliver_tables(tables, notes, typed.output)

@@ -201,9 +201,12 @@ def _source_of_results(entries: Entries, name: str, ids: str) -> Source:
     none = np.zeros(0, dtype=np.int64)
     source = _source(name, frames, none, entries, rows.reshape(-1), labels, Side.DETECTIONS)
     named = images.dtype != np.int64
+    first = _first_entries(entries)
     numbering = Numbering(
+        frames={} if named else dict(zip(numbers, frames, strict=True)),
+        labels={number: str(number) for number in first},
         image_names=dict(zip(numbers, images.tolist(), strict=True)) if named else {},
-        label_entries=_first_entries(entries),
+        label_entries=first,
         of_truth=True,
     )
     return replace(source, numbering=numbering)
@@ -436,7 +439,8 @@ def _images(
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
     """Remark that results mean nothing beside a truth that has other numbers."""
     unnamed = unnamed_remarks(annotations, side, options)
-    if side is Side.TRUTH or options.truth is not None or not annotations.object_count:
+    owned = options.numbering is not None and options.numbering.frames
+    if side is Side.TRUTH or options.truth is not None or owned or not annotations.object_count:
         return unnamed
     return (
         *unnamed,

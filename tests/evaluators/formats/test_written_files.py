@@ -202,6 +202,18 @@ def test_results_of_coco_that_no_truth_numbers_are_said_to_be() -> None:
     assert convert(found, "coco-json", Side.TRUTH).remarks == ()
 
 
+@pytest.mark.parametrize("whole", [True, False])
+def test_results_of_coco_keep_their_own_numbers(tmp_path: Path, whole: bool) -> None:
+    """Category 7 of image 42 is that of the truth; as category 1 it would be another one."""
+    entry = {"image_id": 42, "category_id": 7, "bbox": [1.0, 2.0, 3.0, 4.0], "score": 0.5}
+    document = {"images": [{"id": 42}], "categories": [{"id": 7, "name": "car"}]}
+    given = document | {"annotations": [entry]} if whole else [entry]
+    path = write(tmp_path / "found.json", json.dumps(given))
+    conversion = convert(read_source(path, Side.DETECTIONS), "coco-json", Side.DETECTIONS)
+    assert json.loads(conversion.files[""]) == [entry]
+    assert conversion.remarks == ()
+
+
 @pytest.mark.parametrize(
     ("label", "said"),
     [

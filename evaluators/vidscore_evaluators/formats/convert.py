@@ -39,6 +39,8 @@ from vidscore_evaluators.formats.source import Files, Numbering, Source, show_te
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.quadrilaterals import corners_of_boxes, outlines_of
 
+_ONLY_NUMBERS = "images and classes stay numbers; --truth gives the names that a truth has for them"
+
 
 class Conversion(Struct, frozen=True, eq=False):
     """One side, converted.
@@ -111,7 +113,7 @@ def _fitted(
 ) -> tuple[Annotations, tuple[str, ...]]:
     """What `fit` gives of a side; where it cannot be held, its file and the formats that can."""
     try:
-        return fit(annotations, target.writer.capacity[side])
+        fitted, losses = fit(annotations, target.writer.capacity[side])
     except GeometryError as error:
         arity = source.annotations.arity
         names = [
@@ -120,6 +122,10 @@ def _fitted(
         advice = f"formats that hold {ARITIES[arity]}: {', '.join(names)}"
         named = [replace(fault, source=source.name, advice=advice) for fault in error.faults]
         raise GeometryError(named) from None
+    own = source.numbering
+    if own is not None and own.of_truth and source.format != target.name:
+        losses = (*losses, _ONLY_NUMBERS)
+    return fitted, losses
 
 
 def _frame_faults(

@@ -20,7 +20,7 @@ from tests.evaluators.formats.test_convert import (
 
 from vidscore_evaluators.annotations import BOX, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats import FORMATS, read_source
+from vidscore_evaluators.formats import FORMATS, read_pair, read_source
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.testing import Thing, make_annotations
@@ -212,6 +212,21 @@ def test_results_of_coco_keep_their_own_numbers(tmp_path: Path, whole: bool) -> 
     conversion = convert(read_source(path, Side.DETECTIONS), "coco-json", Side.DETECTIONS)
     assert json.loads(conversion.files[""]) == [entry]
     assert conversion.remarks == ()
+
+
+def test_results_of_coco_without_the_names_of_a_truth_are_said_to_be_numbers(
+    tmp_path: Path,
+) -> None:
+    """Class 7 is none of a truth in CSV whose class is car."""
+    entry = {"image_id": 42, "category_id": 7, "bbox": [1.0, 2.0, 3.0, 4.0], "score": 0.5}
+    path = write(tmp_path / "found.json", json.dumps([entry]))
+    alone = convert(read_source(path, Side.DETECTIONS), "generic-csv", Side.DETECTIONS)
+    said = "images and classes stay numbers; --truth gives the names that a truth has for them"
+    assert alone.remarks == (said,)
+    truth = {"images": [{"id": 42}], "categories": [{"id": 7, "name": "car"}]}
+    pair = read_pair(write(tmp_path / "t.json", json.dumps(truth | {"annotations": []})), path)
+    named = convert(pair.detections, "generic-csv", Side.DETECTIONS, truth=pair.truth)
+    assert named.remarks == ()
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,11 @@ namespace {
 
 constexpr std::array<Side, 2> kSides = {Side::truth, Side::detections};
 
+bool has_masks(const Frame& frame) {
+  return std::all_of(frame.objects.begin(), frame.objects.end(),
+                     [](const Object& object) { return object.mask.has_value(); });
+}
+
 }  // namespace
 
 std::size_t total_size(const std::vector<Frame>& frames) {
@@ -90,13 +95,17 @@ void Outbox::seal(Side side) {
   if (!waiting.frames.empty()) ready_.push_back({side, std::move(waiting.frames)});
 }
 
-/// Frames from the first on that fit into a message; at least one.
+/// Frames from the first on that fit into a message, which has masks of all of its objects or of
+/// none; at least one.
 std::size_t Outbox::frames_that_fit(const std::deque<Frame>& frames) const {
   std::size_t count = 0;
   std::size_t size = 0;
+  std::optional<bool> masked;
   for (const Frame& frame : frames) {
     size += frame_size(frame);
     if (count == batching_.batch_frames || size > batching_.batch_bytes) break;
+    if (!frame.objects.empty() && masked.value_or(has_masks(frame)) != has_masks(frame)) break;
+    if (!frame.objects.empty()) masked = has_masks(frame);
     ++count;
   }
   return std::max<std::size_t>(count, 1);

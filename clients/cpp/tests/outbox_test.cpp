@@ -217,6 +217,18 @@ TEST(Outbox, GivesEveryFrameOnceAndInOrder) {
   }
 }
 
+TEST(Outbox, PutsFramesWithMasksAndWithoutIntoMessagesOfTheirOwn) {
+  Object masked = Object::box(0, 0, 1, 1);
+  masked.mask = Mask{1, 1, {1}};
+  const std::vector<Frame> given = {Frame{"a", 0, {masked}}, boxes(1), boxes(2, 0),
+                                    Frame{"a", 3, {masked}}, Frame{"a", 4, {masked}}};
+  Outbox outbox(batching());
+  for (const Frame& frame : given) offer(&outbox, Side::truth, {{frame}, true});
+  EXPECT_EQ(take_all(&outbox, kStart + seconds(1)), truth({{0}, {1, 2}, {3, 4}}));
+  offer(&outbox, Side::truth, {given, false});
+  EXPECT_EQ(take_all(&outbox, kStart), truth({{0}, {1, 2}, {3, 4}}));
+}
+
 TEST(Batching, IsRefusedWhereNothingWouldBeSent) {
   std::vector<Batching> wrong(6);
   wrong[0].batch_frames = 0;

@@ -103,7 +103,7 @@ def join(frames: Sequence[SingleFrame]) -> Frames:
     """Columns of frames, in their order.
 
     Args:
-        frames: At least one frame; all of one arity.
+        frames: At least one frame; all of one arity, with masks of all objects or of none.
     """
     counts = [frame.object_count for frame in frames]
     starts = np.zeros(len(frames) + 1, dtype=np.int64)
@@ -152,10 +152,8 @@ def _joined(columns: Sequence[Any], counts: Sequence[int], default: float) -> An
 
 
 def _joined_masks(frames: Sequence[SingleFrame]) -> Masks | None:
-    """Masks of all objects; None where one has none, for a batch has them of all or of none."""
-    masks = [frame.masks for frame in frames if frame.object_count]
-    known = [part for part in masks if part is not None]
-    return join_masks(known) if known and len(known) == len(masks) else None
+    known = [frame.masks for frame in frames if frame.object_count and frame.masks is not None]
+    return join_masks(known) if known else None
 
 
 def _labels(labels: Sequence[str | int], count: int) -> tuple[str, ...]:
@@ -235,6 +233,7 @@ class _Gathering:
     frames: list[SingleFrame] = field(default_factory=list)
     size: int = 0
     since_s: float = 0.0
+    masked: bool | None = None  # whether objects have masks; None where there are none yet
 
 
 class Outbox:
@@ -324,8 +323,13 @@ class Outbox:
 
     def _gather(self, side: Side, frame: SingleFrame, size: int, now_s: float) -> None:
         waiting = self._gathering[side]
-        if waiting.frames and waiting.size + size > self._batching.batch_bytes:
+        masked = None if not frame.object_count else frame.masks is not None
+        fits = waiting.size + size <= self._batching.batch_bytes
+        # A message has masks of all of its objects or of none.
+        if not fits or (None not in {masked, waiting.masked} and masked != waiting.masked):
             waiting = self._seal(side)
+        if masked is not None:
+            waiting.masked = masked
         waiting.frames.append(frame)
         waiting.size += size
         if len(waiting.frames) == 1:

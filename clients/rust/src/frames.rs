@@ -190,7 +190,7 @@ impl Object {
         self
     }
 
-    /// Its pixels, where it is a box; a message has masks where all of its objects have one.
+    /// Its pixels, where it is a box; those of a frame are sent where all of its objects have some.
     #[must_use]
     pub fn mask(mut self, mask: Mask) -> Self {
         self.mask = Some(mask);
@@ -281,6 +281,12 @@ impl Frame {
     pub fn dont_care(mut self, dont_care: bool) -> Self {
         self.dont_care = dont_care;
         self
+    }
+
+    /// Whether all objects have masks; none where there are no objects.
+    pub(crate) fn masked(&self) -> Option<bool> {
+        let known = |object: &Object| object.mask.is_some();
+        (!self.objects.is_empty()).then(|| self.objects.iter().all(known))
     }
 
     /// Refuse objects of another shape than a stream was opened for.

@@ -186,11 +186,14 @@ impl Outbox {
     }
 }
 
-/// Frames from the first on that fit into a message; at least one.
+/// Frames from the first on that fit into a message, which has masks of all of its objects or of
+/// none; at least one.
 fn frames_that_fit(frames: &VecDeque<Frame>, batching: &Batching) -> usize {
+    let masked = frames.iter().find_map(Frame::masked);
     let sizes = frames
         .iter()
         .take(batching.batch_frames)
+        .take_while(|frame| frame.masked().is_none_or(|own| Some(own) == masked))
         .scan(0, |size, frame| {
             *size += frame_size(frame);
             Some(*size)

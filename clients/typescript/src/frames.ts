@@ -169,13 +169,8 @@ export function encodeFrames(frames: readonly CheckedFrame[], arity: number): An
   return message;
 }
 
-/** The masks of all objects; none where one has none, for a message has them of all or of none. */
 function setMasks(message: AnnotationBatch, frames: readonly CheckedFrame[]): void {
-  const withObjects = frames.filter((frame) => frame.objectCount > 0);
-  if (withObjects.some((frame) => frame.masks === undefined)) {
-    return;
-  }
-  const masks = withObjects.flatMap((frame) => frame.masks ?? []);
+  const masks = frames.flatMap((frame) => frame.masks ?? []);
   message.maskHeights = masks.map(({ height }) => height);
   message.maskWidths = masks.map(({ width }) => width);
   message.maskRunCounts = masks.map(({ runs }) => runs.length);

@@ -19,6 +19,7 @@ interface Gathering {
   readonly frames: CheckedFrame[];
   readonly sinceMs: number;
   bytes: number;
+  masked: boolean | undefined;
 }
 
 /** A bounded queue that turns frames into batches. */
@@ -116,12 +117,17 @@ export class Outbox {
 
   #gather(side: Side, frame: CheckedFrame, size: number, nowMs: number): void {
     const { batchFrames, batchBytes } = this.#batching;
+    const masked = frame.objectCount > 0 ? frame.masks !== undefined : undefined;
     const waiting = this.#gathering.get(side);
-    if (waiting !== undefined && waiting.bytes + size > batchBytes) {
+    if (
+      waiting !== undefined &&
+      (waiting.bytes + size > batchBytes || differ(waiting.masked, masked))
+    ) {
       this.#finish(side);
     }
-    const open = this.#gathering.get(side) ?? { side, frames: [], sinceMs: nowMs, bytes: 0 };
+    const open = this.#gathering.get(side) ?? emptyGathering(side, nowMs);
     this.#gathering.set(side, open);
+    open.masked = masked ?? open.masked;
     open.frames.push(frame);
     open.bytes += size;
     if (open.frames.length >= batchFrames) {
@@ -136,4 +142,13 @@ export class Outbox {
       this.#ready.push(waiting);
     }
   }
+}
+
+function emptyGathering(side: Side, sinceMs: number): Gathering {
+  return { side, frames: [], sinceMs, bytes: 0, masked: undefined };
+}
+
+/** Whether frames cannot be in one message, which has masks of all of its objects or of none. */
+function differ(one: boolean | undefined, other: boolean | undefined): boolean {
+  return one !== undefined && other !== undefined && one !== other;
 }

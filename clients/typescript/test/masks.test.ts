@@ -38,11 +38,6 @@ test("masks are columns of the wire", () => {
   assert.deepEqual(message.maskRuns, [1, 2, 3, 0, 6, 0, 6]);
 });
 
-test("a message has masks of all objects or of none", () => {
-  const message = encoded(masked(0, ONE), { sequence: "a", frame: 1, coordinates: [BOX] });
-  assert.deepEqual([message.maskHeights, message.maskRuns], [[], []]);
-});
-
 test("the bytes of masks count", () => {
   const plain = checkFrame({ sequence: "a", frame: 0, coordinates: [BOX] }, 4);
   assert.equal(frameSize(checkFrame(masked(0, ONE), 4)) - frameSize(plain), 15 + 3 * 5);

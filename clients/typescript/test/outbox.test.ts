@@ -1,6 +1,6 @@
 import assert from "node:assert/strict";
 import { test } from "node:test";
-import { frameSize } from "../src/frames.js";
+import { checkFrame, frameSize } from "../src/frames.js";
 import { Outbox } from "../src/outbox.js";
 import { completeBatching } from "../src/settings.js";
 import { frame } from "./frames.js";
@@ -45,6 +45,36 @@ test("a full queue takes nothing, and an empty one takes a frame of any size", (
   outbox.flush();
   outbox.take(0);
   assert.ok(outbox.offer("detections", frame(0), 0));
+});
+
+test("frames with masks and without go into messages of their own", () => {
+  const boxes = [[0, 0, 1, 1]];
+  const masked = (number: number) =>
+    checkFrame(
+      {
+        sequence: "street",
+        frame: number,
+        coordinates: boxes,
+        masks: [{ height: 1, width: 1, counts: [1] }],
+      },
+      4,
+    );
+  const empty = checkFrame({ sequence: "street", frame: 2, coordinates: [] }, 4);
+  const frames = [masked(0), frame(1), empty, masked(3), masked(4)];
+  const single = new Outbox(completeBatching());
+  for (const each of frames) {
+    single.offer("detections", each, 0);
+  }
+  single.flush();
+  const whole = new Outbox(completeBatching());
+  whole.offerAll("detections", frames, 0);
+  for (const outbox of [single, whole]) {
+    const batches = [outbox.take(0), outbox.take(0), outbox.take(0)];
+    assert.deepEqual(
+      batches.map((batch) => batch?.frames.map(({ number }) => Number(number))),
+      [[0], [1, 2], [3, 4]],
+    );
+  }
 });
 
 test("the sides are never mixed in a batch", () => {

@@ -61,8 +61,7 @@ def test_masks_of_single_frames_become_columns_and_come_back() -> None:
     assert lists(frames.part(1, 3).masks) == [[[2, 3]], [0, 2], [0, 6]]
 
 
-def test_a_batch_has_masks_of_all_objects_or_of_none() -> None:
-    assert join([of_frame(0, MASK), of_frame(1, objects=1)]).masks is None
+def test_a_batch_of_objects_without_masks_has_none() -> None:
     assert join([of_frame(0), of_frame(1)]).masks is None
 
 

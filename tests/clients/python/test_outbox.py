@@ -95,6 +95,18 @@ def test_a_frame_that_is_larger_than_a_batch_goes_alone() -> None:
     assert numbers(box, 11.0) == [("truth", [0]), ("truth", [1]), ("truth", [2])]
 
 
+def test_frames_with_masks_and_without_go_into_messages_of_their_own() -> None:
+    """Frames 0, 3 and 4 have masks, 1 has none, 2 has no objects."""
+    mask = [{"size": [1, 1], "counts": [1]}]
+    box = outbox()
+    for number in range(5):
+        boxes = [] if number == 2 else [[0.0, 0.0, 1.0, 1.0]]
+        masks = mask if number in {0, 3, 4} else None
+        box.offer("truth", SingleFrame.of(4, "a", number, boxes, masks=masks), 0.0)
+    box.flush()
+    assert numbers(box, 0.0) == [("truth", [0]), ("truth", [1, 2]), ("truth", [3, 4])]
+
+
 def test_whole_batches_do_not_wait_and_keep_their_place_behind_single_frames() -> None:
     box = outbox()
     box.offer("truth", frame(100), now_s=10.0)

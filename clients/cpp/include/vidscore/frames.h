@@ -70,7 +70,7 @@ struct Object {
   double confidence = 1.0;              ///< Its confidence: the greater, the surer.
   std::int64_t track_id = -1;           ///< Identity of its track, or -1.
   std::uint32_t flags = 0;              ///< Bits of ObjectFlag; of objects of the truth alone.
-  std::optional<Mask> mask;             ///< Its pixels; sent where all objects of a message have some.
+  std::optional<Mask> mask;             ///< Its pixels; sent where all objects of the frame have some.
 };
 
 /// One whole frame of one side; a frame without objects is sent, too.

@@ -8,7 +8,8 @@ use fastrand::Rng;
 use super::{boxes, numbers, single, whole};
 use crate::clock::Due;
 use crate::encoding::{FRAME_BYTES, OBJECT_BYTES};
-use crate::frames::Side;
+use crate::frames::{Frame, Object, Side};
+use crate::masks::Mask;
 use crate::outbox::{Item, Outbox};
 use crate::settings::Batching;
 
@@ -189,6 +190,27 @@ fn an_empty_queue_takes_in_what_is_larger_than_itself() {
         due(&mut outbox, start),
         truth(&[&(0..10).collect::<Vec<_>>()])
     );
+}
+
+#[test]
+fn frames_with_masks_and_without_go_into_messages_of_their_own() {
+    let plain = || Object::rectangle([0.0, 0.0, 1.0, 1.0]);
+    let masked = || plain().mask(Mask::new(1, 1, [1]));
+    let frames = vec![
+        Frame::new("a", 0).object(masked()),
+        Frame::new("a", 1).object(plain()),
+        Frame::new("a", 2),
+        Frame::new("a", 3).object(masked()),
+        Frame::new("a", 4).object(masked()),
+    ];
+    let (mut outbox, start) = (Outbox::new(batching()), Instant::now());
+    for frame in frames.clone() {
+        outbox.offer(Side::Truth, Item::Single(frame), start);
+    }
+    let expected = truth(&[&[0], &[1, 2], &[3, 4]]);
+    assert_eq!(due(&mut outbox, start + SECOND), expected);
+    outbox.offer(Side::Truth, Item::Whole(frames), start);
+    assert_eq!(due(&mut outbox, start), expected);
 }
 
 /// Whatever is offered, and whatever the sizes of batches.

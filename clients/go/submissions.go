@@ -14,8 +14,8 @@ import (
 // AnyFrameCount seals a submission with whatever frames are there.
 const AnyFrameCount = -1
 
-// watchCallTimeout is when a watching call is made anew, so that a dead connection is noticed.
-const watchCallTimeout = 2 * time.Minute
+// watchCallTimeout is when a watching call is made anew: proxies end calls that are quiet for a minute.
+const watchCallTimeout = 45 * time.Second
 
 // CreateSubmission opens a submission. Its name, the last part of the full one, is 1 to 63
 // lower-case letters, digits and hyphens, a letter first; empty: the server chooses. The title is

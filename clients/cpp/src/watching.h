@@ -11,8 +11,8 @@
 
 namespace vidscore::detail {
 
-/// Time after which a call is made anew, so that a dead connection is noticed.
-inline constexpr Duration kWatchCall = std::chrono::seconds(120);
+/// Time after which a call is made anew: proxies end calls that are quiet for a minute.
+inline constexpr Duration kWatchCall = std::chrono::seconds(45);
 
 /// A submission that is watched over as many calls as it takes.
 class Watched {

@@ -16,8 +16,8 @@ from vidscore_client.hosting import SubmissionUpdate
 from vidscore_client.settings import Retry
 from vidscore_protos.v1 import submission_service_pb2
 
-CALL_S = 120.0
-"""Seconds after which a call is made anew, so that a dead connection is noticed."""
+CALL_S = 45.0
+"""Seconds after which a call is made anew: proxies end calls that are quiet for a minute."""
 
 BREAKS = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL"})
 """Codes of a connection that broke, of whatever hop, and of a server that is restarted."""

@@ -10,8 +10,8 @@ use crate::retrying::Retrying;
 use crate::settings::Retry;
 use crate::wire::vidscore::v1 as wire;
 
-/// Time after which a call is made anew, so that a dead connection is noticed.
-pub(crate) const CALL_TIME: Duration = Duration::from_secs(120);
+/// Time after which a call is made anew: proxies end calls that are quiet for a minute.
+pub(crate) const CALL_TIME: Duration = Duration::from_secs(45);
 
 /// A submission that is watched over as many calls as it takes.
 #[derive(Debug)]

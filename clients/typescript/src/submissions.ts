@@ -25,7 +25,7 @@ export interface WatchOptions extends Abortable {
   readonly retry?: Retry;
 }
 
-const CALL_MS = 120_000; // a call is made anew after it, so that a dead connection is noticed
+const CALL_MS = 45_000; // a call is made anew after it: proxies end those quiet for a minute
 
 /** Submissions; a submission is named `{benchmark}/{submission}` or by its full name. */
 export class Submissions {

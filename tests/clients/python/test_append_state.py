@@ -21,7 +21,7 @@ from vidscore_client import (
     VidscoreError,
 )
 from vidscore_client._append_state import AppendState, Sent
-from vidscore_client._retrying import Retrying, ended_early, is_break
+from vidscore_client._retrying import Retrying, Watched, call_s, ended_early, is_break
 from vidscore_client.hosting import StreamInfo
 
 BROKEN = UnavailableError("broken", code="UNAVAILABLE")
@@ -201,6 +201,18 @@ def test_retries_may_have_no_end() -> None:
     retrying = Retrying(Retry(give_up_after_s=None))
     for _ in range(2000):
         assert retrying.delay_s(BROKEN, 1e12) <= 10.0
+
+
+def test_a_quiet_submission_is_watched_through_proxies_that_end_quiet_calls_after_a_minute() -> (
+    None
+):
+    watched = Watched("benchmarks/streets/submissions/run", Retry())
+    now_s = 0.0
+    while now_s < 3600.0:
+        call = call_s(None, now_s)
+        now_s += min(call, 60.0)
+        code = "DEADLINE_EXCEEDED" if call < 60.0 else "UNAVAILABLE"
+        now_s += watched.delay_s(UnavailableError("ended", code=code), now_s)
 
 
 @pytest.mark.parametrize(

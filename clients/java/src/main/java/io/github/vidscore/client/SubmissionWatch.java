@@ -16,8 +16,8 @@ import java.util.Queue;
  * ended in time. One thread at a time may use it; any thread may close it.
  */
 public final class SubmissionWatch implements Iterator<SubmissionUpdate>, AutoCloseable {
-  /** Time after which a call is made anew, so that a dead connection is noticed. */
-  private static final Duration CALL_TIMEOUT = Duration.ofMinutes(2);
+  /** Time after which a call is made anew: proxies end calls that are quiet for a minute. */
+  private static final Duration CALL_TIMEOUT = Duration.ofSeconds(45);
 
   private final Calls calls;
   private final String name;

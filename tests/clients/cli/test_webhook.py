@@ -7,6 +7,7 @@ from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from threading import Event, Thread
+from typing import Any
 
 import pytest
 from tests.clients.cli.helpers import Call, run, well
@@ -14,6 +15,7 @@ from tests.support.waiting import eventually
 
 from vidscore_cli import webhook
 from vidscore_cli.webhook import MOST_WAITING, Webhook
+from vidscore_client import Submissions, SubmissionUpdate
 
 TRUTH = """\
 sequence,frame,class,x1,y1,x2,y2
@@ -198,3 +200,19 @@ def test_a_watched_submission_shows_its_window_and_rings(
     assert found.exit_code == 6, found.stderr
     assert "mse of spotgeo over the last 4 frames is " in found.stderr
     assert len(receiver.received) == 1
+
+
+def test_a_watched_submission_has_no_second_line_where_a_new_call_tells_the_same(
+    hosted: str, organiser: Call, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    name = f"{hosted}-again"
+    well(organiser("submit", hosted, "--detections", "detections.json", "--name", name))
+    watch = Submissions.watch
+
+    def watch_twice(*arguments: Any, **more: Any) -> Iterator[SubmissionUpdate]:
+        for update in watch(*arguments, **more):
+            yield from (update, update)
+
+    monkeypatch.setattr(Submissions, "watch", watch_twice)
+    found = well(organiser("submission", "watch", f"{hosted}/{name}", "--window", "4"))
+    assert found.count("\n") == 1

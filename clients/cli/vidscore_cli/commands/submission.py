@@ -215,7 +215,7 @@ def watch(
     The exit code is 5 if it fails or is cancelled, and 6 if a score that was shown has dropped from
     the baseline by more than an --alert allows.
     """
-    last, breaks = None, Breaks(partial(say, err=True))
+    last, told, breaks = None, "", Breaks(partial(say, err=True))
     with open_client(server) as client:
         watched = client.submissions.get(submission)
         described = described_evaluators(client, client.benchmarks.get(watched.benchmark))
@@ -232,7 +232,10 @@ def watch(
                 if update.window_reports:
                     reports = to_reports(update.window_reports)
                     parts += [over, *_ranking_scores(reports, ranking)]
-                say(f"{time_text(last.state_time)}  {', '.join(parts)}")
+                line = f"{time_text(last.state_time)}  {', '.join(parts)}"
+                if line != told:  # each call begins with the scores as they are
+                    say(line)
+                told = line
                 if window is None or update.window_reports:
                     alarm.judge(reports, over if window else "what is shown")
     if last is not None:

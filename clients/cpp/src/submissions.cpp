@@ -138,7 +138,8 @@ void Submissions::watch(const std::string& submission, const OnUpdate& on_update
     if (watched.ended()) return;
     if (limit && Clock::now() >= *limit) raise_not_ended(*timeout);
     const Error failure = status.ok() ? detail::ended_early() : detail::error_of(status);
-    std::this_thread::sleep_for(watched.delay(failure, Clock::now()));
+    const Instant again = detail::later(Clock::now(), watched.delay(failure, Clock::now()));
+    std::this_thread::sleep_until(limit ? std::min(again, *limit) : again);
   }
 }
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
@@ -194,9 +195,11 @@ class AsyncSubmissions:
             finally:
                 call.cancel()
             if not watched.ended:
-                if limit_s is not None and time.monotonic() >= limit_s:
+                left_s = math.inf if limit_s is None else limit_s - time.monotonic()
+                if left_s <= 0:
                     raise not_ended(timeout_s)
-                await self._transport.sleep(watched.delay_s(failure, time.monotonic()))
+                delay_s = watched.delay_s(failure, time.monotonic())
+                await self._transport.sleep(min(delay_s, left_s))
 
     async def wait(
         self,

@@ -166,7 +166,8 @@ export class Submissions {
         if (options.signal?.aborted) {
           throw error;
         }
-        if (endMs !== null && now() >= endMs) {
+        const leftMs = endMs === null ? Number.POSITIVE_INFINITY : endMs - now();
+        if (leftMs <= 0) {
           throw notEnded(Number(options.timeoutMs));
         }
         // A call that lasted as long as it may has failed at nothing.
@@ -175,7 +176,7 @@ export class Submissions {
           retrying.progress();
         }
         const delayMs = quiet ? retry.initialMs : retrying.delayMs(error, now());
-        await this.#sleep(delayMs, options.signal);
+        await this.#sleep(Math.min(delayMs, leftMs), options.signal);
       }
     }
   }

@@ -15,6 +15,7 @@ import {
   CallCancelledError,
   ClosedError,
   type ConnectOptions,
+  connect,
   DeadlineError,
   InputError,
   NotFoundError,
@@ -407,4 +408,14 @@ test("many calls at once make Node.js warn of nothing", async (t) => {
   await new Promise(setImmediate);
   process.off("warning", note);
   assert.deepEqual(warnings, []);
+});
+
+test("waiting ends when the time is up while no server is there", async (t) => {
+  const client = connect("127.0.0.1:1");
+  t.after(() => client.close());
+  const retry = { initialMs: 30_000, maximumMs: 30_000 }; // half of it before the second try
+  const begun = performance.now();
+  const waiting = client.submissions.wait("streets/run", { timeoutMs: 200, retry });
+  await assert.rejects(waiting, DeadlineError);
+  assert.ok(performance.now() - begun < 5_000);
 });

@@ -36,6 +36,7 @@ from vidscore_client import (
     InputError,
     NotFoundError,
     QuotaExceededError,
+    Retry,
     SubmissionEndedError,
     SubmissionState,
     SubmissionStream,
@@ -326,6 +327,19 @@ def test_waiting_ends_when_the_time_is_up(submitting: Submitting, fake: FakeSubm
     fake.watch_script = [[] for _ in range(100)]
     with submitting() as stream, pytest.raises(DeadlineError, match=r"within 0\.2 s"):
         stream.wait(0.2)
+
+
+def test_waiting_ends_when_the_time_is_up_while_the_server_is_away(
+    submitting: Submitting, fake: FakeSubmissions
+) -> None:
+    """The second try would be made after 15 s or more."""
+    delivery = Delivery(retry=Retry(initial_s=30.0, maximum_s=30.0))
+    with submitting(delivery=delivery) as stream:
+        fake.stop()
+        began_s = time.monotonic()
+        with pytest.raises(DeadlineError, match=r"within 0\.2 s"):
+            stream.wait(0.2)
+        assert time.monotonic() - began_s < 5.0
 
 
 def test_detections_of_another_shape_are_refused_before_they_are_sent(

@@ -141,7 +141,9 @@ public final class SubmissionWatch implements Iterator<SubmissionUpdate>, AutoCl
       calls.pause(Monitor.saturatedNs(retry.initial()));
     } else {
       VidscoreException problem = failure == null ? Retrying.endedEarly() : failure;
-      calls.pause(tries.delayNs(problem, System.nanoTime()));
+      long delayNs = tries.delayNs(problem, System.nanoTime());
+      long leftNs = timeout == null ? delayNs : Math.max(0, limitNs - System.nanoTime());
+      calls.pause(Math.min(delayNs, leftNs));
     }
   }
 }

@@ -94,6 +94,17 @@ def test_taking_frames_takes_them_on_both_sides(scene: Case, seed: int) -> None:
         assert taken.detected.tolist() == aligned.detected[mask].tolist()
 
 
+def test_frames_that_have_nothing_in_common_stay_apart() -> None:
+    """As many on both sides, of other sequences and numbers throughout."""
+    truth = make_annotations({("", "a"): {0: [(1, 1)]}})
+    aligned = align(truth, make_annotations({("", "b"): {1: [(2, 2)]}}))
+    assert frame_keys(aligned.truth) == [(("", "a"), 0), (("", "b"), 1)]
+    assert [aligned.truth.object_counts.tolist(), aligned.detections.object_counts.tolist()] == [
+        [1, 0],
+        [0, 1],
+    ]
+
+
 def test_order_is_by_domain_then_sequence_then_number() -> None:
     frames: Frames = {("b", "a"): {1: []}, ("a", "c"): {10: [], 9: []}, ("a", "b"): {0: []}}
     truth = make_annotations(frames, arity=2)

@@ -133,6 +133,28 @@ def test_frames_that_only_the_specification_lists_are_chosen_like_the_others() -
     assert report.value("false_negatives") == 4
 
 
+def test_an_entry_of_the_specification_keeps_its_frames_where_none_are_chosen() -> None:
+    """And one that lists none has those of the truth that are chosen."""
+    nothing = make_annotations({}, arity=4)
+    for entry, frames, kept, missed in (
+        (SequenceSpec("001", "Tower", frame_count=20), None, {"frame_count": 20}, 4),
+        (SequenceSpec("001", "Tower"), "1:9", {}, 2),
+    ):
+        chosen = Selection(sequences="Tower/001", frames=frames)
+        given = BenchmarkSpec(sequences=(entry,))
+        report = score("f1", TRUTH, nothing, specification=given, select=chosen)
+        assert report.specification["sequences"] == [{"domain": "Tower", "name": "001", **kept}]
+        assert report.value("false_negatives") == missed
+
+
+def test_a_part_that_only_the_specification_lists_has_no_objects_and_is_scored() -> None:
+    given = BenchmarkSpec(sequences=(SequenceSpec("001", "Tower", frame_count=20),))
+    detections = make_annotations({("Tower", "001"): {11: [box(0)]}})
+    chosen = Selection(sequences="Tower/001", frames="10:12")
+    report = score("f1", TRUTH, detections, specification=given, select=chosen)
+    assert report.value("false_positives") == 1
+
+
 def test_evaluators_with_rules_on_whole_sequences_note_that_they_see_chosen_frames() -> None:
     frame_wise, tracks = score(["f1", "clear"], TRUTH, DETECTIONS, select=Selection(frames="0:1"))
     assert [warning.code for warning in frame_wise.warnings] == []

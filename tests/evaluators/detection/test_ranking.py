@@ -8,8 +8,10 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import Annotations, ObjectFlag
+from vidscore_evaluators.alignment import align
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, Side
 from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.testing import Thing, make_annotations
@@ -88,6 +90,23 @@ def test_a_limit_cuts_what_is_matched_at_all() -> None:
         assert (report.value("ap"), report.value("ar_500")) == (0.5, 0.5)
 
 
+def test_a_limit_is_of_each_class_or_of_the_rows_of_a_frame() -> None:
+    """One detection: the surest "a" and "b", or the first row, which is an unsure "a"."""
+    truth = {0: [Thing(LEFT, "a"), Thing(RIGHT, "a"), Thing(FAR, "b")]}
+    found = {0: [Thing(LEFT, "a", 0.2), Thing(RIGHT, "a", 0.9), Thing(FAR, "b", 0.5)]}
+    for limit, hits in (("class", [RIGHT, FAR]), ("frame", [LEFT])):
+        rules = {"ties": "row", "limit": limit, "maximum_detections": 1}
+        report = report_of("map", truth, found, **rules)
+        expected = {"a": 0.5, "b": float(FAR in hits)}
+        assert {label: report.value("ap", label=label) for label in "ab"} == expected
+        table = create_evaluator("map", rules).outcomes(
+            align(*(make_annotations({VIDEO: side}, arity=4) for side in (truth, found)))
+        )
+        matched = table.of_side(Side.DETECTIONS) & table.are(Outcome.TRUE_POSITIVE)
+        places = [found[0][row].coordinates for row in table.rows[matched].tolist()]
+        assert places == hits
+
+
 def test_rows_that_a_region_removes_take_no_place() -> None:
     """The first row lies in a region, so that the second is the first of the frame."""
     region = Thing((400, 400, 600, 600), "r", flags=ObjectFlag.REGION)
@@ -113,6 +132,14 @@ def test_a_mean_weighted_by_frames_counts_a_class_once_a_frame() -> None:
     weighted = report_of("map", truth, found, class_mean="frames")
     assert (weighted.value("ap"), weighted.value("ar_10")) == (0.75, 0.75)
     assert weighted.value("ap_m_partial") == 0.75
+
+
+def test_a_frame_that_has_only_detections_of_a_class_weighs_nothing() -> None:
+    """ "a" is found in its one frame, "b" missed in its one and made up in two others: 1/2."""
+    truth: dict[int, list[Thing]] = {0: [Thing(LEFT, "a"), Thing(FAR, "b")], 1: [], 2: []}
+    false = [Thing(RIGHT, "b", 0.5)]
+    found = {0: [Thing(LEFT, "a", 0.5)], 1: false, 2: false}
+    assert report_of("map", truth, found, class_mean="frames").value("ap") == 0.5
 
 
 @pytest.mark.parametrize("name", ["map", "coco"])
@@ -171,6 +198,7 @@ def test_boxes_that_are_a_pixel_apart_touch_with_inclusive_pixels() -> None:
         ({"inclusive_pixels": True, "base": "euclidean"}, "inclusive_pixels"),
         ({"inclusive_pixels": True, "box_areas": "given"}, "box_areas"),
         ({"limit": "frame"}, "limit"),
+        ({"minimum_height_px": 5.0, "base": "euclidean"}, "minimum_height_px"),
         ({"thresholds": []}, "thresholds"),
     ],
 )

@@ -315,6 +315,19 @@ def test_a_pair_is_a_match_of_hota_up_to_its_similarity() -> None:
     assert at_own.columns["partner_track"].tolist() == [NO_TRACK, NO_TRACK]
 
 
+def test_where_nothing_matches_at_a_threshold_figures_stand_in_if_something_does_below() -> None:
+    """At 0.5, of an IoU of 1/3: no association, and perfect places; of no overlap, neither."""
+    evaluator = create_evaluator("hota")
+    assert isinstance(evaluator, Hota)
+    for x, expected in ((5.0, (0.0, 1.0)), (50.0, (None, None))):
+        sides = side({0: {1: 0.0}}), side({0: {7: x}})
+        point = evaluator.outcome_point(evaluator.outcomes(align(*sides)))
+        curve = evaluator.report(evaluator.tally(*sides)).curve("hota_by_threshold").columns
+        at_half = curve["threshold"].index(0.5)
+        assert (point["ass_a"], point["loc_a"]) == expected
+        assert (curve["ass_a"][at_half], curve["loc_a"][at_half]) == expected
+
+
 def test_shares_of_hota_are_how_well_the_two_tracks_belong_together() -> None:
     """Track 7 is on the object for 6 of 10 frames and 8 for 4: A(c) is 6/10 and 4/10."""
     found: Places = {frame: {7 if frame < 6 else 8: 0.0} for frame in range(10)}

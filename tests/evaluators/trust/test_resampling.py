@@ -12,13 +12,17 @@ from tests.evaluators.trust.contests import points_contest
 from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import Number
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.trust import resampling
 from vidscore_evaluators.trust.resampling import (
+    Interval,
+    Key,
     alike_groups,
     bootstrap,
     copy_of,
     draw_sequences,
+    percentile_intervals,
     score_draws,
     sequence_tallies,
 )
@@ -155,3 +159,26 @@ def test_groups_are_the_longest_runs_of_systems_that_cannot_be_told_apart() -> N
     )
     assert alike_groups(above, 0.95) == ((0, 1), (1, 2), (3,))
     assert alike_groups(above, 0.6) == ((0,), (1,), (2,), (3,))
+
+
+def test_systems_are_told_apart_from_the_coverage_on_whichever_is_above() -> None:
+    """The second is above the first in 96 of 100 draws, though its mean rank is behind; the third
+    is above the second in just 95."""
+    above = np.array([[0.5, 0.04, 1.0], [0.96, 0.5, 0.05], [0.0, 0.95, 0.5]])
+    assert alike_groups(above, 0.95) == ((0,), (1,), (2,))
+    assert alike_groups(above, 0.97) == ((0, 1), (1, 2))
+
+
+def test_an_interval_lies_between_percentiles_of_the_draws_that_define_its_score() -> None:
+    """Of 0 to 100 the middle half is 25 to 75; draws without the score do not count."""
+    key, other = (None, None, "f1"), (None, "car", "f1")
+    draws: list[dict[Key, Number]] = [{key: number} for number in range(101)]
+    draws += [{key: None}, {}]
+    found = percentile_intervals({key: 40.0, other: 0.5}, draws, 0.5)
+    assert found[key] == Interval(40.0, 25.0, 75.0)
+    assert found[other] == Interval(0.5, None, None)
+
+
+def test_two_sequences_are_enough_for_draws() -> None:
+    found = bootstrap(create_evaluator("spotgeo"), points_contest(sequences=2), draws=5)
+    assert (found.draws, found.sequence_count) == (5, 2)

@@ -19,7 +19,12 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
-from vidscore_evaluators.trust.differences import FrameDifference, SystemPair, Verdict
+from vidscore_evaluators.trust.differences import (
+    FrameDifference,
+    SequenceDifference,
+    SystemPair,
+    Verdict,
+)
 from vidscore_evaluators.trust.resampling import doubt_of_few, draw_sequences
 from vidscore_evaluators.trust.systems import Contest
 
@@ -139,11 +144,14 @@ def test_domains_and_labels_are_listed_by_their_difference() -> None:
     even = f1_of(np.array(B)[::2].sum(axis=0)) - f1_of(np.array(A)[::2].sum(axis=0))
     odd = f1_of(np.array(B)[1::2].sum(axis=0)) - f1_of(np.array(A)[1::2].sum(axis=0))
     assert even > odd > 0
-    assert [one.domain for one in pair.domains(5)] == ["even", "odd"]
+    assert [(one.domain, one.label) for one in pair.domains(5)] == [("even", None), ("odd", None)]
     assert [one.value for one in pair.domains(5)] == pytest.approx([even, odd])
     assert [one.label for one in pair.labels(5)] == ["car"]
     assert pair.domains(1) == pair.domains(5)[:1]
     assert pair.domains(0) == []
+    # With the first sequence at the end, the two domains are exchanged.
+    turned = pair_of(compared(draws=10)(a=[*A[1:], A[0]], b=[*B[1:], B[0]]))
+    assert [one.domain for one in turned.domains(5)] == ["odd", "even"]
 
 
 counts = st.tuples(st.integers(0, 3), st.integers(0, 2), st.integers(0, 2)).filter(
@@ -247,6 +255,45 @@ def test_a_score_that_is_undefined_decides_nothing() -> None:
     )
     assert one.pairs[0].verdict is Verdict.UNDEFINED
     assert one.answers == ["ap is undefined for a and b"]
+
+
+def test_a_score_that_one_system_lacks_has_no_difference() -> None:
+    """Without a detection there is no precision; of the other's draws some have none either."""
+    nothing: Counts = [(0, 10, 0), (0, 10, 0)]
+    pair = pair_of(compared(draws=20)(a=nothing, b=[(10, 0, 0), (0, 10, 0)]))
+    [precision] = [
+        one
+        for one in pair.differences
+        if (one.domain, one.label, one.measure) == (None, None, "precision")
+    ]
+    assert (precision.first, precision.second, precision.value) == (None, 1.0, None)
+    assert (precision.low, precision.probability_better) == (None, None)
+    [f1] = [one for one in pair.sequences if one.key == key(0)]
+    assert f1.value == 1.0
+    assert SequenceDifference(f1.key, None, 0.5, None).value is None
+    assert SequenceDifference(f1.key, 0.5, None, None).value is None
+    assert SequenceDifference(f1.key, 0.75, 0.5, None).value == -0.25
+
+
+def test_of_two_sequences_there_are_draws() -> None:
+    one = compared(draws=20)(a=A[:2], b=B[:2])
+    assert (one.draws, one.sequence_count) == (20, 2)
+    assert pair_of(one).overall.low is not None
+
+
+def test_an_id_switch_is_one_mistake_of_its_frame() -> None:
+    """The object of three frames has another track from frame 1 on."""
+
+    def tracked(*tracks: int) -> Annotations:
+        frames = {
+            frame: [Thing((0.0, 0.0, 10.0, 10.0), "car", track_id=track)]
+            for frame, track in enumerate(tracks)
+        }
+        return make_annotations({("", "s"): frames}, arity=4)
+
+    systems = {"a": tracked(7, 7, 7), "b": tracked(7, 8, 8)}
+    one = compare_systems(create_evaluator("clear"), Contest.of(tracked(1, 1, 1), systems))
+    assert pair_of(one).frames == (FrameDifference(SequenceKey("", "s"), 1, 0, 1),)
 
 
 @pytest.mark.slow

@@ -20,6 +20,7 @@ from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.trust.comparisons import Comparison, compare_systems
 from vidscore_evaluators.trust.differences import (
+    Difference,
     FrameDifference,
     SequenceDifference,
     SystemPair,
@@ -257,15 +258,30 @@ def test_a_score_that_is_undefined_decides_nothing() -> None:
     assert one.answers == ["ap is undefined for a and b"]
 
 
+def precision_of(pair: SystemPair) -> Difference:
+    """The difference of precision over everything."""
+    everything = (None, None, "precision")
+    [found] = [
+        one for one in pair.differences if (one.domain, one.label, one.measure) == everything
+    ]
+    return found
+
+
+def test_draws_in_which_a_score_is_undefined_do_not_count() -> None:
+    """All detections of b are in the first of three sequences; without it b has no precision."""
+    sure: Counts = [(10, 0, 0)] * 3
+    precision = precision_of(
+        pair_of(compared(draws=50)(a=sure, b=[sure[0], (0, 10, 0), (0, 10, 0)]))
+    )
+    assert (precision.first, precision.second) == (1.0, 1.0)
+    assert (precision.low, precision.high, precision.probability_better) == (0.0, 0.0, 0.5)
+
+
 def test_a_score_that_one_system_lacks_has_no_difference() -> None:
-    """Without a detection there is no precision; of the other's draws some have none either."""
+    """Without a detection there is no precision."""
     nothing: Counts = [(0, 10, 0), (0, 10, 0)]
     pair = pair_of(compared(draws=20)(a=nothing, b=[(10, 0, 0), (0, 10, 0)]))
-    [precision] = [
-        one
-        for one in pair.differences
-        if (one.domain, one.label, one.measure) == (None, None, "precision")
-    ]
+    precision = precision_of(pair)
     assert (precision.first, precision.second, precision.value) == (None, 1.0, None)
     assert (precision.low, precision.probability_better) == (None, None)
     [f1] = [one for one in pair.sequences if one.key == key(0)]

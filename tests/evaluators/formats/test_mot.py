@@ -64,6 +64,11 @@ def test_seqinfo_lists_every_frame(tmp_path: Path) -> None:
     assert frames[4:] == [("b", 1), ("b", 3)]
 
 
+def test_the_last_frame_of_seqinfo_may_have_rows(tmp_path: Path) -> None:
+    root = sequence(tmp_path, "a", MOT15, "[Sequence]\nseqLength=3\n")
+    assert frames_of(truth_of(root).annotations) == [("a", number) for number in (1, 2, 3)]
+
+
 def test_results_are_pedestrians_with_confidences(tmp_path: Path) -> None:
     """-1 is no confidence; spaces after commas are no fault."""
     source = detections_of(write(tmp_path / "results" / "MOT17-02.txt", RESULTS).parent)
@@ -77,6 +82,16 @@ def test_detections_of_a_benchmarks_own_layout(tmp_path: Path) -> None:
     write(tmp_path / "a" / "det" / "det.txt", "1,-1,1,2,3,4,0.25\n")
     side = detections_of(tmp_path).annotations
     assert objects_of(side) == [("a", 1, "pedestrian", (1.0, 2.0, 4.0, 6.0), 0.25, -1, 0)]
+
+
+def test_where_both_layouts_are_there_truth_is_nested_and_results_are_flat(tmp_path: Path) -> None:
+    """Each side takes the layout that is its own, and the other one where that is alone."""
+    write(tmp_path / "nested" / "gt" / "gt.txt", MOT15)
+    write(tmp_path / "nested" / "det" / "det.txt", RESULTS)
+    assert detections_of(tmp_path).annotations.sequences[0].sequence == "nested"
+    write(tmp_path / "flat.txt", RESULTS)
+    assert [key.sequence for key in detections_of(tmp_path).annotations.sequences] == ["flat"]
+    assert [key.sequence for key in truth_of(tmp_path).annotations.sequences] == ["nested"]
 
 
 def test_a_single_file_goes_with_a_single_sequence(tmp_path: Path) -> None:

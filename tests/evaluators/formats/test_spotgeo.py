@@ -127,6 +127,15 @@ def test_each_broken_entry_says_what_is_wrong(
     assert [fault[:3] for fault in listed] == [(1, field, found)]
 
 
+@pytest.mark.parametrize("points", [[(1, 2, 3), (4, 5, 6)], [(1,), (2, 3, 4)]])
+def test_numbers_are_not_paired_across_points(path: Path, points: Any) -> None:
+    """Six numbers would be three points, and four would be two."""
+    assert [fault[:2] for fault in faults(path, [entry(1, 1, *points)])] == [
+        (0, "object_coords[0]"),
+        (0, "object_coords[1]"),
+    ]
+
+
 def test_a_missing_key_is_named(path: Path) -> None:
     broken = entry()
     del broken["num_objects"]

@@ -33,6 +33,13 @@ def test_the_same_flat_box_twice_is_one_false_positive() -> None:
     assert counts(report, None) == (0, 0, 1)
 
 
+def test_one_box_annotated_twice_is_one_object() -> None:
+    """Its left and right half are each enough of it: one is found, the other a false alarm."""
+    halves = [car(0, 0, 5, 10), car(5, 0, 10, 10)]
+    report = score_frame([car(*TEN), Thing(TEN, "Truck")], halves)
+    assert counts(report, None) == (1, 1, 1)
+
+
 def test_ground_truth_is_merged_like_detections() -> None:
     """Two cars that overlap by a third are one object; one detection around both is right."""
     truth = [car(0, 0, 10, 10), car(5, 0, 15, 10)]

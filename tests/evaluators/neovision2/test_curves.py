@@ -88,6 +88,17 @@ def test_a_curve_has_the_ten_thresholds_of_the_protocol_and_five_columns() -> No
     }
 
 
+def test_a_curve_begins_with_nothing_and_its_area_is_in_the_report() -> None:
+    """One of two cars from 0.5 on, a false alarm from 0.3 on; a half up to one a frame."""
+    detections = [car(*TEN, confidence=0.5), car(*FAR, confidence=0.3)]
+    report = score_frame([car(*TEN), car(*FAR[:2], 900, 900)], detections, az_limit=0.5)
+    for label, measure in (("Car", "az"), (None, "detection_only_az")):
+        curve = report.curve("roc", domain="Tower", label=label).columns
+        assert curve["true_positives"] == [0] * 5 + [1] * 5
+        assert curve["false_positives"] == [0] * 7 + [1] * 3
+        assert report.value(measure, domain="Tower", label=label) == 0.5
+
+
 def test_without_objects_there_is_no_detection_rate() -> None:
     [*_, last] = score_frame([], [car(*TEN)]).curve("roc", domain="Tower", label="Car").points()
     assert last["detection_rate"] is None

@@ -11,6 +11,9 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "tests/evaluators/test_exact.py",
         "tests/evaluators/test_tally_bytes.py",
     ),
+    "vidscore_evaluators.detection._ranking": ("tests/evaluators/detection/test_ranking.py",),
+    "vidscore_evaluators.distances._plans": ("tests/evaluators/distances/test_outcomes.py",),
+    "vidscore_evaluators.trust.spread": ("tests/evaluators/trust/test_spread.py",),
     "vidscore_server.domain.states": ("tests/server/domain/test_states.py",),
     "vidscore_server.domain.release": (
         "tests/server/domain/test_release.py",
@@ -57,6 +60,13 @@ EQUIVALENT: Mapping[str, str] = {
     ),
     "exact_sums._Parts.put_together: True => False": "the three columns have one length",
     "exact_sums._Parts.total: True => False": "the three columns have one length",
+    "_ranking.first_found: True => False": "there is a total for each run",
+    "_ranking.first_found: first[row] < number => first[row] <= number": (
+        "the number itself is asked for before"
+    ),
+    "_plans.plan_hausdorff: 1.0 => 2.0": "both weights are as large, and only proportions count",
+    "_plans.plan_ospa: True => False": "there are three parts and three weights",
+    "_plans._plan_of_empty: rows + columns => rows - columns (#2)": "one of the two is 0",
     "release.released_values: True => False": "the Ladder gives a value for each scale",
     "appends._check_together: 0 => 1": "all are under the same rules, and there are two or more",
     "appends._check_together: True => False": "the ends are the sums of the counts, one for each",

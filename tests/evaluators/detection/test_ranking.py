@@ -8,12 +8,16 @@ import numpy as np
 import pytest
 from msgspec.structs import replace
 
+from vidscore_evaluators._dont_care import RULES
+from vidscore_evaluators._scene_builder import make_scene
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, Side
+from vidscore_evaluators.detection._ranking import frame_ranks
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
+from vidscore_evaluators.similarity import Similarity
 from vidscore_evaluators.testing import Thing, make_annotations
 
 VIDEO = ("", "video")
@@ -224,3 +228,10 @@ def test_coco_without_a_half_has_no_ap_50() -> None:
         None,
         pytest.approx(1.0),
     ]
+
+
+def test_a_scene_without_the_order_of_rows_has_no_first_rows() -> None:
+    side = make_annotations({VIDEO: {0: [Thing(LEFT, "a")]}})
+    scene = make_scene(align(side, side), RULES["standard"], Similarity())
+    with pytest.raises(ValueError, match="without the order of rows"):
+        frame_ranks(scene)

@@ -101,6 +101,7 @@ def test_where_one_side_is_empty_the_others_share_the_greatest_distance(
     assert missed == ([FN] * 4, alone, [greatest / 4] * 4)
     made_up = of_frame(name, [], squares(4), **parameters)
     assert made_up == ([FP] * 4, alone, [greatest / 4] * 4)
+    assert of_frame(name, squares(1), [], **parameters) == ([FN], [NO_PARTNER], [greatest])
 
 
 # --- emd -----------------------------------------------------------------------------------
@@ -147,7 +148,19 @@ def test_a_spurious_detection_decides_with_the_object_that_is_nearest_to_it() ->
     assert shares[1] == pytest.approx(shares[4], abs=1e-15)
 
 
+def test_of_two_that_are_as_far_the_object_decides() -> None:
+    """The first object is 1/2 from its nearest, and so is the second detection: of other pairs."""
+    plan = plan_hausdorff(np.array([[[0.5, 1.0], [0.0, 0.5]]]))
+    assert plan.shares.tolist() == [[[0.25, 0.0, 0.25, 0.0]]]
+
+
 # --- all of them ---------------------------------------------------------------------------
+
+
+def test_nothing_on_either_side_shares_nothing() -> None:
+    nothing = np.zeros((2, 0, 0))
+    for plan in (plan_hausdorff(nothing), plan_emd(nothing, 1.0), plan_ospa(nothing, 1.0, 1.0)):
+        assert plan.shares.shape[1:] == (2, 0)
 
 
 @pytest.mark.parametrize("name", NAMES)

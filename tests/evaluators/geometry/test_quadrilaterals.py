@@ -13,7 +13,13 @@ from tests.evaluators.geometry import exact_areas
 
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.geometry import intersection_areas
-from vidscore_evaluators.quadrilaterals import outline_areas, outlines_of, shared_areas
+from vidscore_evaluators.quadrilaterals import (
+    are_by_axis,
+    are_rotated,
+    outline_areas,
+    outlines_of,
+    shared_areas,
+)
 from vidscore_evaluators.shapes import quadrilateral_polygons
 
 Corners = tuple[float, ...]
@@ -205,3 +211,28 @@ def test_all_but_the_corners_broadcast() -> None:
 def test_what_is_neither_a_box_nor_four_corners_is_refused() -> None:
     with pytest.raises(ValueError, match="2 coordinates are neither a box nor four corners"):
         outlines_of(np.zeros((1, 2)))
+
+
+@pytest.mark.parametrize(("degrees", "rotated"), [(0, False), (90, False), (1, True), (45, True)])
+def test_a_square_is_rotated_where_it_leaves_corners_of_its_box_out(
+    degrees: float, rotated: bool
+) -> None:
+    """A quarter of a turn, though computed with rounding, leaves none."""
+    angles = np.radians(degrees + 45.0 + 90.0 * np.arange(4))
+    square = 100.0 + 0.35 * np.column_stack([np.cos(angles), np.sin(angles)])
+    assert are_rotated(square.reshape(1, 8)).tolist() == [rotated]
+
+
+@pytest.mark.parametrize("order", [(0, 1, 2, 3), (0, 2, 1, 3), (0, 1, 3, 2)])
+def test_a_parallelogram_with_all_x_before_all_y_is_told_in_any_order_of_its_corners(
+    order: tuple[int, ...],
+) -> None:
+    corners = np.array([(20.0, 300.0), (60.0, 310.0), (65.0, 350.0), (25.0, 340.0)])[list(order)]
+    assert are_by_axis(corners.T.reshape(1, 8)).tolist() == [True]
+    assert are_by_axis(corners.reshape(1, 8)).tolist() == [False]
+
+
+def test_corners_of_no_parallelogram_are_not_told() -> None:
+    """Neither as pairs nor with all x first."""
+    corners = np.array([[0.0, 0.0, 10.0, 0.0, 12.0, 9.0, -3.0, 4.0]])
+    assert are_by_axis(corners).tolist() == [False]

@@ -6,7 +6,13 @@ import pytest
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import ParameterError
-from vidscore_evaluators.shards.dealing import MAXIMUM_SHARDS, Shard, shard_number, shards_of_frames
+from vidscore_evaluators.shards.dealing import (
+    MAXIMUM_SHARDS,
+    Shard,
+    check_cut,
+    shard_number,
+    shards_of_frames,
+)
 from vidscore_evaluators.testing.examples import make_annotations
 
 DIGESTS = {
@@ -58,3 +64,9 @@ def test_a_cut_sequence_goes_by_part_and_its_parts_are_of_so_many_numbers() -> N
 def test_what_names_no_shard_is_refused(text: str) -> None:
     with pytest.raises(ParameterError, match="shard K of N, from 1/N to N/N"):
         Shard.parse(text)
+
+
+def test_parts_have_at_least_one_frame_number() -> None:
+    check_cut([], 1)
+    with pytest.raises(ParameterError, match="cut_frames: found 0, expected at least 1"):
+        check_cut([], 0)

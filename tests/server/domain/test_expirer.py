@@ -6,10 +6,13 @@ import dataclasses
 from collections import Counter
 
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from msgspec import structs
-from tests.server.domain.hosted import Hosted
+from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted
+from tests.server.domain.test_rescored_boards import update
 from tests.server.store import records as r
 
+from vidscore_protos.v1 import access_service_pb2, benchmark_pb2
 from vidscore_server.domain.policy import Policy
 from vidscore_server.domain.schedule import ScheduledEvent, due_event, scheduled_event
 from vidscore_server.domain.states import Event
@@ -85,6 +88,65 @@ async def _swept(hosted: Hosted) -> None:
     """Look at what is due, now."""
     assert hosted.server.hosting is not None
     await hosted.server.hosting.expirer.expire()
+
+
+async def _audited(hosted: Hosted, action: str) -> list[tuple[str, str]]:
+    """Actors and resources of an action's audit records."""
+    request = access_service_pb2.ListAuditRecordsRequest(action=action)
+    organiser = hosted.organiser
+    answer = await organiser.access.ListAuditRecords(request, metadata=organiser.metadata)
+    return [(record.actor, record.resource) for record in answer.records]
+
+
+@pytest.mark.parametrize(
+    ("action", "reason", "last"),
+    [
+        ("QUIET_ACTION_SEAL", "sealed_when_quiet", "scored"),
+        ("QUIET_ACTION_CANCEL", "cancelled_when_quiet", "cancelled_when_quiet"),
+    ],
+)
+async def test_what_ends_a_quiet_submission_is_in_its_history_and_the_audit_record(
+    hosted: Hosted, action: str, reason: str, last: str
+) -> None:
+    await hosted.organiser.create_benchmark(
+        quiet_timeout=Duration(seconds=3600), quiet_action=action
+    )
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.begin(TRUTH)
+    hosted.clock.pass_by(minutes=60)
+    await _swept(hosted)
+    assert (await hosted.red.ended()).submission.state_reason == last
+    assert reason in [entry.reason for entry in (await hosted.red.get()).history]
+    assert await _audited(hosted, reason) == [("server", f"{BENCHMARK}/submissions/one")]
+
+
+async def test_a_quiet_draft_leaves_a_line_in_the_audit_record(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(quiet_timeout=Duration(seconds=3600))
+    await hosted.red.submission()
+    hosted.clock.pass_by(minutes=60)
+    await _swept(hosted)
+    assert await _audited(hosted, "draft_deleted") == [("server", f"{BENCHMARK}/submissions/one")]
+
+
+async def test_a_quiet_submission_over_its_team_s_quota_is_cancelled(hosted: Hosted) -> None:
+    """Two a day were allowed when it began, and one when it was to be sealed."""
+
+    def one_a_day(benchmark: benchmark_pb2.Benchmark) -> None:
+        benchmark.policy.submissions_per_day = 1
+
+    await hosted.organiser.create_benchmark(
+        quiet_timeout=Duration(seconds=3600), submissions_per_day=2
+    )
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.submit(TRUTH, "first")
+    await hosted.red.begin(TRUTH, "second")
+    await update(hosted, "policy", change=one_a_day)
+    hosted.clock.pass_by(minutes=60)
+    await _swept(hosted)
+    second = await hosted.red.get("second")
+    assert second.state_reason == "cancelled_by_quota"
+    assert await _audited(hosted, "cancelled_by_quota") == [("server", second.name)]
+    assert (await hosted.red.ended("first")).submission.state_reason == "scored"
 
 
 @pytest.mark.parametrize(

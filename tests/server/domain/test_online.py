@@ -11,6 +11,7 @@ from msgspec.structs import replace
 from vidscore_evaluators.specification import SequenceSpec
 from vidscore_server.domain.live_clock import FrameSource, LiveClock, Timeline, timeline_of
 from vidscore_server.domain.online import OnlineRecord, online_record, percentiles
+from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
 
 START = datetime(2026, 5, 1, 12, tzinfo=UTC)
@@ -98,6 +99,14 @@ def test_a_clock_that_has_not_started_has_nothing_to_certify() -> None:
     assert not found.certified
     assert (found.missing_count, found.passed_count, found.latencies_s) == (2, 2, ())
     assert found.delay_worst_s is None
+
+
+@pytest.mark.parametrize("positions", [(0, 2), (-1, 1), (1, 0)])
+def test_a_frame_that_is_none_of_the_clock_is_damage(positions: tuple[int, int]) -> None:
+    """The clock has the frames 0 and 1."""
+    frames = [given(position, row, float(row)) for row, position in enumerate(positions)]
+    with pytest.raises(StoreDamagedError):
+        record(*frames, count=2)
 
 
 @pytest.mark.parametrize(

@@ -177,10 +177,14 @@ class Definition(Struct, frozen=True, dict=True):
         return structs.replace(self, truth_arity=chosen, detection_arity=detected)
 
     def ranking(self, evaluator: Evaluator[Any]) -> dict[str, Direction]:
-        """Measures that rank under an evaluator, first one first, each with its better side."""
+        """Measures that rank under an evaluator, first one first, each with its better side.
+
+        The policy's measure, unless the evaluator lacks it or does not say which way is better.
+        """
         directions = {measure.name: measure.direction for measure in evaluator.measures}
         chosen = self.policy.ranking_measure
-        names = (chosen,) if chosen in directions else evaluator.ranking
+        ranks = directions.get(chosen, Direction.NONE) is not Direction.NONE
+        names = (chosen,) if ranks else evaluator.ranking
         return {name: directions[name] for name in names}
 
     def scales(self, evaluator: Evaluator[Any]) -> dict[str, Scale]:
@@ -432,18 +436,15 @@ class _Checker:
         return created
 
     def measures(self, policy: Policy, evaluators: list[Evaluator[Any]]) -> None:
-        directions = {
-            measure.name: measure.direction
-            for evaluator in evaluators
-            for measure in evaluator.measures
-        }
-        ranking = {name for name, way in directions.items() if way is not Direction.NONE}
+        known = [measure for evaluator in evaluators for measure in evaluator.measures]
+        names = {measure.name for measure in known}
+        ranking = {measure.name for measure in known if measure.direction is not Direction.NONE}
         if policy.ranking_measure and policy.ranking_measure not in ranking:
             expected = "a measure that says which way is better: " + ", ".join(sorted(ranking))
             self._fault(policy.ranking_measure[:80], expected, "policy.ranking_measure")
         for name in policy.released_measures:
-            if name not in directions:
-                expected = "a measure of an evaluator: " + ", ".join(sorted(directions))
+            if name not in names:
+                expected = "a measure of an evaluator: " + ", ".join(sorted(names))
                 self._fault(name[:80], expected, "policy.released_measures")
 
     def _fit(self, evaluators: list[Evaluator[Any]], side: Side, arity: int) -> None:

@@ -10,6 +10,7 @@ from tests.server.store.records import NOON
 
 from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
 from vidscore_evaluators.errors import GeometryError, SpecificationError
+from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.presets import find_preset
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.api.definitions import read_definition, write_benchmark
@@ -225,6 +226,25 @@ def test_a_message_with_an_unknown_enumeration_is_refused() -> None:
 def test_the_organisers_measure_ranks_in_place_of_the_evaluators_order() -> None:
     definition = _read()
     assert list(definition.ranking(definition.evaluators[0])) == ["mse"]
+
+
+@pytest.mark.parametrize("names", [("spotgeo", "f1"), ("f1", "spotgeo")])
+def test_a_measure_ranks_under_the_evaluators_to_which_a_side_of_it_is_better(
+    names: tuple[str, ...],
+) -> None:
+    """spotgeo counts true positives without saying that more are better."""
+    taken = {"spotgeo": {}, "f1": {"base": "euclidean"}}
+    definition = definition_from_dict(
+        {
+            "evaluators": [{"name": name, "parameters": taken[name]} for name in names],
+            "policy": {"ranking_measure": "true_positives"},
+        }
+    )
+    ranking = {one.name: definition.ranking(one) for one in definition.evaluators}
+    assert ranking == {
+        "f1": {"true_positives": Direction.HIGHER},
+        "spotgeo": {"f1": Direction.HIGHER, "mse": Direction.LOWER},
+    }
 
 
 def test_a_preset_judges_by_its_evaluators_and_stays_a_name() -> None:

@@ -189,13 +189,17 @@ def _uncertainty(definition: Definition, *, for_organisers: bool) -> Item:
             "Not at all: that takes two sequences with objects, in a complete ground truth.",
             "Add sequences.",
         )
-    exact = definition.policy.shown is Visibility.LIVE or for_organisers
-    steps = "" if exact else " in steps of 0.1"
+    is_live = definition.policy.shown is Visibility.LIVE
+    steps = "" if is_live or for_organisers else " in steps of 0.1"
+    seen = (
+        f"{steps}, which others than organisers see from {SEQUENCES_OF_PROBABILITIES} sequences on"
+    )
+    if not is_live and Selection(definition.policy.selection) is Selection.LATEST:
+        seen = ", which organisers alone see, because the latest submission of a team stands"
     return Item(
         question,
         "By tiers of systems that a paired bootstrap over sequences (95 %) cannot tell apart, and "
-        f"by the probability of being first{steps}, which others than organisers see from "
-        f"{SEQUENCES_OF_PROBABILITIES} sequences on.",
+        f"by the probability of being first{seen}.",
     )
 
 

@@ -66,6 +66,136 @@ def test_the_final_order_is_among_so_many_submissions(finals: int, told: str) ->
     assert f"among {told} each team" in asked(items, "Does a part").answer
 
 
+FROM_TWENTY = ", which others than organisers see from 20 sequences on."
+ALONE = ", which organisers alone see, because the latest submission of a team stands."
+
+
+@pytest.mark.parametrize(
+    ("policy", "for_organisers", "end"),
+    [
+        ({"visibility": "live"}, False, f"first{FROM_TWENTY}"),
+        ({"visibility": "live", "selection": "latest"}, False, f"first{FROM_TWENTY}"),
+        ({"visibility": "final"}, False, f"first in steps of 0.1{FROM_TWENTY}"),
+        ({"visibility": "final"}, True, f"first{FROM_TWENTY}"),
+        ({"visibility": "final", "selection": "latest"}, False, f"first{ALONE}"),
+        ({"visibility": "final", "selection": "latest"}, True, f"first{ALONE}"),
+    ],
+)
+def test_who_sees_how_probable_each_is_to_be_first(
+    policy: dict[str, Any], for_organisers: bool, end: str
+) -> None:
+    items = checklist(definition(policy=policy), WHOLE, for_organisers=for_organisers)
+    told = asked(items, "How is the uncertainty").answer
+    assert told.endswith(f"by the probability of being {end}")
+
+
+@pytest.mark.parametrize(("sequences", "told"), [(1, "Not at all"), (2, "By tiers"), (3, "By ti")])
+def test_two_sequences_have_tiers(sequences: int, told: str) -> None:
+    hosted = replace(definition(), truth_size=TruthSize(objects=9, sequences=sequences))
+    items = checklist(hosted, WHOLE, for_organisers=True)
+    assert asked(items, "How is the uncertainty").answer.startswith(told)
+
+
+@pytest.mark.parametrize(("sequences", "few"), [(19, True), (20, False)])
+def test_fewer_than_twenty_sequences_are_few(sequences: int, few: bool) -> None:
+    hosted = replace(definition(), truth_size=TruthSize(objects=99, sequences=sequences))
+    items = checklist(hosted, WHOLE, for_organisers=True)
+    assert bool(asked(items, "How many test cases").advice) is few
+
+
+@pytest.mark.parametrize(
+    ("question", "policy", "answer"),
+    [
+        (
+            "What do teams",
+            {"visibility": "final", "ladder_step": 0.01},
+            "Once a submission is scored, the ranking measures, rounded to 0.01.",
+        ),
+        (
+            "What do teams",
+            {"visibility": "final", "ladder_step": 0.01, "released_measures": ["recall", "sse"]},
+            "Once a submission is scored, the ranking measures and recall, sse, rounded to 0.01.",
+        ),
+        (
+            "Does a part",
+            {"visibility": "final", "private_sequences": ["4", "5"]},
+            (
+                "2 of the sequences: no score over them is released before the benchmark closes, "
+                "and the final order is by them, among 2 submissions of each team."
+            ),
+        ),
+        (
+            "Does a part",
+            {"visibility": "final", "private_sequences": 0.5},
+            (
+                "Some of the sequences: no score over them is released before the benchmark "
+                "closes, and the final order is by them, among 2 submissions of each team."
+            ),
+        ),
+        (
+            "How many submissions",
+            {"submissions_per_day": 3, "submissions_in_all": 40},
+            "40 in all, 3 a day.",
+        ),
+        (
+            "How many submissions",
+            {"submissions_per_day": 0, "submissions_in_all": 40},
+            "40 in all, any number a day.",
+        ),
+        (
+            "What could a team",
+            {"visibility": "live", "outcomes": "own"},
+            "Whether each of its own detections is right, which locates objects.",
+        ),
+        (
+            "What could a team",
+            {},
+            "Each score is an answer about the ground truth; their number bounds what they tell.",
+        ),
+        (
+            "Who sees the",
+            {"public_board": False},
+            "Organisers alone; names of submissions are told to their own team alone.",
+        ),
+        (
+            "Who sees the",
+            {"public_board": True},
+            "Everyone with a token; names of submissions are told to their own team alone.",
+        ),
+    ],
+)
+def test_an_answer_is_what_the_policy_says(
+    question: str, policy: dict[str, Any], answer: str
+) -> None:
+    items = checklist(definition(policy=policy), WHOLE, for_organisers=False)
+    assert asked(items, question).answer == answer
+
+
+@pytest.mark.parametrize(("public", "advised"), [(True, False), (False, True)])
+def test_a_board_that_nobody_sees_has_advice(public: bool, advised: bool) -> None:
+    items = checklist(definition(policy={"public_board": public}), WHOLE, for_organisers=True)
+    assert bool(asked(items, "Who sees the").advice) is advised
+
+
+@pytest.mark.parametrize(
+    ("public", "told"),
+    [
+        ([], "Nothing; never its objects."),
+        (["labels"], "Labels; never its objects."),
+        (
+            ["sequences", "frame_counts"],
+            (
+                "Names of sequences and domains, first and last frame of each sequence; never its "
+                "objects."
+            ),
+        ),
+    ],
+)
+def test_what_participants_may_know_is_what_is_public(public: list[str], told: str) -> None:
+    items = checklist(definition(public_names=public), WHOLE, for_organisers=False)
+    assert asked(items, "What may participants know").answer == told
+
+
 def test_a_board_on_the_web_is_said_to_be_for_everyone() -> None:
     hosted = definition(policy={"public_board_web": True})
     told = asked(checklist(hosted, WHOLE, for_organisers=False), "Who sees the leaderboard")

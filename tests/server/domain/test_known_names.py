@@ -146,6 +146,31 @@ def test_sequences_are_those_that_are_listed_or_else_those_of_the_truth(
         assert told == ([] if sequence in known else ["a sequence of the benchmark"])
 
 
+def test_of_several_frames_outside_the_first_is_named_and_the_others_are_counted() -> None:
+    truth = make_annotations({("", "street"): {3: [], 4: []}}, arity=4)
+    for numbers, told in {(2, 3): "", (2, 3, 5): ", and 1 more", (1, 2, 5): ", and 2 more"}.items():
+        [fault] = checked(frames(*numbers), truth, public_names=TOLD).faults
+        assert fault.found == f"frame {numbers[0]} of sequence street{told}"
+
+
+def test_a_label_is_held_to_the_domain_of_its_own_object() -> None:
+    """In one batch, with a label each of three domains."""
+    domains = [{"name": name, "classes": [name]} for name in ("air", "land", "sea")]
+    batch = make_annotations(
+        {(name, "s"): {1: [Thing(BOX, label)]}
+         for name, label in (("air", "air"), ("land", "sea"), ("sea", "land"))}
+    )  # fmt: skip
+    assert [(fault.found, fault.expected) for fault in checked(batch, domains=domains).faults] == [
+        ("label 'sea'", "a label of domain land"),
+        ("label 'land'", "a label of domain sea"),
+    ]
+
+
+def test_where_no_object_of_the_truth_has_a_label_none_is_named() -> None:
+    [warning] = checked(boxes("car"), boxes("")).warnings
+    assert warning.endswith("can match nothing; its labels have no names")
+
+
 def test_without_truth_names_are_held_to_what_is_listed_alone() -> None:
     assert checked(frames(9), public_names=TOLD) == NameCheck()
     assert checked(frames(9), public_names=TOLD, sequences=[{"name": "street"}]) == NameCheck()

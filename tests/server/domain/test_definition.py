@@ -6,16 +6,22 @@ import tomllib
 from typing import Any
 
 import pytest
+from msgspec import structs
 from tests.server.store.records import NOON
 
-from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL
+from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL, Side
 from vidscore_evaluators.errors import GeometryError, SpecificationError
 from vidscore_evaluators.evaluator import Direction
 from vidscore_evaluators.presets import find_preset
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.api.definitions import read_definition, write_benchmark
-from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
-from vidscore_server.domain.policy import NameKind
+from vidscore_server.domain.definition import (
+    MAXIMUM_DESCRIPTION_LENGTH,
+    Definition,
+    definition_from_dict,
+    definition_to_dict,
+)
+from vidscore_server.domain.policy import NameKind, TruthSize
 from vidscore_server.store.records import BenchmarkRecord
 
 TOML = """
@@ -120,6 +126,11 @@ def test_an_unknown_setting_of_a_policy_is_called_so() -> None:
         ({"public_names": ["sequence"]}, "public_names"),
         ({"public_names": ["labels", "frame_counts"]}, "public_names"),
         ({"public_names": ["sequences"], "policy": {"visibility": "live"}}, "public_names"),
+        ({"public_names": ["labels"], "policy": {"outcomes": "own", "visibility": "final"}},
+         "public_names"),
+        ({"close_time": "2026-05-01T00:00:00Z"}, "close_time"),
+        ({"description": 3}, "description"),
+        ({"description": "x" * (MAXIMUM_DESCRIPTION_LENGTH + 1)}, "description"),
         ({"evaluators": [{"name": "spotgeo"}, {"name": "coco"}]}, "truth_geometry"),
         ({"policy": {"ladder_step": -0.1}}, "policy.ladder_step"),
         ({"policy": {"visibility": "bootstrap", "selection": "latest"}}, "policy.selection"),
@@ -131,6 +142,51 @@ def test_an_unknown_setting_of_a_policy_is_called_so() -> None:
 )  # fmt: skip
 def test_what_does_not_fit_is_named(change: dict[str, Any], field: str) -> None:
     assert field in _faults(tomllib.loads(TOML) | change)
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"policy": {"visibility": "live"}},
+        {"policy": {"visibility": "final", "outcomes": "own"}},
+        {"close_time": "2026-05-01T00:00:01Z"},
+        {"description": "x" * MAXIMUM_DESCRIPTION_LENGTH},
+    ],
+)
+def test_what_just_fits_is_taken(change: dict[str, Any]) -> None:
+    document = tomllib.loads(TOML)
+    document.pop("public_names", None)
+    definition_from_dict(document | change)
+
+
+def test_evaluators_that_judge_different_objects_are_refused_together() -> None:
+    with pytest.raises(SpecificationError) as caught:
+        definition_from_dict({"evaluators": [{"name": "spotgeo"}, {"name": "coco"}]})
+    assert [(fault.field, fault.found) for fault in caught.value.faults] == [
+        ("truth_geometry", "spotgeo, coco"),
+        ("detection_geometry", "spotgeo, coco"),
+    ]
+
+
+def test_a_step_is_the_policy_s_or_follows_from_the_truth() -> None:
+    """F1 goes from 0 to 1; of 3000 objects in 5 sequences its error is 0.09, without truth 0.54."""
+    steps = {}
+    for own in (0.0, 0.02):
+        definition = definition_from_dict(
+            {"evaluators": [{"name": "spotgeo"}], "policy": {"ladder_step": own}}
+        )
+        [evaluator] = definition.evaluators
+        for size in (None, TruthSize(3000, 5)):
+            sized = structs.replace(definition, truth_size=size)
+            steps[own, size] = (sized.step(evaluator), sized.step_from_truth(evaluator))
+    assert list(steps.values()) == [(1.0, 1.0), (0.1, 0.1), (0.02, 1.0), (0.02, 0.1)]
+
+
+def test_objects_have_the_shape_of_their_side_once_it_is_chosen() -> None:
+    definition = definition_from_dict({"evaluators": [{"name": "f1"}], "truth_geometry": "box"})
+    assert definition.arity(Side.TRUTH) == BOX
+    with pytest.raises(LookupError):
+        definition.arity(Side.DETECTIONS)
 
 
 def test_names_are_public_unless_the_organiser_says_otherwise() -> None:

@@ -19,7 +19,13 @@ from vidscore_evaluators.testing.examples import example_count
 from vidscore_evaluators.trust.systems import only_sequence
 from vidscore_server.domain import portions
 from vidscore_server.domain.definition import Definition, definition_from_dict
-from vidscore_server.domain.portions import PartTallies, bootstrap_times, estimate, places
+from vidscore_server.domain.portions import (
+    PartTallies,
+    bootstrap_times,
+    estimate,
+    places,
+    public_side,
+)
 from vidscore_server.domain.private_part import Portion
 
 SEQUENCES = 4
@@ -134,6 +140,13 @@ def test_a_sequence_that_one_side_alone_has_is_missed_or_found_in_vain(visibilit
     else:
         by_sequence = {"1": (5, 0), "3": (5, 0), "5": (0, 5)}
         assert counts == private | {(Portion.PUBLIC, key): n for key, n in by_sequence.items()}
+
+
+def test_the_public_side_is_without_private_sequences_or_all_of_it() -> None:
+    side = boxes({row: [centre(0)] for row in range(SEQUENCES)})
+    public = public_side(defined(private_sequences=PRIVATE), side)
+    assert [key.sequence for key in public.used_sequences] == ["1", "3"]
+    assert public_side(defined(), side) is side
 
 
 def test_an_estimate_knows_nothing_of_private_sequences() -> None:

@@ -131,6 +131,13 @@ def test_a_truth_that_leaves_a_part_empty_is_refused(policy: Policy, told: str) 
         settle(policy, None, objects, lambda: "key")
 
 
+def test_of_a_long_name_that_is_not_there_the_beginning_is_told() -> None:
+    with pytest.raises(InputError) as caught:
+        settle(Policy(private_sequences=("x" * 500,)), None, dict.fromkeys(keys(3), 1), str)
+    [fault] = caught.value.faults
+    assert fault.found == "no sequence '" + "x" * 107
+
+
 def test_one_sequence_cannot_be_shared_out() -> None:
     with pytest.raises(InputError, match="1 private of 1 sequences"):
         settle(Policy(private_share=0.5), None, {SequenceKey("", "a"): 3}, lambda: "key")

@@ -27,6 +27,13 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "tests/server/domain/test_append_writer.py",
         "tests/server/domain/test_check_appends.py",
     ),
+    "vidscore_server.domain.browser_sessions": ("tests/server/domain/test_browser_sessions.py",),
+    "vidscore_server.domain.invitations": ("tests/server/domain/test_invitations.py",),
+    "vidscore_server.domain.portions": ("tests/server/domain/test_portions.py",),
+    "vidscore_server.domain.private_part": (
+        "tests/server/domain/test_private_part.py",
+        "tests/server/domain/test_portions.py",
+    ),
     "vidscore_server.api.guard": (
         "tests/server/api/test_guard.py",
         "tests/server/api/test_message_sizes.py",
@@ -68,6 +75,15 @@ EQUIVALENT: Mapping[str, str] = {
     "_plans.plan_ospa: True => False": "there are three parts and three weights",
     "_plans._plan_of_empty: rows + columns => rows - columns (#2)": "one of the two is 0",
     "release.released_values: True => False": "the Ladder gives a value for each scale",
+    "private_part.settle: len(judged) > 1 => len(judged) >= 1": (
+        "of a single sequence all is private without a draw, too, which is refused"
+    ),
+    "portions._frames_by_sequence: True => False (#2)": "there is a run for each sequence",
+    "portions._exponential: int.from_bytes(digest[:8], 'big') + 0.5"
+    " => int.from_bytes(digest[:8], 'big') - 0.5": (
+        "it keeps a digest of zeros apart; of others it is beyond the digits of a number"
+    ),
+    "portions._exponential: 0.5 => 1.5": "likewise",
     "appends._check_together: 0 => 1": "all are under the same rules, and there are two or more",
     "appends._check_together: True => False": "the ends are the sums of the counts, one for each",
     "appends.AppendWriter.close: self._ends.clear() => dropped": (

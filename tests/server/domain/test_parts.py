@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+from typing import cast
+
+import pytest
 from tests.server.scene import HERE, points
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenate
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 from vidscore_server.api.batches import read_stored_batch
-from vidscore_server.domain.batches import frame_names
-from vidscore_server.domain.parts import sides_to_score, without_truth
+from vidscore_server.domain.batches import BatchCodec, frame_names
+from vidscore_server.domain.parts import PartPlan, plan_parts, sides_to_score, without_truth
 
 
 def _columns(*frames: int, sequence: str = "1") -> Annotations:
@@ -40,3 +43,68 @@ def test_incomplete_truth_leaves_frames_without_truth_out_on_both_sides() -> Non
 
 def test_frames_without_truth_are_found_whatever_their_order() -> None:
     assert without_truth(_columns(3, 1), _columns(1, 2, 3)).tolist() == [False, True, False]
+
+
+# --- how a submission is cut
+
+SIZES = {
+    b"0": {"a": 10},
+    b"1": {"a": 10, "b": 5},
+    b"2": {"b": 5, "c": 20},
+    b"3": {"c": 20},
+}
+"""Bytes of each sequence in each batch: 20 of a, 10 of b and 40 of c."""
+
+
+class _Sizes:
+    """In place of an encoding: tells the sizes above, and reads batches as sequences 0, 1..."""
+
+    def stored_sizes(self, data: bytes, _: int) -> tuple[int, list[tuple[SequenceKey, int]]]:
+        return len(SIZES[data]), [(SequenceKey("", key), size) for key, size in SIZES[data].items()]
+
+    def read_stored_batches(self, batches: list[bytes], _: int) -> Annotations:
+        return concatenate([_columns(0, sequence=data.decode()) for data in batches])
+
+
+def _cut(maximum_bytes: int, *, by_frame: bool) -> PartPlan:
+    return plan_parts(cast(BatchCodec, _Sizes()), SIZES, 2, maximum_bytes, by_frame=by_frame)
+
+
+@pytest.mark.parametrize(
+    ("maximum_bytes", "by_frame", "expected"),
+    [
+        (69, False, [("ab", [0, 1, 2], True), ("c", [2, 3], True)]),
+        (30, False, [("ab", [0, 1, 2], True), ("c", [2, 3], True)]),
+        (29, False, [("a", [0, 1], True), ("b", [1, 2], True), ("c", [2, 3], True)]),
+        (1, False, [("a", [0, 1], True), ("b", [1, 2], True), ("c", [2, 3], True)]),
+        (40, True, [("ab", [0, 1, 2], True), ("c", [2, 3], True)]),
+        (39, True, [("ab", [0, 1, 2], True), ("c", [2], False), ("c", [3], False)]),
+        (
+            20,
+            True,
+            [("a", [0, 1], True), ("b", [1, 2], True), ("c", [2], False), ("c", [3], False)],
+        ),
+        (
+            9,
+            True,
+            [(key, [row], False) for key, row in zip("aabbcc", (0, 1, 1, 2, 2, 3), strict=True)],
+        ),
+    ],
+)
+def test_sequences_are_together_within_the_bound_and_cut_where_frames_may_be(
+    maximum_bytes: int, by_frame: bool, expected: list[tuple[str, list[int], bool]]
+) -> None:
+    plan = _cut(maximum_bytes, by_frame=by_frame)
+    found = [
+        ("".join(sorted(key.sequence for key in part.sequences)), part.rows.tolist(), part.whole)
+        for part in plan.parts
+    ]
+    assert found == expected
+    assert (plan.everything, plan.frame_count, plan.size_bytes) == (None, 6, 70)
+
+
+def test_a_submission_within_the_bound_is_read_at_once() -> None:
+    plan = _cut(70, by_frame=True)
+    assert plan.everything is not None
+    assert [key.sequence for key in plan.everything.sequences] == ["0", "1", "2", "3"]
+    assert (plan.parts, plan.frame_count, plan.size_bytes) == ((), 6, 70)

@@ -60,6 +60,8 @@ def test_nothing_is_chosen_that_tells_more_than_the_ladder(
     ("chosen", "fields"),
     [
         ({"private_sequences": ("a",), "private_share": 0.5}, ["private_share"]),
+        ({"private_sequences": ("a",)}, []),
+        ({"private_share": 0.5}, []),
         ({"public_board_web": True, "public_board": False}, ["public_board_web"]),
         ({"public_board_web": True, "public_board": True}, []),
         ({"public_board_web": False, "public_board": False}, []),

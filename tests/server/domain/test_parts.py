@@ -52,8 +52,9 @@ SIZES = {
     b"1": {"a": 10, "b": 5},
     b"2": {"b": 5, "c": 20},
     b"3": {"c": 20},
+    b"4": {"c": 5},
 }
-"""Bytes of each sequence in each batch: 20 of a, 10 of b and 40 of c."""
+"""Bytes of each sequence in each batch: 20 of a, 10 of b and 45 of c."""
 
 
 class _Sizes:
@@ -73,21 +74,24 @@ def _cut(maximum_bytes: int, *, by_frame: bool) -> PartPlan:
 @pytest.mark.parametrize(
     ("maximum_bytes", "by_frame", "expected"),
     [
-        (69, False, [("ab", [0, 1, 2], True), ("c", [2, 3], True)]),
-        (30, False, [("ab", [0, 1, 2], True), ("c", [2, 3], True)]),
-        (29, False, [("a", [0, 1], True), ("b", [1, 2], True), ("c", [2, 3], True)]),
-        (1, False, [("a", [0, 1], True), ("b", [1, 2], True), ("c", [2, 3], True)]),
-        (40, True, [("ab", [0, 1, 2], True), ("c", [2, 3], True)]),
-        (39, True, [("ab", [0, 1, 2], True), ("c", [2], False), ("c", [3], False)]),
+        (74, False, [("ab", [0, 1, 2], True), ("c", [2, 3, 4], True)]),
+        (30, False, [("ab", [0, 1, 2], True), ("c", [2, 3, 4], True)]),
+        (29, False, [("a", [0, 1], True), ("b", [1, 2], True), ("c", [2, 3, 4], True)]),
+        (1, False, [("a", [0, 1], True), ("b", [1, 2], True), ("c", [2, 3, 4], True)]),
+        (45, True, [("ab", [0, 1, 2], True), ("c", [2, 3, 4], True)]),
+        (40, True, [("ab", [0, 1, 2], True), ("c", [2, 3], False), ("c", [4], False)]),
         (
-            20,
+            25,
             True,
-            [("a", [0, 1], True), ("b", [1, 2], True), ("c", [2], False), ("c", [3], False)],
+            [("a", [0, 1], True), ("b", [1, 2], True), ("c", [2], False), ("c", [3, 4], False)],
         ),
         (
-            9,
+            4,
             True,
-            [(key, [row], False) for key, row in zip("aabbcc", (0, 1, 1, 2, 2, 3), strict=True)],
+            [
+                (key, [row], False)
+                for key, row in zip("aabbccc", (0, 1, 1, 2, 2, 3, 4), strict=True)
+            ],
         ),
     ],
 )
@@ -100,11 +104,11 @@ def test_sequences_are_together_within_the_bound_and_cut_where_frames_may_be(
         for part in plan.parts
     ]
     assert found == expected
-    assert (plan.everything, plan.frame_count, plan.size_bytes) == (None, 6, 70)
+    assert (plan.everything, plan.frame_count, plan.size_bytes) == (None, 7, 75)
 
 
 def test_a_submission_within_the_bound_is_read_at_once() -> None:
-    plan = _cut(70, by_frame=True)
+    plan = _cut(75, by_frame=True)
     assert plan.everything is not None
-    assert [key.sequence for key in plan.everything.sequences] == ["0", "1", "2", "3"]
-    assert (plan.parts, plan.frame_count, plan.size_bytes) == ((), 6, 70)
+    assert [key.sequence for key in plan.everything.sequences] == ["0", "1", "2", "3", "4"]
+    assert (plan.parts, plan.frame_count, plan.size_bytes) == ((), 7, 75)

@@ -159,9 +159,9 @@ def read_head(path: InputPath, expected: str) -> bytes:
     Raises:
         InputError: If it is missing, no file or cannot be read.
     """
-    if not is_file(path):
-        raise _missing(path, "file", expected)
     try:
+        if not path.is_file():
+            raise _missing(path, "file", expected)
         if isinstance(path, TreePath):
             return path.read_bytes(HEAD_BYTES)
         with path.open("rb") as file:

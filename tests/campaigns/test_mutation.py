@@ -7,14 +7,18 @@ module is tried, which follows from the seed and from the text of the mutants.
 
 from __future__ import annotations
 
+import math
 import os
+import subprocess
 import time
 from pathlib import Path
 
 import pytest
 from tests.campaigns.mutation.rounds import name_of, sampled, verdicts
+from tests.campaigns.mutation.running import wait
 from tests.campaigns.mutation.targets import EQUIVALENT, TARGETS
 from tests.campaigns.settings import EFFORT, SEED
+from tests.support.waiting import eventually
 from tools.campaign_record import record
 
 pytestmark = pytest.mark.campaign
@@ -50,3 +54,15 @@ def test_every_mutant_that_nothing_can_tell_is_one_of_a_module() -> None:
         name_of(module, mutant) for module in TARGETS for mutant in sampled(module, SEED, None)
     }
     assert set(EQUIVALENT) <= names
+
+
+def test_what_the_tests_of_a_mutant_have_started_ends_with_them(tmp_path: Path) -> None:
+    started = tmp_path / "started"
+    process = os.fork()
+    if not process:
+        os.setsid()
+        started.write_text(str(subprocess.Popen(["sleep", "600"]).pid))
+        os._exit(7)
+    assert wait(process, math.inf) == 7
+    state = Path(f"/proc/{started.read_text()}/stat")
+    eventually(lambda: not state.exists() or state.read_text().rpartition(")")[2].split()[0] == "Z")

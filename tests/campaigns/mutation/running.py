@@ -99,7 +99,7 @@ class Conductor:
     def pytest_runtestloop(self, session: pytest.Session) -> bool:
         """Run the tests as they are, then over each mutant; a line of JSON each."""
         session.config.pluginmanager.register(self._failures)
-        code = _wait(self._fork("observed", lambda: self._observe(session)), float("inf"))
+        code = wait(self._fork("observed", lambda: self._observe(session)), float("inf"))
         if code != SURVIVED:
             _tell({"number": None, "code": code, "tests": session.testscollected})
             return True
@@ -240,17 +240,22 @@ def _leave_with(work: Callable[[], int]) -> NoReturn:
         os._exit(code)
 
 
-def _wait(process: int, end_s: float) -> int:
+def wait(process: int, end_s: float) -> int:
+    """What a process has ended with, which leads a group; with it ends what it has started.
+
+    Args:
+        process: Its id.
+        end_s: Time at which it is killed.
+    """
     while (code := _ended(process, end_s)) is None:
         time.sleep(LOOK_INTERVAL_S)
     return code
 
 
 def _ended(process: int, end_s: float) -> int | None:
-    """What a process has ended with, None while it runs; it is killed at a time."""
-    found, status = os.waitpid(process, os.WNOHANG)
-    if found:
-        return os.waitstatus_to_exitcode(status)
+    if os.waitid(os.P_PID, process, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None:
+        os.killpg(process, signal.SIGKILL)  # before its id is given to another
+        return os.waitstatus_to_exitcode(os.waitpid(process, 0)[1])
     if time.monotonic() > end_s:
         os.killpg(process, signal.SIGKILL)
     return None

@@ -79,7 +79,7 @@ def test_what_excludes_each_other_is_named(chosen: dict[str, Any], fields: list[
         ({"sequences"}, "its labels and frames"),
         ({"labels"}, "its sequences and frames"),
         ({"sequences", "frame_counts"}, "its labels"),
-        (set(), "its sequences and labels and frames"),
+        (set(), "its sequences, labels and frames"),
     ],
 )
 def test_who_submits_is_warned_of_names_that_are_withheld(

@@ -16,7 +16,7 @@ from vidscore_evaluators.formats._format import WriteOptions
 from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._table import parse_integer
 from vidscore_evaluators.formats.source import ReadLimits, show_text
-from vidscore_evaluators.specification import MAXIMUM_FRAMES
+from vidscore_evaluators.specification import MAXIMUM_FRAMES, MAXIMUM_IMAGE_SIDE_PX
 
 _NO_GAPS = f"frames up to {MAXIMUM_FRAMES}, as a sequence has no gaps"
 
@@ -48,8 +48,11 @@ def read_sequence_info(file: InputPath, limits: ReadLimits) -> SequenceInfo | No
     if length is None or not 1 <= length <= MAXIMUM_FRAMES:
         raise InputError([Fault(show_text(text), expected, source=str(path), field="seqLength")])
     names = ("imWidth", "imHeight")
-    width, height = (parse_integer(parser.get("Sequence", name, fallback="")) for name in names)
-    return SequenceInfo(length, (width, height) if width and height else None)
+    width, height = (
+        parse_integer(parser.get("Sequence", name, fallback="")) or 0 for name in names
+    )
+    is_known = min(width, height) > 0 and max(width, height) <= MAXIMUM_IMAGE_SIDE_PX
+    return SequenceInfo(length, (width, height) if is_known else None)
 
 
 def write_sequence_info(name: str, length: int, image_sizes: IntArray) -> bytes:

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_number, parse_string
 from vidscore_evaluators.formats.source import show_text
+from vidscore_evaluators.specification import MAXIMUM_IMAGE_SIDE_PX
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -103,10 +104,11 @@ class _Builder:
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """Width and height, where both are positive numbers."""
+        """Width and height, where both are those of an image."""
         numbers = [parse_number(self._size.get(name, "")) for name in ("width", "height")]
         width, height = (int(number) if number is not None else 0 for number in numbers)
-        return (width, height) if width > 0 and height > 0 else None
+        is_known = min(width, height) > 0 and max(width, height) <= MAXIMUM_IMAGE_SIDE_PX
+        return (width, height) if is_known else None
 
     def _refuse(self, found: str, expected: str) -> _RefusedError:
         return _RefusedError(Fault(found, expected, line=self.parser.CurrentLineNumber))

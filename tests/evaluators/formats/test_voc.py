@@ -59,6 +59,15 @@ def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
     assert truth_of(tmp_path / "Annotations" / "2008_000007.xml").annotations.frame_count == 1
 
 
+@pytest.mark.parametrize("height", ["0", "-333", "2147483648", "18446744073709551616"])
+def test_a_size_that_no_image_has_is_none(tmp_path: Path, height: str) -> None:
+    text = CAT.replace("<height>333", f"<height>{height}")
+    source = truth_of(kit(tmp_path, text) / "Annotations" / "2008_000007.xml")
+    assert source.image_sizes == {}
+    [written] = convert(source, "pascal-voc", Side.TRUTH).files.values()
+    assert b"<size>" not in written
+
+
 def test_sizes_are_known_where_all_files_have_one(tmp_path: Path) -> None:
     whole = truth_of(kit(tmp_path) / "Annotations" / "2008_000007.xml")
     assert whole.image_sizes == {SequenceKey("", "2008"): (500, 333)}

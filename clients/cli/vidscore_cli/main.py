@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import atexit
 import gc
 import io
 import os
@@ -288,7 +289,9 @@ def cli(session: Session, debug: bool) -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
-    # A short process ends before there is garbage worth looking for; its imports would set it off.
+    # A short process ends before there is garbage worth looking for; its imports would set it off,
+    # and its end looks through all that they made, three times.
     gc.set_threshold(GARBAGE_THRESHOLD)
+    atexit.register(gc.freeze)
     cli.main(prog_name="vidscore")
     raise AssertionError("the command line always exits")

@@ -55,6 +55,18 @@ print("\\n" + json.dumps([code, sorted(set({HEAVY!r}) & set(sys.modules))]))
     assert json.loads(done.stdout.splitlines()[-1]) == [0, []]
 
 
+def test_a_process_that_ends_looks_for_no_garbage() -> None:
+    program = """
+import atexit, gc, sys
+atexit.register(lambda: print(gc.get_freeze_count() > 1000))  # the first to register runs last
+from vidscore_cli.main import main
+sys.argv = ["vidscore", "--version"]
+main()
+"""
+    done = run_python(program)
+    assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "True"), done.stderr
+
+
 def test_the_list_of_commands_imports_nothing_that_defines_records() -> None:
     """It comes with each press of the tab key, too."""
     program = """

@@ -110,6 +110,8 @@ def scale_of(boxes: FloatArray, other: FloatArray) -> Scale | None:
     changes = (across, down, *(mine / theirs).tolist())
     if normalised[1] or max(changes) < _ANOTHER_SCALE or not math.isfinite(max(changes)):
         return None
+    if not normalised[0] and not (_spread(boxes) and _spread(other)):
+        return None  # some scale leads from any place to any other
     return Scale(_NORMALISED if normalised[0] else _SCALED, across, down)
 
 
@@ -118,6 +120,11 @@ def _reach(boxes: FloatArray) -> FloatArray:
     last = int(_ALL_BUT_FEW * (len(boxes) - 1))
     reach: FloatArray = np.partition(boxes[:, 2:], last, axis=0)[last]
     return reach
+
+
+def _spread(boxes: FloatArray) -> bool:
+    """Whether boxes are more than one point again and again."""
+    return bool((boxes[:, 2:].max(axis=0) > boxes[:, :2].min(axis=0)).any())
 
 
 class _Alike:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
+import numpy as np
 import pytest
 from tests.evaluators.plausibility.changes import scaled
 from tests.evaluators.plausibility.traffic import BOX, HEIGHT, WIDTH, Columns, traffic, without
@@ -21,6 +22,13 @@ def pixels(columns: Columns) -> Columns:
 def shares(columns: Columns) -> Columns:
     """The same as shares of the image."""
     return pixels(scaled(columns, 1 / WIDTH, 1 / HEIGHT))
+
+
+def standing(places: list[tuple[float, float]]) -> Columns:
+    """Objects that stand still in two frames."""
+    x, y = np.array(places * 2).T
+    frames = np.repeat([1, 2], len(places))
+    return {"sequence": np.full(len(frames), "s"), "frame": frames, "x": x, "y": y}
 
 
 @pytest.mark.parametrize("evaluator", ["f1", "ospa", "hota"])
@@ -41,3 +49,27 @@ def test_points_are_not_doubted_where_the_cutoff_has_their_unit(
 ) -> None:
     sides = columns(TRUTH), columns(DETECTIONS)
     assert score("f1", *sides, base="euclidean", cutoff_px=cutoff_px).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("objects", "found"),
+    [
+        ([(300.0, 200.0)], [(450.0, 80.0)]),
+        ([(300.0, 200.0)], [(450.0, 80.0), (100.0, 20.0)]),
+        ([(300.0, 200.0), (100.0, 20.0)], [(450.0, 80.0)]),
+    ],
+)
+def test_detections_are_not_said_to_be_scaled_where_one_place_is_all_that_tells(
+    objects: list[tuple[float, float]], found: list[tuple[float, float]]
+) -> None:
+    """Some scale leads from any place to any other."""
+    report = score("f1", *map(standing, (objects, found)), base="euclidean")
+    assert report.warnings == ()
+
+
+def test_detections_of_a_few_objects_are_said_to_be_scaled() -> None:
+    places = [(300.0, 200.0), (100.0, 20.0), (50.0, 120.0)]
+    halves = [(x / 2, y / 2) for x, y in places]
+    [warning] = score("f1", standing(places), standing(halves), base="euclidean").warnings
+    assert warning.code == "reads_at_another_scale"
+    assert "x times about 2 and y times 2" in str(warning)

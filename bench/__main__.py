@@ -46,9 +46,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
         for case in cases:
             _profile(case, size)
         return 0
-    command = "make bench-quick" if chosen.quick else "make bench"
-    if chosen.case:
-        command += f' BENCH_ARGS="{" ".join(f"--case {name}" for name in chosen.case)}"'
     rows: list[Row] = []
     for case in cases:
         for row in case.run(size):
@@ -59,7 +56,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
         chosen.results.write_text(text + "\n", encoding="utf-8")
         if chosen.page is not None:
             points = list(dict.fromkeys(point for row in rows for point in row.points))
-            text, others = render(rows, command), bool(chosen.case)
+            text, others = render(rows), bool(chosen.case)
             write_page(chosen.page, text, points, answer(rows), keep_others=others)
     wrong = [row.name for row in rows if row.is_wrong]
     if chosen.quick and wrong:

@@ -32,26 +32,27 @@ HEADINGS = (
     "by processor time",
     "goal",
     "met",
+    "day",
 )
 
 
 ANSWER_HEADINGS = ("what", "vidscore", "other", "its time", "times as fast")
 
 
-def render(rows: Sequence[Row], command: str) -> str:
-    """A Markdown page with the machine, the versions, the date and a table.
+def render(rows: Sequence[Row]) -> str:
+    """A Markdown page with the day, the machine, the versions and a table.
 
     Args:
-        rows: What was measured.
-        command: The command that measured it.
+        rows: What was measured today.
     """
+    today = str(dt.datetime.now(dt.UTC).date())
     notes = [f"- {row.name}: {row.note}" for row in rows if row.note]
     lines = [
-        *_circumstances(command),
+        f"- {today}: {_circumstances()}",
         "",
         _table_row(HEADINGS),
         _table_row(["---"] * len(HEADINGS)),
-        *map(_line, rows),
+        *(_line(row, today) for row in rows),
         *(["", NOTES, "", *notes] if notes else []),
     ]
     return "\n".join(lines) + "\n"
@@ -136,22 +137,18 @@ def summary(row: Row) -> str:
     )
 
 
-def _circumstances(command: str) -> list[str]:
-    today = dt.datetime.now(dt.UTC).date()
+def _circumstances() -> str:
     memory_gib = os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES") / 2**30
     machine = [
         f"{_processor()}, {os.cpu_count()} cores, {memory_gib:.0f} GiB",
         f"{platform.system()} {platform.release().split('-')[0]}",
         f"Python {platform.python_version()}",
     ]
-    return [
-        f"- Date: {today}; command: `{command}`",
-        f"- Machine: {'; '.join(machine)}",
-        "- Versions: " + ", ".join(f"{name} {_version(name)}" for name in PACKAGES),
-    ]
+    versions = ", ".join(f"{name} {_version(name)}" for name in PACKAGES)
+    return f"{'; '.join(machine)}; {versions}"
 
 
-def _line(row: Row) -> str:
+def _line(row: Row, day: str) -> str:
     met = {True: "yes", False: "**no**", None: "-"}[row.met]
     cells = [
         row.name,
@@ -162,6 +159,7 @@ def _line(row: Row) -> str:
         _cpu_ratio(row),
         str(row.goal),
         met,
+        day,
     ]
     return _table_row(cells)
 

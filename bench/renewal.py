@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 NOTES = "Notes:"
-_COMMAND = "; command: "
 
 
 def renewed_text(old: str, new: str) -> str:
@@ -16,16 +15,18 @@ def renewed_text(old: str, new: str) -> str:
         new: What it gives for the cases that were measured again.
 
     Returns:
-        The circumstances of both, each row and each note once, and the pictures.
+        The circumstances of each day that a row is of, each row and each note once, and the
+        pictures.
     """
     before, after = _Parts(old), _Parts(new)
-    command = after.facts[0].partition(_COMMAND)[2]
-    facts = [line for line in before.facts if line.partition(_COMMAND)[2] != command or not command]
-    facts += [line for line in after.facts if line not in facts]
+    rows = _joined(before.rows, after.rows)
+    days = {_cells(line)[-1] for line in rows}
+    by_day = {_day(line): line for line in (*before.facts, *after.facts)}
+    facts = [by_day[day] for day in sorted(days & by_day.keys())]
     measured = tuple(f"- {_cells(line)[0]}: " for line in after.rows)
     notes = [line for line in before.notes if not line.startswith(measured)] + after.notes
     parts = [
-        [*facts, "", *after.heading, *_joined(before.rows, after.rows)],
+        [*facts, "", *after.heading, *rows],
         ["", NOTES, "", *notes] if notes else [],
         ["", *pictures] if (pictures := after.pictures or before.pictures) else [],
     ]
@@ -54,6 +55,10 @@ def _joined(old: Sequence[str], new: Sequence[str]) -> list[str]:
     """The old rows, with the new ones in place of those that compare the same; then the others."""
     rows = {_compared(line): line for line in old} | {_compared(line): line for line in new}
     return list(rows.values())
+
+
+def _day(fact: str) -> str:
+    return fact.removeprefix("- ").partition(":")[0]
 
 
 def _compared(line: str) -> tuple[str, str]:

@@ -63,6 +63,11 @@ _MASKS = {
 FRAMES_NOT_EVALUATED = "detections lie in frames that are not evaluated"
 """Message of a warning that evaluators count themselves, before it names an example."""
 
+_FRAMES_ADVICE = (
+    "check that both sides are numbered from the same first frame, and that the ground truth lists "
+    "frames without objects, too"
+)
+
 _BY_FRAME = frozenset({"frames_not_evaluated", "unevaluated_detections"})
 _BY_LABEL = {
     "classes_not_scored": Side.DETECTIONS,
@@ -176,8 +181,8 @@ def _with_name(
         example = _Seen.of(input_summary).example(Side.DETECTIONS, Example.UNLISTED)
         if example is None:
             return warning
-        advice = "check that frames of both sides are numbered from the same first frame"
-        message = f"{warning.message}, the first of them in {place_name(example)}; {advice}"
+        place = place_name(example)
+        message = f"{warning.message}, the first of them in {place}; {_FRAMES_ADVICE}"
         return replace(warning, message=message, example=example)
     if warning.code in _BY_LABEL:
 

@@ -65,9 +65,11 @@ def test_detections_in_frames_that_the_truth_does_not_list_are_warned_of_as_in_a
     checked = run("validate", str(detections), "--truth", str(truth))
     scored = run("score", "f1", "--truth", str(truth), "--detections", str(detections))
     assert checked.stdout.startswith(f"{detections}: readable, but 1 thing looks wrong")
-    assert "1 x detections lie in frames that are not evaluated, the first of them in frame 2" in (
-        checked.stderr
-    )
+    assert (
+        "1 x detections lie in frames that are not evaluated, the first of them in frame 2 of "
+        "sequence a; check that both sides are numbered from the same first frame, and that the "
+        "ground truth lists frames without objects, too"
+    ) in checked.stderr
     assert checked.stderr == scored.stderr
 
 

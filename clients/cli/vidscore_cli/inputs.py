@@ -339,6 +339,32 @@ def create_evaluators(
     return created
 
 
+def sent_specification(
+    specification: BenchmarkSpec, *, typed: bool
+) -> tuple[BenchmarkSpec, dict[str, str]]:
+    """What a server, which reads no files of presets, is sent of a specification.
+
+    Args:
+        specification: A specification with evaluators.
+        typed: Whether evaluators or parameters were typed rather than read from a manifest.
+
+    Returns:
+        The specification, and the presets by evaluator.
+
+    Raises:
+        click.UsageError: If what was typed cannot go with a preset's file.
+        InputError: If such a file is no preset, or what a manifest says cannot go with it.
+    """
+    from vidscore_evaluators.presets import without_files
+
+    try:
+        return without_files(specification)
+    except ParameterError as error:
+        if not typed:
+            raise
+        raise click.UsageError("\n".join(map(str, error.faults))) from None
+
+
 def create_alone(name: str, typed: Sequence[str] = ()) -> list[Evaluator[Any]]:
     """Build the evaluator, or those of the preset, that a command takes without a manifest.
 

@@ -298,12 +298,13 @@ def side_option() -> Decorator[Any]:
 
 def image_size_option() -> Decorator[Any]:
     """``--image-size``."""
-    return click.option(
-        "--image-size",
-        metavar="WIDTHxHEIGHT",
-        callback=_read_image_size,
-        help="Size of every image in pixels, for formats that do not say it (yolo-text).",
-    )
+    help_ = "Size of every image in pixels, for formats that do not say it (yolo-text)."
+    return size_option("--image-size", help_)
+
+
+def size_option(name: str, help_: str) -> Decorator[Any]:
+    """An option that takes the width and height of images."""
+    return click.option(name, metavar="WIDTHxHEIGHT", callback=_read_image_size, help=help_)
 
 
 _connection_option = partial(click.option, cls=ConnectionOption)

@@ -37,14 +37,15 @@ if TYPE_CHECKING:
     from vidscore_evaluators.outcome_table import Outcomes
     from vidscore_evaluators.report import Report
 
-SERVER_ARGUMENTS = {
+TYPED_ARGUMENTS = {
     "target": "--server",
     "root_certificates": "--tls-root",
     "certificate": "--tls-certificate",
     "private_key": "--tls-key",
     "token": "--token",
+    "states": "--state",
 }
-"""Options by the arguments of the SDK that they become."""
+"""What is typed, by the arguments of the SDK that it becomes."""
 
 GRPC_FOUND_HTTP = "http1.x server"
 """In grpc's words where it meets HTTP of version 1."""
@@ -55,7 +56,7 @@ SPEAKS_HTTP = (
 )
 """What that means, and what to do."""
 
-TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER"}
+TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER", "INVALID_SPECIFICATION"}
 """Reasons of the server that blame the command line where evaluators were typed there."""
 
 UNAUTHENTICATED = "UNAUTHENTICATED"
@@ -238,7 +239,7 @@ def _messages(server: ServerChoice, *, typed: bool) -> Iterator[None]:
     try:
         yield
     except InputError as error:
-        if error.argument in SERVER_ARGUMENTS:
+        if error.argument in TYPED_ARGUMENTS:
             raise click.UsageError(in_typed_words(error)) from None
         raise InputRefusedError(_with_notes(str(error), error)) from None
     except (UnavailableError, DeadlineError) as error:
@@ -257,7 +258,7 @@ def in_typed_words(error: InputError) -> str:
     """What is wrong with an argument of the SDK, by the option that it became of."""
     said = str(error).removeprefix(error.argument)
     typed = said.replace("allow_plaintext_token=True", "--plaintext-token")
-    return f"{SERVER_ARGUMENTS.get(error.argument, error.argument)}{typed}"
+    return f"{TYPED_ARGUMENTS.get(error.argument, error.argument)}{typed}"
 
 
 def _no_service(address: str, error: UnavailableError | DeadlineError) -> str:

@@ -20,7 +20,6 @@ from vidscore_evaluators.errors import (
     Fault,
     InputError,
     ParameterError,
-    SpecificationError,
     UnknownEvaluatorError,
 )
 from vidscore_evaluators.evaluator import Evaluator
@@ -163,8 +162,9 @@ def without_files(specification: BenchmarkSpec) -> tuple[BenchmarkSpec, dict[str
         it is of.
 
     Raises:
-        InputError: If a file is no preset, parameters are given with it, or its labels are not
-            those that the others score.
+        InputError: If a file is no preset.
+        ParameterError: If parameters are given with it, or its labels are not those that the
+            others score.
     """
     opened: dict[str, Preset] = {}
     for entry in specification.evaluators:
@@ -177,7 +177,7 @@ def without_files(specification: BenchmarkSpec) -> tuple[BenchmarkSpec, dict[str
     if specification.classes is None and mixed and labels - {None}:
         expected = "the file alone, or classes for all of them in a manifest"
         found = "a preset's file that lists labels beside other evaluators"
-        raise SpecificationError([Fault(found, expected, ", ".join(opened))])
+        raise ParameterError([Fault(found, expected, ", ".join(opened))])
     entries = [
         one
         for entry in specification.evaluators

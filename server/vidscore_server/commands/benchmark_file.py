@@ -15,6 +15,7 @@ from vidscore_cli.output import STDOUT, say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
+from vidscore_evaluators.errors import UnknownEvaluatorError
 
 if TYPE_CHECKING:
     from vidscore_client import SeenScores, TeamView
@@ -54,7 +55,10 @@ def new(evaluator: str, title: str, file: str) -> None:
     """
     from vidscore_server.domain.benchmark_file import template
 
-    text = template(evaluator, title)
+    try:
+        text = template(evaluator, title)
+    except UnknownEvaluatorError as error:
+        raise click.BadParameter(str(error), param_hint="EVALUATOR") from None
     if file == STDOUT:
         click.echo(text, nl=False)
         return
@@ -62,9 +66,11 @@ def new(evaluator: str, title: str, file: str) -> None:
         with Path(file).open("x", encoding="utf-8") as target:
             target.write(text)
     except FileExistsError:
-        raise click.BadParameter(f"{file} is there already; name a new file") from None
+        there = f"{file} is there already; name a new file"
+        raise click.BadParameter(there, param_hint="--file") from None
     except OSError as error:
-        raise click.BadParameter(f"{file} cannot be made: {error.strerror}") from None
+        said = f"{file} cannot be made: {error.strerror}"
+        raise click.BadParameter(said, param_hint="--file") from None
     say(f"{file} is written; vidscore benchmark create NAME {file} hosts it", err=True)
 
 

@@ -42,6 +42,49 @@ def test_an_evaluator_without_outcomes_is_wrong_usage_where_it_was_typed(
     assert run(command[0], "--manifest", "m.toml", *FILES, *command[1:]).exit_code == 1
 
 
+@pytest.mark.parametrize(
+    ("name", "said"), [("f9", "no evaluator is called 'f9'"), ("my.toml", "'my.toml' is a file")]
+)
+def test_a_benchmark_of_an_evaluator_that_there_is_not_is_wrong_usage(name: str, said: str) -> None:
+    result = run("benchmark", "new", name)
+    assert (result.exit_code, said in result.stderr) == (2, True)
+
+
+@pytest.mark.parametrize(
+    ("options", "said"),
+    [
+        (("--schema", "nvidia"), "--schema: found nvidia, expected the name of a schema"),
+        (("--accept", "gapz"), "--accept: found 'gapz', expected the name of a doubt"),
+        (("--rate-hz", "0"), "--rate-hz: found 0.0, expected more than 0"),
+        (("--size", "10"), "Invalid value for '--size': '10' is no size like 1920x1080"),
+        (("--sequence", "cam"), "--sequence cam: found '', expected the name of a sequence"),
+    ],
+)
+def test_options_of_a_source_that_are_wrong_are_wrong_usage(
+    options: tuple[str, ...], said: str
+) -> None:
+    schema = () if options[0] == "--schema" else ("--schema", "jsonl")
+    result = run("bridge", "d.jsonl", "--benchmark", "sky", *schema, *options)
+    assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+
+
+def test_a_password_in_the_address_of_a_source_is_wrong_usage_and_not_repeated() -> None:
+    result = run("bridge", "mqtt://u:pw@h/x", "--schema", "jsonl", "--benchmark", "sky")
+    assert result.exit_code == 2
+    assert "SOURCE: found a password in an address" in result.stderr
+    assert "pw" not in result.stderr
+
+
+def test_a_state_that_is_none_is_wrong_usage() -> None:
+    result = run("queue", "--state", "nope", "--server", "127.0.0.1:9")
+    assert (result.exit_code, "--state: found 'nope', expected" in result.stderr) == (2, True)
+
+
+def test_hidden_truth_is_not_read_where_its_file_cannot_be_written() -> None:
+    result = run("benchmark", "read-truth", "sky", "no/truth.csv", "--server", "127.0.0.1:9")
+    assert (result.exit_code, "FILE: there is no folder" in result.stderr) == (2, True)
+
+
 def test_a_measure_that_is_no_dissimilarity_is_wrong_usage() -> None:
     result = run("trust", "consistency", "f1", "--measure", "f2")
     assert result.exit_code == 2

@@ -89,6 +89,41 @@ def test_an_evaluator_that_the_server_lacks_is_a_usage_error(data: Path, server:
     assert "spotgio" in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("evaluators", "said"),
+    [
+        (("f1", "f1"), "an evaluator is named twice"),
+        (("map", "dota"), "found map by itself and of the preset dota"),
+        (("own.toml", "--set", "own.toml.x=1"), "the preset own.toml fixes its parameters"),
+        (("own.toml", "f1"), "a preset's file that lists labels beside other evaluators"),
+    ],
+)
+def test_evaluators_that_a_stream_cannot_use_are_a_usage_error_as_they_are_of_files(
+    evaluators: tuple[str, ...],
+    said: str,
+    data: Path,
+    server: str,
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.chdir(data)
+    about = 'title = "Own"\nbenchmark = "Own"\nversion = "1.0.0"\nscorer = "none"\n'
+    text = f'{about}labels = ["car"]\n[[evaluators]]\nname = "clear"\n'
+    Path("own.toml").write_text(text)
+    sides_of = (*sides(data)[1:], "--input-format", "spotgeo-json")
+    result = run("stream", *evaluators, *sides_of, "--server", server)
+    assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+
+
+def test_an_evaluator_of_a_manifest_that_the_server_refuses_is_an_error_of_the_input(
+    data: Path, server: str
+) -> None:
+    manifest = data / "manifest.toml"
+    manifest.write_text('[[evaluators]]\nname = "map"\n[[evaluators]]\nname = "dota"\n')
+    named = (*sides(data)[1:], "--input-format", "spotgeo-json", "--manifest", str(manifest))
+    result = run("stream", *named, "--server", server)
+    assert (result.exit_code, "of the preset dota" in result.stderr) == (1, True)
+
+
 def test_a_server_that_is_not_there_is_exit_code_3(data: Path) -> None:
     for arguments in (["health"], ["stream", *sides(data)]):
         result = run(*arguments, "--server", NOBODY)

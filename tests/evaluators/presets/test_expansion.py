@@ -9,7 +9,6 @@ import pytest
 from vidscore_evaluators.errors import (
     InputError,
     ParameterError,
-    SpecificationError,
     UnknownEvaluatorError,
 )
 from vidscore_evaluators.presets import (
@@ -141,7 +140,7 @@ def test_another_machine_gets_a_files_evaluators_in_place_of_its_path(street: st
 
 
 def test_labels_of_a_file_cannot_be_sent_for_some_evaluators_alone(street: str) -> None:
-    with pytest.raises(SpecificationError, match="beside other evaluators"):
+    with pytest.raises(ParameterError, match="beside other evaluators"):
         without_files(spec(street, "ospa"))
     sent, _ = without_files(spec(street, "ospa", classes=("bus",)))
     assert sent.classes == ("bus",)

@@ -8,8 +8,13 @@ from typing import Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.options import all_faults_option, on_error_option, server_options
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_cli.options import (
+    all_faults_option,
+    on_error_option,
+    server_options,
+    size_option,
+)
+from vidscore_evaluators.errors import Fault
 
 
 def _complete_schema(*_: object) -> list[str]:
@@ -60,9 +65,7 @@ def _complete_schema(*_: object) -> list[str]:
 @click.option(
     "--start-s", metavar="SECONDS", type=float, default=0.0, help="Time of the first frame."
 )
-@click.option(
-    "--size", metavar="WIDTHxHEIGHT", help="Size of the images of the truth, such as 1920x1080."
-)
+@size_option("--size", "Size of the images of the truth, such as 1920x1080.")
 @click.option(
     "--accept",
     metavar="DOUBT",
@@ -123,8 +126,15 @@ def _only_source(typed: dict[str, Any]) -> Any:
     if typed["rate_hz"] is not None:
         given["rate_hz"] = typed["rate_hz"]
     if typed["size"] is not None:
-        given["size"] = [int(part) for part in typed["size"].split("x") if part.isdecimal()]
+        given["size"] = list(typed["size"])
     choice = checked_choice(given, "", faults)
     if faults:
-        raise InputError(faults)
+        raise click.UsageError("\n".join(map(_in_typed_words, faults)))
     return choice
+
+
+def _in_typed_words(fault: Fault) -> str:
+    """What is wrong with a key of a source, by the option that it is here."""
+    key, _, sensor = (fault.field or "").partition(".")
+    word = {"url": "SOURCE", "sequences": f"--sequence {sensor}"}.get(key)
+    return f"{word or '--' + key.replace('_', '-')}: {fault.description}"

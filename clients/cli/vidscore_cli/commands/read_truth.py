@@ -10,7 +10,7 @@ from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import server_options
-from vidscore_cli.output import SECRET_MODE, counted, say, write_atomically
+from vidscore_cli.output import SECRET_MODE, check_output, counted, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_annotations
 from vidscore_cli.sites import ServerChoice
@@ -64,6 +64,7 @@ def read_truth(**choices: Any) -> None:
     from vidscore_evaluators.formats.source import Source
 
     typed = TruthReading(**choices)
+    check_output(typed.file, "FILE")
     with ProgressBar() as bar, open_client(typed.server) as client:
         bar.stage("reading")
         parts = [

@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.inputs import FileOptions, read_data, read_specification, select_evaluators
+from vidscore_cli.inputs import (
+    FileOptions,
+    read_data,
+    read_specification,
+    select_evaluators,
+    sent_specification,
+)
 from vidscore_cli.live import LiveDisplay, RunningScores, frame_total, steps_at
 from vidscore_cli.options import (
     NumberRange,
@@ -124,10 +130,9 @@ def _stream(
 ) -> list[Report]:
     from vidscore_client import Live
     from vidscore_evaluators.convert import to_dict
-    from vidscore_evaluators.presets import without_files
 
     typed = bool(replay.evaluators or replay.settings)
-    specification, presets = without_files(specification)
+    specification, presets = sent_specification(specification, typed=typed)
     rate_fps = None if replay.full_speed else replay.rate_fps
     with open_client(replay.server, typed=typed) as client:
         ranking = {entry.name: entry.ranking for entry in client.evaluators()}

@@ -21,6 +21,7 @@ from vidscore_cli.inputs import (
     read_data,
     read_specification,
     select_evaluators,
+    sent_specification,
 )
 from vidscore_cli.options import (
     ANYWHERE,
@@ -228,14 +229,12 @@ def _examine_there(
     settings: Settings,
 ) -> Document:
     """Let the server that was typed examine the files; it may have other evaluators than this."""
-    from vidscore_evaluators.presets import without_files
-
     if typed.workers != 1:
         raise click.UsageError("not together with --server: --workers")
     with ProgressBar() as bar:
         bar.stage(READING)
         truth, systems = _read_sides(typed, paths, (), specification)
-    specification, _ = without_files(specification)
+    specification, _ = sent_specification(specification, typed=True)
     return examine_files(typed.server, (truth, systems), specification, settings, questions)
 
 

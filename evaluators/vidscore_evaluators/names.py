@@ -1,4 +1,4 @@
-"""Names from outside: texts that every file and every wire can carry."""
+"""Names from outside: texts that every file and every wire can carry; and words of messages."""
 
 from __future__ import annotations
 
@@ -49,6 +49,18 @@ def escape_controls(text: str, but: str = "", form: str = "") -> str:
         return found[0] if found[0] in but else (form or _FORMS[code > 255]).format(code)
 
     return _CONTROLS.sub(escaped, text)
+
+
+def counted(count: int, noun: str, plural: str = "", form: str = "") -> str:
+    """A number with its noun: ``1 row``, ``2 rows``.
+
+    Args:
+        count: The number.
+        noun: What is counted, of one.
+        plural: Of several; by default the noun with an s.
+        form: How the number is written, such as ``,`` between thousands.
+    """
+    return f"{count:{form}} {noun if count == 1 else plural or noun + 's'}"
 
 
 def spreadsheet_text(text: str) -> str:

@@ -12,7 +12,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.figures.markup import markup_text
 from vidscore_evaluators.figures.report_curves import curve_charts
-from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.names import counted, escape_controls
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_grids import ALL, Grid, detail_grids, overall_grid, settings_text
 
@@ -100,16 +100,14 @@ def _notes(report: Report, scores: int) -> Iterator[str]:
     columns = (values for block in report.scores.blocks for values in block.measures.values())
     left_out = sum(map(len, columns)) - scores
     if left_out:
-        count = "1 score is" if left_out == 1 else f"{left_out} scores are"
+        count = counted(left_out, "score is", "scores are")
         yield f"{count} not shown; rows() has all of them, frame() as a data frame"
     if report.curves:
         names = _listed(dict.fromkeys(curve.name for curve in report.curves))
-        count = "1 curve" if len(report.curves) == 1 else f"{len(report.curves)} curves"
-        yield f"{count}, which plot(name) draws: {names}"
+        yield f"{counted(len(report.curves), 'curve')}, which plot(name) draws: {names}"
     if report.warnings:
         codes = _listed(dict.fromkeys(warning.code for warning in report.warnings))
-        count = "1 warning" if len(report.warnings) == 1 else f"{len(report.warnings)} warnings"
-        yield f"{count}, in full in warnings: {codes}"
+        yield f"{counted(len(report.warnings), 'warning')}, in full in warnings: {codes}"
 
 
 def _listed(names: Iterable[str]) -> str:

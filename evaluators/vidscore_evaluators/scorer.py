@@ -13,6 +13,7 @@ from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.arguments import check_arguments
 from vidscore_evaluators.errors import Fault, ParameterError
 from vidscore_evaluators.live import StreamScorer
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.presets import evaluators_of
 from vidscore_evaluators.report import Number, Report
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, checked_spec
@@ -160,8 +161,7 @@ class Scorer:
     def __repr__(self) -> str:
         """The evaluators, and how many frames there are."""
         names = ", ".join(evaluator.name for evaluator in self._evaluators)
-        count = self.frame_count
-        return f"<Scorer {names}: {count} {'frame' if count == 1 else 'frames'}>"
+        return f"<Scorer {names}: {counted(self.frame_count, 'frame')}>"
 
     def _live(self) -> list[Report]:
         if self._reports is None:

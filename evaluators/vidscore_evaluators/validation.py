@@ -41,7 +41,7 @@ from vidscore_evaluators.arrays import (
 )
 from vidscore_evaluators.errors import Fault, InputError, ParameterError
 from vidscore_evaluators.masks import Masks
-from vidscore_evaluators.names import checked_name
+from vidscore_evaluators.names import checked_name, counted
 
 MAXIMUM_FRAME_NUMBER = 2**53 - 1
 """Largest frame number: JSON readers that use floats would change a larger one."""
@@ -242,7 +242,7 @@ class _Builder:
         self._refuse("frame_object_counts", (counts < 0) | (counts > most), counts, expected)
         if not self._faults and int(counts.sum()) * arity != len(flat):
             wanted = int(counts.sum()) * arity
-            self._fault("coordinates", f"{len(flat)} values", f"{wanted} values")
+            self._fault("coordinates", counted(len(flat), "value"), counted(wanted, "value"))
         return np.zeros((0, arity)) if self._faults else flat.reshape(-1, arity)
 
     def _masks(self, counts: IntArray) -> Masks | None:
@@ -339,7 +339,7 @@ class _Builder:
             return self._default(name, length, default, column.dtype)
         if name not in self._unreadable:
             self._unreadable.add(name)
-            self._fault(name, f"{len(column)} values", f"{length} values")
+            self._fault(name, counted(len(column), "value"), counted(length, "value"))
         return np.zeros(length, dtype=column.dtype)
 
     def _is_name(self, table: str, value: object, row: int | None = None) -> bool:

@@ -10,6 +10,7 @@ from vidscore_evaluators.names import (
     MAXIMUM_NAME_LENGTH,
     checked_name,
     closest_name,
+    counted,
     did_you_mean,
     escape_controls,
     holds_controls,
@@ -113,3 +114,19 @@ def test_a_name_of_the_same_letters_says_how_they_are_composed() -> None:
     )
     assert did_you_mean("\u00e9", ["e\u0301"]) is not None
     assert did_you_mean("brigde", ["bridge"]) == "did you mean bridge?"
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (counted(0, "row"), "0 rows"),
+        (counted(1, "row"), "1 row"),
+        (counted(2, "row"), "2 rows"),
+        (counted(1, "family", "families"), "1 family"),
+        (counted(3, "family", "families"), "3 families"),
+        (counted(12_000, "frame"), "12000 frames"),
+        (counted(12_000, "frame", form=","), "12,000 frames"),
+    ],
+)
+def test_one_alone_has_the_singular(text: str, said: str) -> None:
+    assert text == said

@@ -79,7 +79,7 @@ def test_a_time_is_a_number_of_seconds(wrong: float) -> None:
 
 def test_there_are_as_many_times_as_frames() -> None:
     [fault] = _faults(frame_times_s=[1.0])
-    assert fault == "truth, frame_times_s: found 1 values, expected 3 values"
+    assert fault == "truth, frame_times_s: found 1 value, expected 3 values"
 
 
 def test_every_column_gets_its_type() -> None:
@@ -222,7 +222,7 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
                 for row, found in ((0, "-inf"), (2, "nan"))
             ],
         ),
-        ({"confidences": [1.0]}, ["confidences: found 1 values, expected 3 values"]),
+        ({"confidences": [1.0]}, ["confidences: found 1 value, expected 3 values"]),
         (
             {"confidences": [[1.0], [1.0], [1.0]]},
             ["confidences: found an array of 2 dimensions, expected a list of numbers"],
@@ -235,7 +235,7 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
             {"columns": {"area": [1.0, float("inf"), 0.0]}},
             ["entry 1, columns.area: found inf, expected a finite number, or NaN"],
         ),
-        ({"columns": {"area": [1.0]}}, ["columns.area: found 1 values, expected 3 values"]),
+        ({"columns": {"area": [1.0]}}, ["columns.area: found 1 value, expected 3 values"]),
         ({"columns": {3: [1.0]}}, ["columns: found 3, expected a text"]),
     ],
 )

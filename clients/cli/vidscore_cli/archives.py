@@ -15,9 +15,10 @@ from msgspec import Struct
 from vidscore_cli.input_paths import refuse_input
 from vidscore_cli.inputs import InputChoice
 from vidscore_cli.options import Decorator, together
-from vidscore_cli.output import STDOUT, counted, say, write_atomically
+from vidscore_cli.output import STDOUT, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.remote_files import RemotePath, data_path
 
 if TYPE_CHECKING:

@@ -11,12 +11,12 @@ from msgspec import Struct, structs
 
 from vidscore_cli.failures import NotScoredError
 from vidscore_cli.online import online_text
-from vidscore_cli.output import counted, say
+from vidscore_cli.output import say
 from vidscore_cli.records import short_names, time_text
 from vidscore_cli.remote import to_reports
 from vidscore_cli.reporting import Presentation, write_reports
 from vidscore_cli.waiting import Breaks
-from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.names import counted, escape_controls
 
 if TYPE_CHECKING:
     from vidscore_cli.progress import ProgressBar

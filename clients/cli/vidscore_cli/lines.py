@@ -9,9 +9,10 @@ import click
 from msgspec import Struct, field
 from msgspec.structs import replace
 
-from vidscore_cli.output import counted, say
+from vidscore_cli.output import say
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_evaluators.formats.json_lines import LineBlock, LineReader

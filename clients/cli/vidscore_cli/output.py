@@ -94,11 +94,6 @@ def deliver_table(renderable: RenderableType, output: str) -> None:
         deliver(_without_padding(text.getvalue()), output)
 
 
-def counted(count: int, noun: str) -> str:
-    """A number with its noun, such as ``1 row`` or ``2 rows``."""
-    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
-
-
 def indented(part: RenderableType) -> Padding:
     """Something for people, two columns further right."""
     from rich.padding import Padding

@@ -19,12 +19,12 @@ from vidscore_cli.inputs import (
 )
 from vidscore_cli.lines import BadLineError, FrameInput
 from vidscore_cli.live import LiveDisplay, RunningScores
-from vidscore_cli.output import counted
 from vidscore_cli.reporting import Presentation, View, write_reports
 from vidscore_cli.session import ExitCode
 from vidscore_cli.thresholds import check_thresholds, parse_thresholds
 from vidscore_cli.windows import Alarm, LastFrames, alarm_of
 from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_evaluators.annotations import Annotations

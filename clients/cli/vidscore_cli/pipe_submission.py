@@ -19,12 +19,13 @@ from msgspec import Struct
 from vidscore_cli.hosted import look_up, say_warnings, standing, wait_for_score, write_outcome
 from vidscore_cli.lines import BadLineError, FrameInput
 from vidscore_cli.live import LINE_INTERVAL_S, LiveDisplay, RunningScores
-from vidscore_cli.output import counted, say
+from vidscore_cli.output import say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_client, to_frames, to_reports
 from vidscore_cli.reporting import Presentation, View
 from vidscore_cli.waiting import seal, told_while_waiting
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_cli.sites import ServerChoice

@@ -7,9 +7,8 @@ from collections.abc import Iterator, Sequence
 from msgspec import Struct
 from msgspec.structs import replace
 
-from vidscore_cli.output import counted
 from vidscore_cli.reporting import View
-from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.names import counted, escape_controls
 from vidscore_evaluators.report import Curve, Report
 from vidscore_evaluators.report_grids import (
     Grid,
@@ -131,7 +130,7 @@ def _selection(report: Report) -> str:
 def _curves(curves: Sequence[Curve], view: View, whose: str) -> Iterator[Words | Grid]:
     if curves and not view.curves:
         kinds = dict.fromkeys(curve.kind for curve in curves)
-        count = "1 curve is" if len(curves) == 1 else f"{len(curves)} curves are"
+        count = counted(len(curves), "curve is", "curves are")
         yield Words("")
         yield Words(f"{whose}{count} not shown: {', '.join(kinds)}")
         yield Words("--curves shows their points, --format json has them")

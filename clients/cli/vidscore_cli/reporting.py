@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, TypeAlias
 import click
 from msgspec import Struct
 
-from vidscore_cli.output import counted, deliver, deliver_json, say
+from vidscore_cli.output import deliver, deliver_json, say
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.csv_text import csv_text
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_evaluators.annotations import Side

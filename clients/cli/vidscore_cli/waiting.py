@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import TYPE_CHECKING
 
-from vidscore_cli.output import counted
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_client import Client, Retry, Submission, SubmissionStream, VidscoreError

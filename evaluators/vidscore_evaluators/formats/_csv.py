@@ -39,6 +39,7 @@ from vidscore_evaluators.formats._table import (
 )
 from vidscore_evaluators.formats.source import FaultList, show_text
 from vidscore_evaluators.kernels.reading import count_bytes, factorize_strings, parse_rows
+from vidscore_evaluators.names import counted
 
 Bytes = NDArray[np.uint8]
 NumberColumn = FloatArray | IntArray
@@ -407,7 +408,7 @@ class SlowRows:
         if not row or (len(row) == 1 and not row[0].strip(BLANKS)):
             return
         if len(row) != self._width:
-            self._fault(line, None, f"{len(row)} columns", f"{self._width} columns")
+            self._fault(line, None, counted(len(row), "column"), f"{self._width} columns")
             self.skipped += 1
             return
         values = [

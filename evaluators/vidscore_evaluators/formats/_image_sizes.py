@@ -9,6 +9,7 @@ from vidscore_evaluators.annotations import Annotations, frame_keys, sequence_na
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.names import counted
 
 
 def sizes_of_images(
@@ -69,8 +70,7 @@ def check_mask_sizes(
         row = int(wrong[0])
         frame = annotations.frame_name(int(annotations.object_frames[row]))
         (height, width), (image_height, image_width) = masks.sizes[row], expected[row]
-        count = "1 mask" if len(wrong) == 1 else f"{len(wrong)} masks"
-        found = f"{count} of another size, {width} x {height} in {frame}"
+        found = f"{counted(len(wrong), 'mask')} of another size, {width} x {height} in {frame}"
         advice = None if image_size is None else "leave --image-size out; masks say it themselves"
         fault = Fault(found, f"{image_width} x {image_height} pixels, {why}", source=source)
         raise InputError([replace(fault, field="masks", advice=advice)])

@@ -16,6 +16,7 @@ from vidscore_evaluators.formats._format import WriteOptions
 from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._table import parse_integer
 from vidscore_evaluators.formats.source import ReadLimits, show_text
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.specification import MAXIMUM_FRAMES, MAXIMUM_IMAGE_SIDE_PX
 
 _NO_GAPS = f"frames up to {MAXIMUM_FRAMES}, as a sequence has no gaps"
@@ -109,9 +110,7 @@ def gap_remarks(annotations: Annotations, options: WriteOptions) -> tuple[str, .
     gaps = int(last.sum()) - annotations.frame_count
     if gaps <= 0:
         return ()
-    said = (
-        "1 frame that was not listed is" if gaps == 1 else f"{gaps} frames that were not listed are"
-    )
+    said = counted(gaps, "frame that was not listed is", "frames that were not listed are")
     return (f"{said}, as a sequence has no gaps", *_unmarked_remarks(last, options.unmarked))
 
 

@@ -24,6 +24,7 @@ from vidscore_evaluators.formats._files import (
 from vidscore_evaluators.formats._sequence_files import SequenceFiles
 from vidscore_evaluators.formats._table import parse_integer
 from vidscore_evaluators.formats.source import ReadLimits, show_text
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.specification import MAXIMUM_FRAMES
 
 PREFIX = "evaluate_tracking.seqmap"
@@ -64,7 +65,8 @@ def read_sequence_lengths(
             if length is None:
                 found, expected = show_text(row), _EXPECTED[prefix]
             elif lengths.setdefault(key, length) != length:
-                found, expected = f"{length} frames", f"{lengths[key]}, as another seqmap has it"
+                found = counted(length, "frame")
+                expected = f"{lengths[key]}, as another seqmap has it"
             else:
                 continue
             faults.append(Fault(found, expected, source=str(seqmap), line=line))

@@ -10,6 +10,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, sequence_n
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.formats._table import RowChecks, RowTable
 from vidscore_evaluators.formats.source import IMAGES
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import EXPECTED_TIME, wrong_times
 
@@ -132,7 +133,7 @@ def _begins(annotations: Annotations, rows: IntArray, cut_frames: int | None) ->
 
 def times_back_warning(count: int, first: SequenceKey, frame: int, source: str) -> ReportWarning:
     """A warning of such frames, given their number and the first of them."""
-    found = "1 frame has" if count == 1 else f"{count} frames have"
+    found = counted(count, "frame has", "frames have")
     message = (
         f"{source}: {found} a {COLUMN} before that of the frame before, "
         f"the first is frame {frame} of sequence {sequence_name(first)}; {_ADVICE}"

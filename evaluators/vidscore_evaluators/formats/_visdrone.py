@@ -15,6 +15,7 @@ from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.formats._format import refuse_values
 from vidscore_evaluators.formats._table import RowChecks, RowTable, parse_integer
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX
 
 BOX_COLUMNS = ("left", "top", "width", "height")
@@ -84,8 +85,7 @@ def degree_remarks(annotations: Annotations) -> Iterator[str]:
         column = annotations.columns.get(name, np.zeros(0))
         count = int((~np.isin(column, _DEGREES) & ~np.isnan(column)).sum())
         if count:
-            said = "1 value" if count == 1 else f"{count} values"
-            yield f"{said} of the column {name} not written: not 0, 1 or 2"
+            yield f"{counted(count, 'value')} of the column {name} not written: not 0, 1 or 2"
 
 
 def written_classes(annotations: Annotations, regions: BoolArray) -> IntArray:

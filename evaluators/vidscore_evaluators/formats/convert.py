@@ -37,6 +37,7 @@ from vidscore_evaluators.formats._image_sizes import (
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats.source import Files, Numbering, Source, show_text
 from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.quadrilaterals import corners_of_boxes, outlines_of
 
 _ONLY_NUMBERS = "images and classes stay numbers; --truth gives the names that a truth has for them"
@@ -219,7 +220,7 @@ class _Fitting(Struct):
     def lose(self, count: int, one: str, many: str, what: str) -> None:
         """Note that many were lost, if any."""
         if count:
-            self.losses.append(f"{count} {one if count == 1 else many} {what}")
+            self.losses.append(f"{counted(count, one, many)} {what}")
 
 
 def fit(annotations: Annotations, capacity: Capacity) -> tuple[Annotations, tuple[str, ...]]:

@@ -17,6 +17,7 @@ from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.formats._files import read_bytes
 from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.formats.video import VideoSize, measure_images, measure_video
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.specification import (
     BenchmarkSpec,
     EvaluatorSpec,
@@ -205,7 +206,7 @@ def _measured(entry: object, index: int, manifest: Path, faults: list[Fault]) ->
         return rest
     claimed = rest.get("frame_count", size.frame_count)
     if claimed != size.frame_count:
-        found = f"{size.frame_count} frames in {entry[named[0]]}"
+        found = f"{counted(size.frame_count, 'frame')} in {entry[named[0]]}"
         expected = f"frame_count = {claimed}, or none"
         faults.append(Fault(found, expected, source=str(manifest), field=place))
     else:

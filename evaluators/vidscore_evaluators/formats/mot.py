@@ -86,6 +86,7 @@ from vidscore_evaluators.formats._table import (
     parse_number,
 )
 from vidscore_evaluators.formats.source import SWAPPED, Files, Reading, ReadLimits, ReadOptions
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 NAME = "motchallenge"
@@ -257,7 +258,7 @@ def _row_problem(row: bytes, count: int) -> Fault | None:
     if row.endswith(b","):
         return Fault("a comma after the last value", "a row that ends with a value")
     if row and not FEWEST_COLUMNS <= count <= MOST_COLUMNS:
-        return Fault(f"{count} columns", f"{FEWEST_COLUMNS} to {MOST_COLUMNS} columns")
+        return Fault(counted(count, "column"), f"{FEWEST_COLUMNS} to {MOST_COLUMNS} columns")
     return None
 
 

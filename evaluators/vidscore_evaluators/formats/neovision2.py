@@ -82,6 +82,7 @@ from vidscore_evaluators.formats.source import (
     listed_names,
     show_text,
 )
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import ReportWarning
 
 NAME = "neovision2-csv"
@@ -203,7 +204,7 @@ def _header_faults(file: CsvFile) -> list[Fault]:
     found = file.header
     if len(found) != len(HEADER):
         expected = f"{len(HEADER)} columns: {','.join(HEADER)}"
-        return [Fault(f"{len(found)} columns", expected, source=file.source, line=1)]
+        return [Fault(counted(len(found), "column"), expected, source=file.source, line=1)]
     return [
         Fault(
             show_text(name), f"'{expected}'", source=file.source, line=1, field=f"column {number}"
@@ -360,7 +361,7 @@ def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tup
     del side, options
     column = annotations.columns.get("occlusion", np.zeros(0))
     count = int((~np.isin(column, (0.0, 1.0)) & ~np.isnan(column)).sum())
-    said = "1 value" if count == 1 else f"{count} values"
+    said = counted(count, "value")
     return (f"{said} of the column occlusion written as TRUE, which is 1",) if count else ()
 
 

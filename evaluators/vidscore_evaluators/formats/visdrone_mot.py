@@ -78,6 +78,7 @@ from vidscore_evaluators.formats._visdrone import (
 )
 from vidscore_evaluators.formats._visdrone import COLUMNS as OBJECT_COLUMNS
 from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadOptions
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.specification import MAXIMUM_FRAMES
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
@@ -229,7 +230,7 @@ def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tup
     np.maximum.at(last, sequences[held], annotations.frame_numbers[held])
     kept = annotations.frame_numbers <= last[sequences]
     after = int((~kept).sum())
-    said = "1 frame" if after == 1 else f"{after} frames"
+    said = counted(after, "frame")
     lost = (f"{said} after the last object of its sequence not listed",) if after else ()
     gaps = gap_remarks(annotations.take_frames(kept), options)
     return (*degree_remarks(annotations), *gaps, *lost)

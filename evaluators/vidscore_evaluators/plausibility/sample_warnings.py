@@ -11,6 +11,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side
 from vidscore_evaluators.arrays import run_starts
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.plausibility._endings import Cut, find_cut
 from vidscore_evaluators.plausibility._judging import Judgement, judge_sample
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels
@@ -304,7 +305,7 @@ def _changing_ids(table: Table, found: ChangingIds, count: int) -> ReportWarning
 
 
 def _frames(count: int) -> str:
-    return "1 frame" if count == 1 else f"{count} frames"
+    return counted(count, "frame")
 
 
 def _fitting(finding: Finding, how: str) -> str:

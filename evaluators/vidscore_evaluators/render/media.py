@@ -20,6 +20,7 @@ from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._image_names import frame_of_name
 from vidscore_evaluators.formats.video import MAXIMUM_PIXELS, measure_video
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.render.style import BLANK, Image
 
 IMAGE_SUFFIXES = frozenset(
@@ -184,8 +185,8 @@ class Video(Struct, frozen=True):
             capture.release()
 
     def _too_short(self, key: SequenceKey, number: int, count: int) -> Fault:
-        counted = "no frame" if count == 0 else "1 frame" if count == 1 else f"{count} frames"
-        return self._lacks(key, number, f"{counted} can be decoded, from {self.first_frame} on")
+        frames = counted(count, "frame") if count else "no frame"
+        return self._lacks(key, number, f"{frames} can be decoded, from {self.first_frame} on")
 
     def _lacks(self, key: SequenceKey, number: int, why: str) -> Fault:
         return Fault(

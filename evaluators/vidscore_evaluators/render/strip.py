@@ -9,7 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import sequence_name
-from vidscore_evaluators.names import is_right_to_left
+from vidscore_evaluators.names import counted, is_right_to_left
 from vidscore_evaluators.render.plates import Type, draw_mark
 from vidscore_evaluators.render.scored import FrameView
 from vidscore_evaluators.render.style import INK, PAPER, RULE, SECOND_INK, STYLES, Image, Kind
@@ -132,7 +132,7 @@ def _items(view: FrameView, *, short: bool) -> list[_Item]:
 
 
 def _in_words(kind: Kind, count: int) -> str:
-    return f"{count} {STYLES[kind].singular if count == 1 else STYLES[kind].plural}"
+    return counted(count, STYLES[kind].singular, STYLES[kind].plural)
 
 
 def _fitting(view: FrameView, type_: Type, room: int) -> tuple[Type, list[_Item]]:

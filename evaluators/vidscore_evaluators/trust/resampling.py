@@ -23,6 +23,7 @@ from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator, RankKey
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import Number, Scores
 from vidscore_evaluators.runtime import Progress, map_in_order
 from vidscore_evaluators.tally import Table, Tally, merge_tallies
@@ -83,7 +84,7 @@ def doubt_of_few(sequence_count: int) -> str | None:
     """What has to be said of draws of so few sequences; None where they are enough."""
     if sequence_count >= FEW_SEQUENCES:
         return None
-    found = "1 sequence is" if sequence_count == 1 else f"{sequence_count} sequences are"
+    found = counted(sequence_count, "sequence is", "sequences are")
     return (
         f"{found} few: intervals from fewer than {FEW_SEQUENCES} "
         "are often too narrow, and say little about other sequences."

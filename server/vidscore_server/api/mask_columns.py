@@ -9,6 +9,7 @@ from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.mask_forms import masks_from_runs
 from vidscore_evaluators.masks import Masks
+from vidscore_evaluators.names import counted
 from vidscore_protos.v1 import annotations_pb2
 
 MASK_COLUMNS = ("mask_heights", "mask_widths", "mask_run_counts")
@@ -48,7 +49,7 @@ def read_masks(message: annotations_pb2.AnnotationBatch, source: str) -> Masks |
         "mask_runs": (len(message.mask_runs), run_count),
     }
     faults = [
-        Fault(f"{found} values", f"{expected} values", source, field=name)
+        Fault(counted(found, "value"), counted(expected, "value"), source, field=name)
         for name, (found, expected) in wanted.items()
         if found != expected
     ]

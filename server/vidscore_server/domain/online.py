@@ -12,6 +12,7 @@ from datetime import timedelta
 
 from msgspec import Struct
 
+from vidscore_evaluators.names import counted
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.live_clock import FrameSource, Timeline, timeline_from_json, timeline_of
 from vidscore_server.domain.names import SubmissionName
@@ -57,14 +58,14 @@ class OnlineRecord(Struct, frozen=True):
     @property
     def message(self) -> str:
         """Why it is not certified, for people; empty where it is."""
-        of_all = f"of {_frames(self.frame_count)}"
+        of_all = f"of {counted(self.frame_count, 'frame')}"
         why = "no call was open, or the server was behind"
         passed = f", {self.passed_count} of them never given out ({why})"
         parts = [
             f"{self.late_count} {of_all} answered after the next one was given out",
             f"{self.missing_count} {of_all} without an answer"
             + (passed if self.passed_count else ""),
-            f"{_frames(self.outside_count)} of the submission sent outside the clock",
+            f"{counted(self.outside_count, 'frame')} of the submission sent outside the clock",
         ]
         counts = (self.late_count, self.missing_count, self.outside_count)
         return "; ".join(part for part, count in zip(parts, counts, strict=True) if count)
@@ -146,7 +147,3 @@ def percentiles(values: Sequence[float]) -> tuple[float, ...]:
 def _delay_s(timeline: Timeline, clock: LiveClockRecord, frame: LiveFrameRecord) -> float:
     due = clock.start_time + timedelta(microseconds=timeline.due_at(frame.position))
     return (frame.given_time - due).total_seconds()
-
-
-def _frames(count: int) -> str:
-    return f"{count} frame" if count == 1 else f"{count} frames"

@@ -35,6 +35,10 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
         "a.csv, line 2, column x1: found 'nan', expected a finite number",
     ),
     "short row": ({"a.csv": CSV + "a,2\n"}, "a.csv, line 3: found 2 columns, expected 8 columns"),
+    "row of one column": (
+        {"a.csv": CSV + "a\n"},
+        "a.csv, line 3: found 1 column, expected 8 columns",
+    ),
     "semicolons": (
         {"a.csv": CSV.replace(",", ";")},
         "a.csv, line 1: found columns separated by semicolons, expected columns separated by "

@@ -159,7 +159,7 @@ def test_masks_are_columns_of_runs() -> None:
         ({"mask_runs": [0, 6, 1, 2, 3, 3]}, {"mask_run_counts[2]": "found runs of 3 pixels"}),
         ({"mask_runs": [0, 6]}, {"mask_runs": "found 2 values, expected 6 values"}),
         ({"mask_runs": []}, {"mask_runs": "found 0 values, expected 6 values"}),
-        ({"mask_widths": [3]}, {"mask_widths": "found 1 values, expected 3 values"}),
+        ({"mask_widths": [3]}, {"mask_widths": "found 1 value, expected 3 values"}),
         (
             {"mask_heights": [], "mask_widths": []},
             {"mask_run_counts": "found 3 values, expected 0 values"},

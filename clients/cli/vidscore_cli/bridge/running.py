@@ -16,11 +16,12 @@ from vidscore_cli.bridge.choices import SourceChoice
 from vidscore_cli.bridge.opening import open_source
 from vidscore_cli.bridge.source_run import SourceRun
 from vidscore_cli.failures import ServerUnreachableError
-from vidscore_cli.output import counted, say
+from vidscore_cli.output import say
 from vidscore_cli.records import short_names
 from vidscore_cli.remote import detection_arity, open_client
 from vidscore_cli.waiting import Breaks, told_while_waiting
 from vidscore_evaluators.feeds import schema_of_name
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_cli.sites import ServerChoice

@@ -32,13 +32,14 @@ from vidscore_cli.options import (
     server_options,
     truth_option,
 )
-from vidscore_cli.output import check_output, counted, deliver, say
+from vidscore_cli.output import check_output, deliver, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import Record, short_names, within, write_record, write_records
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.reporting import show_source_warnings
 from vidscore_cli.sites import ServerChoice
 from vidscore_cli.waiting import Breaks
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:
@@ -393,12 +394,8 @@ def _truth_summary(truth: Annotations) -> str:
     named = f" ({', '.join([*shown, *more])})" if shown else ""
     sequences = len(np.unique(truth.frame_sequences))
     parts = [
-        f"{_grouped(truth.object_count, 'object')}{named}",
-        _grouped(sequences, "sequence"),
-        _grouped(truth.frame_count, "frame"),
+        f"{counted(truth.object_count, 'object', form=',')}{named}",
+        counted(sequences, "sequence", form=","),
+        counted(truth.frame_count, "frame", form=","),
     ]
     return ", ".join(parts)
-
-
-def _grouped(count: int, noun: str) -> str:
-    return f"{count:,} {noun}" if count == 1 else f"{count:,} {noun}s"

@@ -18,16 +18,9 @@ from vidscore_cli.options import (
     image_size_option,
     side_option,
 )
-from vidscore_cli.output import (
-    STDOUT,
-    atomic_folder,
-    counted,
-    deliver_table,
-    headed,
-    write_atomically,
-)
+from vidscore_cli.output import STDOUT, atomic_folder, deliver_table, headed, write_atomically
 from vidscore_cli.progress import ProgressBar
-from vidscore_evaluators.names import name_advice
+from vidscore_evaluators.names import counted, name_advice
 from vidscore_evaluators.remote_files import (
     DataPath,
     RemotePath,

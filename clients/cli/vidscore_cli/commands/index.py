@@ -9,8 +9,9 @@ import click
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import check_format_name
 from vidscore_cli.options import all_faults_option, input_format_option, side_option
-from vidscore_cli.output import counted, say, write_atomically
+from vidscore_cli.output import say, write_atomically
 from vidscore_cli.progress import ProgressBar
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:

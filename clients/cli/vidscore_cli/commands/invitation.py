@@ -11,10 +11,11 @@ from msgspec import Struct
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.commands.token import DAY_S
 from vidscore_cli.options import NumberRange, records_options, secret_file_option, server_options
-from vidscore_cli.output import counted, place_of, say, secret_output
+from vidscore_cli.output import place_of, say, secret_output
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
+from vidscore_evaluators.names import counted
 
 COLUMNS = ("name", "team", "comment", "open", "create_time", "expire_time", "accept_time", "token")
 

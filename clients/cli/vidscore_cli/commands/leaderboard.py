@@ -11,10 +11,11 @@ from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import records_options, server_options
-from vidscore_cli.output import counted, say
+from vidscore_cli.output import say
 from vidscore_cli.records import Record, write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_client import Leaderboard

@@ -10,10 +10,11 @@ from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import server_options
-from vidscore_cli.output import SECRET_MODE, check_output, counted, say, write_atomically
+from vidscore_cli.output import SECRET_MODE, check_output, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_annotations
 from vidscore_cli.sites import ServerChoice
+from vidscore_evaluators.names import counted
 
 FORMATS_OF_FILES = ("generic-csv", "coco-json", "spotgeo-json")
 """Formats of a single file."""

@@ -39,7 +39,6 @@ from vidscore_cli.output import (
     STDOUT,
     about,
     atomic_folder,
-    counted,
     deliver_json,
     deliver_table,
     headed,
@@ -47,6 +46,7 @@ from vidscore_cli.output import (
 )
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_evaluators.arrays import IntArray

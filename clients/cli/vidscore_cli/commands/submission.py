@@ -32,7 +32,7 @@ from vidscore_cli.options import (
     view_options,
 )
 from vidscore_cli.outcome_output import check_outcome_output, open_outcomes
-from vidscore_cli.output import SECRET_MODE, check_output, counted, say
+from vidscore_cli.output import SECRET_MODE, check_output, say
 from vidscore_cli.records import short_names, time_text, write_record, write_records
 from vidscore_cli.remote import open_client, to_outcomes, to_reports
 from vidscore_cli.reporting import Presentation, View
@@ -40,6 +40,7 @@ from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
 from vidscore_cli.waiting import Breaks
 from vidscore_cli.windows import alarm_of, alert_options
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_evaluators.report import Report

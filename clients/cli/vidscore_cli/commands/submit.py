@@ -37,14 +37,14 @@ from vidscore_cli.options import (
     strict_option,
     view_options,
 )
-from vidscore_cli.output import check_output, counted, say
+from vidscore_cli.output import check_output, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import short_names, within
 from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.reporting import Presentation, View, refuse_count, show_source_warnings
 from vidscore_cli.sites import ServerChoice
 from vidscore_cli.waiting import seal, told_while_waiting
-from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.names import counted, escape_controls
 from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:

@@ -18,6 +18,7 @@ from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
 from vidscore_cli.trust_output import WAITING, deliver_tables, form_options, outcome_of, seed_option
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_evaluators.specification import EvaluatorSpec
@@ -148,7 +149,7 @@ def _deliver(document: Document, typed: CriterionTest) -> None:
     notes = []
     if test.random:
         families = document["families"]
-        of = "1 family" if families == 1 else f"{families} families"
+        of = counted(families, "family", "families")
         notes.append(f"Mean (standard deviation) over {of} of scenes.")
     if typed.test in NOT_REPRODUCED:
         notes.append(f"Note: {NOT_REPRODUCED[typed.test]}.")

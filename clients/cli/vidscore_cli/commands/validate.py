@@ -23,11 +23,12 @@ from vidscore_cli.options import (
     strict_option,
     truth_option,
 )
-from vidscore_cli.output import STDOUT, counted, deliver_json, deliver_table, headed
+from vidscore_cli.output import STDOUT, deliver_json, deliver_table, headed
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings
 from vidscore_cli.session import ExitCode, Session
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:
@@ -273,7 +274,7 @@ def _spread(spread: Spread | None) -> dict[str, float] | None:
 
 def _acceptance(path: str, source: Source, checked: Checked) -> RenderableType:
     count = len(_beyond_notes(checked.warnings))
-    doubtful = "1 thing looks" if count == 1 else f"{count} things look"
+    doubtful = counted(count, "thing looks", "things look")
     heading = f"{path}: readable, but {doubtful} wrong" if count else f"{path}: nothing is wrong"
     lines = [f"{name:10} {value}" for name, value in _shown(_summary(source, checked))]
     return headed(heading, lines)

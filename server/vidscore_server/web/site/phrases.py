@@ -9,6 +9,7 @@ from typing import Any
 
 from vidscore_evaluators.explanation.answer import in_words
 from vidscore_evaluators.explanation.figures import telling_digits
+from vidscore_evaluators.names import counted as counted_in_digits
 
 _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
@@ -154,7 +155,7 @@ def running_scores_from(policy: Mapping[str, Any]) -> str:
 
 def things(count: int, noun: str, plural: str = "") -> str:
     """``1 frame``, ``1,200 frames``: a number that is not written out."""
-    return f"{count:,} {noun if count == 1 else plural or noun + 's'}"
+    return counted_in_digits(count, noun, plural, ",")
 
 
 def value_text(value: float | None, digits: int = 4) -> str:

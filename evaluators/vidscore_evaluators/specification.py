@@ -28,6 +28,12 @@ MAXIMUM_FRAMES = 10_000_000
 MAXIMUM_IMAGE_SIDE_PX = 2**31 - 1
 """Largest width and height of an image: what 32 bits on the wire hold."""
 
+
+def is_image_size(width: int, height: int) -> bool:
+    """Whether an image can have these sides, in pixels."""
+    return all(1 <= side <= MAXIMUM_IMAGE_SIDE_PX for side in (width, height))
+
+
 _UP_TO = f"frames up to {MAXIMUM_FRAME_NUMBER}"
 
 

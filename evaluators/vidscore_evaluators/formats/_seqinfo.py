@@ -17,7 +17,7 @@ from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._table import parse_integer
 from vidscore_evaluators.formats.source import ReadLimits, show_text
 from vidscore_evaluators.names import counted
-from vidscore_evaluators.specification import MAXIMUM_FRAMES, MAXIMUM_IMAGE_SIDE_PX
+from vidscore_evaluators.specification import MAXIMUM_FRAMES, is_image_size
 
 _NO_GAPS = f"frames up to {MAXIMUM_FRAMES}, as a sequence has no gaps"
 
@@ -52,8 +52,7 @@ def read_sequence_info(file: InputPath, limits: ReadLimits) -> SequenceInfo | No
     width, height = (
         parse_integer(parser.get("Sequence", name, fallback="")) or 0 for name in names
     )
-    is_known = min(width, height) > 0 and max(width, height) <= MAXIMUM_IMAGE_SIDE_PX
-    return SequenceInfo(length, (width, height) if is_known else None)
+    return SequenceInfo(length, (width, height) if is_image_size(width, height) else None)
 
 
 def write_sequence_info(name: str, length: int, image_sizes: IntArray) -> bytes:

@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_number, parse_string
 from vidscore_evaluators.formats.source import show_text
-from vidscore_evaluators.specification import MAXIMUM_IMAGE_SIDE_PX
+from vidscore_evaluators.specification import is_image_size
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -107,8 +107,7 @@ class _Builder:
         """Width and height, where both are those of an image."""
         numbers = [parse_number(self._size.get(name, "")) for name in ("width", "height")]
         width, height = (int(number) if number is not None else 0 for number in numbers)
-        is_known = min(width, height) > 0 and max(width, height) <= MAXIMUM_IMAGE_SIDE_PX
-        return (width, height) if is_known else None
+        return (width, height) if is_image_size(width, height) else None
 
     def _refuse(self, found: str, expected: str) -> _RefusedError:
         return _RefusedError(Fault(found, expected, line=self.parser.CurrentLineNumber))

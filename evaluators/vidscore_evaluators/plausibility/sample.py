@@ -1,6 +1,8 @@
-"""Sample of the frames of both sides, which compares in detail what the rest of a summary counts.
+"""Samples of the frames of both sides, which compare in detail what the rest of a summary counts.
 
-A frame of the sample is chosen by a hash of its sequence and of the block of neighbouring frames
+One is of boxes, the other of whether frames with objects have an answer.
+
+A frame of a sample is chosen by a hash of its sequence and of the block of neighbouring frames
 that it belongs to, so that the sample is spread evenly and has neighbours to compare. The table
 keeps its first rows, and rows begin with that hash: samples add like tallies.
 """
@@ -48,6 +50,20 @@ SAMPLE_SCHEMA = TableSchema(
 label is its `label_number`. Tallies of older versions have no labels here, or no confidences and
 tracks."""
 
+ANSWERS = "answers"
+
+ANSWER_ROWS = 256
+"""Frames that the sample of answers looks at."""
+
+ANSWERS_SCHEMA = TableSchema(
+    ("block",),
+    numbers=("frame", "size"),
+    counts=("objects", "detections"),
+    first=ANSWER_ROWS,
+)
+"""One row per frame with objects to be found, of which the sample of boxes has few where there are
+many boxes in each. Its size is the longest side of one of them."""
+
 _HASH_DIGITS = 16
 _WEIGHTS = (0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.2451223337533073)
 
@@ -62,7 +78,7 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     counts = [np.minimum(_box_counts(side), BOXES_PER_FRAME) for side in _sides(aligned)]
     sizes = counts[0] + counts[1]
     frames = (evaluated & (sizes > 0)).nonzero()[0]
-    keys = frame_hashes(aligned, frames, FRAMES_PER_BLOCK)
+    keys = _frame_hashes(aligned, frames, FRAMES_PER_BLOCK)
     if len(frames) > SAMPLE_ROWS:
         # Each frame has a box at least, so that no more frames can be among the first rows.
         near = keys <= np.partition(keys, SAMPLE_ROWS - 1)[SAMPLE_ROWS - 1]
@@ -81,12 +97,36 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
         wanted *= 2
 
 
+def answers_table(aligned: Aligned, wanted: IntArray) -> Table:
+    """Count objects and detections of some frames.
+
+    Args:
+        aligned: Both sides in one frame order.
+        wanted: (F,) objects of each frame that are to be found.
+    """
+    frames = wanted.nonzero()[0]
+    hashes = _frame_hashes(aligned, frames, 1)
+    if len(frames) > ANSWER_ROWS:
+        near = hashes <= np.partition(hashes, ANSWER_ROWS - 1)[ANSWER_ROWS - 1]
+        frames, hashes = frames[near], hashes[near]
+    positions, _, boxes = _boxes_of(aligned.truth, frames)
+    sizes = np.zeros(len(frames))
+    np.maximum.at(sizes, positions, np.abs(boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=0.0))
+    return build_table(
+        ANSWERS_SCHEMA,
+        _block_names(aligned, hashes, aligned.truth.frame_sequences[frames]),
+        [np.arange(len(frames))],
+        numbers=[aligned.truth.frame_numbers[frames].astype(np.float64), sizes],
+        counts=[wanted[frames], aligned.detections.object_counts[frames]],
+    )
+
+
 def label_number(label: str) -> float:
     """The number that stands for a label; its case is nothing."""
     return float(crc32(label.casefold().encode()))
 
 
-def block_names(aligned: Aligned, hashes: NDArray[np.uint64], sequences: IntArray) -> list[str]:
+def _block_names(aligned: Aligned, hashes: NDArray[np.uint64], sequences: IntArray) -> list[str]:
     """Names of blocks in a table: their hashes, by which rows are sorted, and their sequences."""
     return [
         f"{key:0{_HASH_DIGITS}x}" + "\0".join(aligned.truth.sequences[sequence])
@@ -127,7 +167,7 @@ def _box_counts(side: Annotations) -> IntArray:
     return side.object_counts - np.bincount(side.object_frames[regions], minlength=side.frame_count)
 
 
-def frame_hashes(aligned: Aligned, frames: IntArray, per_block: int) -> NDArray[np.uint64]:
+def _frame_hashes(aligned: Aligned, frames: IntArray, per_block: int) -> NDArray[np.uint64]:
     """(K,) hash of sequence and block of some frames, of which so many are one block."""
     if len(frames) == 0:
         return np.zeros(0, dtype=np.uint64)
@@ -156,11 +196,11 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
     blocks = np.zeros(len(frames), dtype=np.int64)
     blocks[first[1:]] = 1
     blocks = np.cumsum(blocks)
-    names = block_names(aligned, keys[first], sequences[first])
+    names = _block_names(aligned, keys[first], sequences[first])
     numbers_of_labels = np.array(list(map(label_number, aligned.truth.labels)), dtype=np.float64)
     rows, parts = [], []
     for number, side in enumerate(_sides(aligned)):
-        positions, objects, boxes = boxes_of(side, frames)
+        positions, objects, boxes = _boxes_of(side, frames)
         rows.append(positions)
         columns = (
             aligned.truth.frame_numbers[frames][positions],
@@ -181,7 +221,7 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
     )
 
 
-def boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
+def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
     """(N,) which of some frames a box is of, which object, and (N, 4) the boxes as given."""
     starts = side.frame_starts[frames]
     counts = side.frame_starts[frames + 1] - starts

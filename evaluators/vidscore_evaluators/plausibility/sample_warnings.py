@@ -20,9 +20,8 @@ from vidscore_evaluators.plausibility._rankings import Inverted
 from vidscore_evaluators.plausibility._readings import Finding
 from vidscore_evaluators.plausibility._sequences import SequenceFinding
 from vidscore_evaluators.plausibility._track_ids import ChangingIds
-from vidscore_evaluators.plausibility.answers import ANSWERS
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
-from vidscore_evaluators.plausibility.sample import SAMPLE, block_sequence, label_number
+from vidscore_evaluators.plausibility.sample import ANSWERS, SAMPLE, block_sequence, label_number
 from vidscore_evaluators.plausibility.summary import LABELS, SIDES
 from vidscore_evaluators.plausibility.wording import WHOSE, place_name
 from vidscore_evaluators.report import FrameExample, ReportWarning

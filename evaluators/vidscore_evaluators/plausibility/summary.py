@@ -25,7 +25,6 @@ from vidscore_evaluators.annotations import (
     are_flagged,
 )
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.plausibility.answers import ANSWERS, ANSWERS_SCHEMA, answers_table
 from vidscore_evaluators.plausibility.image_sizes import (
     ImageSizes,
     beyond_image,
@@ -33,7 +32,14 @@ from vidscore_evaluators.plausibility.image_sizes import (
     sizes_of_objects,
 )
 from vidscore_evaluators.plausibility.masks import BESIDE, EMPTY, FULL, MASK_DOUBTS, odd_masks
-from vidscore_evaluators.plausibility.sample import SAMPLE, SAMPLE_SCHEMA, sample_table
+from vidscore_evaluators.plausibility.sample import (
+    ANSWERS,
+    ANSWERS_SCHEMA,
+    SAMPLE,
+    SAMPLE_SCHEMA,
+    answers_table,
+    sample_table,
+)
 from vidscore_evaluators.quadrilaterals import are_by_axis, are_rotated
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_evaluators.tally import Table, TableSchema, build_table

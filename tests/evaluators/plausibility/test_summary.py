@@ -25,8 +25,7 @@ from vidscore_evaluators.evaluator import tally_many
 from vidscore_evaluators.formats.plain_arrays import read_arrays
 from vidscore_evaluators.live import StreamScorer
 from vidscore_evaluators.plausibility._overlaps import MOST_FRAMES, sample_of
-from vidscore_evaluators.plausibility.answers import ANSWERS
-from vidscore_evaluators.plausibility.sample import SAMPLE, SAMPLE_ROWS
+from vidscore_evaluators.plausibility.sample import ANSWERS, SAMPLE, SAMPLE_ROWS
 from vidscore_evaluators.plausibility.summary import INPUT_SUMMARY_BYTES, LABELS, input_summary_of
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import ReportWarning

@@ -6,9 +6,17 @@ import re
 from collections.abc import Iterable
 from unicodedata import bidirectional, normalize
 
+from vidscore_evaluators.errors import Fault
+
 MAXIMUM_NAME_LENGTH = 1000
 """Characters that a name may have; every report repeats it, so a longer one is no name."""
 
+MAXIMUM_TEXT_LENGTH = 1000
+"""Characters that a text for people may have, where nothing else is said."""
+
+_SHOWN_CHARACTERS = 80
+
+_WITHOUT_CONTROLS = "no control characters, ends of lines or changes of the direction of writing"
 
 _CONTROLS = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -49,6 +57,22 @@ def escape_controls(text: str, but: str = "", form: str = "") -> str:
         return found[0] if found[0] in but else (form or _FORMS[code > 255]).format(code)
 
     return _CONTROLS.sub(escaped, text)
+
+
+def string_faults(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> list[Fault]:
+    """Faults of a string for people."""
+    faults = []
+    if len(text) > most:
+        faults.append(Fault(f"{len(text)} characters", f"at most {most}", field=field))
+    return [*faults, *control_faults(text, field)]
+
+
+def control_faults(text: str, field: str, source: str | None = None) -> list[Fault]:
+    """Control characters of a string, as a fault."""
+    if not holds_controls(text):
+        return []
+    shown = f"'{escape_controls(text)[:_SHOWN_CHARACTERS]}'"
+    return [Fault(shown, _WITHOUT_CONTROLS, source, field=field)]
 
 
 def counted(count: int, noun: str, plural: str = "", form: str = "") -> str:

@@ -19,7 +19,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.string_faults import string_faults
+from vidscore_evaluators.names import string_faults
 from vidscore_server.domain.names import SECRET_PREFIX
 from vidscore_server.errors import PermissionDeniedError, UnauthenticatedError
 from vidscore_server.logs import log, places_of

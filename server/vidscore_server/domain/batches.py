@@ -16,8 +16,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.names import holds_controls
-from vidscore_evaluators.string_faults import control_faults
+from vidscore_evaluators.names import control_faults, holds_controls
 from vidscore_server.settings import Settings
 from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import FrameName, FrameNumbers

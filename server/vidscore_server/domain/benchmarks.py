@@ -10,7 +10,7 @@ import orjson
 from msgspec.structs import asdict, replace
 
 from vidscore_evaluators.errors import SpecificationError, VidscoreError
-from vidscore_evaluators.string_faults import control_faults
+from vidscore_evaluators.names import control_faults
 from vidscore_server.domain.access import UNSIGNED, Caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.context import Context, Request

@@ -15,7 +15,7 @@ from typing import NamedTuple
 from msgspec.structs import replace
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.string_faults import string_faults
+from vidscore_evaluators.names import string_faults
 from vidscore_server.domain.access import (
     SECRET_BYTES,
     NewToken,

@@ -6,7 +6,7 @@ import re
 from typing import NamedTuple
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.string_faults import MAXIMUM_TEXT_LENGTH, string_faults
+from vidscore_evaluators.names import MAXIMUM_TEXT_LENGTH, string_faults
 
 _ID = r"[a-z][a-z0-9-]{0,62}"
 _ID_PATTERN = re.compile(_ID)

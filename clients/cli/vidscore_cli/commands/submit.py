@@ -44,7 +44,7 @@ from vidscore_cli.remote import open_client, to_frames
 from vidscore_cli.reporting import Presentation, View, refuse_count, show_source_warnings
 from vidscore_cli.sites import ServerChoice
 from vidscore_cli.waiting import seal, told_while_waiting
-from vidscore_evaluators.names import counted, escape_controls
+from vidscore_evaluators.names import counted, escape_controls, string_faults
 from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:
@@ -271,7 +271,6 @@ def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> 
 def _check(client: Client, typed: FileSubmission, detections: Annotations) -> None:
     """Ask whether detections would be taken, and say so."""
     from vidscore_evaluators.errors import InputError
-    from vidscore_evaluators.string_faults import string_faults
 
     checked = _checked(client, typed, detections)
     if faults := string_faults(typed.title, "title"):

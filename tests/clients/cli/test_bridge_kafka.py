@@ -78,10 +78,10 @@ class Consumer:
 
 
 class Admin:
-    """Gives the topic an id; 0 as brokers do that have none."""
+    """Gives the topic an id each time, the last one from then on; 0 as brokers do without ids."""
 
-    def __init__(self, topic_id: int = 0) -> None:
-        self._description = SimpleNamespace(topic_id=Uuid(0, topic_id))
+    def __init__(self, *topic_ids: int) -> None:
+        self._topic_ids = list(topic_ids)
 
     def __call__(self, _configuration: dict[str, object]) -> Admin:
         return self
@@ -89,7 +89,8 @@ class Admin:
     def describe_topics(self, _topics: Any, *, request_timeout: float) -> dict[str, Future[Any]]:
         assert request_timeout > 0
         answer: Future[Any] = Future()
-        answer.set_result(self._description)
+        topic_id = self._topic_ids.pop(0) if len(self._topic_ids) > 1 else self._topic_ids[0]
+        answer.set_result(SimpleNamespace(topic_id=Uuid(0, topic_id)))
         return {"found": answer}
 
 
@@ -138,6 +139,23 @@ def test_a_topic_that_was_made_anew_is_refused_and_the_same_one_goes_on() -> Non
     anew.open(message.offset)  # type: ignore[arg-type]
     with pytest.raises(click.ClickException, match="found was deleted and made anew"):
         anew.read(0.0)
+
+
+@pytest.mark.parametrize(
+    "found", [Given(0, 8, b"b"), Given(0, 8, KafkaError(KafkaError._AUTO_OFFSET_RESET))]
+)
+def test_a_topic_that_is_made_anew_under_a_running_bridge_is_refused(
+    found: Given, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """No message of it is given."""
+    monkeypatch.setattr("vidscore_cli.bridge.kafka.TOPIC_LOOK_S", 0.0)
+    consumer = Consumer(1, [Given(0, 7, b"a")], [found])
+    access = BrokerAccess(urlsplit("kafka://host/found"))
+    opened = KafkaSource(access, "bridge", consumer, Admin(1, 1, 2))
+    opened.open(None)
+    assert [message.data for message in opened.read(0.0) or []] == [b"a"]
+    with pytest.raises(click.ClickException, match="found was deleted and made anew"):
+        opened.read(0.0)
 
 
 def test_a_broker_that_is_away_is_waited_for_and_told(capsys: pytest.CaptureFixture[str]) -> None:

@@ -40,6 +40,10 @@ TOKEN_S = 300.0
 TOPIC_ID = "topic_id"
 """Which topic of its name was read, beside the offsets of its partitions."""
 
+TOPIC_LOOK_S = 0.25
+"""After which messages are held against the topic's id again: a topic that is deleted and made anew
+gives nothing for longer."""
+
 _QUEUED_KIBIBYTES = 16_384
 _MOST_MESSAGE_BYTES = 1 << 20
 _LOOK_S = 2.0
@@ -77,10 +81,11 @@ class KafkaSource:
         self._refused: str | None = None
         self._next: dict[str, int] = {}
         self._is_assigned = False
+        self._look_due_s = 0.0
         self._topic_id: str | None = None
-        self._configuration = _configuration(access, group) | {"error_cb": self._on_error}
-        self._consumer: Any = consumer(self._configuration)
-        self._admin = admin
+        configuration = _configuration(access, group)
+        self._consumer: Any = consumer(configuration | {"error_cb": self._on_error})
+        self._admin: Any = admin(configuration)
 
     def open(self, offset: Mapping[str, Any] | None) -> None:
         """Go on behind the offsets of the partitions; those without one begin at their beginning.
@@ -111,12 +116,13 @@ class KafkaSource:
             click.ClickException: If the topic is not the one that was read.
         """
         topics = TopicCollection([self._topic])
-        admin = self._admin(self._configuration)  # what it was asked ends with it
         try:
-            asked = admin.describe_topics(topics, request_timeout=_LOOK_S)
+            asked = self._admin.describe_topics(topics, request_timeout=_LOOK_S)
             found = asked[self._topic].result(2 * _LOOK_S).topic_id
         except (KafkaException, TimeoutError):
             return
+        finally:
+            self._look_due_s = time.monotonic() + TOPIC_LOOK_S
         if not (found.get_most_significant_bits() or found.get_least_significant_bits()):
             return  # the broker is older than ids of topics
         if self._topic_id not in {None, str(found)}:
@@ -163,6 +169,7 @@ class KafkaSource:
         if error.code() in _PASSING or error.retriable():
             return
         if error.code() == KafkaError._AUTO_OFFSET_RESET:  # noqa: SLF001 - its public name
+            self._refuse_another_topic()
             lost = f"{self._topic}: the broker has no message where the durable frames end"
             raise click.ClickException(f"{lost} ({error.str()}): some are lost")
         raise click.ClickException(f"the broker refuses: {error.str()}")
@@ -190,6 +197,8 @@ class KafkaSource:
             messages.append(
                 Message(found.value() or b"", self._topic, self._position(), place=place)
             )
+        if messages and time.monotonic() >= self._look_due_s:
+            self._refuse_another_topic()
         return messages
 
     def _position(self) -> dict[str, Any]:

@@ -9,7 +9,7 @@ The project's readings:
    a name are the number of its frame; a file without rows lists its frame. Where there are no
    folders within the folder, what is before the digits names the sequence, or `IMAGES` where
    there is nothing.
-2. The size of the images is not in the files and must be given; it is one for all.
+2. The size of the images is not in the files and must be given; it is one for all that are read.
 3. Boxes are not clipped to the image, whose first pixel's edge is at 0.
 4. Without ``classes.txt`` classes go by their numbers; detections then take the names of a truth
    that has them.
@@ -30,7 +30,7 @@ from vidscore_evaluators.annotations import (
     frame_keys,
     sequence_name,
 )
-from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     InputPath,
@@ -281,9 +281,11 @@ def _boxes(table: RowTable, image_size: tuple[int, int]) -> FloatArray:
 
 
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
-    size = _size_of_all(options)
+    sizes = options.image_sizes[annotations.object_frames]
+    if not sizes.all():
+        raise InputError([Fault("boxes to write in parts of an image", _EXPECTED_SIZE)])
     images = ImageNumbers.of(annotations, options, first_class=0)
-    lines = _lines(annotations, images, side, size)
+    lines = _lines(annotations, images, side, sizes)
     names = "".join(f"{name}\n" for name in images.names)
     # Where classes are numbers of a truth without names, some numbers may have none.
     dense = list(images.classes.values()) == list(range(len(images.classes)))
@@ -292,21 +294,6 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     for row, name in enumerate(_image_names(annotations, options)):
         files[f"{name}.txt"] = "".join(lines[starts[row] : starts[row + 1]]).encode()
     return files
-
-
-def _size_of_all(options: WriteOptions) -> tuple[int, int]:
-    """Width and height of every image.
-
-    Raises:
-        InputError: If they are not known, or not the same for all.
-    """
-    (width, height), *others = np.unique(options.image_sizes, axis=0).tolist() or [(1, 1)]
-    if not width or not height:
-        raise InputError([Fault("boxes to write in parts of an image", _EXPECTED_SIZE)])
-    if others:
-        found = f"images of {width} x {height} and {others[0][0]} x {others[0][1]}"
-        raise InputError([Fault(found, "images of one size, which readers are given")])
-    return width, height
 
 
 def _image_names(annotations: Annotations, options: WriteOptions) -> list[str]:
@@ -323,10 +310,10 @@ def _image_names(annotations: Annotations, options: WriteOptions) -> list[str]:
 
 
 def _lines(
-    annotations: Annotations, images: ImageNumbers, side: Side, image_size: tuple[int, int]
+    annotations: Annotations, images: ImageNumbers, side: Side, image_sizes: IntArray
 ) -> list[str]:
-    """The row of each object."""
-    width, height = image_size
+    """The row of each object, whose image has this width and height."""
+    width, height = image_sizes.T
     x1, y1, x2, y2 = annotations.coordinates.T
     classes = images.of_labels(annotations)[annotations.label_indices].tolist()
     parts = [(x1 + x2) / 2 / width, (y1 + y2) / 2 / height, (x2 - x1) / width, (y2 - y1) / height]
@@ -342,6 +329,13 @@ def _lines(
     ]
 
 
+def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
+    """Remark that boxes in parts of images of several sizes cannot be read here again."""
+    count = len(np.unique(options.image_sizes[annotations.object_frames], axis=0))
+    several = f"boxes are parts of images of {count} sizes, and reading them here takes one for all"
+    return (*unnamed_remarks(annotations, side, options), *([several] if count > 1 else []))
+
+
 _WRITER = Writer(
     folder=True,
     capacity={
@@ -349,7 +343,7 @@ _WRITER = Writer(
         Side.DETECTIONS: Capacity(),
     },
     write=_write,
-    remarks=unnamed_remarks,
+    remarks=_remarks,
 )
 
 FORMAT = Format(

@@ -12,12 +12,12 @@ from hypothesis import strategies as st
 from msgspec.structs import replace
 from tests.evaluators.formats.helpers import frames_of, objects_of, write
 
-from vidscore_evaluators.annotations import BOX, POINT, Annotations, ObjectFlag, Side
+from vidscore_evaluators.annotations import BOX, POINT, Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import GeometryError, InputError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import FORMATS, read_pair, read_source
 from vidscore_evaluators.formats.convert import Conversion, convert
-from vidscore_evaluators.formats.source import Source
+from vidscore_evaluators.formats.source import Numbering, Source
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.testing.examples import example_count
@@ -368,6 +368,26 @@ def test_a_size_that_is_not_that_of_the_files_own_images_is_refused(size: tuple[
         convert(source, "yolo-text", Side.TRUTH, image_size=size)
     same = convert(source, "yolo-text", Side.TRUTH, image_size=(1280, 960))
     assert len(same.files) == 3
+
+
+def test_yolo_has_parts_of_each_image_where_images_of_several_sizes_are_known() -> None:
+    """Ten pixels are a tenth of 100 and a twentieth of 200; what has no box needs no size."""
+    box = Thing((10.0, 20.0, 20.0, 40.0), "car")
+    truth = make_annotations({STREET: {0: [box], 1: [box], 2: []}})
+    frames: dict[int | str, tuple[SequenceKey, int]] = {
+        f"{number:06d}": (SequenceKey(*STREET), number) for number in range(3)
+    }
+    sizes = ((100, 100), (400, 200), (0, 0))
+    numbering = Numbering(frames, {0: "car"}, sizes=sizes)
+    source = replace(source_of(truth), numbering=numbering)
+    conversion = convert(source, "yolo-text", Side.TRUTH)
+    written = {name: text for name, text in conversion.files.items() if name != "classes.txt"}
+    assert list(written.values()) == [b"0 0.15 0.3 0.1 0.2\n", b"0 0.075 0.075 0.05 0.05\n", b""]
+    said = "boxes are parts of images of 2 sizes, and reading them here takes one for all"
+    assert said in conversion.remarks
+    unknown = replace(source, numbering=replace(numbering, sizes=((100, 100), (0, 0), (0, 0))))
+    with pytest.raises(InputError, match="the size of its images"):
+        convert(unknown, "yolo-text", Side.TRUTH)
 
 
 def test_yolo_needs_the_size_of_images() -> None:

@@ -10,7 +10,6 @@ from tests.evaluators.formats.helpers import write
 from tests.evaluators.formats.test_convert import STREET, save, source_of
 
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import read_pair, read_source
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
@@ -75,6 +74,9 @@ def test_parts_of_an_image_are_those_of_the_size_that_the_truth_knows(tmp_path: 
     assert files["images/000001.txt"].decode().split()[1] == repr(25 / 640)
 
 
-def test_images_of_several_sizes_are_no_yolo(tmp_path: Path) -> None:
-    with pytest.raises(InputError, match="found images of 320 x 200 and 640 x 480, expected"):
-        convert(coco(tmp_path, LARGE, SMALL), "yolo-text", Side.TRUTH)
+def test_parts_of_images_of_several_sizes_are_those_of_each(tmp_path: Path) -> None:
+    """(10, 20) with 30 x 40 has its centre at (25, 40)."""
+    files = convert(coco(tmp_path, LARGE, SMALL), "yolo-text", Side.TRUTH).files
+    for name, (width, height) in (("000001", LARGE), ("000002", SMALL)):
+        parts = (25 / width, 40 / height, 30 / width, 40 / height)
+        assert files[f"images/{name}.txt"].decode().split() == ["0", *map(repr, parts)]

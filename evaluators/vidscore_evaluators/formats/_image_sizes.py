@@ -38,14 +38,25 @@ def check_image_sizes(source: Source, image_size: tuple[int, int] | None) -> Non
     """Refuse a size for every image where the source itself says another one of some."""
     if image_size is None:
         return
-    expected = f"every image of {image_size[0]} x {image_size[1]}, as --image-size says"
-    faults = [
-        Fault(f"images of up to {width} x {height} in {sequence_name(key)}", expected, source.name)
+    wrong = {
+        key: f"images of up to {width} x {height}"
         for key, (width, height) in source.image_sizes.items()
         if (width, height) != image_size
-    ]
-    if faults:
-        raise InputError(faults)
+    }
+    numbering = source.numbering
+    if numbering is not None and len(numbering.sizes):
+        for (key, _), size in zip(numbering.frames.values(), numbering.sizes, strict=True):
+            height, width = size
+            if height and (width, height) != image_size:
+                wrong.setdefault(key, f"an image of {width} x {height}")
+    expected = f"every image of {image_size[0]} x {image_size[1]}, as --image-size says"
+    if wrong:
+        raise InputError(
+            [
+                Fault(f"{found} in {sequence_name(key)}", expected, source.name)
+                for key, found in wrong.items()
+            ]
+        )
 
 
 def check_mask_sizes(

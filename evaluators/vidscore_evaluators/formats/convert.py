@@ -87,7 +87,8 @@ def convert(
     fitted, losses = _fitted(_marked(moved, known, target), source, target, side)
     _check_names(fitted, source.name)
     check_mask_sizes(fitted, image_size, source.name)
-    check_image_sizes(source, image_size)
+    for one in (source,) if truth is None else (source, truth):
+        check_image_sizes(one, image_size)
     unmarked = moved.take_frames((moved.frame_flags & FrameFlag.DONT_CARE) != 0)
     written = None
     if truth is not None and known is not None:

@@ -370,6 +370,23 @@ def test_a_size_that_is_not_that_of_the_files_own_images_is_refused(size: tuple[
     assert len(same.files) == 3
 
 
+def test_a_size_that_the_largest_image_alone_has_is_refused() -> None:
+    """The other would be written as parts of an image of that size, the truth's too."""
+    annotations = make_annotations({STREET: {0: [PERSON], 1: [PERSON]}})
+    frames: dict[int | str, tuple[SequenceKey, int]] = {
+        number: (SequenceKey(*STREET), number) for number in range(2)
+    }
+    numbering = Numbering(frames, {0: "pedestrian"}, sizes=((480, 640), (960, 1280)))
+    images = {SequenceKey(*STREET): (1280, 960)}
+    source = replace(source_of(annotations), image_sizes=images, numbering=numbering)
+    said = "an image of 640 x 480 in street, expected every"
+    with pytest.raises(InputError, match=said):
+        convert(source, "yolo-text", Side.TRUTH, image_size=(1280, 960))
+    detections = source_of(annotations)
+    with pytest.raises(InputError, match=said):
+        convert(detections, "yolo-text", Side.DETECTIONS, truth=source, image_size=(1280, 960))
+
+
 def test_yolo_has_parts_of_each_image_where_images_of_several_sizes_are_known() -> None:
     """Ten pixels are a tenth of 100 and a twentieth of 200; what has no box needs no size."""
     box = Thing((10.0, 20.0, 20.0, 40.0), "car")

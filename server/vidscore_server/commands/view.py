@@ -18,6 +18,7 @@ from vidscore_cli.inputs import (
     read_specification,
     select_evaluators,
     select_part,
+    typed_operating_point,
 )
 from vidscore_cli.options import (
     all_faults_option,
@@ -33,7 +34,7 @@ from vidscore_cli.options import (
 from vidscore_cli.output import check_output, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings_of
-from vidscore_evaluators.errors import InputError, MissingExtraError
+from vidscore_evaluators.errors import InputError, MissingExtraError, ParameterError
 
 if TYPE_CHECKING:
     from vidscore_cli.reporting import Locate
@@ -119,6 +120,8 @@ def view(**choices: Any) -> None:
         bar.stage("reading")
         material, pictures, places = _material(typed, paths, evaluators, specification, bar)
         bar.stage("looking at objects")
+        with typed_operating_point():
+            _check_point(material)
         viewer = _viewer(typed, material, pictures)
         if typed.output is not None:
             _write(typed, viewer, bar)
@@ -185,6 +188,24 @@ def _material(
     at = OperatingPoint(typed.at_threshold, typed.at_confidence)
     material = Material.of(contest, part.evaluators, reports, at)
     return material, _pictures(typed, part, pair, specification), places
+
+
+def _check_point(material: Material) -> None:
+    """Refuse an operating point at which no evaluator can be looked at; one that can is enough.
+
+    Raises:
+        ParameterError: By the first of them.
+    """
+    refused: list[ParameterError] = []
+    for judge in material.judges if len(material.frames) else ():
+        try:
+            material.judge(judge, material.at)  # which keeps it for the page
+        except ParameterError as error:
+            refused.append(error)
+        else:
+            return
+    if refused:
+        raise refused[0]
 
 
 def _pictures(

@@ -20,7 +20,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-@pytest.mark.parametrize("command", [("outcomes",), ("render", "--output", "pictures")])
+@pytest.mark.parametrize(
+    "command",
+    [("outcomes",), ("render", "--output", "pictures"), ("view", "--output", "page.html")],
+)
 def test_a_point_that_an_evaluator_cannot_be_looked_at_is_wrong_usage(
     command: tuple[str, ...], folder: Path
 ) -> None:
@@ -30,6 +33,18 @@ def test_a_point_that_an_evaluator_cannot_be_looked_at_is_wrong_usage(
     assert "--at-threshold: found 7, expected at most 1\n" in result.stderr
     assert "--at-confidence: found nan, expected a finite number\n" in result.stderr
     assert sorted(path.name for path in folder.iterdir()) == ["d.csv", "t.csv"]
+
+
+def test_a_point_of_one_of_its_evaluators_is_enough_for_a_page(folder: Path) -> None:
+    """Outcomes of clear do not depend on confidences, and those of f1 do."""
+    Path("t.csv").write_text(f"{BOXES},track\ns,0,a,1,1,9,9,1\n")
+    Path("d.csv").write_text(f"{BOXES},confidence,track\ns,0,a,1,1,9,9,0.5,1\n")
+    options = (*FILES, "--draws", "0", "--at-confidence", "0.3", "--output", "page.html")
+    alone = run("view", "clear", *options)
+    assert (alone.exit_code, "--at-confidence: found 0.3" in alone.stderr) == (2, True)
+    assert not (folder / "page.html").exists()
+    result = run("view", "clear", "f1", *options)
+    assert (result.exit_code, (folder / "page.html").exists()) == (0, True), result.stderr
 
 
 @pytest.mark.parametrize("command", [("outcomes",), ("render", "--output", "out")])

@@ -228,6 +228,24 @@ def test_a_source_that_is_none_is_a_mistake_of_usage(
     assert told in result.stderr
 
 
+@pytest.mark.parametrize(
+    ("url", "told"),
+    [
+        ("udp://127.0.0.1:1", "datagrams cannot wait: name a --spool file"),
+        ("tcp://127.0.0.1", "a port is missing"),
+    ],
+)
+def test_a_source_of_a_file_that_is_none_is_an_error_of_the_file(
+    environment: Environment, tmp_path: Path, url: str, told: str
+) -> None:
+    path = tmp_path / "sources.toml"
+    path.write_text(f'[[sources]]\nname = "cam"\nurl = "{url}"\nschema = "jsonl"\n')
+    result = bridge(environment, "--sources", str(path))
+    assert result.exit_code == ExitCode.INPUT
+    assert f"Error: {path}, cam: {url}" in result.stderr
+    assert told in result.stderr
+
+
 def test_a_position_of_a_source_has_a_longest_length(environment: Environment) -> None:
     """16,384 bytes are stored and given back; one more is refused, and nothing is stored."""
     frame = Frames(

@@ -10,6 +10,7 @@ from contextlib import contextmanager
 from functools import partial
 from typing import TYPE_CHECKING, Literal
 
+import click
 from msgspec import Struct
 
 from vidscore_cli.bridge.choices import SourceChoice
@@ -37,7 +38,11 @@ _LOOK_S = 0.2
 
 
 class BridgeChoices(Struct, frozen=True):
-    """Options of `vidscore bridge`."""
+    """Options of `vidscore bridge`.
+
+    Attributes:
+        sources_file: File that says what the sources are; None where one was typed.
+    """
 
     server: ServerChoice
     benchmark: str
@@ -45,6 +50,7 @@ class BridgeChoices(Struct, frozen=True):
     title: str
     sources: Sequence[SourceChoice]
     on_error: Literal["refuse", "skip"]
+    sources_file: str | None = None
 
 
 class LostFramesError(ServerUnreachableError):
@@ -167,7 +173,10 @@ class _Bridge:
         self.submission = stream.submission
         schema = schema_of_name(choice.schema)
         client_id = f"vidscore-{self.submission}-{choice.name}".replace("/", "-")
-        source = open_source(choice, client_id)
+        try:
+            source = open_source(choice, client_id)
+        except click.UsageError as error:
+            raise self._blamed(error, choice.name) from None
         skip = self._typed.on_error == "skip"
         run = SourceRun(
             choice.name, source, schema, choice.frames, choice.accept, skip, self._arity
@@ -177,6 +186,12 @@ class _Bridge:
         durable = counted(stream.next_offset, "frame")
         say(f"{short_names(self.submission)}: {choice.name}: {durable} durable before", err=True)
         return self.submission.rpartition("/")[2]
+
+    def _blamed(self, error: Exception, source: str) -> Exception:
+        """The error of a source; what is wrong with its address is so in the file that has it."""
+        if not isinstance(error, click.UsageError) or self._typed.sources_file is None:
+            return error
+        return click.ClickException(f"{self._typed.sources_file}, {source}: {error.message}")
 
     def run(self) -> bool:
         """Read all sources; whether all have ended by themselves.
@@ -211,7 +226,7 @@ class _Bridge:
             with told_while_waiting(stream, tell):
                 self._ended.append(run.run(stream, self._stopping.is_set))
         except Exception as error:  # noqa: BLE001 - raised again in the main thread
-            self._errors.append(error)
+            self._errors.append(self._blamed(error, run.name))
             self._stopping.set()
 
     def _unanswered(self) -> ServerUnreachableError:

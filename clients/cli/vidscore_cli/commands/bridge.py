@@ -104,8 +104,10 @@ def bridge(**typed: Any) -> None:
         raise click.UsageError("SOURCE needs --schema")
     else:
         sources = [_only_source(typed)]
-    common = ("server", "benchmark", "submission", "title", "on_error")
-    run_bridge(BridgeChoices(sources=sources, **{name: typed[name] for name in common}))
+    common = {
+        name: typed[name] for name in ("server", "benchmark", "submission", "title", "on_error")
+    }
+    run_bridge(BridgeChoices(sources=sources, sources_file=typed["sources"], **common))
 
 
 def _only_source(typed: dict[str, Any]) -> Any:

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 import vidscore
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, frame_keys
 from vidscore_evaluators.convert import from_dict, to_dict
-from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.errors import InputError, ParameterError
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.outcome_table import OUTCOMES, SIDES, Outcomes
 from vidscore_evaluators.registry import create_evaluator
@@ -227,8 +227,11 @@ def test_the_protocol_of_neovision2_keeps_its_lists() -> None:
 
 def test_an_evaluator_that_scores_all_labels_alike_refuses_a_choice() -> None:
     points = make_annotations({("", "s"): {0: [(1.0, 1.0)]}})
-    with pytest.raises(ParameterError, match="labels for spotgeo, expected none"):
+    with pytest.raises(ParameterError) as caught:
         score("spotgeo", points, points, select=Selection(labels="car"))
+    assert [str(fault) for fault in caught.value.faults] == [
+        "labels: found labels for spotgeo, expected none: it scores all of them alike"
+    ]
 
 
 def test_rows_of_other_labels_are_no_outcomes() -> None:
@@ -270,9 +273,13 @@ def test_every_name_that_there_is_not_is_listed_with_the_nearest_one() -> None:
 
 
 def test_where_no_name_is_near_the_first_ones_are_listed() -> None:
-    truth = make_annotations({("", f"{number:03d}"): {0: [box(0)]} for number in range(12)})
-    with pytest.raises(ParameterError, match=r"there are 000, .* and 2 more"):
+    videos = {("", f"{number:03d}"): {0: [box(0)]} for number in range(12)}
+    truth = make_annotations(videos)
+    with pytest.raises(ParameterError, match=r"there are 000, .*, 009 and 2 more"):
         score("f1", truth, truth, select=Selection(sequences="street"))
+    ten = make_annotations(dict(list(videos.items())[:10]))
+    with pytest.raises(ParameterError, match=r"008, 009$"):
+        score("f1", ten, ten, select=Selection(sequences="street"))
 
 
 def test_a_part_without_any_frame_is_refused() -> None:
@@ -286,6 +293,31 @@ def test_a_part_without_any_frame_is_refused() -> None:
 def test_frames_that_are_none_are_refused(frames: Any) -> None:
     with pytest.raises(ParameterError, match="expected frames such as 100:200"):
         Selection(frames=[frames] if isinstance(frames, int) else frames)
+
+
+def test_frames_may_have_any_number_that_a_frame_can_have() -> None:
+    assert Selection(frames=[2**53 - 1]) == Selection(frames="9007199254740991")
+    with pytest.raises(ParameterError, match="expected frames such as 100:200"):
+        Selection(frames=[2**53])
+
+
+@pytest.mark.parametrize("names", [3, ["a" * 99, 3]])
+def test_names_that_are_none_are_refused(names: Any) -> None:
+    with pytest.raises(ParameterError) as caught:
+        Selection(labels=names)
+    (fault,) = caught.value.faults
+    assert (fault.field, fault.found) == ("labels", repr(names)[:80])
+    assert fault.expected == "a name or several"
+
+
+def test_names_of_a_report_are_an_array() -> None:
+    with pytest.raises(InputError, match="sequences: found 'ab', expected an array of names"):
+        from_dict(Selection, {"sequences": "ab"})
+
+
+def test_frames_are_typed_as_they_are_read() -> None:
+    assert Selection(frames=[(100, 200), 300]).typed_frames == "100:200,300"
+    assert Selection(labels="car").typed_frames is None
 
 
 # --- reports ---------------------------------------------------------------------------------

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from tests.evaluators.formats.helpers import validate_file
 
-from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import (
     _files,
@@ -19,7 +19,7 @@ from vidscore_evaluators.formats import (
 )
 from vidscore_evaluators.formats._files import are_worth_a_thread_each
 from vidscore_evaluators.formats.neovision2 import HEADER
-from vidscore_evaluators.formats.source import FaultList
+from vidscore_evaluators.formats.source import FaultList, ReadLimits
 
 POINTS = "sequence,frame,x,y\n1,1,2,3\n"
 JSON = '[{"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[2, 3]]}]'
@@ -73,6 +73,24 @@ def test_a_file_that_is_near_no_format_is_refused_with_what_it_is(
     (fault,) = caught.value.faults
     assert (fault.found, fault.expected) == (found, "")
     assert fault.advice
+
+
+@pytest.mark.parametrize(
+    ("name", "text"),
+    [
+        ("P1.txt", "P_0706 0.25 10 20 30 25 28 40 8 35\n"),  # a row of Task1_plane.txt
+        ("Task1_plane.txt", "hello\n"),
+        ("P1.txt", "1 2 3 4 5 6 7 8\n"),  # four corners without a class
+        ("car.txt", "000012 0.75 10 30 20 40\n"),  # a row of comp3_det_test_car.txt
+        ("comp3_det_test_car.txt", "hello\n"),
+    ],
+)
+def test_neither_a_name_nor_a_row_alone_makes_a_file_of_dota_or_voc(
+    tmp_path: Path, name: str, text: str
+) -> None:
+    path = write(tmp_path / name, text)
+    for known in ("dota", "pascal-voc"):
+        assert not find_format(known).matches(path, text.encode())
 
 
 @pytest.mark.parametrize(
@@ -148,8 +166,9 @@ def test_a_folder_where_a_file_should_be_is_refused(tmp_path: Path, name: str) -
     assert (fault.source, fault.found) == (str(tmp_path), "a folder")
 
 
-def test_a_file_where_a_folder_should_be_is_refused(tmp_path: Path) -> None:
-    (fault,) = validate_file(write(tmp_path / "a.csv", POINTS), format_name="neovision2-csv")
+@pytest.mark.parametrize("name", ["neovision2-csv", "yolo-text"])
+def test_a_file_where_a_folder_should_be_is_refused(tmp_path: Path, name: str) -> None:
+    (fault,) = validate_file(write(tmp_path / "a.csv", POINTS), format_name=name)
     assert fault.found == "a file"
 
 
@@ -161,6 +180,74 @@ def test_an_empty_file_is_refused_where_it_must_say_something(tmp_path: Path, na
         path = write(tmp_path / "tree" / "Tower" / "001.csv", "").parents[1]
     (fault,) = validate_file(path, format_name=name)
     assert fault.found == "an empty file"
+
+
+ROWS = {
+    "dota": "1 2 3 2 3 4 1 4 plane 0\n",
+    "kitti-tracking": "0 1 Car 0 0 -1.5 1 2 3 4 1 1 1 1 1 1 1\n",
+    "mots": "0 1001 1 4 4 0`0\n",
+    "visdrone-det": "1,2,3,4,1,4,0,0\n",
+    "visdrone-mot": "1,1,1,2,3,4,1,4,0,0\n",
+    "yolo-text": "0 0.5 0.5 0.25 0.25\n",
+}
+"""A row of each format whose truth is a folder of text files."""
+
+
+def faults_of_files(
+    folder: Path, name: str, files: dict[str, bytes], limits: ReadLimits = ReadLimits()
+) -> list[Fault]:
+    folder.mkdir()
+    for file, content in files.items():
+        (folder / file).write_bytes(content)
+    return validate_file(folder, format_name=name, limits=limits, image_size=(4, 4))
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_folder_may_have_as_many_files_as_the_limit_and_no_more(
+    tmp_path: Path, name: str
+) -> None:
+    files = {f"frame_{number}.txt": ROWS[name].encode() for number in (1, 2, 3)}
+    assert faults_of_files(tmp_path / "few", name, files, ReadLimits(maximum_files=3)) == []
+    (fault,) = faults_of_files(tmp_path / "many", name, files, ReadLimits(maximum_files=2))
+    assert (fault.found, fault.expected) == ("3 files", "at most maximum_files = 2")
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_a_folder_without_a_file_of_the_format_is_refused(tmp_path: Path, name: str) -> None:
+    (fault,) = faults_of_files(tmp_path / "folder", name, {"notes.md": b"none"})
+    assert (fault.source, fault.found) == (str(tmp_path / "folder"), "nothing of the kind")
+
+
+@pytest.mark.parametrize("name", ROWS)
+def test_every_file_that_cannot_be_read_at_all_is_named(tmp_path: Path, name: str) -> None:
+    wrong = ROWS[name].encode("utf-16")
+    files = {"frame_1.txt": wrong, "frame_2.txt": ROWS[name].encode(), "frame_3.txt": wrong}
+    faults = faults_of_files(tmp_path / "folder", name, files)
+    assert [(Path(fault.source or "").name, fault.found) for fault in faults] == [
+        ("frame_1.txt", "text in UTF-16"),
+        ("frame_3.txt", "text in UTF-16"),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("name", "seqmap"),
+    [
+        ("kitti-tracking", ("evaluate_tracking.seqmap", "a empty 0 1\nb empty 0 2\n")),
+        ("mots", ("evaluate_mots.seqmap.val", "a empty 0 0\nb empty 0 1\n")),
+        ("visdrone-mot", None),
+    ],
+)
+def test_a_frame_without_a_row_is_at_the_first_line_of_the_file_of_its_sequence(
+    tmp_path: Path, name: str, seqmap: tuple[str, str] | None
+) -> None:
+    if seqmap is not None:
+        write(tmp_path / seqmap[0], seqmap[1])
+    write(tmp_path / "a.txt", ROWS[name])
+    first = ROWS[name][0]
+    write(tmp_path / "b.txt", "\n" + ROWS[name].replace(first, str(int(first) + 1), 1))
+    source = read_source(tmp_path, Side.TRUTH, format_name=name)
+    assert source.place_of(SequenceKey("", "b"), int(first)) == f"{tmp_path}/b.txt, line 1"
+    assert source.place_of(SequenceKey("", "b"), int(first) + 1) == f"{tmp_path}/b.txt, line 2"
 
 
 def test_an_unknown_format_name_gets_a_hint() -> None:

@@ -65,6 +65,7 @@ def test_sides_are_paired_by_the_names_of_files(tmp_path: Path) -> None:
         (RESULT.replace("3.5", "x"), "column right", "'x'"),
         (RESULT.replace("3.5", "2e9"), "column right", "2000000000.0"),
         (RESULT.replace("0.75", "nan"), "column score", "'nan'"),
+        (RESULT.replace(" 0.75", ","), "column score", "nothing"),
         (RESULT.replace(" 0.75", ""), None, "17 columns"),
     ],
 )

@@ -16,6 +16,7 @@ from tests.evaluators.formats.helpers import (
 )
 
 from vidscore_evaluators.annotations import ObjectFlag, Side
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import detect_format
 from vidscore_evaluators.formats.convert import convert
 
@@ -75,6 +76,14 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, foun
     assert detections_of(path, on_error="skip").annotations.object_count == 2
 
 
+def test_a_box_may_have_no_area_and_be_as_wide_as_coordinates_go(tmp_path: Path) -> None:
+    path = write(tmp_path / f"{IMAGE}.txt", "7,8,0,0,1,4,0,0\n0,0,1e9,1e9,1,4,0,0\n")
+    assert [row[3] for row in objects_of(truth_of(path).annotations)] == [
+        (7.0, 8.0, 7.0, 8.0),
+        (0.0, 0.0, 1e9, 1e9),
+    ]
+
+
 def test_a_score_of_the_truth_is_0_or_1(tmp_path: Path) -> None:
     path = write(tmp_path / f"{IMAGE}.txt", RESULT)
     (fault,) = validate_file(path)
@@ -90,8 +99,10 @@ def test_an_image_must_be_named_by_its_frame(tmp_path: Path) -> None:
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:
-    write(tmp_path / "annotations" / f"{IMAGE}.txt", TRUTH)
-    write(tmp_path / "results" / f"{IMAGE}.txt", RESULT)
+    last = TRUTH.splitlines(keepends=True)[-1]
+    for name, truth in ((IMAGE, TRUTH), ("0000001_02999_d_0000006", last)):
+        write(tmp_path / "annotations" / f"{name}.txt", truth)
+        write(tmp_path / "results" / f"{name}.txt", RESULT * 2)
     for side, source in (
         (Side.TRUTH, truth_of(tmp_path)),
         (Side.DETECTIONS, detections_of(tmp_path / "results")),
@@ -102,6 +113,16 @@ def test_what_is_written_is_read_back(tmp_path: Path) -> None:
             write(tmp_path / "again" / side / name, data.decode())
         again = (truth_of if side is Side.TRUTH else detections_of)(tmp_path / "again" / side)
         assert objects_of(again.annotations) == objects_of(source.annotations)
+
+
+@pytest.mark.parametrize("name", ["visdrone-det", "visdrone-mot"])
+def test_a_class_that_visdrone_has_not_is_not_written(tmp_path: Path, name: str) -> None:
+    path = write(tmp_path / "a.csv", "sequence,frame,class,x1,y1,x2,y2\na,1,tree,1,2,3,4\n")
+    with pytest.raises(InputError) as caught:
+        convert(truth_of(path), name, Side.TRUTH)
+    (fault,) = caught.value.faults
+    assert (fault.field, fault.found) == ("class", "tree")
+    assert fault.expected.startswith("a class of VisDrone: ignored-regions, pedestrian, people")
 
 
 def test_the_format_is_recognised(tmp_path: Path) -> None:

@@ -87,6 +87,7 @@ def test_a_long_file_is_recognised_by_the_rows_that_are_looked_at(tmp_path: Path
     [
         ("0,1,1,1,5,5,1,4,0,0", Side.TRUTH, "column frame: found 0"),
         ("2147483647,1,1,1,5,5,1,4,0,0", Side.TRUTH, "an integer from 1 to 10000000"),
+        ("1,-5,1,1,5,5,1,4,0,0", Side.TRUTH, "column id: found -5"),
         ("1,1,1,1,-5,5,1,4,0,0", Side.TRUTH, "column width: found -5.0"),
         ("1,1,1,1,5,5,0.5,4,0,0", Side.TRUTH, "column score: found 0.5, expected 1, or 0"),
         ("1,1,1,1,5,5,1,12,0,0", Side.TRUTH, "column class: found 12"),

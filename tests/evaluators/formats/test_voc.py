@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import pytest
@@ -59,6 +60,12 @@ def test_truth_is_read_as_it_says(tmp_path: Path) -> None:
     assert truth_of(tmp_path / "Annotations" / "2008_000007.xml").annotations.frame_count == 1
 
 
+def test_an_image_may_be_one_pixel_high_and_31_bits_wide(tmp_path: Path) -> None:
+    text = CAT.replace("<width>500", "<width>2147483647").replace("<height>333", "<height>1")
+    source = truth_of(kit(tmp_path, text) / "Annotations" / "2008_000007.xml")
+    assert source.image_sizes == {SequenceKey("", "2008"): (2147483647, 1)}
+
+
 @pytest.mark.parametrize("height", ["0", "-333", "2147483648", "18446744073709551616"])
 def test_a_size_that_no_image_has_is_none(tmp_path: Path, height: str) -> None:
     text = CAT.replace("<height>333", f"<height>{height}")
@@ -72,6 +79,17 @@ def test_sizes_are_known_where_all_files_have_one(tmp_path: Path) -> None:
     whole = truth_of(kit(tmp_path) / "Annotations" / "2008_000007.xml")
     assert whole.image_sizes == {SequenceKey("", "2008"): (500, 333)}
     assert truth_of(tmp_path).image_sizes == {}
+    write(
+        tmp_path / "Annotations" / "2008_000003.xml",
+        CAT.replace("500", "300").replace("333", "600"),
+    )
+    assert truth_of(tmp_path).image_sizes == {SequenceKey("", "2008"): (500, 600)}
+
+
+def test_an_image_has_its_own_size_in_other_formats_or_none(tmp_path: Path) -> None:
+    [written] = convert(truth_of(kit(tmp_path)), "coco-json", Side.TRUTH).files.values()
+    sizes = [(image.get("width"), image.get("height")) for image in json.loads(written)["images"]]
+    assert sizes == [(None, None), (500, 333)]
 
 
 def test_results_have_their_class_in_the_name_of_the_file(tmp_path: Path) -> None:
@@ -130,12 +148,25 @@ def test_hostile_or_broken_xml_is_refused(tmp_path: Path, text: str, found: str)
 
 
 @pytest.mark.parametrize(
+    ("old", "new"),
+    [
+        ("<xmin>10.5", "<xmin>" + " " * 996 + "10.5"),  # 1,000 characters
+        ("</name>", "</name>" + " " * 1001),
+        ("<folder>", "<folder>" + "<a>" * 30 + "</a>" * 30),  # 32 levels
+    ],
+)
+def test_what_is_within_the_bounds_of_xml_is_read(tmp_path: Path, old: str, new: str) -> None:
+    assert truth_of(kit(tmp_path, CAT.replace(old, new))).annotations.object_count == 2
+
+
+@pytest.mark.parametrize(
     ("old", "new", "field", "found"),
     [
         ("<xmin>10.5</xmin>", "", "xmin", "nothing"),
         ("<xmin>10.5</xmin>", "<xmin>nan</xmin>", "xmin", "'nan'"),
         ("<xmin>10.5</xmin>", "<xmin>2e9</xmin>", "column xmin", "2000000000.0"),
         ("<name>cat</name>", "", "name", "nothing"),
+        ("<name>cat</name>", "<name>cat<b/></name>", "name", "nothing"),
         ("<difficult>1</difficult>", "<difficult>yes</difficult>", "difficult", "'yes'"),
     ],
 )
@@ -146,7 +177,9 @@ def test_a_broken_object_is_named(
     (fault,) = validate_file(kit(tmp_path, CAT.replace(old, new)))
     assert (Path(fault.source or "").name, fault.line) == ("2008_000007.xml", 5)
     assert (fault.field, fault.found) == (field, found)
-    assert truth_of(tmp_path, on_error="skip").annotations.object_count == 1
+    rest = truth_of(tmp_path, on_error="skip")
+    assert rest.annotations.object_count == 1
+    assert [(warning.code, warning.count) for warning in rest.warnings] == [("skipped_rows", 1)]
 
 
 @pytest.mark.parametrize(

@@ -14,7 +14,9 @@ from tests.evaluators.formats.helpers import (
     write,
 )
 
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.formats import detect_format, read_pair
+from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.scoring import read
 
 SIZE = (640, 480)
@@ -93,22 +95,46 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, field: str | None, foun
     assert truth_of(root, image_size=SIZE, on_error="skip").annotations.object_count == 3
 
 
+def test_a_detection_has_a_confidence(tmp_path: Path) -> None:
+    """In truth a sixth value says nothing."""
+    root = labels(tmp_path, {"1.txt": "1 0.5 0.25 0.125 0.5 1\n0 0.5 0.5 1 1,\n"})
+    (fault,) = validate_file(root, side=Side.DETECTIONS, image_size=SIZE)
+    assert (fault.line, fault.field, fault.found) == (2, "column confidence", "nothing")
+    assert validate_file(root, image_size=SIZE) == []
+
+
+def test_files_of_five_and_of_six_values_are_this_formats(tmp_path: Path) -> None:
+    """Nothing else is doubted of a wrong row; with four values its format is."""
+    for values, sure in (("0 0.5 0.5 -1", False), ("0 0.5 0.5 -1 1", True), ("0 0 0 -1 1 1", True)):
+        (first, *_) = validate_file(labels(tmp_path, {"1.txt": f"{values}\n"}), image_size=SIZE)
+        assert ("it looks most like yolo-text" in str(first)) is not sure
+
+
+def test_parts_of_an_image_may_be_a_thousand(tmp_path: Path) -> None:
+    """Written, too: the size of the image is 2 x 2."""
+    root = labels(tmp_path, {"1.txt": "0 -1000 1000 0 1000\n"})
+    source = truth_of(root, image_size=(2, 2))
+    assert source.annotations.coordinates.tolist() == [[-2000.0, 1000.0, -2000.0, 3000.0]]
+    files = convert(source, "yolo-text", Side.TRUTH, image_size=(2, 2)).files
+    assert files["1.txt"] == b"0 -1000.0 1000.0 0.0 1000.0\n"
+
+
 @pytest.mark.parametrize(
-    ("files", "classes", "found"),
+    ("files", "classes", "found", "line"),
     [
-        ({"one.txt": ROW}, "a\n", "the name 'one.txt'"),
-        ({"f1.txt": ROW, "f01.txt": ""}, "a\nb\n", "'f1.txt', frame 1 of f again"),
-        ({"1.txt": ROW}, "a\na\n", "'a' again"),
-        ({"1.txt": ROW}, "a\n\nb\n", "nothing"),
+        ({"one.txt": ROW}, "a\n", "the name 'one.txt'", None),
+        ({"f1.txt": ROW, "f01.txt": ""}, "a\nb\n", "'f1.txt', frame 1 of f again", None),
+        ({"1.txt": ROW}, "a\na\n", "'a' again", 2),
+        ({"1.txt": ROW}, "a\n\nb\n", "nothing", 2),
     ],
 )
 def test_other_faults_are_named(
-    tmp_path: Path, files: dict[str, str], classes: str, found: str
+    tmp_path: Path, files: dict[str, str], classes: str, found: str, line: int | None
 ) -> None:
     (fault,) = validate_file(
         labels(tmp_path, files, classes), format_name="yolo-text", image_size=SIZE
     )
-    assert fault.found == found
+    assert (fault.found, fault.line) == (found, line)
 
 
 def test_the_format_is_recognised(tmp_path: Path) -> None:

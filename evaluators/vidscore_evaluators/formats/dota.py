@@ -84,8 +84,6 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
-    if not is_folder(path):
-        read_head(path, _FILE)  # says what is missing before a name is looked at
     if side is Side.TRUTH:
         return _read_truth(path, limits)
     files = _RESULTS.of_folder(path) if is_folder(path) else [path]

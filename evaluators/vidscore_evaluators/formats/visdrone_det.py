@@ -88,8 +88,6 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
-    if not is_folder(path):
-        read_head(path, _FILE)  # says what is missing before a name is looked at
     found = _find_files(path)
     faults = count_faults(len(found), path, _LAYOUT, limits)
     if faults:

@@ -83,8 +83,6 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
-    if not is_folder(path):
-        read_head(path, _FILE)  # says what is missing before a name is looked at
     return _read_truth(path, limits) if side is Side.TRUTH else _read_results(path, limits)
 
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 from pathlib import Path
 
 import pytest
@@ -13,7 +14,7 @@ from vidscore_evaluators.fingerprint import Fingerprint
 from vidscore_evaluators.report import report_to_json
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.shards.dealing import Shard
-from vidscore_evaluators.shards.merging import TALLIES_PER_SUM, TallySum, merge_files
+from vidscore_evaluators.shards.merging import TALLIES_PER_SUM, TallySum, merge_files, merge_shards
 from vidscore_evaluators.shards.tally_files import shard_from_bytes, shard_to_bytes
 from vidscore_evaluators.tally import merge_tallies
 from vidscore_evaluators.tally_bytes import tally_to_bytes
@@ -63,6 +64,9 @@ def test_many_missing_shards_are_counted(tmp_path: Path) -> None:
     [first, *_] = write_tallies(tmp_path, read_scene(tmp_path), 20)
     assert "2/20, 3/20" in faults_of([first])
     assert "11/20 and 9 more" in faults_of([first])
+    [first, second, *_] = write_tallies(tmp_path, read_scene(tmp_path), 12)
+    assert "11/12 and 1 more, expected" in faults_of([first])
+    assert "11/12, 12/12, expected" in faults_of([first, second])
 
 
 def test_a_shard_that_is_there_twice_is_named_with_both_files(files: list[Path]) -> None:
@@ -107,11 +111,13 @@ def test_a_file_of_other_evaluators_is_refused(tmp_path: Path, files: list[Path]
 
 
 def test_a_file_of_another_number_of_shards_is_refused(tmp_path: Path, files: list[Path]) -> None:
-    folder = other(tmp_path, "fewer")
+    """Which is said of it alone, though it is of other data, too."""
+    folder = other(tmp_path, "fewer", moved_px=1)
     strange = write_tallies(folder, read_scene(folder), 3)[0]
-    text = faults_of([*files[1:], strange])
-    assert f"{strange}: found shard 1/3, expected one of 4 shards, as most are" in text
-    assert "no usable tally file of shard 1/4" in text
+    assert faults_of([*files[1:], strange]).splitlines() == [
+        f"{strange}: found shard 1/3, expected one of 4 shards, as most are",
+        "found no usable tally file of shard 1/4, expected 4 tally files, one per shard",
+    ]
 
 
 @pytest.mark.parametrize(
@@ -153,9 +159,32 @@ def test_a_file_with_the_tally_of_another_evaluator_is_named(
     tmp_path: Path, files: list[Path]
 ) -> None:
     forged = shard_from_bytes(files[0].read_bytes())
-    tallies = read_scene(tmp_path, "map").tally(Shard(1, COUNT)).tallies
-    files[0].write_bytes(shard_to_bytes(replace(forged, tallies=tallies)))
-    assert faults_of(files).startswith(f"{files[0]}: its tables are not those of f1 ")
+    [own] = forged.tallies
+    [strange] = read_scene(tmp_path, "map").tally(Shard(1, COUNT)).tallies
+    for tally in (
+        strange,
+        dataclasses.replace(strange, evaluator=own.evaluator),
+        dataclasses.replace(own, evaluator=strange.evaluator),
+    ):
+        files[0].write_bytes(shard_to_bytes(replace(forged, tallies=[tally])))
+        assert faults_of(files).startswith(f"{files[0]}: its tables are not those of f1 ")
+
+
+@pytest.mark.parametrize("changed", ["another shard", "other parameters"])
+def test_a_file_that_changes_while_it_is_read_is_refused(
+    tmp_path: Path, files: list[Path], changed: str
+) -> None:
+    second = files[1]
+    if changed == "other parameters":
+        strict = other(tmp_path, "strict")
+        second = write_tallies(strict, read_scene(strict, "f1", threshold=0.25), COUNT)[0]
+    contents = iter([files[0].read_bytes(), second.read_bytes()])
+    sources = {str(file): file.read_bytes for file in files[1:]}
+    with pytest.raises(InputError) as raised:
+        merge_shards({"first": lambda: next(contents), **sources})
+    assert [str(fault) for fault in raised.value.faults] == [
+        "first: the file has changed while it was read; score this shard again"
+    ]
 
 
 def test_all_that_is_wrong_is_told_at_once(tmp_path: Path, files: list[Path]) -> None:

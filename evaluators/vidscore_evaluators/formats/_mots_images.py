@@ -65,9 +65,7 @@ class LabelImages(Struct, frozen=True, eq=False):
 
 
 def find_sequences(path: InputPath) -> SequenceFiles:
-    """The folder of each sequence that has images; a folder of images is a sequence itself."""
-    if not is_folder(path):
-        return {}
+    """The folders of sequences with images in a folder; one of images is a sequence itself."""
     root = path / FOLDER if is_folder(path / FOLDER) else path
     if any(entry.suffix == _SUFFIX for entry in visible_entries(root)):
         return {SequenceKey("", root.absolute().name): root}

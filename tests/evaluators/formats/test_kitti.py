@@ -125,6 +125,16 @@ def test_a_seqmap_that_does_not_fit_is_refused(tmp_path: Path, seqmap: str, expe
     assert expected in str(fault)
 
 
+def test_a_frame_far_beyond_the_length_of_the_seqmap_is_refused(tmp_path: Path) -> None:
+    """Where there is none it is a frame."""
+    greatest = 2**53 - 1
+    path = write(tmp_path / "0001.txt", LABELS.replace("2 1 Car", f"{greatest} 1 Car")).parent
+    assert frames_of(truth_of(path).annotations) == [("0001", 0), ("0001", greatest)]
+    write(tmp_path / "evaluate_tracking.seqmap", "0001 empty 000000 000004\n")
+    [fault] = validate_file(path)
+    assert (fault.line, fault.expected) == (2, "a frame within the length of the seqmap")
+
+
 def test_types_of_detections_are_those_of_the_truth_in_any_case(tmp_path: Path) -> None:
     truth = write(tmp_path / "truth" / "0001.txt", LABELS).parent
     found = write(tmp_path / "found" / "0001.txt", LABELS.replace("Car", "car")).parent

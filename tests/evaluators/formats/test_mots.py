@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
+import numpy as np
 import pytest
+from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
@@ -13,6 +16,8 @@ from vidscore_evaluators.formats.convert import convert
 
 LEFT, RIGHT = "8240l0", "j0240:"
 """Of 6 by 8 pixels: rows 2 and 3 of columns 1 and 2, and of columns 4 and 5."""
+CORNER = "?240e0"
+"""Rows 3 and 4 of columns 2 and 3: 15 pixels before them, 2 in, 4 out, 2 in, and 25 behind."""
 
 
 def write(folder: Path, *rows: str, name: str = "0002.txt") -> Path:
@@ -63,6 +68,19 @@ def test_a_seqinfo_says_the_length_from_one_on(tmp_path: Path) -> None:
     assert (fault.found, fault.field) == ("4", "column frame")
 
 
+@pytest.mark.parametrize("frame", [0, 2**53 - 1])
+def test_a_frame_before_the_first_or_far_beyond_the_length_is_refused(
+    tmp_path: Path, frame: int
+) -> None:
+    """Where no length is known both are frames."""
+    path = write(tmp_path / "MOTS20-02" / "gt", f"{frame} 2005 2 6 8 {LEFT}", name="gt.txt")
+    assert read_source(path, Side.TRUTH).annotations.frame_numbers.tolist() == [frame]
+    (tmp_path / "MOTS20-02" / "seqinfo.ini").write_text("[Sequence]\nseqLength=3\n")
+    [fault] = faults_of(tmp_path)
+    assert (fault.found, fault.field) == (str(frame), "column frame")
+    assert fault.expected.startswith("a frame within the length of the sequence")
+
+
 @pytest.mark.parametrize(
     ("row", "field"),
     [
@@ -74,6 +92,7 @@ def test_a_seqinfo_says_the_length_from_one_on(tmp_path: Path) -> None:
         ("0 1 1 6 8 8p", "column rle"),
         (f"0 1 1 20000 20000 {LEFT}", "columns height, width"),
         (f"0 x 1 6 8 {LEFT}", "column id"),
+        (f"0 -5 1 6 8 {LEFT}", "column id"),
         ("0 1 1 6 8", None),
     ],
 )
@@ -83,7 +102,7 @@ def test_what_is_wrong_is_told_with_its_line(row: str, field: str | None, tmp_pa
     with pytest.raises(InputError) as caught:
         read_source(path, Side.TRUTH, format_name="mots")
     faults = {fault.line: fault for fault in caught.value.faults}
-    assert set(faults) == {2, 3}
+    assert (set(faults), len(caught.value.faults)) == ({2, 3}, 2)
     assert faults[2].source == str(path)
     assert field is None or faults[2].field == field
     kept = read_source(path, Side.TRUTH, format_name="mots", on_error="skip").annotations
@@ -91,16 +110,28 @@ def test_what_is_wrong_is_told_with_its_line(row: str, field: str | None, tmp_pa
 
 
 def test_a_region_among_detections_is_refused(tmp_path: Path) -> None:
+    """As truth in the place of detections, which a class of nothing is not."""
     [fault] = faults_of(write(tmp_path, f"0 10000 10 6 8 {LEFT}"), Side.DETECTIONS)
     assert fault.field == "column class"
+    assert "swapped" in (fault.advice or "")
+    [fault] = faults_of(write(tmp_path, f"0 3000 3 6 8 {LEFT}"), Side.DETECTIONS)
+    assert (fault.field, fault.advice) == ("column class", None)
+
+
+def test_a_mask_of_a_single_pixel_is_read(tmp_path: Path) -> None:
+    found = read_source(write(tmp_path, "0 1005 1 1 1 01"), Side.TRUTH).annotations
+    assert found.coordinates.tolist() == [[0, 0, 1, 1]]
 
 
 def test_masks_that_overlap_are_refused_by_frame(tmp_path: Path) -> None:
-    """As trackeval does; regions may overlap each other."""
+    """As trackeval does, where a single pixel is enough; regions may overlap each other."""
     rows = [f"0 1 1 6 8 {LEFT}", f"0 2 1 6 8 {RIGHT}", f"4 1 1 6 8 {LEFT}", f"4 2 2 6 8 {LEFT}"]
     [fault] = faults_of(write(tmp_path, *rows))
     assert fault.found == "masks that overlap in frame 4 of sequence 0002"
     assert fault.line == 3
+    for other in (f"0 2 2 6 8 {CORNER}", f"0 10000 10 6 8 {LEFT}"):
+        [fault] = faults_of(write(tmp_path, rows[0], other))
+        assert fault.found == "masks that overlap in frame 0 of sequence 0002"
     regions = [f"0 10000 10 6 8 {LEFT}", f"0 10001 10 6 8 {LEFT}"]
     assert read_source(write(tmp_path, *regions), Side.TRUTH).annotations.object_count == 2
 
@@ -123,3 +154,22 @@ def test_boxes_cannot_be_written(tmp_path: Path) -> None:
     path.write_text("sequence,frame,class,x1,y1,x2,y2,track_id\ns,0,car,1,1,2,2,1\n")
     with pytest.raises(InputError, match="a mask for each object"):
         convert(read_source(path, Side.TRUTH), "mots", Side.TRUTH)
+
+
+@pytest.mark.parametrize(
+    ("changes", "field", "found"),
+    [
+        ({"labels": ("tree",)}, "class", "tree"),
+        ({"track_ids": np.array([-1])}, "id", "-1"),
+    ],
+)
+def test_an_object_without_a_class_or_a_track_cannot_be_written(
+    tmp_path: Path, changes: dict[str, Any], field: str, found: str
+) -> None:
+    truth = read_source(write(tmp_path, f"0 0 1 6 8 {LEFT}"), Side.TRUTH)
+    assert convert(truth, "mots", Side.TRUTH).files == {"0002.txt": f"0 0 1 6 8 {LEFT}\n".encode()}
+    changed = replace(truth, annotations=replace(truth.annotations, **changes))
+    with pytest.raises(InputError) as caught:
+        convert(changed, "mots", Side.TRUTH)
+    [fault] = caught.value.faults
+    assert (fault.field, fault.found) == (field, found)

@@ -12,10 +12,11 @@ from pycocotools import mask as coco_masks
 from tests.evaluators.formats.helpers import truth_of, validate_file
 
 from vidscore_evaluators import score
-from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import detect_format
 from vidscore_evaluators.formats.convert import convert
+from vidscore_evaluators.formats.source import ReadLimits
 
 Image = np.ndarray[Any, np.dtype[np.uint16]]
 Scene = dict[str, dict[int, Image]]
@@ -129,10 +130,10 @@ def test_what_is_no_label_image_is_told_with_every_file(tmp_path: Path) -> None:
     image = np.full((4, 5), 1001, dtype=np.uint16)
     path = save_images(tmp_path, {"0001": {0: image, 1: image, 2: image}})
     folder = path / "instances" / "0001"
-    (folder / "000001.png").write_bytes((folder / "000001.png").read_bytes()[:-20])
+    (folder / "000000.png").write_bytes((folder / "000000.png").read_bytes()[:-20])
     cv2.imwrite(str(folder / "000002.png"), np.zeros((4, 5, 3), dtype=np.uint8))
     faults = validate_file(path, format_name="mots")
-    assert [one.source for one in faults] == [str(folder / f"00000{n}.png") for n in (1, 2)]
+    assert [one.source for one in faults] == [str(folder / f"00000{n}.png") for n in (0, 2)]
     assert faults[1].found == "8 bits of colour type 2"
 
 
@@ -154,7 +155,33 @@ def test_frames_of_the_seqmap_without_an_image_are_evaluated(tmp_path: Path) -> 
     image = np.full((4, 5), 1001, dtype=np.uint16)
     path = save_images(tmp_path, {"0002": {1: image}})
     save_seqmap(path)
-    assert truth_of(path).annotations.object_counts.tolist() == [0, 1, 0, 0, 0, 0]
+    source = truth_of(path)
+    assert source.annotations.object_counts.tolist() == [0, 1, 0, 0, 0, 0]
+    # At the first image of the sequence, at none of its values.
+    file = path / "instances" / "0002" / "000001.png"
+    assert source.place_of(SequenceKey("", "0002"), 3) == f"{file}, entry 0"
+
+
+def test_images_are_bounded_in_number_and_by_the_size_of_their_masks(tmp_path: Path) -> None:
+    path = save_images(tmp_path, {"0002": {2**53 - 1: np.full((4, 5), 1001, dtype=np.uint16)}})
+    found = truth_of(path).annotations
+    assert found.frame_numbers.tolist() == [2**53 - 1]
+    assert found.masks is not None
+    size = found.masks.nbytes
+    exact = ReadLimits(maximum_unpacked_bytes=size)
+    assert validate_file(path, limits=exact) == []
+    less = ReadLimits(maximum_unpacked_bytes=size - 1)
+    (fault,) = validate_file(path, limits=less, format_name="mots")
+    assert fault.found == f"masks of {size} bytes"
+    save_images(tmp_path, {"0007": {1: np.full((4, 5), 1001, dtype=np.uint16)}})
+    (fault,) = validate_file(path, limits=ReadLimits(maximum_files=1))
+    assert (fault.found, fault.expected) == ("2 files", "at most maximum_files = 1")
+
+
+def test_a_folder_of_images_is_called_as_a_sequence_can_be(tmp_path: Path) -> None:
+    path = save_images(tmp_path, {" 0002": {0: np.full((4, 5), 1001, dtype=np.uint16)}})
+    (fault,) = validate_file(path)
+    assert (fault.source, fault.found) == (str(path / "instances"), "' 0002'")
 
 
 def test_a_folder_of_photographs_is_no_folder_of_labels(tmp_path: Path) -> None:

@@ -55,7 +55,12 @@ def test_an_object_beyond_a_limit_is_ignored_and_absorbs(
     truth = side(car(HERE, 1, **{name: level}), car(BESIDE, 2, **columns))
     assert counts(truth, FOUND) == (2, 2, 0)
     assert counts(truth, FOUND, **{limit: value}) == (1, 1, 0)
-    assert counts(truth, FOUND, **{limit: columns[name]}) == (2, 2, 0)
+    for tolerance in (1e-9, 0.0):
+        assert counts(truth, FOUND, **{limit: columns[name]}, threshold_tolerance=tolerance) == (
+            2,
+            2,
+            0,
+        )
 
 
 def test_a_level_that_is_not_known_is_beyond_no_limit() -> None:
@@ -63,10 +68,26 @@ def test_a_level_that_is_not_known_is_beyond_no_limit() -> None:
     assert counts(truth, FOUND, maximum_occlusion=0) == (2, 2, 0)
 
 
+def test_no_limit_is_that_no_level_is_beyond_it() -> None:
+    """Also of levels that no scale has."""
+    truth = side(car(HERE, 1, visibility=-1.0), car(BESIDE, 2, truncation=9.0, occlusion=9.0))
+    assert counts(truth, FOUND) == (2, 2, 0)
+
+
 def test_an_object_below_the_least_height_is_ignored() -> None:
     truth, found = side(car(HERE, 1), car(LOW, 2)), side(car(LOW, 7))
-    assert counts(truth, found, minimum_height_px=25) == (2, 1, 0)
+    assert counts(truth, found, minimum_height_px=25, threshold_tolerance=0.0) == (2, 1, 0)
     assert counts(truth, found, minimum_height_px=26) == (1, 0, 0)
+    flat = (200.0, 7.0, 230.0, 7.25)
+    assert counts(side(car(flat, 2)), side(car(flat, 7)), minimum_height_px=0.5) == (0, 0, 0)
+
+
+@pytest.mark.parametrize("tolerance", [1e-9, 0.0])
+def test_exactly_the_threshold_is_enough_to_absorb(tolerance: float) -> None:
+    """Half of it is inside the object, and nothing of the object outside: an IoU of 0.5."""
+    ignored = Thing((0.0, 0.0, 30.0, 15.0), "Car", 1.0, 1, ObjectFlag.IGNORE)
+    truth, found = side(ignored), side(car(HERE, 7))
+    assert counts(truth, found, dont_care="mots", threshold_tolerance=tolerance) == (0, 0, 0)
 
 
 def test_an_unmatched_detection_of_at_most_the_forgiven_height_is_not_counted() -> None:

@@ -64,3 +64,12 @@ async def test_an_unknown_domain_is_refused_and_a_board_without_scores_is_empty(
     assert found.violations == {
         "domain": "found 'night', expected none, for single ones have no scores"
     }
+
+
+async def test_boards_of_a_class_are_the_organisers_alone_under_the_ladder(hosted: Hosted) -> None:
+    await _host(hosted.organiser, "VISIBILITY_LADDER")
+    await hosted.red.submit(_labelled("car"))
+    await hosted.red.ended()
+    found = await refusal(hosted.red.board(label="car"))
+    assert (found.code, found.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "NOT_RELEASED")
+    assert [row.team for row in (await hosted.organiser.board(label="car")).rows] == ["red"]

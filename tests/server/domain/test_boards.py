@@ -82,6 +82,21 @@ async def test_the_evaluators_order_ranks_and_equal_teams_share_a_rank(hosted: H
     assert submissions == {"organiser": "", "red": f"{BENCHMARK}/submissions/r2", "blue": ""}
 
 
+async def test_the_one_that_was_sealed_first_ranks_first_where_the_policy_says_so(
+    hosted: Hosted,
+) -> None:
+    """Red had begun before blue did."""
+    await hosted.organiser.create_benchmark(visibility=FINAL, earlier_first=True)
+    await hosted.organiser.upload(TRUTH)
+    await hosted.red.begin(found(1), "r1")  # type: ignore[arg-type]
+    hosted.clock.pass_by(seconds=1)
+    await _submit(hosted.blue, "b1", 1)
+    hosted.clock.pass_by(seconds=1)
+    await hosted.red.seal("r1")
+    await hosted.red.ended("r1")
+    assert await _rows(hosted.viewer) == [(1, "blue", 0.5), (2, "red", 0.5)]
+
+
 async def test_the_released_board_moves_by_steps_and_the_organiser_sees_the_scores(
     hosted: Hosted,
 ) -> None:

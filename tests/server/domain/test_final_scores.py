@@ -93,6 +93,26 @@ async def test_rows_are_of_names_that_the_submission_has(hosted: Hosted) -> None
         assert "none" in told
         assert "planted" not in told
         assert "zebra" not in told
+    assert [row.rank for row in (await hosted.red.board(domain="day")).rows] == [1]
+    told_all = await refusal(hosted.organiser.board(domain="none", label="none"))
+    assert told_all.violations == {
+        "domain": "found 'none', expected day or planted",
+        "label": "found 'none', expected Car or car or zebra",
+    }
+
+
+async def test_under_live_every_name_in_a_score_is_known(hosted: Hosted) -> None:
+    """Names are told up to 80 characters."""
+    message, long = streets(), "z" * 99
+    message.policy.visibility = benchmark_pb2.VISIBILITY_LIVE
+    await hosted.organiser.create(message)
+    await hosted.organiser.upload(_things({"day": ["car", long], "night": [long]}))
+    await hosted.red.submit(_things({"day": ["car"]}))
+    await hosted.red.ended()
+    for asked in ({"label": long}, {"domain": "night"}):
+        assert [row.rank for row in (await hosted.red.board(**asked)).rows] == [1]
+    told = await refusal(hosted.red.board(label="y" * 99))
+    assert told.violations == {"label": f"found '{'y' * 79}, expected car or {'z' * 80}"}
 
 
 async def test_rows_are_of_names_that_the_specification_has(hosted: Hosted) -> None:

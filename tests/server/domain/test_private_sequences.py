@@ -10,6 +10,7 @@ from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, refusal, values
 from tests.server.domain.test_rescored_boards import publish, rescored
+from tests.server.scene import parameter
 
 from vidscore_protos.v1 import access_service_pb2, annotations_pb2, benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
@@ -112,9 +113,12 @@ async def test_a_team_sees_the_public_part_and_organisers_every_part(
     assert await board(hosted.organiser) == [(1, "red", 2 / 3)]
 
 
-async def test_after_the_closing_the_order_is_by_the_private_part_exactly(hosted: Hosted) -> None:
+@pytest.mark.parametrize("visibility", [LADDER, FINAL])
+async def test_after_the_closing_the_order_is_by_the_private_part_exactly(
+    hosted: Hosted, visibility: int
+) -> None:
     """Red found b of the public part and c of the private one; blue both public, none private."""
-    await host(hosted, ladder_step=0.5)
+    await host(hosted, visibility=visibility, ladder_step=0.5)
     await submit(hosted.red, "one", "bc")
     await submit(hosted.blue, "two", "ab")
     assert await board(hosted.viewer) == [(1, "blue", 1.0), (2, "red", 0.5)]
@@ -124,6 +128,53 @@ async def test_after_the_closing_the_order_is_by_the_private_part_exactly(hosted
     [score] = await hosted.red.scores()
     assert (f1(score.report), f1(score.private_report)) == (0.5, 2 / 3)
     assert not score.HasField("public_report")
+
+
+async def test_after_the_closing_the_board_of_a_class_is_of_its_private_part(
+    hosted: Hosted,
+) -> None:
+    message = closing(hosted, visibility=LIVE)
+    message.specification.ClearField("evaluators")
+    entry = message.specification.evaluators.add(name="f1")
+    entry.parameters.append(parameter("base", "euclidean"))
+    await hosted.organiser.create(message)
+    truth, hits = found(NAMES), found("abc")
+    for batch in (truth, hits):
+        batch.labels.append("car")
+    await hosted.organiser.upload(truth)
+    await hosted.red.submit(hits)
+    await hosted.red.ended()
+    shown = []
+    for hours in (0, 1):
+        hosted.clock.pass_by(hours=hours)
+        [row] = (await hosted.viewer.board(label="car")).rows
+        shown.append((row.rank, row.team, row.scores[0].value))
+    assert shown == [(1, "red", 1.0), (1, "red", 2 / 3)]
+
+
+async def test_after_the_closing_another_measure_can_rank(hosted: Hosted) -> None:
+    """None of it is kept beside the scores; red found c of the private part, blue both."""
+    await host(hosted, visibility=LIVE)
+    await submit(hosted.red, "one", "abc")
+    await submit(hosted.blue, "two", "acd")
+    message = await benchmark_of(hosted.organiser)
+    message.policy.ranking_measure = "recall"
+    await update(hosted, message, "policy")
+    hosted.clock.pass_by(hours=1)
+    assert await board(hosted.viewer) == [(1, "blue", 1.0), (2, "red", 0.5)]
+
+
+async def test_a_team_stands_with_its_latest_until_the_closing_and_with_its_best_then(
+    hosted: Hosted,
+) -> None:
+    """The first one found everything, the second one of two in the public part and nothing else."""
+    await host(hosted, visibility=LIVE, selection=benchmark_pb2.SELECTION_LATEST)
+    await submit(hosted.red, "one", "abcd")
+    hosted.clock.pass_by(minutes=1)
+    await submit(hosted.red, "two", "a")
+    assert await board(hosted.viewer) == [(1, "red", 2 / 3)]
+    hosted.clock.pass_by(hours=1)
+    assert await board(hosted.viewer) == [(1, "red", 1.0)]
 
 
 async def test_of_equal_private_scores_the_earlier_ranks_first_where_the_policy_says_so(

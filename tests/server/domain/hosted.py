@@ -228,6 +228,21 @@ class Client:
                 last = response
         return last
 
+    async def told(
+        self, name: str, change: Awaitable[object]
+    ) -> list[submission_service_pb2.Submission]:
+        """A submission that runs before a change and after it, as one is told who watches it."""
+        request = submission_service_pb2.WatchSubmissionRequest(
+            name=f"{BENCHMARK}/submissions/{name}"
+        )
+        call = self.submissions.WatchSubmission(request, metadata=self.metadata)
+        async with asyncio.timeout(60):
+            before = (await call.read()).submission
+            await change
+            after = (await call.read()).submission
+        call.cancel()
+        return [before, after]
+
     async def scores(self, name: str = "one") -> list[submission_service_pb2.SubmissionScore]:
         answer = await self.submissions.ListScores(
             submission_service_pb2.ListScoresRequest(submission=f"{BENCHMARK}/submissions/{name}"),

@@ -104,6 +104,14 @@ async def test_the_team_and_the_audit_record_have_the_reason(hosted: Hosted) -> 
     assert await _audited(hosted, "ReinstateSubmission") == [(TWO, "")]
 
 
+async def test_who_watches_a_submission_is_told_of_its_disqualification(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.red.begin(HALF)
+    before, after = await hosted.red.told("one", disqualify(hosted, ONE, "It had help."))
+    assert (before.disqualification, after.disqualification) == ("", "It had help.")
+    assert after.revision == before.revision + 1
+
+
 async def _audited(hosted: Hosted, action: str) -> list[tuple[str, str]]:
     """Resources and details of an action's audit records, the newest first."""
     request = access_service_pb2.ListAuditRecordsRequest(action=action)

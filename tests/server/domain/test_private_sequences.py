@@ -380,7 +380,15 @@ async def test_a_choice_and_taking_it_back_are_each_recorded_once(hosted: Hosted
     request = access_service_pb2.ListAuditRecordsRequest(action="ChooseSubmission")
     organiser = hosted.organiser
     found = await organiser.access.ListAuditRecords(request, metadata=organiser.metadata)
-    assert sorted(record.detail for record in found.records) == ["", "undone"]
+    assert [record.detail for record in found.records] == ["undone", ""]  # the newest first
+
+
+async def test_who_watches_a_submission_is_told_of_a_choice(hosted: Hosted) -> None:
+    await host(hosted)
+    await hosted.red.begin(found("a"))
+    before, after = await hosted.red.told("one", hosted.red.choose())
+    assert (before.chosen, after.chosen) == (False, True)
+    assert after.revision == before.revision + 1
 
 
 async def test_a_draft_cannot_be_chosen(hosted: Hosted) -> None:

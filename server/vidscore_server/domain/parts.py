@@ -220,8 +220,7 @@ class ScoringInput:
         return self._truth.take_frames(own), self._to_score(detections)
 
     def all_at_once(self, detections: Annotations) -> tuple[Annotations, Annotations]:
-        """Both sides of the whole submission."""
-        self._met[:] = True
+        """Both sides of the whole submission, in place of its parts."""
         return self._truth, self._to_score(detections)
 
     def rest(self, arity: int) -> tuple[Annotations, Annotations] | None:

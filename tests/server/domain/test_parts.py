@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import cast
 
 import pytest
@@ -58,17 +59,24 @@ SIZES = {
 
 
 class _Sizes:
-    """In place of an encoding: tells the sizes above, and reads batches as sequences 0, 1..."""
+    """In place of an encoding: tells given sizes, and reads batches as sequences 0, 1..."""
+
+    def __init__(self, sizes: Mapping[bytes, Mapping[str, int]]) -> None:
+        self._sizes = sizes
 
     def stored_sizes(self, data: bytes, _: int) -> tuple[int, list[tuple[SequenceKey, int]]]:
-        return len(SIZES[data]), [(SequenceKey("", key), size) for key, size in SIZES[data].items()]
+        sizes = self._sizes[data]
+        return len(sizes), [(SequenceKey("", key), size) for key, size in sizes.items()]
 
     def read_stored_batches(self, batches: list[bytes], _: int) -> Annotations:
         return concatenate([_columns(0, sequence=data.decode()) for data in batches])
 
 
-def _cut(maximum_bytes: int, *, by_frame: bool) -> PartPlan:
-    return plan_parts(cast(BatchCodec, _Sizes()), SIZES, 2, maximum_bytes, by_frame=by_frame)
+def _cut(
+    maximum_bytes: int, *, by_frame: bool, sizes: Mapping[bytes, Mapping[str, int]] = SIZES
+) -> PartPlan:
+    codec = cast(BatchCodec, _Sizes(sizes))
+    return plan_parts(codec, sizes, 2, maximum_bytes, by_frame=by_frame)
 
 
 @pytest.mark.parametrize(
@@ -105,6 +113,12 @@ def test_sequences_are_together_within_the_bound_and_cut_where_frames_may_be(
     ]
     assert found == expected
     assert (plan.everything, plan.frame_count, plan.size_bytes) == (None, 7, 75)
+
+
+def test_the_bound_holds_for_each_part_by_itself() -> None:
+    """50 bytes, and then 10 and 45 together."""
+    plan = _cut(55, by_frame=False, sizes={b"0": {"a": 50}, b"1": {"b": 10}, b"2": {"c": 45}})
+    assert [{key.sequence for key in part.sequences} for part in plan.parts] == [{"a"}, {"b", "c"}]
 
 
 def test_a_submission_within_the_bound_is_read_at_once() -> None:

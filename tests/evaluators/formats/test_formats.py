@@ -75,22 +75,34 @@ def test_a_file_that_is_near_no_format_is_refused_with_what_it_is(
     assert fault.advice
 
 
+KITTI_ROW = "0 1 Car 0 0 -1.5 1 2 3 4 1 1 1 1 1 1 1\n"
+
+
 @pytest.mark.parametrize(
-    ("name", "text"),
+    ("format_name", "name", "text"),
     [
-        ("P1.txt", "P_0706 0.25 10 20 30 25 28 40 8 35\n"),  # a row of Task1_plane.txt
-        ("Task1_plane.txt", "hello\n"),
-        ("P1.txt", "1 2 3 4 5 6 7 8\n"),  # four corners without a class
-        ("car.txt", "000012 0.75 10 30 20 40\n"),  # a row of comp3_det_test_car.txt
-        ("comp3_det_test_car.txt", "hello\n"),
+        ("dota", "P1.txt", "P_0706 0.25 10 20 30 25 28 40 8 35\n"),  # a row of Task1_plane.txt
+        ("dota", "Task1_plane.txt", "hello\n"),
+        ("dota", "P1.txt", "1 2 3 4 5 6 7 8\n"),  # four corners without a class
+        ("pascal-voc", "car.txt", "000012 0.75 10 30 20 40\n"),  # of comp3_det_test_car.txt
+        ("pascal-voc", "comp3_det_test_car.txt", "hello\n"),
+        ("visdrone-det", "1.txt", "1,2,3,x,1,4,0,0\n"),
+        ("visdrone-mot", "a.txt", "1,1,x,10,40,30,1,4,0,0\n"),
+        ("kitti-tracking", "a.txt", KITTI_ROW.removesuffix(" 1\n")),
+        ("kitti-tracking", "a.txt", KITTI_ROW.replace("0 1 Car 0", "x 1 Car 0")),
+        ("kitti-tracking", "a.txt", KITTI_ROW.replace("0 1 Car 0", "0 1 Car x")),
     ],
 )
-def test_neither_a_name_nor_a_row_alone_makes_a_file_of_dota_or_voc(
-    tmp_path: Path, name: str, text: str
+def test_neither_a_name_nor_most_of_a_row_makes_a_file_of_a_format(
+    tmp_path: Path, format_name: str, name: str, text: str
 ) -> None:
     path = write(tmp_path / name, text)
-    for known in ("dota", "pascal-voc"):
-        assert not find_format(known).matches(path, text.encode())
+    assert not find_format(format_name).matches(path, text.encode())
+
+
+def test_a_single_file_of_kitti_is_known(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", KITTI_ROW)
+    assert find_format("kitti-tracking").matches(path, KITTI_ROW.encode())
 
 
 @pytest.mark.parametrize(
@@ -184,7 +196,7 @@ def test_an_empty_file_is_refused_where_it_must_say_something(tmp_path: Path, na
 
 ROWS = {
     "dota": "1 2 3 2 3 4 1 4 plane 0\n",
-    "kitti-tracking": "0 1 Car 0 0 -1.5 1 2 3 4 1 1 1 1 1 1 1\n",
+    "kitti-tracking": KITTI_ROW,
     "mots": "0 1001 1 4 4 0`0\n",
     "visdrone-det": "1,2,3,4,1,4,0,0\n",
     "visdrone-mot": "1,1,1,2,3,4,1,4,0,0\n",

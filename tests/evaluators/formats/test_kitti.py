@@ -133,6 +133,9 @@ def test_a_frame_far_beyond_the_length_of_the_seqmap_is_refused(tmp_path: Path) 
     write(tmp_path / "evaluate_tracking.seqmap", "0001 empty 000000 000004\n")
     [fault] = validate_file(path)
     assert (fault.line, fault.expected) == (2, "a frame within the length of the seqmap")
+    write(path / "0001.txt", LABELS.replace("2 1 Car", f"{greatest + 1} 1 Car"))
+    [fault] = validate_file(path)
+    assert (fault.line, fault.expected) == (2, "an integer from 0 to 9007199254740991")
 
 
 def test_types_of_detections_are_those_of_the_truth_in_any_case(tmp_path: Path) -> None:

@@ -17,14 +17,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from msgspec.structs import replace
-from tests.evaluators.formats.helpers import detections_of, truth_of, validate_file
+from tests.evaluators.formats.helpers import detections_of, objects_of, truth_of, validate_file
 
 from vidscore_evaluators.annotations import ARITIES, Annotations, Side
 from vidscore_evaluators.errors import MissingExtraError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import _column_writing, detect_format, read_source
 from vidscore_evaluators.formats.convert import convert
-from vidscore_evaluators.formats.source import ReadLimits, Source
+from vidscore_evaluators.formats.source import ReadLimits, Source, WantedFrames
 from vidscore_evaluators.report import report_to_json
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.testing import Thing, make_annotations
@@ -225,6 +225,18 @@ def test_a_folder_that_means_nothing_is_named(tmp_path: Path, files: list[str], 
         save(tmp_path / "t" / file)
     (fault, *_) = validate_file(tmp_path / "t", format_name="parquet")
     assert found in str(fault)
+
+
+@pytest.mark.parametrize("statistics", [True, ["frame"], False])
+def test_a_sequence_is_found_whatever_a_file_says_of_its_groups(
+    tmp_path: Path, statistics: bool | list[str]
+) -> None:
+    """Each row is a group of its own; those of b say so, or are read to find out."""
+    path = tmp_path / "a.parquet"
+    pq.write_table(pa.table(COLUMNS), path, row_group_size=1, write_statistics=statistics)
+    wanted = WantedFrames(10, lambda key, _: key.sequence == "b")
+    found = truth_of(path, wanted=wanted).annotations
+    assert objects_of(found) == [("b", 0, "bus", (3.5, 4.0), 0.75, -1, 0)]
 
 
 def test_files_of_other_columns_are_named(tmp_path: Path) -> None:

@@ -367,6 +367,31 @@ def test_what_would_be_read_as_something_else_is_refused(
     assert [fault.field for fault in raised.value.faults] == [field]
 
 
+@pytest.mark.parametrize("name", ["generic-csv", "parquet", "arrow"])
+@pytest.mark.parametrize(
+    ("key", "columns", "field"),
+    [
+        (("Tower", ""), {}, "sequence"),
+        (STREET, {"track_id": 1.0}, "column track_id"),
+        (STREET, {"trakc_id": 1.0}, "column trakc_id"),
+    ],
+)
+def test_a_nameless_sequence_and_numbers_called_as_columns_are_refused(
+    name: str, key: tuple[str, str], columns: dict[str, float], field: str
+) -> None:
+    side = make_annotations({key: {1: [Thing((1, 2, 8, 9), "car", columns=columns)]}})
+    with pytest.raises(InputError) as raised:
+        convert(source_of(side), name, Side.TRUTH)
+    assert [fault.field for fault in raised.value.faults] == [field]
+
+
+@pytest.mark.parametrize("name", ["parquet", "arrow"])
+def test_numbers_called_as_columns_of_masks_are_refused(name: str) -> None:
+    thing = Thing((1, 2, 8, 9), "car", columns={"mask_width": 1.0})
+    with pytest.raises(InputError, match="column mask_width: found further numbers"):
+        convert(source_of(make_annotations({STREET: {1: [thing]}})), name, Side.TRUTH)
+
+
 @pytest.mark.parametrize("arity", [2, 4, 8])
 @pytest.mark.parametrize("name", ["spotgeo-json", "coco-json", "dota"])
 def test_frames_without_objects_have_the_shape_of_any_format(name: str, arity: int) -> None:

@@ -9,7 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.arrays import FloatArray
+from vidscore_evaluators.scoring import score
 from vidscore_evaluators.similarity import Similarity, shares_of_detections
+from vidscore_evaluators.testing import Thing, make_annotations
 
 
 def boxes(*rows: tuple[float, ...]) -> FloatArray:
@@ -52,6 +54,37 @@ def test_giou_of_boxes_apart_counts_the_gap() -> None:
     apart = boxes((20, 0, 30, 10))
     assert of_one(Similarity("giou"), FIRST, apart) == pytest.approx(-1 / 3, abs=1e-15)
     assert of_one(Similarity("iou"), FIRST, apart) == 0.0
+
+
+@pytest.mark.parametrize("base", ["iou", "giou"])
+def test_confidences_that_are_left_out_are_one(base: str) -> None:
+    """With s = 0.5 on the other side: I~ = 25, U~ = 125, C~ = 150 either way."""
+    plain, extended = (Similarity(base, one) for one in (False, True))  # type: ignore[arg-type]
+    whole, half = np.array([1.0]), np.array([0.5])
+    assert extended.of_pairs(FIRST, SHIFTED) == plain.of_pairs(FIRST, SHIFTED)
+    for left_out, given in ((None, whole), (whole, None)):
+        assert extended.of_pairs(FIRST, SHIFTED, left_out, given) == 1 / 3
+    assert extended.of_pairs(FIRST, SHIFTED, None, half) == of_one(extended, FIRST, SHIFTED, 0.5)
+    assert extended.of_pairs(FIRST, SHIFTED, half) == of_one(extended, SHIFTED, FIRST, 0.5)
+
+
+@pytest.mark.parametrize(
+    ("truth", "found", "expected"), [(0.5, 0.5, 0.0), (0.5, 1.0, 0.5), (1.0, 0.5, 0.5)]
+)
+def test_confidences_of_both_sides_make_solids(truth: float, found: float, expected: float) -> None:
+    """Of one floor: the distance is 1 - min / max of the heights."""
+    sides = (
+        make_annotations({("", "s"): {0: [Thing((0.0, 0.0, 9.0, 9.0), "car", height)]}})
+        for height in (truth, found)
+    )
+    assert score("ospa", *sides, confidence_extended=True).value("ospa") == expected
+
+
+def test_giou_of_boxes_to_the_far_end_of_their_last_pixel() -> None:
+    """Of 2 x 2 pixels each, two between them: U = 8 and C = 6 * 2."""
+    similarity = Similarity("giou", inclusive_pixels=True)
+    apart = similarity.of_pairs(boxes((0, 0, 1, 1)), boxes((4, 0, 5, 1)))
+    assert apart.tolist() == [pytest.approx(-1 / 3, abs=1e-15)]
 
 
 @pytest.mark.parametrize("base", ["iou", "giou"])

@@ -14,7 +14,14 @@ from tests.server.domain.hosted import BENCHMARK, Client, Hosted, hosting, refus
 from tests.server.scene import points
 from tests.support.waiting import until
 
-from vidscore_protos.v1 import benchmark_pb2, organiser_pb2, specification_pb2
+from vidscore_protos.v1 import (
+    access_service_pb2,
+    benchmark_pb2,
+    organiser_pb2,
+    specification_pb2,
+    submission_service_pb2,
+)
+from vidscore_server.errors import WorkerLostError
 
 FINAL = benchmark_pb2.VISIBILITY_FINAL
 
@@ -40,11 +47,12 @@ async def _rows(client: Client, **asked: object) -> list[tuple[int, str, float]]
     ]
 
 
-async def _rescore(client: Client, *names: str, request_id: str = "") -> str:
+async def _rescore(client: Client, *names: str, request_id: str = "", comment: str = "") -> str:
     request = organiser_pb2.RescoreSubmissionsRequest(
         benchmark=BENCHMARK,
         submissions=[f"{BENCHMARK}/submissions/{name}" for name in names],
         request_id=request_id,
+        comment=comment,
     )
     began = await client.benchmarks.RescoreSubmissions(request, metadata=client.metadata)
     return str(began.operation)
@@ -62,6 +70,13 @@ def _changes(operation: operations_pb2.Operation) -> list[organiser_pb2.ScoreDif
     response = organiser_pb2.RescoreResponse()
     assert operation.response.Unpack(response)
     return list(response.differences)
+
+
+async def _audited(client: Client, action: str) -> list[tuple[str, str]]:
+    """Resources and details of an action's audit records, the newest first."""
+    request = access_service_pb2.ListAuditRecordsRequest(action=action)
+    answer = await client.access.ListAuditRecords(request, metadata=client.metadata)
+    return [(record.resource, record.detail) for record in answer.records]
 
 
 @pytest.mark.slow
@@ -210,6 +225,67 @@ async def test_what_has_no_score_is_not_scored_again(hosted: Hosted) -> None:
     assert "submissions[0]" in refused.violations
 
 
+async def test_a_rescoring_is_recorded_with_its_reason_when_it_begins_and_when_it_ends(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1)
+    operation = await _rescore(hosted.organiser, comment="A frame was wrong.")
+    await _waited(hosted.organiser, operation)
+    name = operation.removeprefix("operations/")
+    begun = await _audited(hosted.organiser, "RescoreSubmissions")
+    assert begun == [(BENCHMARK, f"{name} A frame was wrong.")]
+    assert await _audited(hosted.organiser, "rescored") == [(BENCHMARK, name)]
+
+
+async def test_nothing_is_scored_again_without_truth_or_for_a_reason_that_is_no_text(
+    hosted: Hosted,
+) -> None:
+    await hosted.organiser.create_benchmark()
+    refused = await refusal(_rescore(hosted.organiser))
+    assert refused.code is grpc.StatusCode.NOT_FOUND
+    assert "has no truth yet" in refused.message
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1)
+    refused = await refusal(_rescore(hosted.organiser, comment="two\nlines"))
+    assert "comment" in refused.violations
+
+
+@pytest.mark.parametrize("complete", [True, False])
+async def test_a_rescoring_is_by_the_newest_complete_truth_or_else_by_the_newest(
+    hosted: Hosted, *, complete: bool
+) -> None:
+    """Of which the second revision is never complete."""
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH, complete=complete)
+    await hosted.organiser.upload(CORRECTED, complete=False)
+    await hosted.red.submit(found(1))  # type: ignore[arg-type]
+    waiting = submission_service_pb2.SUBMISSION_STATE_WAITING_FOR_TRUTH
+    async with asyncio.timeout(60):
+        while (await hosted.red.get()).state != waiting:
+            pass
+    hosted.clock.pass_by(days=8)
+    await hosted.red.ended()
+    await _waited(hosted.organiser, await _rescore(hosted.organiser))
+    newest, *_ = await hosted.organiser.scores("one")
+    assert newest.truth_revision == (1 if complete else 2)
+
+
+async def test_a_rescoring_that_goes_wrong_ends_with_an_error(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1)
+
+    async def die(job: object) -> bytes:
+        raise WorkerLostError(f"the worker died over {job}")
+
+    hosted.workers.run = die  # type: ignore[method-assign]
+    ended = await _waited(hosted.organiser, await _rescore(hosted.organiser))
+    assert (ended.done, ended.error.code) == (True, grpc.StatusCode.INTERNAL.value[0])
+    assert "Scoring failed" in ended.error.message
+
+
 async def test_a_cancelled_operation_stops_before_the_next_submission(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
@@ -232,6 +308,7 @@ async def test_a_cancelled_operation_stops_before_the_next_submission(hosted: Ho
     assert ended.error.code == grpc.StatusCode.CANCELLED.value[0]
     scores = [len(await organiser.scores(name)) for name in ("r1", "r2")]
     assert scores == [2, 1]
+    assert await _audited(organiser, "rescored") == []
     await organiser.operations.DeleteOperation(too_early, metadata=organiser.metadata)
 
 

@@ -460,9 +460,13 @@ async def test_without_private_sequences_there_is_nothing_to_choose(hosted: Host
 async def test_after_the_closing_differences_of_the_board_are_of_its_private_part(
     hosted: Hosted,
 ) -> None:
-    """In new truth nothing is in d, a private sequence: blue's second detection is in vain."""
+    """In new truth nothing is in d, a private sequence: blue's second detection is in vain.
+
+    Of red's submissions two count, by the public part; x, which would be first, has no rank.
+    """
     await host(hosted, visibility=LIVE, rescore=benchmark_pb2.RESCORE_REVIEW)
-    await submit(hosted.red, "r", "ab")
+    for name, hits in (("r", "ab"), ("s", "ab"), ("x", "cd")):
+        await submit(hosted.red, name, hits)
     await submit(hosted.blue, "b", "cd")
     hosted.clock.pass_by(hours=2)
     await hosted.organiser.upload(found("abc"))
@@ -472,7 +476,7 @@ async def test_after_the_closing_differences_of_the_board_are_of_its_private_par
         for one in (await publish(hosted.organiser, validate_only=True)).differences
         if one.measure == "f1"
     ]
-    assert differences == [("b", 1.0, 2 / 3, 1, 1)]
+    assert differences == [("b", 1.0, 2 / 3, 1, 1), ("x", 1.0, 2 / 3, 0, 0)]
     await publish(hosted.organiser)
     board = await hosted.viewer.board()
     assert [(row.rank, row.team, row.scores[0].value) for row in board.rows] == [

@@ -201,6 +201,26 @@ async def test_under_review_an_organiser_sees_the_differences_and_publishes_them
     assert [record.action for record in listed.records].count("PublishLeaderboard") == 1
 
 
+async def test_what_could_not_be_scored_again_is_a_difference_without_a_score(
+    hosted: Hosted,
+) -> None:
+    await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
+    break_when(hosted, of_red_under_new_truth)
+    await hosted.organiser.upload(CORRECTED)
+    await rescored(hosted.organiser)
+    differences = (await publish(hosted.organiser, validate_only=True)).differences
+    [red] = [one for one in differences if one.submission.endswith("/r1") and one.measure == "f1"]
+    assert (red.before, red.rank_before) == (1.0, 1)
+    assert not red.HasField("after")
+    assert not red.HasField("rank_after")
+
+
+async def test_without_truth_there_is_nothing_to_publish(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark()
+    found = await publish(hosted.organiser)
+    assert (list(found.differences), found.truth_revision) == ([], 0)
+
+
 async def test_nothing_is_published_before_all_is_scored_again(hosted: Hosted) -> None:
     await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     hosted.workers.gate.clear()

@@ -165,12 +165,17 @@ def test_generic_csv_holds_everything_to_the_last_bit(
 def test_motchallenge_rows_are_what_its_tools_read() -> None:
     """frame,id,left,top,width,height,conf,class,visibility; and a seqinfo.ini."""
     truth = make_annotations(
-        {STREET: {1: [PERSON], 2: [replace(OTHER, flags=ObjectFlag.DISTRACTOR)]}}
+        {
+            STREET: {
+                1: [PERSON],
+                2: [replace(OTHER, flags=ObjectFlag.DISTRACTOR, columns={"visibility": 0.5})],
+            }
+        }
     )
     files = convert(source_of(truth), "motchallenge", Side.TRUTH, image_size=SIZE).files
     assert files["street/gt/gt.txt"].decode().splitlines() == [
         "1,4,1.5,2,40,88,1,1,1",
-        "2,9,100,20.25,40,40.25,1,8,1",
+        "2,9,100,20.25,40,40.25,1,8,0.5",
     ]
     assert files["street/seqinfo.ini"].decode().splitlines() == [
         "[Sequence]",

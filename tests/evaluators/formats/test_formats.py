@@ -88,6 +88,10 @@ KITTI_ROW = "0 1 Car 0 0 -1.5 1 2 3 4 1 1 1 1 1 1 1\n"
         ("pascal-voc", "comp3_det_test_car.txt", "hello\n"),
         ("visdrone-det", "1.txt", "1,2,3,x,1,4,0,0\n"),
         ("visdrone-mot", "a.txt", "1,1,x,10,40,30,1,4,0,0\n"),
+        ("motchallenge", "a.txt", "1,1,1,2,3,4\n"),
+        ("motchallenge", "a.txt", "1,1,1,2,3,4,1,-1,-1,-1,-1\n"),
+        ("motchallenge", "a.txt", "1,1.5,1,2,3,4,1\n"),
+        ("motchallenge", "a.txt", "1,1,x,2,3,4,1\n"),
         ("kitti-tracking", "a.txt", KITTI_ROW.removesuffix(" 1\n")),
         ("kitti-tracking", "a.txt", KITTI_ROW.replace("0 1 Car 0", "x 1 Car 0")),
         ("kitti-tracking", "a.txt", KITTI_ROW.replace("0 1 Car 0", "0 1 Car x")),
@@ -100,9 +104,21 @@ def test_neither_a_name_nor_most_of_a_row_makes_a_file_of_a_format(
     assert not find_format(format_name).matches(path, text.encode())
 
 
-def test_a_single_file_of_kitti_is_known(tmp_path: Path) -> None:
-    path = write(tmp_path / "a.txt", KITTI_ROW)
-    assert find_format("kitti-tracking").matches(path, KITTI_ROW.encode())
+@pytest.mark.parametrize(
+    ("format_name", "text"),
+    [
+        ("kitti-tracking", KITTI_ROW),
+        ("kitti-tracking", KITTI_ROW.replace("\n", " 0.5\n")),
+        ("motchallenge", "1,1,1.5,2,3,4,1\n"),
+        ("motchallenge", "1,1,1.5,2,3,4,1,-1,-1,-1\n"),
+    ],
+)
+def test_a_row_makes_a_file_and_a_folder_of_a_format(
+    tmp_path: Path, format_name: str, text: str
+) -> None:
+    path, known = write(tmp_path / "a.txt", text), find_format(format_name)
+    assert known.matches(path, text.encode())
+    assert known.matches(tmp_path, b"")
 
 
 @pytest.mark.parametrize(

@@ -15,7 +15,7 @@ from tests.evaluators.formats.helpers import (
     write,
 )
 
-from vidscore_evaluators.annotations import ObjectFlag, Side
+from vidscore_evaluators.annotations import ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import detect_format, read_pair, read_source
 
@@ -56,6 +56,29 @@ def test_truth_without_classes_is_of_pedestrians(tmp_path: Path) -> None:
     ]
 
 
+def test_visibility_is_known_where_a_file_has_it(tmp_path: Path) -> None:
+    assert dict(truth_of(sequence(tmp_path, "a", MOT15)).annotations.columns) == {}
+    both = truth_of(sequence(tmp_path, "b", MOT17)).annotations
+    assert column(both, "visibility") == [None, None, 0.86, 0.5, 1.0]
+
+
+def test_a_folder_of_one_sequence_has_its_name(tmp_path: Path) -> None:
+    root = sequence(tmp_path, "MOT17-02", MOT17) / "MOT17-02"
+    for path in (root, root / "gt", root / "gt" / "gt.txt"):
+        assert [key.sequence for key in truth_of(path).annotations.sequences] == ["MOT17-02"]
+
+
+def test_seqinfo_says_the_size_of_images_and_where_frames_without_rows_stand(
+    tmp_path: Path,
+) -> None:
+    info = "[Sequence]\nseqLength=3\nimWidth=640\nimHeight=480\n"
+    source = truth_of(sequence(tmp_path, "a", "\n" + MOT15, info))
+    key = SequenceKey("", "a")
+    assert source.image_sizes == {key: (640, 480)}
+    assert source.place_of(key, 2) == f"{tmp_path}/a/gt/gt.txt, line 1"
+    assert source.place_of(key, 3) == f"{tmp_path}/a/gt/gt.txt, line 3"
+
+
 def test_seqinfo_lists_every_frame(tmp_path: Path) -> None:
     root = sequence(tmp_path, "a", MOT15, "[Sequence]\nname=a\nseqLength=4\nimWidth=640\n")
     assert frames_of(truth_of(root).annotations) == [("a", number) for number in (1, 2, 3, 4)]
@@ -76,6 +99,22 @@ def test_results_are_pedestrians_with_confidences(tmp_path: Path) -> None:
         ("MOT17-02", 1, "pedestrian", (910.5, 484.0, 1007.5, 593.0), 0.5, 7, 0),
         ("MOT17-02", 3, "pedestrian", (1.0, 2.0, 4.0, 6.0), 1.0, 8, 0),
     ]
+
+
+@pytest.mark.parametrize(
+    ("given", "read"),
+    [
+        ((-1.0, 0.0, 1.0), (1.0, 0.0, 1.0)),
+        ((-1.0, 1.5, 0.5), (-1.0, 1.5, 0.5)),
+        ((-1.0, -0.5, 0.5), (-1.0, -0.5, 0.5)),
+    ],
+)
+def test_minus_one_is_no_confidence_where_all_others_are_from_0_to_1(
+    tmp_path: Path, given: tuple[float, ...], read: tuple[float, ...]
+) -> None:
+    rows = "".join(f"1,{row},1,2,3,4,{one}\n" for row, one in enumerate(given))
+    side = detections_of(write(tmp_path / "a.txt", rows)).annotations
+    assert tuple(side.confidences.tolist()) == read
 
 
 def test_detections_of_a_benchmarks_own_layout(tmp_path: Path) -> None:
@@ -142,6 +181,42 @@ def test_a_broken_row_is_named(tmp_path: Path, row: str, column_: str, found: st
     assert truth_of(root, on_error="skip").annotations.object_count == 3
 
 
+def test_the_greatest_numbers_are_read(tmp_path: Path) -> None:
+    """A box may have no area, and class 13 is the last; a length leaves nothing beyond it."""
+    greatest = 2**53 - 1
+    rows = f"1,0,0,0,0,0,1,13,1\n{greatest},1,0,0,1e9,1e9,1,1,1\n"
+    root = sequence(tmp_path, "a", rows)
+    assert objects_of(truth_of(root).annotations) == [
+        ("a", 1, "crowd", (0.0, 0.0, 0.0, 0.0), 1.0, 0, 0),
+        ("a", greatest, "pedestrian", (0.0, 0.0, 1e9, 1e9), 1.0, 1, 0),
+    ]
+    write(root / "a" / "seqinfo.ini", "[Sequence]\nseqLength=3\n")
+    (fault,) = validate_file(root)
+    assert (fault.line, fault.expected) == (2, "a frame within the seqLength of seqinfo.ini")
+
+
+@pytest.mark.parametrize(
+    ("row", "found"),
+    [
+        ("1 1 1 1 1 1 1", "values separated by blanks"),
+        ("1,1,1,1,1,1,1,", "a comma after the last value"),
+        ("1,1,1,1,1,1", "6 columns"),
+        ("1,1,1,1,1,1,1,1,1,1,1", "11 columns"),
+        ("hello", "1 columns"),
+    ],
+)
+def test_a_first_row_of_another_form_is_named(tmp_path: Path, row: str, found: str) -> None:
+    path = write(tmp_path / "a.txt", f"\n{row}\n")
+    (fault,) = validate_file(path, format_name="motchallenge")
+    assert (fault.line, fault.found) == (2, found)
+
+
+def test_a_detection_has_a_confidence(tmp_path: Path) -> None:
+    path = write(tmp_path / "a.txt", RESULTS + "4,8,1,2,3,4,,-1,-1,-1\n")
+    (fault,) = validate_file(path, side=Side.DETECTIONS)
+    assert (fault.line, fault.field, fault.found) == (3, "column conf", "nothing")
+
+
 def test_other_faults_are_named(tmp_path: Path) -> None:
     """An infinite confidence, a quotation mark, ragged rows, and frames beyond the sequence."""
     path = write(tmp_path / "r.txt", RESULTS + '1,1,1,1,1,1,inf,-1,-1,-1\n1,"1,1\n1,1\n')
@@ -165,6 +240,11 @@ def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
     (fault,) = validate_file(tmp_path, format_name="motchallenge")
     assert fault.found == "nothing of the kind"
     assert "gt/gt.txt" in fault.expected
+    assert fault.advice is None
+    root = sequence(tmp_path, "a", MOT17)
+    (fault,) = validate_file(root, side=Side.DETECTIONS)
+    assert fault.found == "nothing of the kind"
+    assert "swapped" in (fault.advice or "")
 
 
 def test_the_format_is_recognised(tmp_path: Path) -> None:
@@ -185,6 +265,9 @@ def test_the_format_is_recognised(tmp_path: Path) -> None:
         (("4,0,0", "0,1,2"), False),
         (("1,0,0", "1,0,0"), False),
         (("4.0,0,0", "11,0,0"), False),
+        (("0,0,0", "4,0,0"), False),
+        (("3,1,0", "2.5,1,0"), True),
+        (("3,1,0", "-9,1,0"), True),
     ],
 )
 def test_ten_columns_with_classes_are_never_pedestrians(

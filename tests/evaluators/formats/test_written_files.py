@@ -80,7 +80,7 @@ def test_masks_that_overlap_are_no_mots(tmp_path: Path) -> None:
 
 
 def test_a_confidence_that_motchallenge_reads_as_none_is_refused(tmp_path: Path) -> None:
-    """-1 beside 0.5 counts as 1 there; beside -3 it is a score like any other."""
+    """-1 beside 0.5 or alone counts as 1 there; beside -3 it is a score like any other."""
     box = (1.0, 2.0, 3.0, 4.0)
     found = {
         ("", "logits"): {1: [Thing(box, "pedestrian", score) for score in (-1.0, -3.0)]},
@@ -89,6 +89,9 @@ def test_a_confidence_that_motchallenge_reads_as_none_is_refused(tmp_path: Path)
     street = make_annotations(found, arity=BOX)
     with pytest.raises(InputError, match=r"found a confidence of -1 in sequence street, expected"):
         convert(source_of(street), "motchallenge", Side.DETECTIONS)
+    alone = make_annotations({STREET: {1: [Thing(box, "pedestrian", -1.0)]}})
+    with pytest.raises(InputError, match=r"found a confidence of -1 in sequence street, expected"):
+        convert(source_of(alone), "motchallenge", Side.DETECTIONS)
     del found["", "street"]
     logits = make_annotations(found, arity=BOX)
     back, _ = there_and_back(logits, "motchallenge", Side.DETECTIONS, tmp_path)

@@ -282,3 +282,27 @@ def test_a_header_alone_has_no_rows() -> None:
 def test_columns_without_a_kind_may_hold_anything() -> None:
     table = read("frame,x,class\n1,nonsense,Car\n", (Kind.INTEGER, None, Kind.STRING)).table
     assert table.integers["frame"].tolist() == [1]
+
+
+@pytest.mark.parametrize(
+    ("header", "found"),
+    [
+        (b"sequence;frame;x;y", "columns separated by semicolons"),
+        (b"sequence\tframe\tx\ty", "columns separated by tabs"),
+        (b"sequence|frame|x|y", "columns separated by vertical bars"),
+        (b'sequence,"frame', "'sequence,\"frame'"),
+        (b"sequence,\xff", "'sequence,\N{REPLACEMENT CHARACTER}'"),
+        (b"", "an empty file"),
+        ("sequence,frame".encode("utf-16"), "text in UTF-16"),
+    ],
+)
+def test_a_header_that_is_none_is_named(header: bytes, found: str) -> None:
+    with pytest.raises(InputError) as caught:
+        split_csv(header + b"\n", "a.csv")
+    [fault] = caught.value.faults
+    assert (fault.source, fault.line, fault.found) == ("a.csv", 1, found)
+
+
+def test_other_delimiters_may_stand_in_a_name() -> None:
+    assert split_csv(b"frame,x;y,z|t\n", "a.csv").header == ("frame", "x;y", "z|t")
+    assert split_csv(b"frame\n", "a.csv").header == ("frame",)

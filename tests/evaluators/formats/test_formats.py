@@ -260,8 +260,8 @@ def test_every_file_that_cannot_be_read_at_all_is_named(tmp_path: Path, name: st
 @pytest.mark.parametrize(
     ("name", "seqmap"),
     [
-        ("kitti-tracking", ("evaluate_tracking.seqmap", "a empty 0 1\nb empty 0 2\n")),
-        ("mots", ("evaluate_mots.seqmap.val", "a empty 0 0\nb empty 0 1\n")),
+        ("kitti-tracking", ("evaluate_tracking.seqmap", "a empty 0 1\nb empty 0 3\n")),
+        ("mots", ("evaluate_mots.seqmap.val", "a empty 0 0\nb empty 0 2\n")),
         ("visdrone-mot", None),
     ],
 )
@@ -271,11 +271,11 @@ def test_a_frame_without_a_row_is_at_the_first_line_of_the_file_of_its_sequence(
     if seqmap is not None:
         write(tmp_path / seqmap[0], seqmap[1])
     write(tmp_path / "a.txt", ROWS[name])
-    first = ROWS[name][0]
-    write(tmp_path / "b.txt", "\n" + ROWS[name].replace(first, str(int(first) + 1), 1))
+    first = int(ROWS[name][0])
+    write(tmp_path / "b.txt", f"\n{first + 2}{ROWS[name][1:]}")
     source = read_source(tmp_path, Side.TRUTH, format_name=name)
-    assert source.place_of(SequenceKey("", "b"), int(first)) == f"{tmp_path}/b.txt, line 1"
-    assert source.place_of(SequenceKey("", "b"), int(first) + 1) == f"{tmp_path}/b.txt, line 2"
+    places = [source.place_of(SequenceKey("", "b"), first + row) for row in range(3)]
+    assert places == [f"{tmp_path}/b.txt, line {line}" for line in (1, 1, 2)]
 
 
 def test_an_unknown_format_name_gets_a_hint() -> None:

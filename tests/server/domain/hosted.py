@@ -236,10 +236,11 @@ class Client:
             name=f"{BENCHMARK}/submissions/{name}"
         )
         call = self.submissions.WatchSubmission(request, metadata=self.metadata)
+        responses = aiter(call)
         async with asyncio.timeout(60):
-            before = (await call.read()).submission
+            before = (await anext(responses)).submission
             await change
-            after = (await call.read()).submission
+            after = (await anext(responses)).submission
         call.cancel()
         return [before, after]
 

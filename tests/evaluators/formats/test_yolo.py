@@ -5,6 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 from tests.evaluators.formats.helpers import (
     detections_of,
     frames_of,
@@ -15,6 +16,7 @@ from tests.evaluators.formats.helpers import (
 )
 
 from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import detect_format, read_pair
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.scoring import read
@@ -105,9 +107,34 @@ def test_a_detection_has_a_confidence(tmp_path: Path) -> None:
 
 def test_files_of_five_and_of_six_values_are_this_formats(tmp_path: Path) -> None:
     """Nothing else is doubted of a wrong row; with four values its format is."""
-    for values, sure in (("0 0.5 0.5 -1", False), ("0 0.5 0.5 -1 1", True), ("0 0 0 -1 1 1", True)):
+    for values, sure in (
+        ("0 0.5 0.5 -1", False),
+        ("0 0.5 0.5 -1 1", True),
+        ("0 0.5 0.5 -1 1 0.5", True),
+    ):
         (first, *_) = validate_file(labels(tmp_path, {"1.txt": f"{values}\n"}), image_size=SIZE)
         assert ("it looks most like yolo-text" in str(first)) is not sure
+
+
+def test_files_of_sequences_that_are_not_wanted_are_not_read(tmp_path: Path) -> None:
+    """But for the first one where none is wanted, of which nothing stays."""
+    root = labels(tmp_path, {"a/1.txt": ROW, "b/1.txt": "broken\n"})
+    for wanted, frames in (({"a"}, [("a", 1)]), (set(), [])):
+        source = truth_of(
+            root,
+            image_size=SIZE,
+            format_name="yolo-text",
+            wanted=lambda key, wanted=wanted: key.sequence in wanted,
+        )
+        assert frames_of(source.annotations) == frames
+        assert [key.sequence for key in source.annotations.sequences] == ["a", "b"]
+
+
+def test_images_of_several_sizes_are_not_written(tmp_path: Path) -> None:
+    source = truth_of(labels(tmp_path, {"a/1.txt": ROW, "b/1.txt": ROW}), image_size=SIZE)
+    sizes = dict(zip(source.annotations.sequences, (SIZE, (320, 240)), strict=True))
+    with pytest.raises(InputError, match="found images of 320 x 240 and 640 x 480, expected"):
+        convert(replace(source, image_sizes=sizes), "yolo-text", Side.TRUTH)
 
 
 def test_parts_of_an_image_may_be_a_thousand(tmp_path: Path) -> None:

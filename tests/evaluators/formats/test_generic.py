@@ -186,3 +186,23 @@ def test_broken_rows_are_left_out_on_request(tmp_path: Path) -> None:
         tmp_path, "sequence,frame,x,y", "a,0,1,1", "a,one,1,1", "a,-2,1,1", on_error="skip"
     )
     assert read_.frame_numbers.tolist() == [0]
+
+
+@pytest.mark.parametrize(
+    ("column", "value"), [("class", "car"), ("confidence", "0.5"), ("track_id", "0")]
+)
+def test_a_row_without_coordinates_says_nothing_of_an_object(
+    tmp_path: Path, column: str, value: str
+) -> None:
+    rows = ("a,1,,,", f"a,2,,,{value}")
+    assert faults(tmp_path, f"sequence,frame,x,y,{column}", *rows) == [
+        (3, "column x", "no coordinates")
+    ]
+
+
+def test_rows_that_are_left_out_are_counted_whatever_is_wrong_with_them(tmp_path: Path) -> None:
+    """A frame that is no integer, and one that is none."""
+    path = write(tmp_path / "a.csv", "sequence,frame,x,y", "a,1,2,3", "a,x,2,3", "a,-1,2,3")
+    source = read_source(path, Side.TRUTH, on_error="skip")
+    assert source.annotations.object_count == 1
+    assert [(warning.code, warning.count) for warning in source.warnings] == [("skipped_rows", 2)]

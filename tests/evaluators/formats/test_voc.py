@@ -90,6 +90,12 @@ def test_an_image_has_its_own_size_in_other_formats_or_none(tmp_path: Path) -> N
     [written] = convert(truth_of(kit(tmp_path)), "coco-json", Side.TRUTH).files.values()
     sizes = [(image.get("width"), image.get("height")) for image in json.loads(written)["images"]]
     assert sizes == [(None, None), (500, 333)]
+    again = convert(truth_of(tmp_path), "pascal-voc", Side.TRUTH).files
+    size = b"<size><width>500</width><height>333</height></size>"
+    assert {name: size in data for name, data in again.items()} == {
+        "Annotations/2008_000003.xml": False,
+        "Annotations/2008_000007.xml": True,
+    }
 
 
 def test_results_have_their_class_in_the_name_of_the_file(tmp_path: Path) -> None:

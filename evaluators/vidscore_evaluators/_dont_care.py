@@ -41,7 +41,7 @@ from typing import Literal
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import POINT, Annotations, ObjectFlag
+from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.matching import match_maximum_weight
@@ -99,7 +99,7 @@ class Limits(Struct, frozen=True):
         """(N,) which objects are beyond a limit.
 
         Args:
-            truth: Points, upright boxes or outlines.
+            truth: Upright boxes or outlines; points, if no height is limited.
             tolerance: What the limits allow for rounding.
         """
         broken = np.zeros(truth.object_count, dtype=np.bool_)
@@ -118,9 +118,7 @@ class Limits(Struct, frozen=True):
 
 
 def box_heights(side: Annotations) -> FloatArray:
-    """(N,) heights of upright boxes, or of those around outlines; endless for points."""
-    if side.arity == POINT:
-        return np.full(side.object_count, np.inf)
+    """(N,) heights of upright boxes, or of those around outlines."""
     boxes = bounding_boxes(side.coordinates)
     heights: FloatArray = boxes[:, 3] - boxes[:, 1]
     return heights

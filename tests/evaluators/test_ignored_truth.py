@@ -182,6 +182,7 @@ def test_a_neighbour_that_is_no_pair_of_labels_is_refused(entry: str) -> None:
         create_evaluator("clear", {"neighbour_classes": [entry]})
 
 
-def test_points_have_no_height_to_be_forgiven() -> None:
-    with pytest.raises(ParameterError, match="points have none"):
-        create_evaluator("f1", {"base": "euclidean", "forgiven_height_px": 25})
+@pytest.mark.parametrize("limit", ["minimum_height_px", "forgiven_height_px"])
+def test_points_have_no_height(limit: str) -> None:
+    with pytest.raises(ParameterError, match=f"{limit}: .* points have none"):
+        create_evaluator("f1", {"base": "euclidean", limit: 25})

@@ -88,6 +88,7 @@ KITTI_ROW = "0 1 Car 0 0 -1.5 1 2 3 4 1 1 1 1 1 1 1\n"
         ("pascal-voc", "comp3_det_test_car.txt", "hello\n"),
         ("visdrone-det", "1.txt", "1,2,3,x,1,4,0,0\n"),
         ("visdrone-mot", "a.txt", "1,1,x,10,40,30,1,4,0,0\n"),
+        ("mots", "a.txt", "0 1005 1 6 8.5 8240l0\n"),
         ("motchallenge", "a.txt", "1,1,1,2,3,4\n"),
         ("motchallenge", "a.txt", "1,1,1,2,3,4,1,-1,-1,-1,-1\n"),
         ("motchallenge", "a.txt", "1,1.5,1,2,3,4,1\n"),

@@ -123,6 +123,13 @@ def test_a_mask_of_a_single_pixel_is_read(tmp_path: Path) -> None:
     assert found.coordinates.tolist() == [[0, 0, 1, 1]]
 
 
+def test_a_mask_may_have_as_many_rows_as_pixels(tmp_path: Path) -> None:
+    """2**28, none of them in it: 25 bits of 0 in five characters, and 8 in the last one."""
+    found = read_source(write(tmp_path, f"0 1005 1 {2**28} 1 PPPPP8"), Side.TRUTH).annotations
+    assert found.masks is not None
+    assert (found.masks.sizes.tolist(), found.masks.areas().tolist()) == ([[2**28, 1]], [0])
+
+
 def test_masks_that_overlap_are_refused_by_frame(tmp_path: Path) -> None:
     """As trackeval does, where a single pixel is enough; regions may overlap each other."""
     rows = [f"0 1 1 6 8 {LEFT}", f"0 2 1 6 8 {RIGHT}", f"4 1 1 6 8 {LEFT}", f"4 2 2 6 8 {LEFT}"]

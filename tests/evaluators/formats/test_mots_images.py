@@ -97,6 +97,7 @@ def test_images_are_what_their_text_is(tmp_path: Path) -> None:
     images, text = save_images(tmp_path / "i", made), save_text(tmp_path / "t", made)
     assert detect_format(images).name == "mots"
     found, expected = truth_of(images), truth_of(text).annotations
+    assert found.warnings == ()
     assert found.annotations.frame_numbers.tolist() == [*range(6), *range(6)]
     listed = found.annotations.take_frames(found.annotations.object_counts > 0)
     assert fingerprint(listed) == fingerprint(expected)

@@ -6,6 +6,7 @@ import pytest
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.errors import ParameterError
+from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.shards.dealing import (
     MAXIMUM_SHARDS,
     Shard,
@@ -64,9 +65,31 @@ def test_a_cut_sequence_goes_by_part_and_its_parts_are_of_so_many_numbers() -> N
 def test_what_names_no_shard_is_refused(text: str) -> None:
     with pytest.raises(ParameterError, match="shard K of N, from 1/N to N/N"):
         Shard.parse(text)
+    with pytest.raises(ParameterError) as caught:
+        Shard.parse(f"{text}/" + "x" * 99)
+    assert len(caught.value.faults[0].found) == 80
 
 
 def test_parts_have_at_least_one_frame_number() -> None:
     check_cut([], 1)
     with pytest.raises(ParameterError, match="cut_frames: found 0, expected at least 1"):
         check_cut([], 0)
+
+
+def test_evaluators_that_judge_whole_sequences_are_named_and_not_cut() -> None:
+    evaluators = [create_evaluator(name) for name in ("f1", "hota", "clear")]
+    check_cut(evaluators, None)
+    check_cut(evaluators[:1], 100)
+    with pytest.raises(ParameterError) as caught:
+        check_cut(evaluators, 100)
+    assert [fault.found for fault in caught.value.faults] == [
+        "hota, which judges whole sequences",
+        "clear, which judges whole sequences",
+    ]
+
+
+def test_all_shards_are_from_the_first_to_the_last() -> None:
+    assert Shard.all_of(1) == [Shard(1, 1)]
+    assert Shard.all_of(3) == [Shard(1, 3), Shard(2, 3), Shard(3, 3)]
+    with pytest.raises(ParameterError):
+        Shard.all_of(0)

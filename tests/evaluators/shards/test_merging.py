@@ -53,6 +53,14 @@ def test_files_in_any_order_give_the_reports_of_score(tmp_path: Path) -> None:
         assert list(map(report_to_json, reports)) == list(map(report_to_json, wanted))
 
 
+def test_a_single_shard_is_the_whole(tmp_path: Path) -> None:
+    write_scene(tmp_path)
+    [file] = write_tallies(tmp_path, read_scene(tmp_path), 1)
+    [report] = merge_files([file]).reports
+    wanted = score("f1", tmp_path / "truth.csv", tmp_path / "detections.csv")
+    assert report_to_json(report) == report_to_json(wanted)
+
+
 def test_a_missing_shard_is_named(files: list[Path]) -> None:
     assert faults_of(files[:2] + files[3:]) == (
         "found no usable tally file of shard 3/4, expected 4 tally files, one per shard"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from array import array
 from collections.abc import Mapping
 from typing import cast
 
@@ -12,7 +13,14 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, concatenat
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 from vidscore_server.api.batches import read_stored_batch
 from vidscore_server.domain.batches import BatchCodec, frame_names
-from vidscore_server.domain.parts import PartPlan, plan_parts, sides_to_score, without_truth
+from vidscore_server.domain.parts import (
+    Part,
+    PartPlan,
+    ScoringInput,
+    plan_parts,
+    sides_to_score,
+    without_truth,
+)
 
 
 def _columns(*frames: int, sequence: str = "1") -> Annotations:
@@ -44,6 +52,47 @@ def test_incomplete_truth_leaves_frames_without_truth_out_on_both_sides() -> Non
 
 def test_frames_without_truth_are_found_whatever_their_order() -> None:
     assert without_truth(_columns(3, 1), _columns(1, 2, 3)).tolist() == [False, True, False]
+
+
+# --- which truth each part meets
+
+
+def _names(side: Annotations) -> list[tuple[str, int]]:
+    return [(name[1], name[2]) for name in frame_names(side)]
+
+
+def _part(sequence: str, *, whole: bool) -> Part:
+    return Part(array("q", [0]), frozenset([SequenceKey("", sequence)]), whole)
+
+
+def test_every_frame_of_the_truth_meets_one_part_or_is_left() -> None:
+    """Of a whole sequence all of its frames, of others those that the part has."""
+    truth = concatenate([_columns(*range(4)), *(_columns(0, 1, sequence=one) for one in "23")])
+    meeting = ScoringInput(BenchmarkSpec(), truth, complete=True)
+    met = [
+        tuple(map(_names, meeting.meet(_part(sequence, whole=whole), detections)))
+        for sequence, whole, detections in (
+            ("1", False, _columns(0, 3)),
+            ("1", False, _columns(1)),
+            ("2", True, _columns(1, sequence="2")),
+        )
+    ]
+    assert met == [
+        ([("1", 0), ("1", 3)], [("1", 0), ("1", 3)]),
+        ([("1", 1)], [("1", 1)]),
+        ([("2", 0), ("2", 1)], [("2", 1)]),
+    ]
+    rest = meeting.rest(2)
+    assert rest is not None
+    assert tuple(map(_names, rest)) == ([("1", 2), ("3", 0), ("3", 1)], [])
+
+
+def test_truth_that_parts_have_met_as_a_whole_leaves_no_rest() -> None:
+    meeting = ScoringInput(BenchmarkSpec(), _columns(0, 1), complete=True)
+    meeting.meet(_part("1", whole=True), _columns(0))
+    assert meeting.rest(2) is None
+    sides = ScoringInput(BenchmarkSpec(), _columns(0, 1), complete=True).all_at_once(_columns(0))
+    assert tuple(map(_names, sides)) == ([("1", 0), ("1", 1)], [("1", 0)])
 
 
 # --- how a submission is cut

@@ -14,6 +14,58 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     "vidscore_evaluators.detection._ranking": ("tests/evaluators/detection/test_ranking.py",),
     "vidscore_evaluators.distances._plans": ("tests/evaluators/distances/test_outcomes.py",),
     "vidscore_evaluators.trust.spread": ("tests/evaluators/trust/test_spread.py",),
+    "vidscore_evaluators._dont_care": (
+        "tests/evaluators/test_ignored_truth.py",
+        "tests/evaluators/detection/test_crowds.py",
+    ),
+    "vidscore_evaluators.selection": (
+        "tests/evaluators/test_selection.py",
+        "tests/evaluators/test_evaluated_frames.py",
+    ),
+    "vidscore_evaluators.shards.dealing": ("tests/evaluators/shards/test_dealing.py",),
+    "vidscore_evaluators.formats.dota": (
+        "tests/evaluators/formats/test_dota.py",
+        "tests/evaluators/formats/test_formats.py",
+        "tests/evaluators/formats/test_written_files.py",
+    ),
+    "vidscore_evaluators.formats.kitti": (
+        "tests/evaluators/formats/test_kitti.py",
+        "tests/evaluators/formats/test_formats.py",
+        "tests/evaluators/formats/test_convert.py",
+        "tests/evaluators/formats/test_written_files.py",
+    ),
+    "vidscore_evaluators.formats.mots": (
+        "tests/evaluators/formats/test_mots.py",
+        "tests/evaluators/formats/test_mots_images.py",
+        "tests/evaluators/formats/test_formats.py",
+        "tests/evaluators/formats/test_written_files.py",
+    ),
+    "vidscore_evaluators.formats._visdrone": (
+        "tests/evaluators/formats/test_visdrone_det.py",
+        "tests/evaluators/formats/test_visdrone_mot.py",
+        "tests/evaluators/formats/test_written_files.py",
+    ),
+    "vidscore_evaluators.formats.visdrone_det": (
+        "tests/evaluators/formats/test_visdrone_det.py",
+        "tests/evaluators/formats/test_formats.py",
+        "tests/evaluators/formats/test_written_files.py",
+    ),
+    "vidscore_evaluators.formats.visdrone_mot": (
+        "tests/evaluators/formats/test_visdrone_mot.py",
+        "tests/evaluators/formats/test_formats.py",
+        "tests/evaluators/formats/test_written_files.py",
+    ),
+    "vidscore_evaluators.formats.voc": (
+        "tests/evaluators/formats/test_voc.py",
+        "tests/evaluators/formats/test_formats.py",
+    ),
+    "vidscore_evaluators.formats._voc_xml": ("tests/evaluators/formats/test_voc.py",),
+    "vidscore_evaluators.formats.yolo": (
+        "tests/evaluators/formats/test_yolo.py",
+        "tests/evaluators/formats/test_formats.py",
+        "tests/evaluators/formats/test_convert.py",
+        "tests/evaluators/formats/test_written_files.py",
+    ),
     "vidscore_server.domain.states": ("tests/server/domain/test_states.py",),
     "vidscore_server.domain.release": (
         "tests/server/domain/test_release.py",
@@ -29,6 +81,8 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     ),
     "vidscore_server.domain.browser_sessions": ("tests/server/domain/test_browser_sessions.py",),
     "vidscore_server.domain.invitations": ("tests/server/domain/test_invitations.py",),
+    "vidscore_server.domain.disqualification": ("tests/server/domain/test_disqualification.py",),
+    "vidscore_server.domain.parts": ("tests/server/domain/test_parts.py",),
     "vidscore_server.domain.portions": ("tests/server/domain/test_portions.py",),
     "vidscore_server.domain.private_part": (
         "tests/server/domain/test_private_part.py",
@@ -74,6 +128,59 @@ EQUIVALENT: Mapping[str, str] = {
     "_plans.plan_hausdorff: 1.0 => 2.0": "both weights are as large, and only proportions count",
     "_plans.plan_ospa: True => False": "there are three parts and three weights",
     "_plans._plan_of_empty: rows + columns => rows - columns (#2)": "one of the two is 0",
+    "_dont_care.Limits.broken_by: self.minimum_height_px > 0.0 => self.minimum_height_px >= 0.0": (
+        "no height is below 0"
+    ),
+    "_dont_care.resolve_dont_care: matched >= 0 => matched > 0 (#2)": "nothing is matched there",
+    "_dont_care.resolve_dont_care: 0 => 1 (#2)": "likewise",
+    "selection._typed_pair: raise ValueError(_FRAMES) => dropped": (
+        "nothing can be taken out of what is not found, which is refused alike"
+    ),
+    "selection.Selection.has_sequence: return False => return None": "both are no",
+    "dealing.shards_of_frames: 1 => 2 (#2)": "numpy takes any negative length for the unknown one",
+    "dota._write: True => False": "there is a row for each object",
+    "dota._write: True => False (#2)": "there is a name for each frame",
+    "kitti.read: 0 => 1 (#3)": "both columns have one length",
+    "kitti._check_rows: 1 => 2": "numbers beyond the greatest one are refused by what follows",
+    "mots._read_images: 0 => 1": "both columns have one length",
+    "mots._read_images: 0 => 1 (#2)": "likewise",
+    "mots._Lengths.bounds: 1 => 2": "numbers beyond the greatest one are refused by what follows",
+    "mots._Lengths.listed: 0 => 1 (#3)": "both columns have one length",
+    "mots._read_masks: True => False": "there is a line for each file",
+    "mots._read_masks: 1 => 2 (#3)": "a row without a mask is left out, whatever number it has",
+    "mots._write: True => False": "the columns have one length",
+    "_visdrone.degree_remarks: 0 => 1": "a 0, in place of no column, is a degree of VisDrone's",
+    "_visdrone.written_classes: 1 => 2": "any negative number is no class",
+    "visdrone_det._looks_like_rows: return False => return None": "both are no",
+    "visdrone_det._write: True => False": "the columns have one length",
+    "visdrone_mot.read: 0 => 1 (#2)": "both columns have one length",
+    "visdrone_mot._looks_like_rows: return False => return None": "both are no",
+    "visdrone_mot._looks_like_row: return False => return None": "both are no",
+    "visdrone_mot._looks_like_row: 7 => 8": "a class that is no number is refused by what follows",
+    "visdrone_mot._last_frames: True => False": "there is a number for each sequence",
+    "voc._read_truth: 0 => 1": "a size of which one side is 0 is none",
+    "voc._read_truth: 0 => 1 (#2)": "likewise",
+    "voc._sizes: True => False": "there is an image for each file",
+    "voc._sizes: 0 => 1": "sides of images are at least 1",
+    "voc._sizes: 0 => 1 (#2)": "likewise",
+    "voc._write: True => False": "there are rows and a size for each name",
+    "voc._xml: width and height => width or height": "both are known or neither",
+    "voc._xml: True => False": "there are four corners",
+    "_voc_xml._RefusedError.__init__: super().__init__(fault.found) => dropped": (
+        "an exception has its arguments all the same"
+    ),
+    "_voc_xml._Builder.__init__: self._length = 0 => dropped": "each field begins with its own",
+    "_voc_xml._Builder.__init__: 0 => 1": "likewise",
+    "_voc_xml._Builder._start: 0 => 1 (#2)": "it counts in fields alone",
+    "yolo.matches: return False => return None": "both are no",
+    "yolo._size_of_all: 1 => 2": "without images nothing is written by their size",
+    "yolo._size_of_all: 1 => 2 (#2)": "likewise",
+    "yolo._size_of_all: not width or not height => not width and (not height)": (
+        "both are known or neither"
+    ),
+    "yolo._lines: True => False": "there are four names and four parts",
+    "yolo._lines: True => False (#2)": "the columns have one length",
+    "parts._cut: True => False": "there is a size for each row",
     "release.released_values: True => False": "the Ladder gives a value for each scale",
     "private_part.settle: len(judged) > 1 => len(judged) >= 1": (
         "of a single sequence all is private without a draw, too, which is refused"

@@ -368,7 +368,10 @@ async def test_draws_of_a_deleted_benchmark_are_not_those_of_the_next_one_of_its
 async def test_before_the_closing_tiers_are_by_the_public_sequences_and_then_by_the_private(
     hosted: Hosted,
 ) -> None:
-    """red finds all of the public sequences and nothing of the private ones, blue the opposite."""
+    """red finds all of the public sequences and nothing of the private ones, blue the opposite.
+
+    Whoever keeps tiers has found nothing to do any more when the benchmark closes.
+    """
     private = [str(number) for number in range(7, 13)]
     benchmark = dots(visibility=LIVE, private_sequences=private)
     benchmark.close_time.FromDatetime(hosted.clock.now + timedelta(days=1))
@@ -378,7 +381,11 @@ async def test_before_the_closing_tiers_are_by_the_public_sequences_and_then_by_
     await submit(hosted.blue, "b", range(6, 12), 12)
     assert [row.team for row in (await settled(hosted.organiser)).rows] == ["red", "blue"]
     assert [row.tier for row in (await settled(hosted.organiser)).rows] == [1, 2]
-    hosted.clock.pass_by(days=2)
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    await hosting.tiers.operations.finish()
+    await hosting.tiers.advance()
+    hosted.clock.pass_by(days=1)
     board = await settled(hosted.organiser)
     assert [(row.team, row.tier) for row in board.rows] == [("blue", 1), ("red", 2)]
 

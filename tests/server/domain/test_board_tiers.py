@@ -14,6 +14,7 @@ from tests.support.waiting import PAUSE_S, TIMEOUT_S
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
+from vidscore_server.domain import tier_updates
 
 LADDER, FINAL, LIVE = (
     benchmark_pb2.VISIBILITY_LADDER,
@@ -76,10 +77,12 @@ def tiers(board: pb.GetLeaderboardResponse) -> dict[str, tuple[int | None, float
 
 
 @pytest.mark.slow
+@pytest.mark.parametrize("draws_per_job", [2500, 3])
 async def test_systems_that_differ_in_every_sequence_have_tiers_of_their_own(
-    hosted: Hosted,
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch, draws_per_job: int
 ) -> None:
     """Of 8 sequences red is right in all, blue in 4, the organiser's system in 7."""
+    monkeypatch.setattr(tier_updates, "SEQUENCES_PER_JOB", 8 * draws_per_job + 7)
     await hosted.organiser.create_benchmark(visibility=LIVE)
     await hosted.organiser.upload(sky(8))
     await submit(hosted.red, "r", range(8), 8)

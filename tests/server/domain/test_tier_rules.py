@@ -106,6 +106,7 @@ def test_who_has_no_draws_or_undefined_ones_alone_is_left_out() -> None:
     found = compare(plan, {"a": draws(0.9), "b": draws(None)})
     assert set(found.rows) == {"a"}
     assert found.left_out == 2
+    assert compare(plan, {"b": draws(None)}) == BoardTiers(plan.digest, 0, {}, 3)
 
 
 def test_tiers_are_read_as_they_were_kept() -> None:

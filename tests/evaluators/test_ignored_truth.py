@@ -76,7 +76,9 @@ def test_no_limit_is_that_no_level_is_beyond_it() -> None:
 
 def test_an_object_below_the_least_height_is_ignored() -> None:
     truth, found = side(car(HERE, 1), car(LOW, 2)), side(car(LOW, 7))
-    assert counts(truth, found, minimum_height_px=25, threshold_tolerance=0.0) == (2, 1, 0)
+    for tolerance in (1e-9, 0.0):
+        limits = {"minimum_height_px": 25, "threshold_tolerance": tolerance}
+        assert counts(truth, found, **limits) == (2, 1, 0)
     assert counts(truth, found, minimum_height_px=26) == (1, 0, 0)
     flat = (200.0, 7.0, 230.0, 7.25)
     assert counts(side(car(flat, 2)), side(car(flat, 7)), minimum_height_px=0.5) == (0, 0, 0)

@@ -118,8 +118,8 @@ def test_files_of_five_and_of_six_values_are_this_formats(tmp_path: Path) -> Non
 
 def test_files_of_sequences_that_are_not_wanted_are_not_read(tmp_path: Path) -> None:
     """But for the first one where none is wanted, of which nothing stays."""
-    root = labels(tmp_path, {"a/1.txt": ROW, "b/1.txt": "broken\n"})
-    for wanted, frames in (({"a"}, [("a", 1)]), (set(), [])):
+    root = labels(tmp_path, {"a/1.txt": ROW, "b/1.txt": ROW, "c/1.txt": "broken\n"})
+    for wanted, frames in (({"b"}, [("b", 1)]), (set(), [])):
         source = truth_of(
             root,
             image_size=SIZE,
@@ -127,7 +127,7 @@ def test_files_of_sequences_that_are_not_wanted_are_not_read(tmp_path: Path) -> 
             wanted=lambda key, wanted=wanted: key.sequence in wanted,
         )
         assert frames_of(source.annotations) == frames
-        assert [key.sequence for key in source.annotations.sequences] == ["a", "b"]
+        assert [key.sequence for key in source.annotations.sequences] == ["a", "b", "c"]
 
 
 def test_images_of_several_sizes_are_not_written(tmp_path: Path) -> None:

@@ -15,18 +15,21 @@ from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft, move
 from vidscore_server.domain.submissions import Submissions
 from vidscore_server.errors import QuotaError
 from vidscore_server.store import Reader, Transaction
-from vidscore_server.store.records import SubmissionState
+from vidscore_server.store.records import SubmissionKey, SubmissionState
 
 RESPONSES_KEPT = timedelta(days=7)
 """Time for which a repeated request, by its `request_id`, gets the same response."""
 
 PURGE_INTERVAL = timedelta(minutes=10)
 
-FREED_BATCHES = 64
-"""Batches of cancelled submissions that one command deletes: others write in between."""
+FREED_BATCHES = 32
+"""Usual batches that one command deletes at most: others write in between."""
 
 FREEING_STEPS = 50
 """Commands of that kind between two polls."""
+
+REMAINS: SubmissionKey = ("", "")
+"""What deleted benchmarks have stored, as if of a submission: no other command is about it."""
 
 
 class Expirer:
@@ -68,6 +71,7 @@ class Expirer:
             if changed:
                 self._context.changes.tell(name)
         await self._free()
+        await self._free_deleted()
 
     async def _free(self) -> None:
         """Free batches of cancelled submissions; their records stay."""
@@ -76,6 +80,17 @@ class Expirer:
             if not found:
                 return
             await self._context.write(partial(_free_some, SubmissionName(*found[0])), about=found)
+
+    async def _free_deleted(self) -> None:
+        """Free what deleted benchmarks have stored."""
+        if not await self._context.read(lambda reader: reader.has_deleted()):
+            return
+        for _ in range(FREEING_STEPS):
+            freeing = self._context.write(
+                lambda transaction: transaction.free_deleted(FREED_BATCHES), about=[REMAINS]
+            )
+            if not await freeing:
+                return
 
     async def _purge(self, now: datetime) -> None:
         """Delete old responses, now and then."""

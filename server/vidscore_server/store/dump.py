@@ -34,13 +34,15 @@ _PARENTS = {key.column.table for table in TABLES.values() for key in table.forei
 
 
 def dump_rows(connection: Connection, benchmark: str | None) -> Iterator[Row]:
-    """Every row, or those of one benchmark, parents first."""
+    """Every row but those of deleted benchmarks, or those of one benchmark, parents first."""
     for table in TABLES.values():
-        wanted = None if benchmark is None else _belongs_to(table, benchmark)
-        if benchmark is not None and wanted is None:
+        named = t.IS_DELETED if benchmark is None else t.benchmarks.c.benchmark == benchmark
+        of_named = belongs_to(table, t.benchmarks, named)
+        if benchmark is not None and of_named is None:
             continue
         query = select(table).order_by(*table.primary_key.columns)
-        query = query if wanted is None else query.where(wanted)
+        if of_named is not None:
+            query = query.where(~of_named if benchmark is None else of_named)
         rows = connection.execute(query.execution_options(yield_per=ROWS_AT_ONCE))
         for row in rows.mappings():
             yield table.name, {str(name): _plain(value) for name, value in row.items()}
@@ -80,15 +82,19 @@ def size_bytes(connection: Connection) -> int:
     return pages * page_bytes
 
 
-def _belongs_to(table: Table, benchmark: str) -> ColumnElement[bool] | None:
-    """Condition for the rows of a benchmark; None for a table without any."""
-    if table is t.benchmarks:
-        return table.c.benchmark == benchmark
+def belongs_to(
+    table: Table, root: Table, wanted: ColumnElement[bool]
+) -> ColumnElement[bool] | None:
+    """Condition for the rows that belong to `wanted` rows of `root`, or are these.
+
+    None for a table without any.
+    """
+    if table is root:
+        return wanted
     for key in table.foreign_keys:
-        parent = key.column.table
-        wanted = _belongs_to(parent, benchmark)
-        if wanted is not None:
-            return key.parent.in_(select(key.column).where(wanted))
+        of_parent = belongs_to(key.column.table, root, wanted)
+        if of_parent is not None:
+            return key.parent.in_(select(key.column).where(of_parent))
     return None
 
 

@@ -52,14 +52,20 @@ class Reader(LiveReader, BoardReader):
     def benchmarks(self, after: str, limit: int) -> list[BenchmarkRecord]:
         """Benchmarks with names after `after`, by name."""
         name = t.benchmarks.c.benchmark
-        query = select(t.benchmarks).where(name > after).order_by(name).limit(limit)
+        wanted = (name > after) & ~t.IS_DELETED
+        query = select(t.benchmarks).where(wanted).order_by(name).limit(limit)
         return self._all(query, BenchmarkRecord)
 
     def benchmark_revisions(self) -> dict[str, tuple[datetime, int]]:
         """Creation time and record revision of each benchmark, by name."""
         c = t.benchmarks.c
-        rows = self._connection.execute(select(c.benchmark, c.create_time, c.revision))
+        query = select(c.benchmark, c.create_time, c.revision).where(~t.IS_DELETED)
+        rows = self._connection.execute(query)
         return {name: (from_microseconds(time), revision) for name, time, revision in rows}
+
+    def has_deleted(self) -> bool:
+        """Whether anything is still stored of benchmarks that were deleted."""
+        return self._connection.execute(select(exists().where(t.IS_DELETED))).scalar_one()
 
     def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:
         """One revision of a benchmark's truth."""
@@ -125,7 +131,7 @@ class Reader(LiveReader, BoardReader):
     def submissions_in(self, states: Iterable[SubmissionState]) -> list[SubmissionRecord]:
         """Submissions of all benchmarks in one of these states, oldest state first."""
         wanted = [state.value for state in states]
-        query = self._submissions().where(t.submissions.c.state.in_(wanted))
+        query = self._submissions_present().where(t.submissions.c.state.in_(wanted))
         ordered = query.order_by(t.submissions.c.state_time, t.submissions.c.id)
         return self._all(ordered, SubmissionRecord)
 
@@ -141,7 +147,7 @@ class Reader(LiveReader, BoardReader):
         """
         key = (t.submissions.c.state_time, t.benchmarks.c.benchmark, t.submissions.c.submission)
         wanted = [state.value for state in states]
-        query = self._submissions().where(t.submissions.c.state.in_(wanted))
+        query = self._submissions_present().where(t.submissions.c.state.in_(wanted))
         if after is not None:
             query = query.where(tuple_(*key) > (to_microseconds(after[0]), *after[1:]))
         return self._all(query.order_by(*key).limit(limit), SubmissionRecord)
@@ -149,7 +155,8 @@ class Reader(LiveReader, BoardReader):
     def state_counts(self) -> dict[SubmissionState, int]:
         """Number of submissions of all benchmarks in each state that has any."""
         state = t.submissions.c.state
-        rows = self._connection.execute(select(state, func.count()).group_by(state))
+        present = select(state, func.count()).join(t.benchmarks).where(~t.IS_DELETED)
+        rows = self._connection.execute(present.group_by(state))
         return {SubmissionState(name): int(count) for name, count in rows}
 
     def submission_revisions(self, names: Iterable[SubmissionKey]) -> dict[SubmissionKey, int]:
@@ -198,6 +205,7 @@ class Reader(LiveReader, BoardReader):
             .where(
                 t.submissions.c.state == SubmissionState.CANCELLED.value,
                 t.submissions.c.byte_count > 0,
+                ~t.IS_DELETED,
             )
             .order_by(t.submissions.c.id)
             .limit(limit)
@@ -436,6 +444,10 @@ class Reader(LiveReader, BoardReader):
 
     def _submissions(self) -> Select[Any]:
         return select(t.submissions, t.benchmarks.c.benchmark).join(t.benchmarks)
+
+    def _submissions_present(self) -> Select[Any]:
+        """Submissions of all benchmarks."""
+        return self._submissions().where(~t.IS_DELETED)
 
     def _scores(self, *, reports: bool = True) -> Select[Any]:
         columns = [

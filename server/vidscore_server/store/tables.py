@@ -80,6 +80,12 @@ benchmarks = Table(
     Column("board", Text, nullable=False, server_default=""),
 )
 
+DELETED = "~"
+"""Begins the name that a deleted benchmark has until all of it is removed; no other name does."""
+
+IS_DELETED = benchmarks.c.benchmark >= DELETED
+"""Of a benchmark's row: it sorts after all names that there may be."""
+
 truth_revisions = Table(
     "truth_revisions",
     metadata,

@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import Connection, Select, Table, and_, delete, func, insert, select, tuple_, update
+from sqlalchemy import Table, and_, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store import tables as t
@@ -33,10 +33,8 @@ from vidscore_server.store.records import (
     TokenRecord,
     TruthRevisionRecord,
 )
+from vidscore_server.store.removal import delete_frames, delete_remains
 from vidscore_server.store.tables import from_row, to_microseconds, to_row
-
-FRAMES_PER_BATCH = 64
-"""Frame rows that take about as long to delete as a batch with its payload."""
 
 PAYLOADS_PER_STATEMENT = 16
 """Truth batches of one insertion: a large upload must not be in memory at once."""
@@ -64,8 +62,21 @@ class Transaction(LiveWriter, Reader):
         self._update(t.benchmarks, key, to_row(record), f"benchmark {record.benchmark}")
 
     def delete_benchmark(self, benchmark: str) -> None:
-        """Delete a benchmark with all that belongs to it; the audit record stays."""
-        self._delete(t.benchmarks, t.benchmarks.c.benchmark == benchmark, f"benchmark {benchmark}")
+        """Delete a benchmark with all that belongs to it; the audit record stays.
+
+        It is not there for anybody from now on, and `free_deleted` frees what it has stored.
+        """
+        number = self._benchmark_id(benchmark)
+        row = {"benchmark": f"{t.DELETED}{number}", "definition": "", "board": ""}
+        self._update(t.benchmarks, t.benchmarks.c.id == number, row, f"benchmark {benchmark}")
+
+    def free_deleted(self, batches: int) -> bool:
+        """Free what deleted benchmarks have stored, as much as `batches` usual batches.
+
+        Returns:
+            Whether anything may be left.
+        """
+        return delete_remains(self._connection, batches)
 
     def insert_truth_revision(self, record: TruthRevisionRecord, payloads: Iterable[bytes]) -> None:
         """Add a revision with its batches."""
@@ -94,7 +105,7 @@ class Transaction(LiveWriter, Reader):
         self._ids.pop((benchmark, submission), None)
 
     def free_frames(self, benchmark: str, submission: str, batches: int) -> bool:
-        """Delete up to `batches` of a submission's batches, or then some of its frames.
+        """Delete up to `batches` usual batches of a submission, or then some of its frames.
 
         Its record and streams stay; `byte_count` is 0 once nothing is left.
 
@@ -102,7 +113,7 @@ class Transaction(LiveWriter, Reader):
             Whether anything may be left.
         """
         number = self._submission_id(benchmark, submission)
-        if _delete_some(self._connection, number, batches):
+        if delete_frames(self._connection, number, batches):
             return True
         freed = update(t.submissions).where(t.submissions.c.id == number).values(byte_count=0)
         self._connection.execute(freed)
@@ -298,40 +309,3 @@ class Transaction(LiveWriter, Reader):
     def _delete(self, table: Table, key: Any, what: str) -> None:
         if self._connection.execute(delete(table).where(key)).rowcount == 0:
             raise NotFoundError(what)
-
-
-def _delete_some(connection: Connection, submission_id: int, batches: int) -> bool:
-    """Delete some batches or, if none are left, frames, sequences and what was given out.
-
-    A submission may have millions of frames and gigabytes of batches: deleting them at once would
-    hold up every other writer.
-
-    Args:
-        connection: The database.
-        submission_id: Number of the submission.
-        batches: Batches to delete at most.
-
-    Returns:
-        Whether anything may be left.
-    """
-    streams = select(t.streams.c.id).where(t.streams.c.submission_id == submission_id)
-    stored = t.detection_batches.c.stream_id.in_(streams)
-    wanted = select(*t.detection_batches.primary_key.columns).where(stored).limit(batches)
-    if _deleted(connection, t.detection_batches, wanted):
-        return True
-    of_submission = t.sequences.c.submission_id == submission_id
-    sequences = select(t.sequences.c.id).where(of_submission)
-    noted = t.frames.c.sequence_id.in_(sequences)
-    few = select(*t.frames.primary_key.columns).where(noted).limit(FRAMES_PER_BATCH * batches)
-    if _deleted(connection, t.frames, few):
-        return True
-    connection.execute(delete(t.sequences).where(of_submission))
-    given = t.live_frames.c.submission_id == submission_id
-    few = select(*t.live_frames.primary_key.columns).where(given).limit(FRAMES_PER_BATCH * batches)
-    return bool(_deleted(connection, t.live_frames, few))
-
-
-def _deleted(connection: Connection, table: Table, keys: Select[tuple[int, int]]) -> int:
-    """Delete the rows with some keys; returns their number."""
-    wanted = tuple_(*table.primary_key.columns).in_(keys)
-    return connection.execute(delete(table).where(wanted)).rowcount

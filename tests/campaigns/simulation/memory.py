@@ -120,6 +120,10 @@ class MemoryReader:
             for name, record in self._state.benchmarks.items()
         }
 
+    def has_deleted(self) -> bool:
+        """Nothing here deletes benchmarks."""
+        return False
+
     def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:
         """One revision of a benchmark's truth."""
         return self._state.truth.get((benchmark, revision))

@@ -12,6 +12,7 @@ from tests.server.store import records as r
 from tests.server.store.append_contract import AppendContract
 from tests.server.store.commands import append, populate, put
 from tests.server.store.live_contract import LiveContract
+from tests.server.store.removal_contract import RemovalContract
 from tests.server.store.score_contract import ScoreContract
 
 from vidscore_server.store import Reader, SqlStore, Transaction
@@ -19,7 +20,7 @@ from vidscore_server.store.errors import AlreadyExistsError, NotFoundError, Stor
 from vidscore_server.store.records import AuditFilter, AuditRecord, SubmissionState
 
 
-class StoreContract(AppendContract, LiveContract, ScoreContract):
+class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract):
     """What every store promises."""
 
     # --- commands ---------------------------------------------------------------------------

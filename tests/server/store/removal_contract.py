@@ -1,0 +1,120 @@
+"""What every store does with deleted benchmarks: nobody sees them, and they go part by part."""
+
+from __future__ import annotations
+
+from collections import Counter
+
+from msgspec import structs
+from sqlalchemy import func, select
+from tests.server.store import records as r
+from tests.server.store.commands import append, populate, put
+
+from vidscore_server.store import SqlStore, Transaction
+from vidscore_server.store.dump import TABLES
+from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord, SubmissionState
+
+
+def fill(store: SqlStore) -> None:
+    """A benchmark with something in each of the tables that hold any of one."""
+    put(
+        store,
+        populate,
+        append(0, 1, 2),
+        append(2, 3),
+        lambda t: t.insert_truth_revision(r.truth_revision(), [b"one", b"two"]),
+        lambda t: t.insert_score(r.score()),
+        lambda t: t.put_failed_rescoring("b", "s", "basis"),
+        lambda t: t.put_release(r.release()),
+        lambda t: t.put_score_draws(r.score_draws()),
+        lambda t: t.put_tiers(r.tiers(exact=True)),
+        lambda t: t.put_live_clock("b", "s", LiveClockRecord("{}", r.NOON)),
+        lambda t: t.put_live_frame("b", "s", LiveFrameRecord(0, 1, r.later(1))),
+    )
+
+
+def stored(store: SqlStore) -> Counter[str]:
+    """Number of rows of each table with any, but for the site's own."""
+    with store.read() as reader:
+        counts = {
+            name: reader._connection.execute(select(func.count()).select_from(table)).scalar_one()
+            for name, table in TABLES.items()
+            if name != "site"
+        }
+    return Counter({name: count for name, count in counts.items() if count})
+
+
+def free(store: SqlStore, batches: int) -> bool:
+    """Free as much as so many batches of deleted benchmarks; whether anything may be left."""
+    return store.submit(lambda t: t.free_deleted(batches)).result(60)
+
+
+class RemovalContract:
+    """Part of the contract: what is deleted is gone at once, and freed later."""
+
+    def test_a_deleted_benchmark_is_in_no_look_at_the_whole_site(self, store: SqlStore) -> None:
+        def cancelled(transaction: Transaction) -> None:
+            states = (SubmissionState.CANCELLED, SubmissionState.SEALED)
+            for state in states:
+                record = r.submission(state.value, state=state, frame_count=1)
+                transaction.insert_submission(structs.replace(record, byte_count=7))
+
+        fill(store)
+        put(store, cancelled)
+        with store.read() as reader:
+            assert reader.cancelled_with_bytes(9) == [("b", "cancelled")]
+            assert len(reader.queue(SubmissionState, None, 9)) == 3
+            assert not reader.has_deleted()
+        put(store, lambda t: t.delete_benchmark("b"))
+        with store.read() as reader:
+            assert reader.benchmark("b") is None
+            assert reader.benchmarks("", 9) == []
+            assert reader.benchmark_revisions() == {}
+            assert reader.submissions_in(SubmissionState) == []
+            assert reader.queue(SubmissionState, None, 9) == []
+            assert reader.state_counts() == {}
+            assert reader.cancelled_with_bytes(9) == []
+            assert {table for table, _ in reader.dump(None)} == {"site"}
+            assert reader.has_deleted()
+
+    def test_nothing_is_left_of_deleted_benchmarks_and_all_of_others(self, store: SqlStore) -> None:
+        fill(store)
+        one = stored(store)
+        put(store, lambda t: t.delete_benchmark("b"))
+        fill(store)
+        put(store, lambda t: t.delete_benchmark("b"))
+        fill(store)
+        assert stored(store) == Counter({name: 3 * count for name, count in one.items()})
+        while free(store, 64):
+            pass
+        assert stored(store) == one
+        with store.read() as reader:
+            assert [b for b, _ in reader.detection_payloads("b", "s")] == [b"payload", b"payload"]
+            assert list(reader.truth_payloads("b", 1)) == [b"one", b"two"]
+            assert not reader.has_deleted()
+
+    def test_a_part_is_as_large_as_was_asked_for(self, store: SqlStore) -> None:
+        """Two batches, or a large one alone: 64 KiB more count as one more."""
+
+        def large(transaction: Transaction) -> None:
+            for offset, size in enumerate((1, 1, 65536, 1, 1, 1)):
+                batch = r.batch(offset, payload=bytes(size))
+                transaction.append_batches("b", "s", [(batch, {})])
+
+        put(store, populate, large, lambda t: t.delete_benchmark("b"))
+        left = []
+        while free(store, 2):
+            left.append(stored(store)["detection_batches"])
+        assert left[:4] == [4, 3, 1, 0]
+
+    def test_rows_without_a_payload_count_64_to_a_batch(self, store: SqlStore) -> None:
+        put(store, populate, append(0, *range(200)), lambda t: t.delete_benchmark("b"))
+        left = []
+        while free(store, 1):
+            left.append(stored(store)["frames"])
+        assert [count for count in left if count not in {0, 200}] == [136, 72, 8]
+
+    def test_where_nothing_was_deleted_nothing_is_freed(self, store: SqlStore) -> None:
+        fill(store)
+        before = stored(store)
+        assert not free(store, 64)
+        assert stored(store) == before

@@ -19,7 +19,7 @@ from vidscore_server.api.convert import read_seconds, write_time
 from vidscore_server.api.requests import cut_page, page_size_of, read_page_token, request_of
 from vidscore_server.api.stream import Responses
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.names import read_operation
+from vidscore_server.domain.names import benchmark_name, read_operation
 from vidscore_server.domain.rescoring import KIND as RESCORE
 from vidscore_server.domain.rescoring import done_of, read_plan, required_operation
 from vidscore_server.domain.trust import FAILED as ANALYSIS_FAILED
@@ -78,11 +78,13 @@ def _rescore_response(result: str) -> Message:
 
 def _trust_metadata(record: OperationRecord) -> Message:
     progress = orjson.loads(record.progress)
+    benchmark = orjson.loads(record.request).get("benchmark")
     return trust_pb2.TrustMetadata(
         stage=progress.get("stage", ""),
         pieces_done=progress.get("done", 0),
         pieces_in_all=progress.get("total", 0),
         start_time=write_time(record.create_time),
+        benchmark=benchmark_name(benchmark) if benchmark else "",
     )
 
 

@@ -25,7 +25,7 @@ _sym_db = _symbol_database.Default()
 from google.protobuf import timestamp_pb2 as google_dot_protobuf_dot_timestamp__pb2
 
 
-DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17vidscore/v1/trust.proto\x12\x0bvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb4\x01\n\x10RankingQuestions\x12\x12\n\x05\x64raws\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x15\n\x08\x63overage\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x15\n\x08noise_px\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x13\n\x06trials\x18\x04 \x01(\x05H\x03\x88\x01\x01\x12\x11\n\x04seed\x18\x05 \x01(\x03H\x04\x88\x01\x01\x42\x08\n\x06_drawsB\x0b\n\t_coverageB\x0b\n\t_noise_pxB\t\n\x07_trialsB\x07\n\x05_seed\"z\n\rTrustMetadata\x12\r\n\x05stage\x18\x01 \x01(\t\x12\x13\n\x0bpieces_done\x18\x02 \x01(\x03\x12\x15\n\rpieces_in_all\x18\x03 \x01(\x03\x12.\n\nstart_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\"&\n\rTrustResponse\x12\x15\n\rdocument_json\x18\x01 \x01(\tBe\n\x15io.github.vidscore.v1B\nTrustProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
+DESCRIPTOR = _descriptor_pool.Default().AddSerializedFile(b'\n\x17vidscore/v1/trust.proto\x12\x0bvidscore.v1\x1a\x1fgoogle/protobuf/timestamp.proto\"\xb4\x01\n\x10RankingQuestions\x12\x12\n\x05\x64raws\x18\x01 \x01(\x05H\x00\x88\x01\x01\x12\x15\n\x08\x63overage\x18\x02 \x01(\x01H\x01\x88\x01\x01\x12\x15\n\x08noise_px\x18\x03 \x01(\x01H\x02\x88\x01\x01\x12\x13\n\x06trials\x18\x04 \x01(\x05H\x03\x88\x01\x01\x12\x11\n\x04seed\x18\x05 \x01(\x03H\x04\x88\x01\x01\x42\x08\n\x06_drawsB\x0b\n\t_coverageB\x0b\n\t_noise_pxB\t\n\x07_trialsB\x07\n\x05_seed\"\x8d\x01\n\rTrustMetadata\x12\r\n\x05stage\x18\x01 \x01(\t\x12\x13\n\x0bpieces_done\x18\x02 \x01(\x03\x12\x15\n\rpieces_in_all\x18\x03 \x01(\x03\x12.\n\nstart_time\x18\x04 \x01(\x0b\x32\x1a.google.protobuf.Timestamp\x12\x11\n\tbenchmark\x18\x05 \x01(\t\"&\n\rTrustResponse\x12\x15\n\rdocument_json\x18\x01 \x01(\tBe\n\x15io.github.vidscore.v1B\nTrustProtoP\x01Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1b\x06proto3')
 
 _globals = globals()
 _builder.BuildMessageAndEnumDescriptors(DESCRIPTOR, _globals)
@@ -35,8 +35,8 @@ if not _descriptor._USE_C_DESCRIPTORS:
   _globals['DESCRIPTOR']._serialized_options = b'\n\025io.github.vidscore.v1B\nTrustProtoP\001Z>github.com/vidscore/vidscore/clients/go/vidscore/v1;vidscorev1'
   _globals['_RANKINGQUESTIONS']._serialized_start=74
   _globals['_RANKINGQUESTIONS']._serialized_end=254
-  _globals['_TRUSTMETADATA']._serialized_start=256
-  _globals['_TRUSTMETADATA']._serialized_end=378
-  _globals['_TRUSTRESPONSE']._serialized_start=380
-  _globals['_TRUSTRESPONSE']._serialized_end=418
+  _globals['_TRUSTMETADATA']._serialized_start=257
+  _globals['_TRUSTMETADATA']._serialized_end=398
+  _globals['_TRUSTRESPONSE']._serialized_start=400
+  _globals['_TRUSTRESPONSE']._serialized_end=438
 # @@protoc_insertion_point(module_scope)

@@ -23,16 +23,18 @@ class RankingQuestions(_message.Message):
     def __init__(self, draws: _Optional[int] = ..., coverage: _Optional[float] = ..., noise_px: _Optional[float] = ..., trials: _Optional[int] = ..., seed: _Optional[int] = ...) -> None: ...
 
 class TrustMetadata(_message.Message):
-    __slots__ = ("stage", "pieces_done", "pieces_in_all", "start_time")
+    __slots__ = ("stage", "pieces_done", "pieces_in_all", "start_time", "benchmark")
     STAGE_FIELD_NUMBER: _ClassVar[int]
     PIECES_DONE_FIELD_NUMBER: _ClassVar[int]
     PIECES_IN_ALL_FIELD_NUMBER: _ClassVar[int]
     START_TIME_FIELD_NUMBER: _ClassVar[int]
+    BENCHMARK_FIELD_NUMBER: _ClassVar[int]
     stage: str
     pieces_done: int
     pieces_in_all: int
     start_time: _timestamp_pb2.Timestamp
-    def __init__(self, stage: _Optional[str] = ..., pieces_done: _Optional[int] = ..., pieces_in_all: _Optional[int] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ...) -> None: ...
+    benchmark: str
+    def __init__(self, stage: _Optional[str] = ..., pieces_done: _Optional[int] = ..., pieces_in_all: _Optional[int] = ..., start_time: _Optional[_Union[datetime.datetime, _timestamp_pb2.Timestamp, _Mapping]] = ..., benchmark: _Optional[str] = ...) -> None: ...
 
 class TrustResponse(_message.Message):
     __slots__ = ("document_json",)

@@ -66,15 +66,21 @@ async def test_trust_is_examined_and_shown_as_tables_and_pictures(site: Browsing
     assert 'class="wh"' in page.text
 
 
-async def test_the_newest_examinations_are_listed_and_no_tests_of_criteria(site: Browsing) -> None:
+async def test_the_newest_examinations_of_a_benchmark_are_listed_and_nothing_else(
+    site: Browsing,
+) -> None:
     """Operations come in the order of their names, which are by chance."""
     await prepare(site.hosted)
     hosting = site.hosted.server.hosting
     assert hosting is not None
     kept = [
-        OperationRecord(f"ranking-{row:03}", "ranking", "{}", later(row), done=True)
+        OperationRecord(
+            f"ranking-{row:03}", "ranking", '{"benchmark":"dots"}', later(row), done=True
+        )
         for row in range(101)
     ]
+    of_another = '{"benchmark":"other"}'
+    kept.append(OperationRecord("ranking-999", "ranking", of_another, later(300), done=True))
     kept.append(
         OperationRecord("criterion-1", "criterion", "{}", later(200), done=True, result="{}")
     )

@@ -84,7 +84,7 @@ async def _page(visit: Visit, status: int, form: Form) -> Response:
         async for entry in visit.pages(
             "google.longrunning.Operations/ListOperations", "operations", name="operations"
         )
-        if examines_ranking(entry)
+        if examines_ranking(entry) and entry["metadata"]["benchmark"] == name
     ]
     found.sort(key=lambda entry: entry["metadata"]["start_time"], reverse=True)
     newest = found[:MOST_LISTED]

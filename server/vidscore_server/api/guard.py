@@ -39,6 +39,7 @@ from vidscore_server.runtime import RunningCall
 from vidscore_server.settings import Settings
 from vidscore_server.status import Refusal, leaves, refusal_of
 from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server_version
+from vidscore_server.wording import are, counted
 
 GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
 """Methods of our services; health and reflection answer for themselves."""
@@ -292,10 +293,12 @@ class Bound(Struct):
 
     def _refuse_without_room(self, host: str, maximum: int) -> None:
         if self.open_by_host.total() >= maximum:
-            raise LimitError(f"{maximum} such streams are open", self.limit, maximum)
+            found = f"{counted(maximum, 'such stream')} {are(maximum)} open"
+            raise LimitError(found, self.limit, maximum)
         count = self.open_by_host[host]
         if count >= max(1, maximum // HOSTS):
-            found = f"{count} such streams of one host are open, which has a quarter of all"
+            streams = f"{counted(count, 'such stream')} of one host {are(count)} open"
+            found = f"{streams}, which has a quarter of all"
             raise LimitError(found, self.limit, maximum)
 
 

@@ -59,6 +59,7 @@ from vidscore_server.domain.trust_plans import (
 from vidscore_server.errors import message_order
 from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
+from vidscore_server.wording import are, counted
 from vidscore_server.workers import run_analysis
 
 
@@ -238,8 +239,8 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
         It takes no place before it is whole: one that never ends would keep everybody else's out.
         """
         maximum = self._settings.maximum_trust_analyses
-        if self._of_team[team] >= maximum:
-            found = f"{self._of_team[team]} uploads of one team are open"
+        if (count := self._of_team[team]) >= maximum:
+            found = f"{counted(count, 'upload')} of one team {are(count)} open"
             raise LimitError(found, "maximum_trust_analyses", maximum)
         self._of_team[team] += 1
         try:
@@ -261,8 +262,8 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
 
     def _refuse_without_place(self) -> None:
         maximum = self._settings.maximum_trust_analyses
-        if self._running_count >= maximum:
-            found = f"{self._running_count} uploads are being examined"
+        if (count := self._running_count) >= maximum:
+            found = f"{counted(count, 'upload')} {are(count)} being examined"
             raise LimitError(found, "maximum_trust_analyses", maximum)
 
     async def _received(

@@ -11,7 +11,7 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.hosted import say_warnings, what_happens
 from vidscore_cli.options import server_options
-from vidscore_cli.output import STDOUT, say
+from vidscore_cli.output import STDOUT, counted, say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
@@ -141,9 +141,9 @@ def _seen(seen: SeenScores) -> str:
         for name, value in seen.values.items()
     )
     parts = [f"rank {seen.rank}" if seen.rank else "not on the board", values]
-    parts += [f"{seen.score_count} scores", f"{seen.curve_count} curves"]
+    parts += [counted(seen.score_count, "score"), counted(seen.curve_count, "curve")]
     if seen.outcome_submission_count:
-        parts.append(f"outcomes of {seen.outcome_submission_count} submissions")
+        parts.append(f"outcomes of {counted(seen.outcome_submission_count, 'submission')}")
     return ", ".join(filter(None, parts))
 
 

@@ -32,6 +32,7 @@ from vidscore_server.runtime import failpoint, offload
 from vidscore_server.store import Transaction
 from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import SubmissionRecord
+from vidscore_server.wording import are, counted
 
 MAXIMUM_GROUP = 1_000
 """Batches of one group: more would make the first of them wait without need."""
@@ -213,8 +214,9 @@ class AppendQueue:
             return error
         domain, sequence, number = (stored or frames)[0]
         place = "/".join(filter(None, (domain, sequence)))
+        count = max(1, len(stored))
         return FrameExistsError(
-            f"{max(1, len(stored))} frames of the batch are stored in the submission already, "
-            f"the first is frame {number} of sequence {place[:80]}",
-            frames=str(max(1, len(stored))),
+            f"{counted(count, 'frame')} of the batch {are(count)} stored in the submission "
+            f"already, the first is frame {number} of sequence {place[:80]}",
+            frames=str(count),
         )

@@ -32,6 +32,7 @@ from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import BenchmarkRecord
+from vidscore_server.wording import counted
 
 MAXIMUM_KEPT = 100
 
@@ -445,11 +446,12 @@ def _fine_step(definition: Definition) -> Iterator[str]:
         needed = definition.step_from_truth(evaluator)
         first = next(iter(definition.scales(evaluator)), None)
         if first is not None and policy.ladder_step < needed:
+            over = f"{counted(size.sequences, 'sequence')} with {counted(size.objects, 'object')}"
             yield (
                 f"ladder_step = {policy.ladder_step:g} is finer than {needed:g}, the standard "
-                f"error of {first} of {evaluator.name} over {size.sequences} sequence(s) with "
-                f"{size.objects} objects: the board moves by chance, and a team that submits "
-                "again and again overfits it; ladder_step = 0 takes the error itself"
+                f"error of {first} of {evaluator.name} over {over}: the board moves by chance, and "
+                "a team that submits again and again overfits it; ladder_step = 0 takes the error "
+                "itself"
             )
 
 
@@ -461,11 +463,12 @@ def _small_truth(definition: Definition) -> Iterator[str]:
         first, scale = next(iter(definition.scales(evaluator).items()), (None, None))
         if scale is None:
             continue
+        one = "the only object" if size.objects == 1 else f"one of the {size.objects} objects"
         worth = RATIO_CHANGE * scale.span / size.objects
         step = definition.step(evaluator)
         if worth > step:
             yield (
-                f"one of the {size.objects} objects of the ground truth changes {first} of "
+                f"{one} of the ground truth changes {first} of "
                 f"{evaluator.name} by up to {worth:.2g}, more than the step "
                 f"{step:g}: a team sees in its score whether it has found one more; "
                 f"take a ladder_step of {worth:.2g} or more, or rely on submissions_in_all"

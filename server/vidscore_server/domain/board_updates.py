@@ -47,6 +47,7 @@ from vidscore_server.runtime import failpoint
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import ScoreRecord
+from vidscore_server.wording import are, counted
 
 Standing = Mapping[str, Mapping[str, Any]]
 """By evaluator, by submission: ``values`` and ``rank``, which is None where it has none."""
@@ -229,8 +230,9 @@ class BoardUpdater:
         definition = self._benchmarks.definition(record)
         state = board_state(reader, definition, record)
         if state.waiting:
-            found = f"{len(state.waiting)} submissions are still to be scored again"
-            raise RescoringRunsError(found, submissions=str(len(state.waiting)))
+            count = len(state.waiting)
+            found = f"{counted(count, 'submission')} {are(count)} still to be scored again"
+            raise RescoringRunsError(found, submissions=str(count))
         now = self._context.clock()
         before = shown_standing(reader, definition, benchmark, now)
         return changes(reader, definition, benchmark, before, state.wanted, now), state

@@ -28,6 +28,7 @@ from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.names import did_you_mean
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec, required_name
 from vidscore_server.domain.policy import NameKind, in_order
+from vidscore_server.wording import counted
 
 SHORTEST_S, LONGEST_S = 0.001, 60.0
 """How long a frame may be now: a store commits in milliseconds, and a silent call ends."""
@@ -187,7 +188,7 @@ def _entry_misfits(
     count = counts[entry.key]
     if entry.frame_times_s and count not in {None, len(entry.frame_times_s)}:
         expected = f"{count}, the sequence's frame_count"
-        yield f"{place}.frame_times_s", f"{len(entry.frame_times_s)} times", expected
+        yield f"{place}.frame_times_s", counted(len(entry.frame_times_s), "time"), expected
     if len(entry.frame_times_s) == 1:
         yield f"{place}.frame_times_s", "one time", "frame_rate: the last frame lasts as one before"
 

@@ -47,6 +47,7 @@ from vidscore_server.errors import (
 )
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import ScoreRecord
+from vidscore_server.wording import counted
 from vidscore_server.workers import WorkerPool
 
 ROWS_PER_BATCH = 8192
@@ -159,7 +160,7 @@ class SubmissionOutcomes:
         if self._reading[caller.shares_as]:
             raise NoPlaceError("the team reads outcomes over another call", LIMIT, maximum)
         if self._reading.total() >= maximum:
-            found = f"{self._reading.total()} teams read outcomes"
+            found = f"outcomes are read by {counted(self._reading.total(), 'team')}"
             raise NoPlaceError(found, LIMIT, maximum)
         self._reading[caller.shares_as] += 1
         try:

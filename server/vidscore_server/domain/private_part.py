@@ -27,6 +27,7 @@ from vidscore_evaluators.arrays import BoolArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.selection import Selection
 from vidscore_server.domain.policy import Policy, TruthSize
+from vidscore_server.wording import counted
 
 FIELD = "policy.private_sequences"
 SOURCE = "truth"
@@ -144,7 +145,7 @@ def _refuse_parts(
     ]
     count = len(private.intersection(judged))
     if not faults and not 0 < count < len(judged):
-        found = f"{count} private of {len(judged)} sequences with objects"
+        found = f"{count} private of {counted(len(judged), 'sequence')} with objects"
         expected = "at least one that is private, and one that is not"
         faults.append(Fault(found, expected, SOURCE, field=FIELD))
     if faults:

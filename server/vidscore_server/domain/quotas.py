@@ -20,6 +20,7 @@ from vidscore_server.errors import NoFramesError, NotOpenError, QuotaError
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
+from vidscore_server.wording import counted
 
 IN_ALL = "submissions_in_all"
 
@@ -135,7 +136,8 @@ def refuse_further_open(reader: Reader, benchmark: str, team: str, settings: Set
     held = reader.holdings(benchmark, team)
     if held.open_count >= most:
         raise QuotaError(
-            f"the team has {held.open_count} open submissions to {benchmark_name(benchmark)}, "
+            f"the team has {counted(held.open_count, 'open submission')} to "
+            f"{benchmark_name(benchmark)}, "
             f"drafts too, of {most} that it may have at a time: seal or cancel one; a draft that "
             "nobody continues is deleted by itself",
             quota=OPEN_SUBMISSIONS,

@@ -15,6 +15,7 @@ from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.names import StreamName
 from vidscore_server.errors import DrainingError, EpochStaleError, IdleError, NoPlaceError
 from vidscore_server.runtime import RunningCall, current_running_call
+from vidscore_server.wording import are, counted
 
 # --- Places for streams
 #
@@ -127,7 +128,8 @@ class Places:
                 if youngest.end is not None:
                     youngest.end(NoPlaceError("others need their share", LIMIT, self._maximum))
                 return
-        found = f"{len(self._held)} streams are open"
+        count = len(self._held)
+        found = f"{counted(count, 'stream')} {are(count)} open"
         if place.use is Use.HOSTED:
             raise NoPlaceError(found, LIMIT, self._maximum)
         raise LimitError(found, LIMIT, self._maximum)
@@ -155,8 +157,8 @@ class PlainCalls:
         Raises:
             NoPlaceError: If the team has too many.
         """
-        if self._open[team] >= self._maximum:
-            found = f"{self._open[team]} calls of one team are open"
+        if (count := self._open[team]) >= self._maximum:
+            found = f"{counted(count, 'call')} of one team {are(count)} open"
             raise NoPlaceError(found, "maximum_calls", self._maximum)
         task = asyncio.current_task()
         if task is not None:

@@ -41,6 +41,7 @@ from vidscore_server.store.records import (
     SubmissionRecord,
     SubmissionState,
 )
+from vidscore_server.wording import are, counted
 
 _BEGINS_ANEW = frozenset({SubmissionState.OPEN, SubmissionState.CANCELLED})
 """States in which a submission without frames makes way for another one of its name and team."""
@@ -172,9 +173,11 @@ class Submissions:
             if record.state is SubmissionState.CANCELLED:
                 _refuse_ended(record)
             if expected_frame_count not in {None, record.frame_count}:
+                count = record.frame_count
                 raise FrameCountError(
-                    f"{record.frame_count} frames are durable, {expected_frame_count} expected",
-                    frame_count=str(record.frame_count),
+                    f"{counted(count, 'frame')} {are(count)} durable, "
+                    f"{expected_frame_count} expected",
+                    frame_count=str(count),
                 )
             if record.state not in TAKES_FRAMES:
                 return None

@@ -30,6 +30,7 @@ from vidscore_server.domain.private_part import Portion
 from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, TiersRecord
+from vidscore_server.wording import counted
 
 DRAWS = 1000
 SEED = 1
@@ -345,7 +346,7 @@ def _notes(
     if not found.rows:
         return ["no tiers: the scores have no value on draws of single sequences"]
     told = caller.is_organiser or NameKind.SEQUENCES in definition.public_names
-    over = f"{found.sequences} sequences" if told else "sequences"
+    over = counted(found.sequences, "sequence") if told else "sequences"
     notes = [f"systems of one tier cannot be told apart (95 %, paired bootstrap over {over})"]
     if not probabilities:
         few = found.sequences < SEQUENCES_OF_PROBABILITIES

@@ -35,6 +35,7 @@ from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import FrameName, TruthRevisionRecord
+from vidscore_server.wording import counted
 
 KEPT_REVISIONS = 2
 """Revisions whose columns stay in memory: submissions are mostly scored against the newest."""
@@ -344,7 +345,7 @@ class TruthStore:
             before = with_truth_of(benchmark, merged.arity)
             settled = self._settled(plan, before, merged.contents.judged)
             if settled.draw != before.draw:
-                drawn = f"{settled.private_sequence_count} sequences"
+                drawn = counted(settled.private_sequence_count, "sequence")
                 name = benchmark_name(plan.benchmark)
                 audit_server(transaction, request.time, "private sequences drawn", name, drawn)
             changed = replace(benchmark, truth_revision=number, definition=to_json(settled))

@@ -149,6 +149,7 @@ async def test_sealing_guards_against_frames_that_have_not_come(
     await hosted.red.append(stream, 0, frame(1))
     found = await refusal(hosted.red.seal(frames=2))
     assert (found.reason, found.metadata["frame_count"]) == ("FRAME_COUNT_DIFFERS", "1")
+    assert found.message.startswith("1 frame is durable, ")
 
 
 async def test_what_came_before_a_bad_batch_is_acknowledged_and_kept(

@@ -139,7 +139,7 @@ def test_of_a_long_name_that_is_not_there_the_beginning_is_told() -> None:
 
 
 def test_one_sequence_cannot_be_shared_out() -> None:
-    with pytest.raises(InputError, match="1 private of 1 sequences"):
+    with pytest.raises(InputError, match="1 private of 1 sequence with"):
         settle(Policy(private_share=0.5), None, {SequenceKey("", "a"): 3}, lambda: "key")
 
 

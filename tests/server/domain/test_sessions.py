@@ -46,7 +46,7 @@ async def test_a_call_that_ends_frees_the_place_that_it_had_and_no_other() -> No
     end.clear()
     held = asyncio.create_task(call())
     await asyncio.sleep(0)
-    with pytest.raises(NoPlaceError, match="1 calls of one team are open"):
+    with pytest.raises(NoPlaceError, match="1 call of one team is open"):
         await asyncio.create_task(call())
     of_others = asyncio.create_task(call("blue"))
     await asyncio.sleep(0)

@@ -81,7 +81,7 @@ def test_a_step_below_the_standard_error_stays_and_is_warned_of() -> None:
     definition = structs.replace(definition_from_dict(document), truth_size=TruthSize(3000, 5))
     [text] = policy_warnings(definition)
     assert "ladder_step = 0.05 is finer than 0.1" in text
-    assert "5 sequence(s) with 3000 objects" in text
+    assert "5 sequences with 3000 objects" in text
     assert definition.step(definition.evaluators[0]) == 0.05
     for step in (0.0, 0.1, 0.2):
         policy = dataclasses.replace(definition.policy, ladder_step=step)

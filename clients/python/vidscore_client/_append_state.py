@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections import deque
 from typing import NamedTuple
 
+from vidscore_client._limits import exceeded_limit
 from vidscore_client._outbox import AT_ONCE, Item, Outbox, SingleFrame, item_size
 from vidscore_client._retrying import Retrying, is_break
 from vidscore_client.errors import (
@@ -69,6 +70,7 @@ class AppendState:
         self._window: deque[Sent] = deque()
         self._window_frames = 0
         self._window_bytes = 0
+        self._too_large = False  # whether the server takes smaller batches than the window has
         self._sent = 0  # how many batches of the window were sent over the present connection
         self._taken = opened.next_offset  # offset after the last frame that entered the window
         self._idle_since_s = 0.0
@@ -212,6 +214,8 @@ class AppendState:
             )
         grown = self.acknowledge(found, now_s)
         self._sent = 0
+        if self._too_large:
+            self._put_back()
         self.broken = False
         return grown
 
@@ -233,7 +237,9 @@ class AppendState:
         if self.idle and is_break(error):
             return 0.0  # there is nothing to try again until there are frames
         self.last_break = error
-        return self._retrying.delay_s(error, now_s)
+        is_smaller = self.outbox.limit(exceeded_limit(error))
+        self._too_large |= is_smaller
+        return self._retrying.delay_s(error, now_s, is_mended=is_smaller)
 
     def flush(self) -> None:
         """Let nothing wait for others any longer."""
@@ -283,6 +289,15 @@ class AppendState:
         self._window_frames -= frames.frame_count
         self._window_bytes -= item_size(frames)
         self._sent = max(0, self._sent - 1)
+
+    def _put_back(self) -> None:
+        """Let the outbox cut again what is not acknowledged."""
+        self._taken = self._window[0].offset if self._window else self._taken
+        while self._window:
+            batch = self._window.pop()
+            self.outbox.put_back("detections", batch.frames, batch.source_position)
+        self._window_frames = self._window_bytes = 0
+        self._too_large = False
 
     def _cut(self, offset: int) -> None:
         """Keep the part of the oldest batch from an offset on."""

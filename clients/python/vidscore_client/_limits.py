@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 
 from vidscore_client._transport import Transport
-from vidscore_client.errors import UnsupportedError
+from vidscore_client.errors import UnsupportedError, VidscoreError
 from vidscore_client.settings import DEFAULT_BATCHING, Batching
 from vidscore_protos.v1 import server_service_pb2 as wire
 
@@ -28,6 +28,12 @@ def limited(batching: Batching, limits: Mapping[str, int]) -> Batching:
         batch_frames=max(1, min(frames, limits.get("maximum_batch_frames", frames))),
         batch_bytes=max(1, min(size, allowed)),
     )
+
+
+def exceeded_limit(error: VidscoreError) -> dict[str, int]:
+    """The limit that a server names in an error, by its name; empty where it names none."""
+    name, maximum = error.metadata.get("limit", ""), error.metadata.get("maximum", "")
+    return {name: int(maximum)} if maximum.isdecimal() else {}
 
 
 async def batching_of_server(transport: Transport) -> Batching:

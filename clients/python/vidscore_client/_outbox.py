@@ -264,9 +264,14 @@ class Outbox:
         """Time at which `take` has something; None where nothing waits."""
         return AT_ONCE if self._ready else self._gathered_due_s
 
-    def limit(self, limits: Mapping[str, int]) -> None:
-        """Make no larger batches than a server takes that states these limits."""
-        self._batching = limited(self._batching, limits)
+    def limit(self, limits: Mapping[str, int]) -> bool:
+        """Make no larger batches than a server takes that states these limits.
+
+        Returns:
+            Whether it made larger ones before.
+        """
+        before, self._batching = self._batching, limited(self._batching, limits)
+        return self._batching != before
 
     def offer(
         self, side: Side, item: Item, now_s: float, source_position: str | None = None
@@ -320,6 +325,12 @@ class Outbox:
         self._frames -= batch.frames.frame_count
         self._bytes -= item_size(batch.frames)
         return batch
+
+    def put_back(self, side: Side, frames: Frames, source_position: str | None) -> None:
+        """Take in again what was taken last, to be cut anew."""
+        self._ready.appendleft(_Ready(side, frames, source_position))
+        self._frames += frames.frame_count
+        self._bytes += item_size(frames)
 
     def _gather(self, side: Side, frame: SingleFrame, size: int, now_s: float) -> None:
         waiting = self._gathering[side]

@@ -54,18 +54,19 @@ class Retrying:
         self._breaks = 0
         self._since_s = None
 
-    def delay_s(self, error: VidscoreError, now_s: float) -> float:
+    def delay_s(self, error: VidscoreError, now_s: float, *, is_mended: bool = False) -> float:
         """Seconds to wait before the next try; no less than the server wants.
 
         Args:
             error: What the last one failed with.
             now_s: The time.
+            is_mended: Whether the next one leaves out what this one failed for.
 
         Raises:
             VidscoreError: `error`, where another try makes no sense or takes too long.
             CallbackError: If `Retry.on_break` raises.
         """
-        if not is_break(error):
+        if not is_break(error) and not is_mended:
             raise error
         if self._since_s is None:
             self._since_s = now_s

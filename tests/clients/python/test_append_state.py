@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -27,6 +29,14 @@ from vidscore_client.hosting import StreamInfo
 BROKEN = UnavailableError("broken", code="UNAVAILABLE")
 
 
+def too_large(maximum: int) -> LimitExceededError:
+    """What a server says of a batch that has more frames than it takes."""
+    metadata = {"limit": "maximum_batch_frames", "maximum": str(maximum)}
+    return LimitExceededError(
+        "too large", code="RESOURCE_EXHAUSTED", reason="LIMIT_EXCEEDED", metadata=metadata
+    )
+
+
 def new_state(next_offset: int = 0, *, replay: bool = False, **delivery: int) -> AppendState:
     batching = Batching(batch_frames=3, queue_frames=10**6)
     opened = StreamInfo("default", 1, next_offset)
@@ -48,7 +58,9 @@ class Model:
 
 
 ACTIONS = st.lists(
-    st.tuples(st.sampled_from(["offer", "send", "lose", "answer", "break"]), st.integers(1, 7)),
+    st.tuples(
+        st.sampled_from(["offer", "send", "lose", "answer", "break", "limit"]), st.integers(1, 7)
+    ),
     max_size=60,
 )
 
@@ -74,6 +86,10 @@ def test_whatever_breaks_every_frame_is_stored_once_and_in_order(
                 state.resume(StreamInfo("default", 1, len(server.stored)), 0.0)
         elif action == "answer":
             state.acknowledge(len(server.stored) if count % 2 else state.acknowledged, 0.0)
+        elif action == "limit":
+            with suppress(LimitExceededError):  # which ends a stream whose batches are that small
+                state.delay_s(too_large(count), 0.0)
+            state.resume(StreamInfo("default", 1, len(server.stored)), 0.0)
         else:
             state.delay_s(BROKEN, 0.0)
             state.resume(StreamInfo("default", 1, len(server.stored)), 0.0)
@@ -93,6 +109,31 @@ def test_a_batch_of_which_a_part_is_durable_is_sent_from_there_on() -> None:
     rest = state.take(0.0)
     assert rest is not None
     assert (rest.offset, rest.frames.frame_numbers.tolist()) == (2, [2])
+
+
+def test_batches_are_cut_anew_where_a_server_takes_smaller_ones_than_it_said() -> None:
+    """Of 7 frames in batches of 3 it has the first 3, and takes 2 at a time from now on."""
+    state = new_state()
+    state.admit(frames(7), 0.0, "at 7")
+    while state.take(0.0) is not None:
+        pass
+    assert state.delay_s(too_large(2), 0.0) == 0.0
+    state.resume(StreamInfo("default", 1, 3), 0.0)
+    assert state.undelivered == 4
+    sent = []
+    while (batch := state.take(0.0)) is not None:
+        sent.append((batch.offset, batch.frames.frame_numbers.tolist(), batch.source_position))
+    assert sent == [(3, [3, 4], None), (5, [5], None), (6, [6], "at 7")]
+    assert state.undelivered == 4
+
+
+def test_a_batch_that_cannot_be_cut_smaller_ends_the_stream() -> None:
+    state = new_state()
+    state.admit(frames(3), 0.0)
+    for maximum in (2, 1):
+        state.delay_s(too_large(maximum), 0.0)
+    with pytest.raises(LimitExceededError):
+        state.delay_s(too_large(1), 0.0)
 
 
 def test_frames_that_were_never_sent_cannot_be_durable() -> None:

@@ -37,6 +37,28 @@ def test_a_stream_goes_on_over_restarts_of_its_server(
     assert server.incidents() == []
 
 
+def test_a_stream_goes_on_at_a_server_that_takes_smaller_batches_since_its_restart(
+    tmp_path: Path,
+) -> None:
+    server = KilledServer(tmp_path)
+    try:
+        server.start()
+        with grpc.insecure_channel(server.address) as channel:
+            Organiser(channel, server.secret).host(truth(FRAME_COUNT))
+        with connect(server.address, token=server.secret) as client:
+            stream = client.submit("dots", "cut")
+            assert server.stop() == 0
+            server.environment["VIDSCORE_SERVER_MAXIMUM_BATCH_FRAMES"] = "3"
+            send_frames(stream, range(FRAME_COUNT))
+            server.start()
+            assert stream.flush(TIMEOUT_S) == FRAME_COUNT
+            stream.close()
+        assert server.stop() == 0
+    finally:
+        server.kill()
+    assert server.incidents() == []
+
+
 def test_calls_that_reach_a_server_as_it_stops_are_unavailable(tmp_path: Path) -> None:
     """gRPC's server itself ends some of them with CANCELLED, which nobody here has asked for."""
     server = KilledServer(tmp_path)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
+from typing import Any
 
 import grpc
 import pytest
@@ -14,6 +15,7 @@ from tests.clients.python.fake_submissions import (
     refuse,
     refusing,
 )
+from tests.clients.python.streaming import frames
 from tests.clients.python.submitting import ONE_BY_ONE, QUICK, Submitting, numbers_of, send
 
 from vidscore_client import (
@@ -25,6 +27,7 @@ from vidscore_client import (
     SupersededError,
     UnavailableError,
 )
+from vidscore_protos.v1 import submission_service_pb2
 
 
 def test_a_connection_that_is_cut_before_a_batch_is_stored_loses_nothing(
@@ -232,3 +235,23 @@ def test_unary_calls_deliver_the_same(submitting: Submitting, fake: FakeSubmissi
     with submitting(batching=ONE_BY_ONE, delivery=delivery) as stream:
         send(stream, range(10))
     assert numbers_of(fake) == list(range(10))
+
+
+@pytest.mark.parametrize("unary", [False, True])
+def test_a_server_that_takes_smaller_messages_than_it_said_gets_them(
+    submitting: Submitting, fake: FakeSubmissions, *, unary: bool
+) -> None:
+    def take_two(append: submission_service_pb2.AppendRequest, context: Any) -> None:
+        if len(append.detections.frame_numbers) > 2:
+            limit = {"limit": "maximum_batch_frames", "maximum": "2"}
+            refuse(context, grpc.StatusCode.RESOURCE_EXHAUSTED, "LIMIT_EXCEEDED", **limit)
+
+    with submitting(delivery=Delivery(unary=unary, retry=QUICK)) as stream:
+        stream.send_batch(frames(8))
+        assert stream.flush(WAIT_S) == 8
+        fake.faults.before = [take_two] * 100
+        stream.send_batch(frames(16).part(8, 16))
+        assert stream.flush(WAIT_S) == 16
+    assert numbers_of(fake) == list(range(16))
+    assert fake.batches.keys() == {0, 8, 10, 12, 14}
+    assert fake.epoch == 1

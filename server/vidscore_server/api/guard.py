@@ -19,6 +19,7 @@ import grpc
 from msgspec import Struct, field
 
 from vidscore_evaluators.errors import LimitError, VidscoreError
+from vidscore_evaluators.names import counted
 from vidscore_server.api.kept_answers import response_writer
 from vidscore_server.api.stream import (
     CallContext,
@@ -39,7 +40,6 @@ from vidscore_server.runtime import RunningCall
 from vidscore_server.settings import Settings
 from vidscore_server.status import Refusal, leaves, refusal_of
 from vidscore_server.version import CLIENT_KEY, SERVER_KEY, check_client, server_version
-from vidscore_server.wording import are, counted
 
 GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
 """Methods of our services; health and reflection answer for themselves."""
@@ -293,12 +293,12 @@ class Bound(Struct):
 
     def _refuse_without_room(self, host: str, maximum: int) -> None:
         if self.open_by_host.total() >= maximum:
-            found = f"{counted(maximum, 'such stream')} {are(maximum)} open"
+            found = counted(maximum, "such stream is open", "such streams are open")
             raise LimitError(found, self.limit, maximum)
         count = self.open_by_host[host]
         if count >= max(1, maximum // HOSTS):
-            streams = f"{counted(count, 'such stream')} of one host {are(count)} open"
-            found = f"{streams}, which has a quarter of all"
+            of_one = ("such stream of one host is", "such streams of one host are")
+            found = f"{counted(count, *of_one)} open, which has a quarter of all"
             raise LimitError(found, self.limit, maximum)
 
 

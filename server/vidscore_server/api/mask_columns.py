@@ -11,7 +11,6 @@ from vidscore_evaluators.mask_forms import masks_from_runs
 from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.names import counted
 from vidscore_protos.v1 import annotations_pb2
-from vidscore_server.wording import counted
 
 MASK_COLUMNS = ("mask_heights", "mask_widths", "mask_run_counts")
 """Columns with a number for each object."""

@@ -19,6 +19,7 @@ from vidscore_evaluators.errors import (
     SpecificationError,
     VidscoreError,
 )
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.parameters import parse_parameters
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, FrameRanges
 from vidscore_evaluators.trust.analyses import RankingAnalysis
@@ -59,7 +60,6 @@ from vidscore_server.domain.trust_plans import (
 from vidscore_server.errors import message_order
 from vidscore_server.runtime import offload
 from vidscore_server.settings import Settings
-from vidscore_server.wording import are, counted
 from vidscore_server.workers import run_analysis
 
 
@@ -240,7 +240,8 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
         """
         maximum = self._settings.maximum_trust_analyses
         if (count := self._of_team[team]) >= maximum:
-            found = f"{counted(count, 'upload')} of one team {are(count)} open"
+            of_one = ("upload of one team is", "uploads of one team are")
+            found = f"{counted(count, *of_one)} open"
             raise LimitError(found, "maximum_trust_analyses", maximum)
         self._of_team[team] += 1
         try:
@@ -263,7 +264,7 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
     def _refuse_without_place(self) -> None:
         maximum = self._settings.maximum_trust_analyses
         if (count := self._running_count) >= maximum:
-            found = f"{counted(count, 'upload')} {are(count)} being examined"
+            found = f"{counted(count, 'upload is', 'uploads are')} being examined"
             raise LimitError(found, "maximum_trust_analyses", maximum)
 
     async def _received(

@@ -11,11 +11,12 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.hosted import say_warnings, what_happens
 from vidscore_cli.options import server_options
-from vidscore_cli.output import STDOUT, counted, say
+from vidscore_cli.output import STDOUT, say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
 from vidscore_evaluators.errors import UnknownEvaluatorError
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_client import SeenScores, TeamView

@@ -14,6 +14,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any
 
+from vidscore_evaluators.names import counted
 from vidscore_server.domain.appends import (
     AppendTarget,
     FirstFramesError,
@@ -32,7 +33,6 @@ from vidscore_server.runtime import failpoint, offload
 from vidscore_server.store import Transaction
 from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import SubmissionRecord
-from vidscore_server.wording import are, counted
 
 MAXIMUM_GROUP = 1_000
 """Batches of one group: more would make the first of them wait without need."""
@@ -215,8 +215,9 @@ class AppendQueue:
         domain, sequence, number = (stored or frames)[0]
         place = "/".join(filter(None, (domain, sequence)))
         count = max(1, len(stored))
+        of_batch = counted(count, "frame of the batch is", "frames of the batch are")
         return FrameExistsError(
-            f"{counted(count, 'frame')} of the batch {are(count)} stored in the submission "
-            f"already, the first is frame {number} of sequence {place[:80]}",
+            f"{of_batch} stored in the submission already, the first is frame {number} of sequence "
+            f"{place[:80]}",
             frames=str(count),
         )

@@ -10,7 +10,7 @@ import orjson
 from msgspec.structs import asdict, replace
 
 from vidscore_evaluators.errors import SpecificationError, VidscoreError
-from vidscore_evaluators.names import control_faults
+from vidscore_evaluators.names import control_faults, counted
 from vidscore_server.domain.access import UNSIGNED, Caller
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.context import Context, Request
@@ -32,7 +32,6 @@ from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import BenchmarkRecord
-from vidscore_server.wording import counted
 
 MAXIMUM_KEPT = 100
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from msgspec.structs import replace
 
+from vidscore_evaluators.names import counted
 from vidscore_server.domain.basis import (
     Basis,
     BoardState,
@@ -47,7 +48,6 @@ from vidscore_server.runtime import failpoint
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import ScoreRecord
-from vidscore_server.wording import are, counted
 
 Standing = Mapping[str, Mapping[str, Any]]
 """By evaluator, by submission: ``values`` and ``rank``, which is None where it has none."""
@@ -231,7 +231,8 @@ class BoardUpdater:
         state = board_state(reader, definition, record)
         if state.waiting:
             count = len(state.waiting)
-            found = f"{counted(count, 'submission')} {are(count)} still to be scored again"
+            waiting = counted(count, "submission is", "submissions are")
+            found = f"{waiting} still to be scored again"
             raise RescoringRunsError(found, submissions=str(count))
         now = self._context.clock()
         before = shown_standing(reader, definition, benchmark, now)

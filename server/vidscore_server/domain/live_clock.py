@@ -25,10 +25,9 @@ from numpy.typing import NDArray
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.convert import converted, from_dict, to_dict
 from vidscore_evaluators.errors import Fault, SpecificationError
-from vidscore_evaluators.names import did_you_mean
+from vidscore_evaluators.names import counted, did_you_mean
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec, required_name
 from vidscore_server.domain.policy import NameKind, in_order
-from vidscore_server.wording import counted
 
 SHORTEST_S, LONGEST_S = 0.001, 60.0
 """How long a frame may be now: a store commits in milliseconds, and a silent call ends."""

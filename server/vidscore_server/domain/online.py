@@ -19,7 +19,6 @@ from vidscore_server.domain.names import SubmissionName
 from vidscore_server.store import Reader
 from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
-from vidscore_server.wording import counted
 
 PERCENTS = (50, 90, 99, 100)
 

@@ -23,6 +23,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, empty_anno
 from vidscore_evaluators.errors import Fault, InputError, LimitError, ParameterError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import OBJECTS_PER_PART, make_job, split
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes, concatenate_outcomes
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
@@ -47,7 +48,6 @@ from vidscore_server.errors import (
 )
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import ScoreRecord
-from vidscore_server.wording import counted
 from vidscore_server.workers import WorkerPool
 
 ROWS_PER_BATCH = 8192

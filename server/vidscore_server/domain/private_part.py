@@ -25,9 +25,9 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import Annotations, SequenceKey, sequence_name
 from vidscore_evaluators.arrays import BoolArray
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.selection import Selection
 from vidscore_server.domain.policy import Policy, TruthSize
-from vidscore_server.wording import counted
 
 FIELD = "policy.private_sequences"
 SOURCE = "truth"

@@ -12,6 +12,7 @@ from datetime import datetime, timedelta
 
 from msgspec import Struct
 
+from vidscore_evaluators.names import counted
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import SubmissionName, benchmark_name
@@ -20,7 +21,6 @@ from vidscore_server.errors import NoFramesError, NotOpenError, QuotaError
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
-from vidscore_server.wording import counted
 
 IN_ALL = "submissions_in_all"
 

@@ -11,11 +11,11 @@ from enum import StrEnum
 from msgspec import Struct
 
 from vidscore_evaluators.errors import LimitError
+from vidscore_evaluators.names import counted
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.names import StreamName
 from vidscore_server.errors import DrainingError, EpochStaleError, IdleError, NoPlaceError
 from vidscore_server.runtime import RunningCall, current_running_call
-from vidscore_server.wording import are, counted
 
 # --- Places for streams
 #
@@ -129,7 +129,7 @@ class Places:
                     youngest.end(NoPlaceError("others need their share", LIMIT, self._maximum))
                 return
         count = len(self._held)
-        found = f"{counted(count, 'stream')} {are(count)} open"
+        found = f"{counted(count, 'stream is', 'streams are')} open"
         if place.use is Use.HOSTED:
             raise NoPlaceError(found, LIMIT, self._maximum)
         raise LimitError(found, LIMIT, self._maximum)
@@ -158,7 +158,8 @@ class PlainCalls:
             NoPlaceError: If the team has too many.
         """
         if (count := self._open[team]) >= self._maximum:
-            found = f"{counted(count, 'call')} of one team {are(count)} open"
+            of_one = ("call of one team is", "calls of one team are")
+            found = f"{counted(count, *of_one)} open"
             raise NoPlaceError(found, "maximum_calls", self._maximum)
         task = asyncio.current_task()
         if task is not None:

@@ -9,6 +9,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators.errors import LimitError
+from vidscore_evaluators.names import counted
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context, Request
@@ -41,7 +42,6 @@ from vidscore_server.store.records import (
     SubmissionRecord,
     SubmissionState,
 )
-from vidscore_server.wording import are, counted
 
 _BEGINS_ANEW = frozenset({SubmissionState.OPEN, SubmissionState.CANCELLED})
 """States in which a submission without frames makes way for another one of its name and team."""
@@ -175,7 +175,7 @@ class Submissions:
             if expected_frame_count not in {None, record.frame_count}:
                 count = record.frame_count
                 raise FrameCountError(
-                    f"{counted(count, 'frame')} {are(count)} durable, "
+                    f"{counted(count, 'frame is', 'frames are')} durable, "
                     f"{expected_frame_count} expected",
                     frame_count=str(count),
                 )

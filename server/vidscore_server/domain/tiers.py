@@ -19,6 +19,7 @@ from msgspec import Struct, field
 from msgspec.structs import asdict
 
 from vidscore_evaluators.evaluator import Direction, Evaluator
+from vidscore_evaluators.names import counted
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import Key, shown_basis
 from vidscore_server.domain.batches import UNREADABLE, inflate
@@ -30,7 +31,6 @@ from vidscore_server.domain.private_part import Portion
 from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, TiersRecord
-from vidscore_server.wording import counted
 
 DRAWS = 1000
 SEED = 1

@@ -16,6 +16,7 @@ from vidscore_evaluators.alignment import restrict
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError, LimitError
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
+from vidscore_evaluators.names import counted
 from vidscore_server.domain.basis import board_state
 from vidscore_server.domain.batches import (
     DAMAGED,
@@ -35,7 +36,6 @@ from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import FrameName, TruthRevisionRecord
-from vidscore_server.wording import counted
 
 KEPT_REVISIONS = 2
 """Revisions whose columns stay in memory: submissions are mostly scored against the newest."""

@@ -13,7 +13,6 @@ from importlib import import_module
 from types import MappingProxyType
 from typing import Literal
 
-import numpy as np
 from msgspec import Struct
 from msgspec.structs import asdict, replace
 
@@ -53,13 +52,12 @@ from vidscore_evaluators.formats._sequence_index import (
 )
 from vidscore_evaluators.formats._tree_paths import TreePath
 from vidscore_evaluators.formats.source import (
-    Listing,
+    FaultList,
     Reading,
     ReadLimits,
     ReadOptions,
     Source,
     Wanted,
-    WantedFrames,
     with_skipped,
 )
 from vidscore_evaluators.names import name_advice
@@ -196,10 +194,14 @@ def read_source(
         InputError: With every fault, each with file, line and column or entry.
     """
     options = ReadOptions(**asdict(limits), image_size=image_size, wanted=wanted)
-    return _read(path, _HowToRead(side, format_name, on_error, beside), options)
+    reading = _read(path, _HowToRead(side, format_name, on_error, beside), options)
+    if reading.faults:
+        raise InputError(reading.faults.listed())
+    return reading.source
 
 
-def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Source:
+def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Reading:
+    """The side, with faults of rows and entries where these are to be refused."""
     with opened(path, options) as place:
         index = find_index(place) if how.format_name in (AUTO, *_MIXING) else None
         if index is None:
@@ -209,11 +211,11 @@ def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Source:
             reading = read_indexed(found, options, how.read_of_many)
     source = reading.source
     if options.wanted is not None and reading.listing is not None:
-        source = _only_wanted(source, options.wanted, reading.listing)
+        source = source.only_wanted(options.wanted, reading.listing)
     if options.image_size is not None and not source.image_sizes:
         sizes = dict.fromkeys(source.annotations.sequences, options.image_size)
         source = replace(source, image_sizes=sizes)
-    return with_skipped(source, reading.skipped)
+    return replace(reading, source=with_skipped(source, reading.skipped))
 
 
 class _HowToRead(Struct, frozen=True):
@@ -225,19 +227,23 @@ class _HowToRead(Struct, frozen=True):
     beside: str | None = None
 
     def read(self, place: InputPath, options: ReadOptions) -> Reading:
+        """Read, with faults of rows and entries only where these are to be refused."""
         inner, known, is_guess = _locate(place, self.format_name, self.side, self.beside)
         try:
             reading = known.read(inner, self.side, options)
-            if reading.faults.total and self.on_error != "skip":
-                raise InputError(reading.faults.listed())
         except InputError as error:
             guess = self._guess(inner, known, is_guess=is_guess)
             if not guess:
                 raise
             first, *others = error.faults
-            advice = "; ".join(filter(None, (first.advice, guess)))
-            raise InputError([replace(first, advice=advice), *others]) from None
-        return reading
+            raise InputError([_advised(first, guess), *others]) from None
+        if not reading.faults or self.on_error == "skip":
+            return replace(reading, faults=FaultList())
+        guess = self._guess(inner, known, is_guess=is_guess)
+        first = reading.faults.listed()[0]
+        advised = {id(first): _advised(first, guess)}
+        faults = reading.faults.relocated(lambda fault: advised.get(id(fault), fault))
+        return replace(reading, faults=faults)
 
     def _guess(self, place: InputPath, known: Format, *, is_guess: bool) -> str:
         """What to do about the format of a file that cannot be read; empty where it is sure."""
@@ -255,10 +261,17 @@ class _HowToRead(Struct, frozen=True):
     def read_of_many(self, place: InputPath, options: ReadOptions) -> Reading:
         """Read one of many files, which name their sequences themselves."""
         reading = self.read(place, options)
+        if reading.faults:
+            raise InputError(reading.faults.listed())
         if reading.source.format not in _MIXING:
             found = f"a file of {reading.source.format} in a folder with an index"
             raise InputError([Fault(found, ", ".join(_MIXING), source=str(place))])
         return reading
+
+
+def _advised(fault: Fault, advice: str) -> Fault:
+    """The fault with further advice, if there is any."""
+    return replace(fault, advice="; ".join(filter(None, (fault.advice, advice))) or None)
 
 
 def index_folder(folder: DataPath, side: Side, *, format_name: str = AUTO) -> bytes:
@@ -323,16 +336,21 @@ def read_pair(
         raise InputError([Fault("standard input for both sides", "one of them as a file")])
     options = ReadOptions(**asdict(limits), image_size=image_size, wanted=wanted, paired=True)
     how = _HowToRead(Side.TRUTH, format_name, on_error)
-    left, right = _both_sides(how, options, truth, detections)
+    of_truth, of_detections = _both_sides(how, options, truth, detections)
+    left, right, faults = of_truth.source, of_detections.source, of_detections.faults
     if len({left.format, right.format} - {None, *_MIXING}) > 1:
         expected = f"{left.format}, as the truth is, {' or '.join(_MIXING)}"
-        raise InputError([Fault(str(right.format), expected, source=right.name)])
-    if right.format is None:
-        return Pair(left, right)
-    paired = FORMATS[right.format].pair(left, right, known.union(left.annotations.sequences))
-    if paired.faults.total and on_error != "skip":
-        raise InputError(paired.faults.listed())
-    return Pair(left, with_skipped(paired.detections, paired.skipped))
+        faults.add(Fault(str(right.format), expected, source=right.name))
+    elif right.format is not None and not of_truth.faults:
+        # What can be read of the detections is held to the truth if all of that can be read.
+        known = known.union(left.annotations.sequences)
+        paired = FORMATS[right.format].pair(left, right, known)
+        right = with_skipped(paired.detections, paired.skipped)
+        if on_error != "skip":
+            faults.absorb(paired.faults)
+    if of_truth.faults or faults:
+        raise InputError([*of_truth.faults.listed(), *faults.listed()])
+    return Pair(left, right)
 
 
 def _both_sides(
@@ -340,18 +358,18 @@ def _both_sides(
     options: ReadOptions,
     truth: DataPath | Source,
     detections: DataPath | Source,
-) -> tuple[Source, Source]:
+) -> tuple[Reading, Reading]:
     """Both sides; where one cannot be read, the other is all the same, for its faults."""
 
-    def attempt(given: DataPath | Source, side: Side, beside: str | None) -> Source | InputError:
+    def attempt(given: DataPath | Source, side: Side, beside: str | None) -> Reading | InputError:
         if isinstance(given, Source):
-            return given
+            return Reading(given)
         try:
             return _read(given, replace(how, side=side, beside=beside), options)
         except InputError as error:
             return error
 
-    left: Source | InputError
+    left: Reading | InputError
     if are_worth_a_thread_each(truth, detections) and thread_count() > 1:
         # What a file is beside tells the format of an empty one alone.
         left, right = side_by_side(
@@ -360,9 +378,11 @@ def _both_sides(
         )
     else:
         left = attempt(truth, Side.TRUTH, None)
-        right = attempt(detections, Side.DETECTIONS, getattr(left, "format", None))
+        beside = left.source.format if isinstance(left, Reading) else None
+        right = attempt(detections, Side.DETECTIONS, beside)
     if isinstance(left, InputError) or isinstance(right, InputError):
-        found = (side.faults for side in (left, right) if isinstance(side, InputError))
+        sides = (left, right)
+        found = (one.faults.listed() if isinstance(one, Reading) else one.faults for one in sides)
         raise InputError([fault for faults in found for fault in faults])
     return left, right
 
@@ -395,26 +415,6 @@ def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:
         return False
     known = named or detect_format(path)
     return known.by_sequence and not in_archive and (path.is_dir() or known.name in _COLUMNS)
-
-
-def _only_wanted(source: Source, wanted: Wanted, listing: Listing) -> Source:
-    """The wanted frames of a side, over a table of all sequences."""
-    annotations = source.annotations
-    empty = frozenset(annotations.sequences).difference(annotations.used_sequences)
-    if isinstance(wanted, WantedFrames):
-        keys, sequences = annotations.sequences, annotations.frame_sequences
-        keep = wanted.of(keys, sequences, annotations.frame_numbers)
-    else:
-        own = np.array([wanted(key) for key in annotations.sequences], dtype=np.bool_)
-        keep = own[annotations.frame_sequences]
-    kept = annotations.take_frames(keep)
-    positions = source.positions
-    return replace(
-        source,
-        annotations=kept.with_tables(listing.sequences, kept.labels),
-        positions=None if positions is None else positions.take_frames(keep),
-        listing=replace(listing, empty=listing.empty | empty),
-    )
 
 
 def find_format(name: str) -> Format:

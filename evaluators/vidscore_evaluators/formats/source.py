@@ -212,6 +212,8 @@ class Source(Struct, frozen=True, eq=False):
         tells_shape: Whether it says of which shape objects are; JSON lines without one do not.
         resume: Reads detections whose masks wait for the sizes of the truth's images, given height
             and width by the number or name of an image; None where nothing waits.
+        left_out: The frame that each entry is of that could not be used, by its place; None where
+            that cannot be read. Of a format that asks for an entry for each frame.
     """
 
     annotations: Annotations
@@ -224,6 +226,7 @@ class Source(Struct, frozen=True, eq=False):
     listing: Listing | None = None
     tells_shape: bool = True
     resume: Callable[[SizeOf], Reading] | None = None
+    left_out: Mapping[int, tuple[SequenceKey, int] | None] = field(default_factory=dict)
 
     def locate(self, fault: Fault) -> Fault:
         """Turn the frame row of an evaluator's fault into file and line, or entry.
@@ -275,6 +278,24 @@ class Source(Struct, frozen=True, eq=False):
             self,
             annotations=kept.with_tables(table, kept.labels),
             positions=None if self.positions is None else self.positions.take_frames(~dropped),
+        )
+
+    def only_wanted(self, wanted: Wanted, listing: Listing) -> Source:
+        """The wanted frames, over a table of all sequences."""
+        annotations = self.annotations
+        empty = frozenset(annotations.sequences).difference(annotations.used_sequences)
+        if isinstance(wanted, WantedFrames):
+            keys, sequences = annotations.sequences, annotations.frame_sequences
+            keep = wanted.of(keys, sequences, annotations.frame_numbers)
+        else:
+            own = np.array([wanted(key) for key in annotations.sequences], dtype=np.bool_)
+            keep = own[annotations.frame_sequences]
+        kept = annotations.take_frames(keep)
+        return replace(
+            self,
+            annotations=kept.with_tables(listing.sequences, kept.labels),
+            positions=None if self.positions is None else self.positions.take_frames(keep),
+            listing=replace(listing, empty=listing.empty | empty),
         )
 
 

@@ -73,6 +73,13 @@ GREATEST_INTEGER = 2**53 - 1
 """Greatest integer up to which a binary64 tells each from the next."""
 
 _EXPECTED = "a JSON file in the form of the spotGEO challenge"
+_BOUNDS = {
+    "sequence_id": (-GREATEST_INTEGER, GREATEST_INTEGER),
+    "frame": (0, MAXIMUM_FRAME_NUMBER),
+}
+
+_Frame = tuple[SequenceKey, int]
+"""Sequence and number."""
 
 
 def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
@@ -97,28 +104,37 @@ def _read_document(data: bytes, name: str) -> Reading:
     document = parse_json(data, name)
     if not isinstance(document, list):
         raise InputError([Fault(type_name(document), "an array of entries", source=name)])
-    faults, positions = FaultList(), np.arange(len(document), dtype=np.int64)
+    faults, left_out = FaultList(), dict[int, _Frame | None]()
+    positions = np.arange(len(document), dtype=np.int64)
     try:
         require(_holds_numbers_alone(data, len(document)))
         entries = Entries.of(document)
     except ValueError:
-        positions = _explain(mark_duplicate_keys(data, document), name, faults)
+        left_out = _explain(mark_duplicate_keys(data, document), name, faults)
+        positions = np.delete(positions, list(left_out))
         entries = Entries.of([document[index] for index in positions.tolist()])
-    return Reading(entries.source(name, positions), faults, len(document) - len(positions))
+    source = replace(entries.source(name, positions), left_out=left_out)
+    return Reading(source, faults, len(left_out))
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
-    """Hold detections to exactly the frames of the truth."""
+    """Hold detections to exactly the frames of the truth.
+
+    An entry that was left out is there all the same. Where it cannot be read of which frame it is,
+    it may be of a frame without one.
+    """
     del known
-    if _frames_in_order(truth) == _frames_in_order(detections):
+    if not detections.left_out and _frames_in_order(truth) == _frames_in_order(detections):
         return PairReading(detections)
     faults = FaultList()
     wanted, given = frame_keys(truth.annotations), frame_keys(detections.annotations)
     here, there = set(given), set(wanted)
     missing = [key for key in wanted if key not in here]
-    for key in missing:
-        expected = "one entry for each frame of the truth"
-        faults.add(Fault(f"no entry for {_frame_name(*key)}", expected, source=detections.name))
+    faults.extend(_without_entry(missing, detections))
+    for place, frame in detections.left_out.items():
+        if frame is not None and frame not in there:
+            text, expected = _frame_name(*frame), "a frame of the truth"
+            faults.add(Fault(text, expected, source=detections.name, entry=place))
     extra = np.array([key not in there for key in given], dtype=np.bool_)
     for row in np.flatnonzero(extra).tolist():
         faults.add(_located(detections, row, _frame_name(*given[row]), "a frame of the truth"))
@@ -131,6 +147,20 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
         unknown = frozenset(detections.annotations.sequences) - {*truth.annotations.sequences}
         detections = detections.without_frames(extra, unknown)
     return PairReading(detections, faults, int(extra.sum()))
+
+
+def _without_entry(missing: list[_Frame], detections: Source) -> Iterator[Fault]:
+    """A fault for each frame that surely has no entry, or of which only some may have one."""
+    of_entries = list(detections.left_out.values())
+    unread, known = of_entries.count(None), set(of_entries)
+    absent = [frame for frame in missing if frame not in known]
+    if len(absent) <= unread:
+        return
+    expected = "one entry for each frame of the truth"
+    advice = "an entry whose sequence_id or frame cannot be read may be of it" if unread else None
+    for frame in absent:
+        text = f"no entry for {_frame_name(*frame)}"
+        yield Fault(text, expected, source=detections.name, advice=advice)
 
 
 # --- whole columns ---------------------------------------------------------------------------
@@ -254,23 +284,33 @@ def _holds_numbers_alone(data: bytes, entry_count: int) -> bool:
 # --- entry by entry --------------------------------------------------------------------------
 
 
-def _explain(document: list[Any], name: str, faults: FaultList) -> IntArray:
-    """Add every fault; return the indices of the entries without one."""
-    seen: set[tuple[int, int]] = set()
-    good = []
+def _explain(document: list[Any], name: str, faults: FaultList) -> dict[int, _Frame | None]:
+    """Add every fault; return the places of the entries to leave out, with the frame of each."""
+    named: set[_Frame | None] = set()
+    used: set[_Frame | None] = set()
+    left_out: dict[int, _Frame | None] = {}
     for index, entry in enumerate(document):
-        found = list(_entry_problems(entry))
-        if not found:
-            key = (entry["sequence_id"], entry["frame"])
-            if key in seen:
-                text = f"frame {key[1]} of sequence {key[0]} again"
-                found.append(("frame", text, "each frame once"))
-            seen.add(key)
+        found, frame = list(_entry_problems(entry)), _frame_of(entry)
+        # Of entries of one frame the first without a problem of its own is used.
+        if found or frame in used:
+            left_out[index] = frame
+        else:
+            used.add(frame)
+        if frame is not None and frame in named:
+            found.append(("frame", f"{_frame_name(*frame)} again", "each frame once"))
+        named.add(frame)
         for field, text, expected in found:
             faults.add(Fault(text, expected, source=name, entry=index, field=field))
-        if not found:
-            good.append(index)
-    return np.array(good, dtype=np.int64)
+    return left_out
+
+
+def _frame_of(entry: object) -> _Frame | None:
+    """The frame that an entry is of; None where that cannot be read."""
+    if not isinstance(entry, dict) or isinstance(entry, DuplicateKey):
+        return None
+    if not all(is_integer(entry.get(key), *bounds) for key, bounds in _BOUNDS.items()):
+        return None
+    return SequenceKey("", str(entry["sequence_id"])), entry["frame"]
 
 
 _Problem = tuple[str | None, str, str]
@@ -289,11 +329,7 @@ def _entry_problems(entry: object) -> Iterator[_Problem]:
     for key in entry:
         if key not in KEYS:
             yield None, f"the key {show_value(key)}", "no other keys than " + ", ".join(KEYS)
-    bounds = {
-        "sequence_id": (-GREATEST_INTEGER, GREATEST_INTEGER),
-        "frame": (0, MAXIMUM_FRAME_NUMBER),
-    }
-    for key, (least, greatest) in bounds.items():
+    for key, (least, greatest) in _BOUNDS.items():
         if key in entry and not is_integer(entry[key], least, greatest):
             yield key, show_value(entry[key]), f"an integer from {least} to {greatest}"
     if "object_coords" in entry:

@@ -142,6 +142,19 @@ def test_results_of_unknown_images_and_classes_are_faults(tmp_path: Path) -> Non
     assert [warning.count for warning in pair.detections.warnings] == [2]
 
 
+def test_results_of_unknown_images_are_told_beside_broken_ones(tmp_path: Path) -> None:
+    results = [
+        {"image_id": 42, "category_id": 3, "bbox": [0, 0, "1", 1], "score": 1},
+        {"image_id": 8, "category_id": 3, "bbox": [0, 0, 1, 1], "score": 1},
+    ]
+    with pytest.raises(InputError) as caught:
+        read_pair(saved(tmp_path / "t.json", TRUTH), saved(tmp_path / "r.json", results))
+    assert [(fault.entry, fault.field) for fault in caught.value.faults] == [
+        (0, "bbox"),
+        (1, "image_id"),
+    ]
+
+
 @pytest.mark.parametrize(
     ("document", "field", "found"),
     [

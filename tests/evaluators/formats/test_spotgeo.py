@@ -154,6 +154,18 @@ def test_a_frame_that_comes_again_is_refused(path: Path) -> None:
     ]
 
 
+def test_a_broken_entry_that_comes_again_is_told_so_and_the_good_one_is_used(path: Path) -> None:
+    document = [{**entry(1, 1), "num_objects": 7}, entry(1, 1, (1, 2)), entry(1, 1, (3, 4))]
+    again = "frame 1 of sequence 1 again"
+    assert [(fault[0], fault[2]) for fault in faults(path, document)] == [
+        (0, "7"),
+        (1, again),
+        (2, again),
+    ]
+    used = read_source(path, Side.TRUTH, on_error="skip").annotations
+    assert used.coordinates.tolist() == [[1.0, 2.0]]
+
+
 def test_all_faults_of_all_entries_are_listed(path: Path) -> None:
     document = [{**broken, "frame": "x", "num_objects": 5} for broken in [entry(), entry(2)]]
     assert [fault[:2] for fault in faults(path, document)] == [
@@ -215,6 +227,72 @@ def test_detections_need_exactly_the_frames_of_the_truth(tmp_path: Path) -> None
         (2, "frame 9 of sequence 1"),
     ]
     assert {fault.source for fault in caught.value.faults} == {str(detections)}
+
+
+MISSING = "one entry for each frame of the truth"
+
+
+def faults_beside(
+    folder: Path, truth: object, detections: object
+) -> list[tuple[int | None, str, str]]:
+    sides = write(folder / "truth.json", truth), write(folder / "d.json", detections)
+    with pytest.raises(InputError) as caught:
+        read_pair(*sides, format_name="spotgeo-json")
+    return [(fault.entry, fault.found, fault.expected) for fault in caught.value.faults]
+
+
+def test_frames_without_an_entry_are_told_beside_broken_entries(tmp_path: Path) -> None:
+    """A broken entry is one of its frame all the same, and may itself be of no frame."""
+    truth = [entry(1, frame) for frame in range(1, 6)]
+    broken = [{**entry(1, 1), "num_objects": 7}, {**entry(8, 1), "num_objects": 7}]
+    assert faults_beside(tmp_path, truth, [*truth[1:4], *broken]) == [
+        (None, "no entry for frame 5 of sequence 1", MISSING),
+        (3, "7", "0, the number of coordinates"),
+        (4, "7", "0, the number of coordinates"),
+        (4, "frame 1 of sequence 8", "a frame of the truth"),
+    ]
+
+
+def test_a_broken_entry_beside_one_for_each_frame_may_be_of_no_frame(tmp_path: Path) -> None:
+    broken = {**entry(8, 1), "num_objects": 7}
+    assert faults_beside(tmp_path, [entry(1, 1)], [entry(1, 1), broken]) == [
+        (1, "7", "0, the number of coordinates"),
+        (1, "frame 1 of sequence 8", "a frame of the truth"),
+    ]
+
+
+@pytest.mark.parametrize(
+    "unread",
+    [
+        {**entry(1, 1), "frame": "1"},
+        {"frame": 1, "num_objects": 0, "object_coords": []},
+        17,
+    ],
+)
+def test_an_entry_of_no_frame_that_can_be_read_may_be_that_of_a_frame_without_one(
+    tmp_path: Path, unread: object
+) -> None:
+    """Where there are as many such entries, it is not said that a frame has none."""
+    truth = [entry(1, frame) for frame in range(1, 4)]
+    [(place, _, expected)] = faults_beside(tmp_path, truth, [unread, *truth[1:]])
+    assert place == 0
+    assert expected != MISSING
+    two_missing = faults_beside(tmp_path, truth, [unread, truth[1]])
+    assert {found for _, found, expected in two_missing if expected == MISSING} == {
+        "no entry for frame 1 of sequence 1",
+        "no entry for frame 3 of sequence 1",
+    }
+    with pytest.raises(InputError, match="whose sequence_id or frame cannot be read may be of it"):
+        read_pair(tmp_path / "truth.json", tmp_path / "d.json", format_name="spotgeo-json")
+
+
+def test_detections_are_not_held_to_a_truth_with_broken_entries(tmp_path: Path) -> None:
+    """What frames it has is not known before these are mended."""
+    truth = [entry(1, 1), {**entry(1, 2), "num_objects": 7}]
+    assert faults_beside(tmp_path, truth, [{**entry(1, 2), "num_objects": 9}]) == [
+        (1, "7", "0, the number of coordinates"),
+        (0, "9", "0, the number of coordinates"),
+    ]
 
 
 def test_frames_that_do_not_fit_the_truth_are_left_out_on_request(tmp_path: Path) -> None:

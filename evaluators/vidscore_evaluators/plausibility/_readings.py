@@ -37,6 +37,14 @@ _LIE_ALREADY, _LEAST_MORE_PLACED = 0.5, 0.3
 _LEAST_FIT_OF_SCALE = 0.3
 """Least fit of a scale that is reported: it is only estimated from what boxes span."""
 
+_LEAST_MORE_THAN_OF_EITHER = 0.05
+"""Least rise of detections that are held against a neighbour's truth over what those of either of
+the two frames have on their own, of which one may be good or bad by chance."""
+
+_LEAST_BOXES_IN_PART, _FADED, _FALLEN = 7, 0.6, 0.5
+"""Objects of a third of the frames in order, at least; share of what fits in the thirds before, and
+of what fits as it is in the first one, under which the last one shows another frame rate."""
+
 _STEADY, _UNSTEADY = 0.85, 0.6
 """Share of neighbouring frames with as many boxes: at least for objects, at most for detections."""
 
@@ -67,6 +75,7 @@ class Finding(Struct, frozen=True):
         scale: What the coordinates are multiplied by, for another scale.
         extent: What they are taken from, for mirrored ones.
         offset: What is added to x and y, for moved ones.
+        fades: Whether it fits the less the greater the frame number is, for shifted ones.
     """
 
     code: str
@@ -79,6 +88,7 @@ class Finding(Struct, frozen=True):
     scale: Scale | None = None
     extent: float | None = None
     offset: tuple[float, float] | None = None
+    fades: bool = False
 
 
 Reading = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, ...]]
@@ -236,18 +246,42 @@ def _shifted(view: View) -> Iterator[Finding]:
 
     A detector of every other frame has nothing in the frames between, or what it found before: it
     is no earlier or later. So both of two neighbours have detections, and as many of them begin
-    with an even frame as with an odd one.
+    with an even frame as with an odd one. Where nothing moves, the detections of the better frame
+    of two fit either truth: so a shift has to fit better than both frames do as they are.
     """
     before = view.sample.neighbours
     answered = np.diff(view.sample.starts[1]) > 0
     inner = view.sample.numbers[before] % FRAMES_PER_BLOCK > 0
     before = before[answered[before] & answered[before + 1] & inner]
-    if len(before):
-        for code, truth, detections in ((LATER, 1, 0), (EARLIER, 0, 1)):
-            pairing = Pairing(view.sample, before + truth, before + detections)
-            then = pairing.fit(*view.boxes)
-            if _rises(view.now.take(pairing), then):
-                yield finding_of(code, Side.DETECTIONS, view, then, pairing)
+    if len(before) == 0:
+        return
+    pairings = {
+        LATER: Pairing(view.sample, before + 1, before),
+        EARLIER: Pairing(view.sample, before, before + 1),
+    }
+    nows = {code: view.now.take(pairing) for code, pairing in pairings.items()}
+    of_either = np.max([now.means for now in nows.values()], axis=0)
+    for code, pairing in pairings.items():
+        now, then = nows[code], pairing.fit(*view.boxes)
+        more = float((then.means - of_either).max())
+        if _rises(now, then) and more >= _LEAST_MORE_THAN_OF_EITHER:
+            finding = finding_of(code, Side.DETECTIONS, view, then, pairing)
+            yield structs.replace(finding, fades=_fades(view.sample, pairing, now, then))
+
+
+def _fades(sample: Sample, pairing: Pairing, now: Fit, then: Fit) -> bool:
+    """Whether a shift fits for a while only, as at another number of frames a second.
+
+    The offset grows with the frame number: first no shift fits, then one, and in the end neither.
+    """
+    numbers = sample.numbers[pairing.truth_frames][pairing.frames_of_truth]
+    thirds = np.array_split(np.argsort(numbers, kind="stable"), 3)
+    if min(map(len, thirds)) < _LEAST_BOXES_IN_PART:
+        return False
+    [*shifted, last], [first, *_, end] = (
+        [float(fit.of_truth[third].mean()) for third in thirds] for fit in (then, now)
+    )
+    return last < _FADED * max(shifted) and end < _FALLEN * first
 
 
 def _exchanged(view: View) -> Finding | None:

@@ -29,6 +29,12 @@ from vidscore_evaluators.tally import Table
 
 _FORMAT = "check the format of the boxes, and convert them"
 
+_AS_MANY = "if both sides have as many frames a second"
+_OTHER_RATE = (
+    "they fit the less the greater the frame number is, so check that both sides have as many "
+    "frames a second"
+)
+
 _READINGS = {
     "reads_as_sizes": ("read as x, y, width, height and not two corners", _FORMAT),
     "reads_as_centres": ("read as centre x, centre y, width, height and not two corners", _FORMAT),
@@ -64,11 +70,11 @@ _READINGS = {
     ),
     "reads_one_frame_earlier": (
         "one frame earlier",
-        "check the frame numbers, and take 1 from those of the detections",
+        f"check the frame numbers, and take 1 from those of the detections {_AS_MANY}",
     ),
     "reads_one_frame_later": (
         "one frame later",
-        "check the frame numbers, and add 1 to those of the detections",
+        f"check the frame numbers, and add 1 to those of the detections {_AS_MANY}",
     ),
     "reads_sides_exchanged": (
         "as detections, and the detections as the ground truth",
@@ -222,6 +228,7 @@ def _mixed(input_summary: Mapping[str, Table], mixed: MixedLabels, count: int) -
 def _reading(table: Table, finding: Finding, counts: Mapping[Side, int]) -> ReportWarning:
     example = _example(table, finding.block, finding.frame, finding.side)
     how, advice = _READINGS[finding.code]
+    advice = _OTHER_RATE if finding.fades else advice
     message = f"{_fitting(finding, how)}, for example in {place_name(example)}; {advice}"
     return ReportWarning(finding.code, message, counts[finding.side], example)
 
@@ -233,6 +240,7 @@ def _by_sequence(table: Table, found: Sequence[SequenceFinding]) -> Iterator[Rep
         by_code.setdefault(entry.finding.code, []).append(entry)
     for code, entries in by_code.items():
         finding, (how, advice) = entries[0].finding, _READINGS[code]
+        advice = _OTHER_RATE if finding.fades else advice
         example = _example(table, finding.block, finding.frame, finding.side)
         names = [named("/".join(filter(None, entry.sequence))) for entry in entries]
         rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""

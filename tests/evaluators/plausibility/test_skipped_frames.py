@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import numpy as np
 import pytest
 from tests.evaluators.plausibility.changes import joined, moved
 from tests.evaluators.plausibility.traffic import rows_where, traffic
@@ -35,3 +36,39 @@ def test_a_detector_that_skips_frames_may_be_early_or_late(frames: int, code: st
     truth, found = traffic(speed_px=30.0)
     found = moved(rows_where(found, found["frame"] % 5 > 0), frames)
     assert code in [one.code for one in score("map", truth, found).warnings]
+
+
+def test_what_stands_still_and_is_found_less_in_the_next_frame_is_not_early() -> None:
+    """Detections of the better one of two frames fit the objects of both."""
+    truth, found = traffic(speed_px=0.0, recall=1.0, alarms=0.0, vehicles=8)
+    kept = np.array([8, 8, 4, 2])[found["frame"] % 4]
+    assert score("f1", truth, rows_where(found, found["track_id"] < kept)).warnings == ()
+
+
+@pytest.mark.parametrize("seed", [1, 2, 3, 4])
+@pytest.mark.parametrize("slower", ["detections", "truth"])
+def test_another_number_of_frames_a_second_is_not_told_as_one_frame(slower: str, seed: int) -> None:
+    """At 25 frames a second for 30 the offset is one frame after five, and two after ten."""
+    truth, found = traffic(speed_px=30.0, recall=1.0, alarms=0.2, frames=24, seed=seed)
+    sides = {"truth": truth, "detections": found}
+    every = rows_where(sides[slower], sides[slower]["frame"] % 6 != 3)
+    sides[slower] = every | {"frame": np.round(every["frame"] / 1.2).astype(int)}
+    told = {one.code: one.message for one in score("f1", *sides.values()).warnings}
+    code = "reads_one_frame_later" if slower == "detections" else "reads_one_frame_earlier"
+    _, advice = told[code].rsplit("; ", 1)
+    assert "check that both sides have as many frames a second" in advice
+    assert "1" not in advice
+
+
+@pytest.mark.parametrize(
+    ("frames", "advice"),
+    [(1, "take 1 from those of the detections"), (-1, "add 1 to those of the detections")],
+)
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_detector_that_is_a_frame_off_throughout_is_told_by_how_much(
+    frames: int, advice: str, seed: int
+) -> None:
+    truth, found = traffic(speed_px=30.0, frames=24, seed=seed)
+    warnings = score("map", moved(truth, 1), moved(found, 1 + frames)).warnings
+    [message] = [one.message for one in warnings if one.code.startswith("reads_")]
+    assert f"{advice} if both sides have as many frames a second" in message

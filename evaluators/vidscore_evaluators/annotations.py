@@ -41,6 +41,9 @@ ARITIES = {POINT: "points (x, y)", BOX: "upright boxes (x1, y1, x2, y2)", QUADRI
 NO_TRACK = -1
 """Track id of an object that belongs to no track."""
 
+IMAGES = "images"
+"""Sequence of images that belong to no video; their frame numbers are the images' own."""
+
 BOX_AREA = "box_area"
 """Further column: a box's width times its height where its format has these and not the far corner,
 NaN where that is to the bit the area of the corners."""

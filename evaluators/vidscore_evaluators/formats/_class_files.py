@@ -13,7 +13,7 @@ from collections.abc import Sequence
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey
+from vidscore_evaluators.annotations import IMAGES, NO_TRACK, Annotations, SequenceKey
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._csv import normalised_rows
 from vidscore_evaluators.formats._files import (
@@ -36,7 +36,7 @@ from vidscore_evaluators.formats._image_names import (
 from vidscore_evaluators.formats._row_frames import RowColumns, index_frames
 from vidscore_evaluators.formats._sequence_files import read_plain_files, to_reading
 from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, StringColumn, parse_number
-from vidscore_evaluators.formats.source import IMAGES, FaultList, Files, Reading, ReadLimits
+from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadLimits
 
 
 class ClassFiles(Struct, frozen=True):

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from vidscore_evaluators.annotations import NO_TRACK, SequenceKey
+from vidscore_evaluators.annotations import IMAGES, NO_TRACK, SequenceKey
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._coco_entries import Entries
 from vidscore_evaluators.formats._json import show_value
-from vidscore_evaluators.formats.source import IMAGES, FaultList, Numbering
+from vidscore_evaluators.formats.source import FaultList, Numbering
 from vidscore_evaluators.plausibility.image_sizes import ImageSizes
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER

@@ -19,6 +19,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     BOX,
+    IMAGES,
     POINT,
     QUADRILATERAL,
     Annotations,
@@ -31,7 +32,6 @@ from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath
 from vidscore_evaluators.formats.source import (
-    IMAGES,
     Files,
     Numbering,
     PairReading,

@@ -11,11 +11,11 @@ from collections.abc import Iterable, Mapping, Sequence
 
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey, frame_keys
+from vidscore_evaluators.annotations import IMAGES, Annotations, SequenceKey, frame_keys
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath
 from vidscore_evaluators.formats._format import WriteOptions, file_name
-from vidscore_evaluators.formats.source import IMAGES, Numbering, Reading
+from vidscore_evaluators.formats.source import Numbering, Reading
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 ImageFrame = tuple[SequenceKey, int]

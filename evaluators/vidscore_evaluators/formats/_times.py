@@ -6,10 +6,9 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey, sequence_name
+from vidscore_evaluators.annotations import IMAGES, Annotations, SequenceKey, sequence_name
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.formats._table import RowChecks, RowTable
-from vidscore_evaluators.formats.source import IMAGES
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import EXPECTED_TIME, wrong_times

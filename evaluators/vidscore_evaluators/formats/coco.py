@@ -30,6 +30,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
     BOX,
+    IMAGES,
     NO_TRACK,
     Annotations,
     ObjectFlag,
@@ -98,7 +99,6 @@ from vidscore_evaluators.formats._table import RowTable, StringColumn
 from vidscore_evaluators.formats._times import COLUMN as TIME
 from vidscore_evaluators.formats._times import time_warnings
 from vidscore_evaluators.formats.source import (
-    IMAGES,
     NOTHING,
     SWAPPED,
     FaultList,

@@ -25,9 +25,6 @@ NAMES_IN_WARNING = 10
 SWAPPED = "you may have swapped --truth and --detections"
 """Advice where detections look like ground truth, or the other way round."""
 
-IMAGES = "images"
-"""Sequence of images that belong to no video; their frame numbers are the images' own."""
-
 
 Files = Mapping[str, bytes]
 """Content by relative path; a format of a single file has the one path ``""``."""

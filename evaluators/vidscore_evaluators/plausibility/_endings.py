@@ -12,7 +12,7 @@ from msgspec import Struct, structs
 from vidscore_evaluators.annotations import NO_TRACK, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.geometry import bounding_boxes
-from vidscore_evaluators.plausibility._overlaps import Pairing, Sample, sample_of
+from vidscore_evaluators.plausibility._overlaps import Pairing, sample_of
 from vidscore_evaluators.plausibility.sample import sequences_of
 from vidscore_evaluators.tally import Table
 
@@ -91,9 +91,7 @@ def find_cut(answers: Table, sample: Table, *, points: bool) -> Cut | None:
         answers,
         answered,
         sequences,
-        are_images=_are_images(
-            sample_of(sample.codes("block"), np.ascontiguousarray(sample.numbers), points=points)
-        ),
+        are_images=are_images(sample, points=points),
     )
     for order, places in _orders(keys, sequences, answers.number("frame")):
         for late in (False,) if order == "name" else (False, True):
@@ -119,8 +117,14 @@ class _Looked(Struct, frozen=True, eq=False):
     are_images: bool
 
 
-def _are_images(sample: Sample) -> bool:
-    """Whether there are no tracks, and objects are elsewhere in the next frame, if there is one."""
+def are_images(table: Table, *, points: bool) -> bool:
+    """Whether there are no tracks, and objects are elsewhere in the next frame, if there is one.
+
+    Args:
+        table: The sample of boxes.
+        points: Whether these are points.
+    """
+    sample = sample_of(table.codes("block"), np.ascontiguousarray(table.numbers), points=points)
     if sample.tracks is None or any((ids != NO_TRACK).any() for ids in sample.tracks):
         return False
     before = sample.neighbours

@@ -12,7 +12,7 @@ import numpy as np
 from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side
 from vidscore_evaluators.arrays import run_starts
 from vidscore_evaluators.names import counted
-from vidscore_evaluators.plausibility._endings import Cut, find_cut
+from vidscore_evaluators.plausibility._endings import Cut, are_images, find_cut
 from vidscore_evaluators.plausibility._judging import Judgement, judge_sample
 from vidscore_evaluators.plausibility._mixed_labels import MixedLabels
 from vidscore_evaluators.plausibility._places import GREATEST_SHARE
@@ -23,6 +23,11 @@ from vidscore_evaluators.plausibility._track_ids import ChangingIds
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
 from vidscore_evaluators.plausibility.sample import ANSWERS, SAMPLE, block_sequence, label_number
 from vidscore_evaluators.plausibility.summary import LABELS, SIDES
+from vidscore_evaluators.plausibility.unanswered import (
+    are_hardly_any,
+    are_left_out,
+    unanswered_warning,
+)
 from vidscore_evaluators.plausibility.wording import WHOSE, place_name
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.tally import Table
@@ -254,15 +259,22 @@ def _by_sequence(table: Table, found: Sequence[SequenceFinding]) -> Iterator[Rep
 
 
 def _cut(input_summary: Mapping[str, Table], *, points: bool) -> Iterator[ReportWarning]:
-    """A warning where detections end early, or begin late."""
+    """A warning where detections end early, or begin late, or images were left out throughout."""
     answers = input_summary.get(ANSWERS)
     if answers is None:
         return  # of an older version
-    cut = find_cut(answers, input_summary[SAMPLE], points=points)
-    if cut is None:
-        return
     sides = input_summary[SIDES]
     frames = dict(zip(sides.texts("side"), sides.count("frames").tolist(), strict=True))
+    sample = input_summary[SAMPLE]
+    cut = find_cut(answers, sample, points=points)
+    if cut is None:
+        wanted, answered = (frames.get(side, 0) for side in Side)
+        left_out = are_left_out(answers, input_summary[LABELS]) and are_images(
+            sample, points=points
+        )
+        if left_out and not are_hardly_any(wanted, answered):  # which is said already
+            yield unanswered_warning(wanted, answered)
+        return
     example = _example(answers, cut.block, cut.frame, Side.TRUTH)
     code = "detections_begin_late" if cut.late else "detections_end_early"
     yield ReportWarning(

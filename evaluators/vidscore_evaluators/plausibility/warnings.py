@@ -27,6 +27,7 @@ from vidscore_evaluators.plausibility.summary import (
     known_column,
     size_columns,
 )
+from vidscore_evaluators.plausibility.unanswered import are_hardly_any, unanswered_warning
 from vidscore_evaluators.plausibility.wording import SIDE_NAMES, WHOSE, place_name
 from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.tally import Table
@@ -39,10 +40,6 @@ ScoredClasses = Callable[[str], Sequence[str] | None]
 _BESIDE_SHARE = 0.01
 _LEAST_EQUAL = 3
 _LEAST_BY_AXIS = 10
-
-_MANY_FRAMES = 100
-_ANSWERED_SHARE = 0.05
-"""From so many frames with objects on, detections in fewer of them look like those of a part."""
 
 _MASKS = {
     "masks_are_empty": (
@@ -220,14 +217,8 @@ def _missing(seen: _Seen, input_summary: InputSummary) -> Iterator[ReportWarning
         )
     frames = {side: seen.count(side, "frames") for side in Side}
     wanted, answered = frames[Side.TRUTH], frames[Side.DETECTIONS]
-    if wanted >= _MANY_FRAMES and 0 < answered < _ANSWERED_SHARE * wanted:
-        yield ReportWarning(
-            "frames_without_detections",
-            f"of {wanted:,} frames with objects have no detection, and all their objects count "
-            "as missed; check that the detections are complete, or choose the frames that they "
-            "are of",
-            wanted - answered,
-        )
+    if are_hardly_any(wanted, answered):
+        yield unanswered_warning(wanted, answered)
 
 
 def _confidences(seen: _Seen, table: Table, *, ranked: bool) -> Iterator[ReportWarning]:

@@ -1,0 +1,61 @@
+"""Frames with objects of which hardly any has a detection, or some were left out throughout."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from vidscore_evaluators.annotations import IMAGES, SequenceKey, Side
+from vidscore_evaluators.plausibility.sample import block_sequence
+from vidscore_evaluators.report import ReportWarning
+from vidscore_evaluators.tally import Table
+
+_MANY_FRAMES = 100
+_ANSWERED_SHARE = 0.05
+"""From so many frames with objects on, detections in fewer of them look like those of a part."""
+
+_LEAST_IMAGES = 20
+"""Least images with a detection, and without one, for the finding that some were left out."""
+
+_FEW = 3
+_FEW_SHARE = 0.05
+"""Where images without a detection were looked at, others have fewer than so many detections: at
+least such a share of the number of those without."""
+
+_SAME_LABELS_SHARE = 0.9
+"""Share of objects whose label is detected at all: a detector of one finds none in many images."""
+
+
+def are_hardly_any(wanted: int, answered: int) -> bool:
+    """Whether of so many frames with objects so few have a detection as of a part of them."""
+    return wanted >= _MANY_FRAMES and 0 < answered < _ANSWERED_SHARE * wanted
+
+
+def are_left_out(answers: Table, labels: Table) -> bool:
+    """Whether images without a detection seem to have been left out, as by every fourth.
+
+    What finds nothing in many images finds one or two things in others, however sparse objects are
+    and sure it has to be. Frames of a video may be left out for good reasons.
+
+    Args:
+        answers: Images with objects.
+        labels: Objects and detections by label.
+    """
+    found = answers.count("detections")
+    none, few = np.count_nonzero(found == 0), np.count_nonzero((found > 0) & (found < _FEW))
+    if min(none, len(found) - none) < _LEAST_IMAGES or few > _FEW_SHARE * none:
+        return False
+    if {block_sequence(block) for block in answers.vocabulary} != {SequenceKey("", IMAGES)}:
+        return False
+    objects = labels.count(Side.TRUTH.value)
+    detected = labels.count(Side.DETECTIONS.value) > 0
+    return bool(objects[detected].sum() >= _SAME_LABELS_SHARE * objects.sum())
+
+
+def unanswered_warning(wanted: int, answered: int) -> ReportWarning:
+    """The warning that frames with objects have no detection."""
+    return ReportWarning(
+        "frames_without_detections",
+        f"of {wanted:,} frames with objects have no detection, and all their objects count as "
+        "missed; check that the detections are complete, or choose the frames that they are of",
+        wanted - answered,
+    )

@@ -38,6 +38,10 @@ _LEAST_IMAGES = 4
 _STAYING = 0.1
 """Mean best overlap with the objects of the next frame, at least, where frames are of a video."""
 
+_FOLLOWED = 0.25
+"""Share of frames that are followed by the next one in the sample, at least, where they are of a
+video; ids of a few images are neighbours by chance."""
+
 _ENOUGH = 10
 """Least frames of a sequence from which its length is known well enough."""
 
@@ -128,6 +132,8 @@ def are_images(table: Table, *, points: bool) -> bool:
     if sample.tracks is None or any((ids != NO_TRACK).any() for ids in sample.tracks):
         return False
     before = sample.neighbours
+    if len(before) < _FOLLOWED * sample.frame_count:
+        return True
     truth = sample.boxes[0]
     starts, boxes = (sample.starts[0], sample.starts[0]), (truth, truth)
     stays = Pairing(structs.replace(sample, starts=starts, boxes=boxes), before, before + 1)

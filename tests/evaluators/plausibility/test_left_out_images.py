@@ -22,6 +22,8 @@ def images(
     hard: float = 0.0,
     sequence: str = "images",
     count: int = 400,
+    size_px: float = 100.0,
+    last_id: int = 100_000,
 ) -> Sides:
     """Images of boxes that have nothing to do with each other, under ids as COCO has them.
 
@@ -32,20 +34,24 @@ def images(
         hard: Share of hard images.
         sequence: Name of the sequence.
         count: Images.
+        size_px: Width and height of boxes.
+        last_id: Greatest number of an image; of fewer numbers more are neighbours.
     """
     random = np.random.default_rng(0)
-    ids = np.sort(random.choice(100_000, count, replace=False))
-    truth = boxes(random, np.repeat(ids, objects), sequence)
+    ids = np.sort(random.choice(last_id, count, replace=False))
+    truth = boxes(random, np.repeat(ids, objects), sequence, size_px)
     ease = np.where(random.random(count) < hard, 0.1, 1.0).repeat(objects)
     found = rows_where(truth, random.random(count * objects) < recall * ease)
-    false = boxes(random, np.repeat(ids, random.poisson(alarms, count)), sequence)
+    false = boxes(random, np.repeat(ids, random.poisson(alarms, count)), sequence, size_px)
     detections = {name: np.concatenate([found[name], false[name]]) for name in found}
     return truth, detections | {"confidence": random.random(len(detections["frame"]))}
 
 
-def boxes(random: np.random.Generator, frames: np.ndarray, sequence: str) -> Columns:
+def boxes(
+    random: np.random.Generator, frames: np.ndarray, sequence: str, size_px: float
+) -> Columns:
     x, y = random.uniform((0, 0), (1700, 900), (len(frames), 2)).T
-    corners = {"x1": x, "y1": y, "x2": x + 100, "y2": y + 100}
+    corners = {"x1": x, "y1": y, "x2": x + size_px, "y2": y + size_px}
     labels = np.where(random.random(len(frames)) < 0.5, "car", "bus")
     return {"sequence": np.full(len(frames), sequence), "frame": frames, "class": labels} | corners
 
@@ -83,6 +89,12 @@ def test_detections_of_every_nth_image_are_doubted_once(nth: int, missed: int) -
     [warning] = told(every(images(), nth))
     assert (warning.code, warning.count) == ("frames_without_detections", missed)
     assert "of 400 frames with objects have no detection" in warning.message
+
+
+def test_images_of_large_objects_some_of_which_have_neighbouring_ids_are_no_video() -> None:
+    """Objects of two images lie on each other by chance."""
+    [warning] = told(every(images(size_px=500.0, last_id=8_000), 4))
+    assert warning.count == 300
 
 
 def test_detections_of_the_first_images_are_said_to_end_early_alone() -> None:

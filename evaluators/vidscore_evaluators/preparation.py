@@ -18,7 +18,8 @@ from vidscore_evaluators.formats import AUTO, OnError, Pair, read_pair
 from vidscore_evaluators.formats.data_frames import DataFrame, columns_of
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.plain_arrays import read_arrays
-from vidscore_evaluators.formats.source import Source, Wanted
+from vidscore_evaluators.formats.source import SKIPPED_ROWS, Source, Wanted
+from vidscore_evaluators.input_checks import check_sides
 from vidscore_evaluators.plausibility.listed_names import listed_name_warnings
 from vidscore_evaluators.presets import create_evaluators, format_of
 from vidscore_evaluators.remote_files import DataPath, data_path
@@ -119,7 +120,7 @@ def read_sides(
 
     Raises:
         InputError: With every fault of the data; beside rows that cannot be read, with those that
-            the evaluators' rules refuse.
+            the evaluators' rules refuse, and with sequences that nothing knows.
     """
     read = partial(
         read_pair,
@@ -145,7 +146,7 @@ def read_sides(
 def _refused_of_rest(
     read: Callable[[], Pair], specification: BenchmarkSpec, confidence_scale: str | None
 ) -> Iterator[Fault]:
-    """What the evaluators' rules refuse of the rows that can be read."""
+    """What is refused of the rows that can be read: by evaluators, and as of unknown sequences."""
     try:
         pair = read()
         detections = scaled(pair.detections, confidence_scale)
@@ -155,6 +156,7 @@ def _refused_of_rest(
     pair = fitted(structs.replace(pair, detections=detections), evaluators)
     for side, source in ((Side.TRUTH, pair.truth), (Side.DETECTIONS, pair.detections)):
         yield from refused_by(evaluators, side, source)
+    yield from unknown_sequence_faults(pair, specification)
 
 
 def refused_by(evaluators: Sequence[Evaluator[Any]], side: Side, source: Source) -> Iterator[Fault]:
@@ -174,6 +176,26 @@ def refused_by(evaluators: Sequence[Evaluator[Any]], side: Side, source: Source)
         except InputError as error:
             found = list(error.faults)
         yield from map(source.locate, found)
+
+
+def unknown_sequence_faults(pair: Pair, specification: BenchmarkSpec) -> list[Fault]:
+    """A fault for each sequence of detections that nothing knows, with its first line or entry.
+
+    Of a truth without its broken rows it is not known which sequences it has.
+
+    Args:
+        pair: Both sides, as read.
+        specification: The benchmark's specification.
+    """
+    if any(warning.code == SKIPPED_ROWS for warning in pair.truth.warnings):
+        return []
+    truth, listing = pair.truth.annotations, pair.truth.listing
+    listed = None if listing is None else listing.with_frames
+    try:
+        check_sides((), truth, pair.detections.annotations, specification, listed)
+    except InputError as error:
+        return [pair.locate(fault) for fault in error.faults]
+    return []
 
 
 def can_be_read_again(data: DataPath | Source) -> bool:

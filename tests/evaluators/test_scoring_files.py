@@ -118,6 +118,19 @@ def test_a_breach_of_the_evaluators_rules_names_file_and_line(tmp_path: Path) ->
     assert "x = 700.0" in fault.found
 
 
+@pytest.mark.parametrize(("truth", "told"), [("1,1,10,5\n", [2, 3]), ("1,one,10,5\n", [2, 2])])
+def test_sequences_that_the_truth_does_not_have_are_told_beside_broken_rows(
+    tmp_path: Path, truth: str, told: list[int]
+) -> None:
+    """Where the truth has broken rows, it is not known which sequences it has."""
+    paths = tmp_path / "truth.csv", tmp_path / "detections.csv"
+    for path, rows in zip(paths, (truth, "1,two,20,5\n7,1,10,5\n"), strict=True):
+        path.write_text(HEADER + rows)
+    with pytest.raises(InputError) as caught:
+        score("spotgeo", *paths)
+    assert [fault.line for fault in caught.value.faults] == told
+
+
 def test_skipped_rows_are_a_warning_of_the_report(tmp_path: Path) -> None:
     path = tmp_path / "detections.csv"
     path.write_text(HEADER + "1,1,10,5\n1,two,20,5\n")

@@ -20,6 +20,7 @@ MAXIMUM_FAULTS = 100_000
 
 SHOWN_CHARACTERS = 60
 NOTHING = "nothing"
+SKIPPED_ROWS = "skipped_rows"
 NAMES_IN_WARNING = 10
 
 SWAPPED = "you may have swapped --truth and --detections"
@@ -301,7 +302,7 @@ def with_skipped(source: Source, skipped: int) -> Source:
     if not skipped:
         return source
     message = f"{source.name}: rows or entries that could not be used were left out"
-    warning = ReportWarning("skipped_rows", message, skipped)
+    warning = ReportWarning(SKIPPED_ROWS, message, skipped)
     return replace(source, warnings=(*source.warnings, warning))
 
 

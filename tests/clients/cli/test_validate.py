@@ -87,6 +87,18 @@ def test_a_sequence_that_the_truth_does_not_have_is_a_fault_as_in_a_score(tmp_pa
     assert said in scored.stderr
 
 
+def test_a_sequence_that_the_truth_does_not_have_is_a_fault_beside_broken_rows(
+    tmp_path: Path,
+) -> None:
+    header = "sequence,frame,x1,y1,x2,y2\n"
+    truth, detections = tmp_path / "t.csv", tmp_path / "d.csv"
+    truth.write_text(header + "street,0,10,10,50,50\n")
+    detections.write_text(header + "street,0,10,10,50,z\nroad,0,10,10,50,50\n")
+    result = run("validate", str(detections), "--truth", str(truth))
+    assert "line 2, column y2: found 'z'" in result.stdout
+    assert "line 3: found sequence road, expected a sequence of the truth" in result.stdout
+
+
 def test_a_side_is_held_to_its_own_rules(data: Path) -> None:
     write_neovision2(data / "truth", "Tower", "001", ["0,,,,,,,,,,,,,,"])
     as_truth = run("validate", str(data / "truth"))

@@ -141,7 +141,12 @@ def validate(session: Session, /, **choices: Any) -> int:
 
 
 def _check(typed: FileCheck, evaluators: Sequence[Evaluator[Any]]) -> Checked:
-    from vidscore_evaluators.preparation import can_be_read_again, refused_by
+    from vidscore_evaluators.preparation import (
+        can_be_read_again,
+        refused_by,
+        unknown_sequence_faults,
+    )
+    from vidscore_evaluators.specification import BenchmarkSpec
 
     side = typed.checked_side
     try:
@@ -150,25 +155,16 @@ def _check(typed: FileCheck, evaluators: Sequence[Evaluator[Any]]) -> Checked:
         found = dict.fromkeys(error.faults)
         paths = [data_path(path) for path in (typed.path, typed.truth) if path is not None]
         with suppress(InputError):  # there may be nothing else that can be read
-            if evaluators and all(map(can_be_read_again, paths)):
-                rest, _ = _read(typed, on_error="skip")
+            if (evaluators or typed.truth) and all(map(can_be_read_again, paths)):
+                rest, pair = _read(typed, on_error="skip")
                 found |= dict.fromkeys(refused_by(evaluators, side, rest))
+                if pair is not None:
+                    found |= dict.fromkeys(unknown_sequence_faults(pair, BenchmarkSpec()))
         return Checked(None, tuple(found))
     faults = dict.fromkeys(refused_by(evaluators, side, source))  # those of several once
     if pair is not None:
-        faults |= dict.fromkeys(_unknown_sequences(pair))
+        faults |= dict.fromkeys(unknown_sequence_faults(pair, BenchmarkSpec()))
     return Checked(source, tuple(faults), tuple(_doubts(source, pair, side, evaluators)), pair)
-
-
-def _unknown_sequences(pair: Pair) -> Iterator[Fault]:
-    """Detections of sequences that the truth does not have, by their first line."""
-    from vidscore_evaluators.input_checks import check_sides
-    from vidscore_evaluators.specification import BenchmarkSpec
-
-    try:
-        check_sides((), pair.truth.annotations, pair.detections.annotations, BenchmarkSpec())
-    except InputError as error:
-        yield from map(pair.locate, error.faults)
 
 
 def _read(typed: FileCheck, on_error: OnError = "refuse") -> tuple[Source, Pair | None]:

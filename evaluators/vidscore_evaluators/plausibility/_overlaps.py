@@ -22,6 +22,9 @@ from vidscore_evaluators.plausibility.sample import SAMPLE_ROWS
 MOST_FRAMES = 2000
 """Frames that are looked at."""
 
+_LEAST_SPREAD = 0.5
+"""The diagonal of a scene of points, at least, as a share of their distance from the origin."""
+
 POINT_REACH = 0.02
 """Share of the scene's diagonal at which two points have nothing in common any more."""
 
@@ -213,10 +216,15 @@ class Pairing:
 
 
 def _diagonal(points: FloatArray) -> float:
+    """How far points are spread, and no less than a share of how far they are from the origin.
+
+    One object that stands still is a small part of its scene.
+    """
     if len(points) == 0:
         return 0.0
-    width, height = points[:, :2].max(axis=0) - points[:, :2].min(axis=0)
-    return float(np.hypot(width, height))
+    spread = np.hypot(*np.ptp(points[:, :2], axis=0))
+    from_origin = np.hypot(*np.abs(points[:, :2]).max(axis=0))
+    return float(max(spread, _LEAST_SPREAD * from_origin))
 
 
 def _best(overlaps: FloatArray, rows: IntArray, count: int) -> FloatArray:

@@ -13,7 +13,7 @@ import numpy as np
 from msgspec import Struct, structs
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.plausibility._overlaps import POINT_REACH, Pairing
+from vidscore_evaluators.plausibility._overlaps import Pairing
 
 _ALIKE = 0.7
 """Least ratio of the sizes of an object and its mirrored detection, each way."""
@@ -144,8 +144,7 @@ class _Alike:
         left, right = pairing.pairs
         sides = truth.take(left, axis=0), detections.take(right, axis=0)
         if points:
-            reach = POINT_REACH * float(np.hypot(*np.ptp(truth[:, :2], axis=0)))
-            sizes = [np.full_like(boxes[:, :2], reach) for boxes in sides]
+            sizes = [np.full_like(boxes[:, :2], pairing.reach_px) for boxes in sides]
         else:
             sizes = [boxes[:, 2:] - boxes[:, :2] for boxes in sides]
         greater, less = np.maximum(*sizes), np.minimum(*sizes)

@@ -67,6 +67,18 @@ def test_detections_are_not_said_to_be_scaled_where_one_place_is_all_that_tells(
     assert report.warnings == ()
 
 
+@pytest.mark.parametrize("speed_px", [0.0, 0.2])
+def test_detections_of_one_object_that_hardly_moves_are_of_the_same_video(speed_px: float) -> None:
+    """A star, found within a few pixels: how far objects are from each other says nothing of the scene."""
+    frames = np.arange(1, 101)
+    x, y = 300.0 + speed_px * frames, np.full(100, 200.0)
+    errors = np.random.default_rng(7).normal(0.0, 1.0, (2, 100))
+    truth = {"sequence": np.full(100, "s"), "frame": frames, "x": x, "y": y}
+    found = truth | {"x": x + errors[0], "y": y + errors[1]}
+    report = score("f1", truth, found, base="euclidean")
+    assert (report.value("recall"), report.warnings) == (1.0, ())
+
+
 def test_detections_of_a_few_objects_are_said_to_be_scaled() -> None:
     places = [(300.0, 200.0), (100.0, 20.0), (50.0, 120.0)]
     halves = [(x / 2, y / 2) for x, y in places]

@@ -69,7 +69,7 @@ def test_detections_are_not_said_to_be_scaled_where_one_place_is_all_that_tells(
 
 @pytest.mark.parametrize("speed_px", [0.0, 0.2])
 def test_detections_of_one_object_that_hardly_moves_are_of_the_same_video(speed_px: float) -> None:
-    """A star, found within a few pixels: how far objects are from each other says nothing of the scene."""
+    """A star, found within a few pixels: its own spread says nothing of the scene."""
     frames = np.arange(1, 101)
     x, y = 300.0 + speed_px * frames, np.full(100, 200.0)
     errors = np.random.default_rng(7).normal(0.0, 1.0, (2, 100))

@@ -2,6 +2,7 @@ package vidscore
 
 import (
 	"fmt"
+	"slices"
 	"time"
 )
 
@@ -34,6 +35,7 @@ type appendState struct {
 	window       []sentBatch
 	windowFrames int
 	windowBytes  int
+	tooLarge     bool  // whether the server takes smaller batches than the window has
 	sent         int   // how many batches of the window were sent over the present connection
 	taken        int64 // offset after the last frame that entered the window
 	quietSince   time.Time
@@ -178,6 +180,9 @@ func (state *appendState) resume(known *StreamInfo, now time.Time) (bool, error)
 	grown, err := state.acknowledge(known.NextOffset, now)
 	state.sent = 0
 	state.broken = err != nil
+	if state.tooLarge && err == nil {
+		state.putBack()
+	}
 	return grown, err
 }
 
@@ -190,6 +195,10 @@ func (state *appendState) delay(failure *Error, now time.Time) (time.Duration, e
 	state.sent = 0
 	if state.idle() && isBreak(failure) {
 		return 0, nil // there is nothing to try again until there are frames
+	}
+	if state.outbox.keepTo(exceededLimit(failure)) {
+		state.tooLarge = true
+		return state.retrying.again(failure, now)
 	}
 	return state.retrying.delay(failure, now)
 }
@@ -241,6 +250,16 @@ func (state *appendState) release() {
 	state.windowFrames -= len(oldest.items)
 	state.windowBytes -= sizeOf(oldest.items)
 	state.sent = max(0, state.sent-1)
+}
+
+// putBack lets the outbox cut again what is not acknowledged.
+func (state *appendState) putBack() {
+	for _, sent := range slices.Backward(state.window) {
+		state.taken = sent.offset
+		state.outbox.putBack(Detections, sent.items)
+	}
+	state.window, state.windowFrames, state.windowBytes = nil, 0, 0
+	state.tooLarge = false
 }
 
 // cut keeps of the oldest batch what comes from an offset on.

@@ -103,6 +103,49 @@ func TestBatchOfWhichAPartIsDurable(t *testing.T) {
 	}
 }
 
+func tooLarge(maximum string) *Error {
+	metadata := map[string]string{"limit": "maximum_batch_frames", "maximum": maximum}
+	return &Error{
+		Kind: ErrLimitExceeded, Code: "RESOURCE_EXHAUSTED", Reason: "LIMIT_EXCEEDED", Metadata: metadata,
+	}
+}
+
+// A server that takes smaller batches than it said gets them: of 7 frames in batches of 3 it has the
+// first 3, and takes 2 at a time from now on.
+func TestBatchesAreCutAnewForASmallerLimit(t *testing.T) {
+	state := newState(0, false, Delivery{})
+	admit(t, state, boxes(0, 7))
+	for len(state.take(noon).items) > 0 {
+	}
+	delay, err := state.delay(tooLarge("2"), noon)
+	must(t, err)
+	equal(t, delay, 0)
+	_, err = state.resume(&StreamInfo{"default", 1, 3}, noon)
+	must(t, err)
+	equal(t, state.undelivered(), 4)
+	for _, expected := range [][]int{{3, 4}, {5}, {6}} {
+		sent := state.take(noon)
+		equal(t, sent.offset, int64(expected[0]))
+		if !slices.Equal(numbersOf(sent.items), expected) {
+			t.Errorf("sent %v, expected %v", numbersOf(sent.items), expected)
+		}
+	}
+	equal(t, len(state.take(noon).items), 0)
+	equal(t, state.undelivered(), 4)
+}
+
+// A batch that cannot be cut smaller ends the stream.
+func TestBatchThatCannotBeCutSmaller(t *testing.T) {
+	state := newState(0, false, Delivery{})
+	admit(t, state, boxes(0, 3))
+	for _, maximum := range []string{"2", "1"} {
+		_, err := state.delay(tooLarge(maximum), noon)
+		must(t, err)
+	}
+	_, err := state.delay(tooLarge("1"), noon)
+	isKind(t, err, ErrLimitExceeded)
+}
+
 // A replay leaves out exactly the frames that were durable at opening, singly or within a batch.
 func TestReplayLeavesOutWhatIsDurable(t *testing.T) {
 	state := newState(4, true, Delivery{})

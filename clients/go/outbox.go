@@ -3,6 +3,7 @@ package vidscore
 import (
 	"math"
 	"slices"
+	"strconv"
 	"time"
 )
 
@@ -47,11 +48,23 @@ func (box *outbox) due() (time.Time, bool) {
 	return first.Add(box.batching.BatchInterval), waits
 }
 
-// keepTo makes no larger batches than a server takes, as far as it states its limits.
-func (box *outbox) keepTo(limits map[string]int64) {
+// keepTo makes no larger batches than a server takes, as far as it states its limits; it tells
+// whether it made larger ones before.
+func (box *outbox) keepTo(limits map[string]int64) bool {
+	before := box.batching
 	box.batching.BatchFrames = min(box.batching.BatchFrames, limitOf(limits, "maximum_batch_frames"))
 	// The other half of a message is for the tables of names, which the outbox does not count.
 	box.batching.BatchBytes = min(box.batching.BatchBytes, limitOf(limits, "maximum_message_bytes")/2)
+	return box.batching.BatchFrames < before.BatchFrames || box.batching.BatchBytes < before.BatchBytes
+}
+
+// exceededLimit is the limit that a server names in a failure, by its name; empty where it names none.
+func exceededLimit(failure *Error) map[string]int64 {
+	maximum, err := strconv.ParseInt(failure.Metadata["maximum"], 10, 64)
+	if err != nil {
+		return nil
+	}
+	return map[string]int64{failure.Metadata["limit"]: maximum}
 }
 
 func limitOf(limits map[string]int64, name string) int {
@@ -108,6 +121,13 @@ func (box *outbox) take(now time.Time) batch {
 	box.frames -= count
 	box.bytes -= sizeOf(taken.items)
 	return taken
+}
+
+// putBack takes in again what was taken last, to be cut anew.
+func (box *outbox) putBack(side Side, items []item) {
+	box.ready = slices.Insert(box.ready, 0, batch{side, items})
+	box.frames += len(items)
+	box.bytes += sizeOf(items)
 }
 
 func (box *outbox) enter(count, size int) bool {

@@ -42,6 +42,11 @@ func (tries *retrying) delay(failure *Error, now time.Time) (time.Duration, erro
 	if !isBreak(failure) {
 		return 0, failure
 	}
+	return tries.again(failure, now)
+}
+
+// again is the same where the next try may succeed, whatever the failure is.
+func (tries *retrying) again(failure *Error, now time.Time) (time.Duration, error) {
 	if tries.breaks == 0 {
 		tries.since = now
 	}

@@ -82,6 +82,27 @@ def server_restart(stage: Stage) -> None:
     stage.check_scored(sending.wait().result())
 
 
+@exclusive
+@scenario
+def smaller_batches(stage: Stage) -> None:
+    """A server that is started again and takes smaller batches than it said gets these."""
+    environment = stage.site.server.environment
+    sending = stage.runner.start("submit", **stage.submitting, **LIVELY)
+    try:
+        wait_until(lambda: stage.frame_count() >= 16 or not sending.running, "the first frames")
+        hold(sending.running, "it ended before the server was killed")
+        stage.site.server.kill()
+        environment["VIDSCORE_SERVER_MAXIMUM_BATCH_FRAMES"] = "1"
+        stage.site.server.start()
+        result = sending.wait().result()
+    finally:
+        sending.end()
+        environment.pop("VIDSCORE_SERVER_MAXIMUM_BATCH_FRAMES", None)
+        stage.site.server.kill()
+        stage.site.server.start()
+    stage.check_scored(result)
+
+
 def _has_made(proxy: ChaosProxy, connections: int) -> bool:
     return proxy.connections_made >= connections
 

@@ -1,5 +1,6 @@
 #include "append_state.h"
 
+#include <sstream>
 #include <string>
 #include <utility>
 
@@ -102,6 +103,7 @@ bool AppendState::resume(const StreamInfo* known, Instant now) {
   sent_ = 0;
   broken_ = false;
   ++reconnections_;
+  if (too_large_) put_back();
   return grown;
 }
 
@@ -115,6 +117,10 @@ Duration AppendState::delay(const Error& error, Instant now) {
   sent_ = 0;
   if (idle() && is_break(error)) {
     return Duration::zero();  // there is nothing to try again until there are frames
+  }
+  if (limit(error)) {
+    too_large_ = true;
+    return retrying_.again(error, now);
   }
   return retrying_.delay(error, now);
 }
@@ -160,6 +166,32 @@ void AppendState::release() {
   window_bytes_ -= total_size(*window_.front().frames);
   window_.pop_front();
   if (sent_ > 0) --sent_;
+}
+
+/// Keep to the limit that a server names in an error; whether that makes batches smaller.
+bool AppendState::limit(const Error& error) {
+  const auto& metadata = error.metadata();
+  const auto named = metadata.find("limit");
+  const auto maximum = metadata.find("maximum");
+  if (named == metadata.end() || maximum == metadata.end()) return false;
+  std::size_t most = 0;
+  if (!(std::istringstream(maximum->second) >> most)) return false;
+  if (named->second == "maximum_batch_frames") return outbox_.limit(most, batching_.batch_bytes);
+  // The other half is for the tables of names, which the outbox does not count.
+  if (named->second == "maximum_message_bytes") {
+    return outbox_.limit(batching_.batch_frames, most / 2);
+  }
+  return false;
+}
+
+/// Let the outbox cut again what is not acknowledged.
+void AppendState::put_back() {
+  for (; !window_.empty(); window_.pop_back()) {
+    taken_ = window_.back().offset;
+    outbox_.put_back(Side::detections, *window_.back().frames);
+  }
+  window_frames_ = window_bytes_ = 0;
+  too_large_ = false;
 }
 
 /// Keep of the oldest batch what comes from an offset on.

@@ -104,6 +104,8 @@ class AppendState {
   bool has_room() const;
   bool fill(Instant now);
   void release();
+  bool limit(const Error& error);
+  void put_back();
   void cut(std::uint64_t offset);
 
   StreamInfo opened_;
@@ -122,6 +124,7 @@ class AppendState {
   std::uint64_t connection_ = 0;
   std::uint64_t reconnections_ = 0;
   bool broken_ = false;
+  bool too_large_ = false;  // whether the server takes smaller batches than the window has
   bool closing_ = false;
   bool ended_ = false;
   std::optional<Error> error_;

@@ -35,9 +35,11 @@ Due Outbox::due() const {
   return due;
 }
 
-void Outbox::limit(std::size_t batch_frames, std::size_t batch_bytes) {
+bool Outbox::limit(std::size_t batch_frames, std::size_t batch_bytes) {
+  const Batching before = batching_;
   batching_.batch_frames = std::min(batching_.batch_frames, std::max<std::size_t>(batch_frames, 1));
   batching_.batch_bytes = std::min(batching_.batch_bytes, std::max<std::size_t>(batch_bytes, 1));
+  return batching_.batch_frames < before.batch_frames || batching_.batch_bytes < before.batch_bytes;
 }
 
 bool Outbox::offer(Side side, Item* item, Instant now) {
@@ -57,6 +59,12 @@ bool Outbox::offer(Side side, Item* item, Instant now) {
                        std::make_move_iterator(item->frames.end())}});
   }
   return true;
+}
+
+void Outbox::put_back(Side side, const std::vector<Frame>& frames) {
+  frames_ += frames.size();
+  bytes_ += total_size(frames);
+  ready_.push_front({side, {frames.begin(), frames.end()}});
 }
 
 void Outbox::flush() {

@@ -42,11 +42,14 @@ class Outbox {
   /// When `take` has something.
   Due due() const;
 
-  /// Make no larger batches than a server takes.
-  void limit(std::size_t batch_frames, std::size_t batch_bytes);
+  /// Make no larger batches than a server takes; whether it made larger ones before.
+  bool limit(std::size_t batch_frames, std::size_t batch_bytes);
 
   /// Take in an item where there is room for it; whether it was taken in.
   bool offer(Side side, Item* item, Instant now);
+
+  /// Take in again what was taken last, to be cut anew.
+  void put_back(Side side, const std::vector<Frame>& frames);
 
   /// Let nothing wait for others any longer.
   void flush();

@@ -50,6 +50,10 @@ void Retrying::progress() {
 
 Duration Retrying::delay(const Error& error, Instant now) {
   if (!is_break(error)) raise(error);
+  return again(error, now);
+}
+
+Duration Retrying::again(const Error& error, Instant now) {
   if (!since_) since_ = now;
   const Duration wanted = error.retry_delay().value_or(Duration::zero());
   if (retry_.give_up_after) {

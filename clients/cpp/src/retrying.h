@@ -34,6 +34,9 @@ class Retrying {
   /// another try makes no sense or takes too long.
   Duration delay(const Error& error, Instant now);
 
+  /// The same where the next try may succeed, whatever the error is.
+  Duration again(const Error& error, Instant now);
+
  private:
   Duration own_delay() const;
 

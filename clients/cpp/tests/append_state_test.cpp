@@ -127,6 +127,45 @@ TEST(AppendState, StoresEveryFrameOnceAndInOrderWhateverBreaks) {
   }
 }
 
+Error too_large(const std::string& maximum) {
+  ErrorFacts facts;
+  facts.kind = ErrorKind::limit_exceeded;
+  facts.message = "too large";
+  facts.code = "RESOURCE_EXHAUSTED";
+  facts.reason = "LIMIT_EXCEEDED";
+  facts.metadata = {{"limit", "maximum_batch_frames"}, {"maximum", maximum}};
+  return Error(facts);
+}
+
+/// Of 7 frames in batches of 3 the server has the first 3, and takes 2 at a time from now on.
+TEST(AppendState, CutsBatchesAnewWhereAServerTakesSmallerOnesThanItSaid) {
+  AppendState state = new_state();
+  admit(&state, whole(0, 7));
+  while (state.take(kStart)) {
+  }
+  EXPECT_EQ(state.delay(too_large("2"), kStart), seconds(0));
+  const StreamInfo known = stream(1, 3);
+  EXPECT_TRUE(state.resume(&known, kStart));
+  EXPECT_EQ(state.undelivered(), 4u);
+  using Numbers = std::vector<std::int64_t>;
+  for (const Numbers& expected : {Numbers{3, 4}, Numbers{5}, Numbers{6}}) {
+    const auto batch = state.take(kStart);
+    ASSERT_TRUE(batch);
+    EXPECT_EQ(batch->offset, static_cast<std::uint64_t>(expected.front()));
+    EXPECT_EQ(numbers(*batch->frames), expected);
+  }
+  EXPECT_FALSE(state.take(kStart));
+  EXPECT_EQ(state.undelivered(), 4u);
+}
+
+TEST(AppendState, EndsWhereABatchCannotBeCutSmaller) {
+  AppendState state = new_state();
+  admit(&state, whole(0, 3));
+  state.delay(too_large("2"), kStart);
+  state.delay(too_large("1"), kStart);
+  EXPECT_THROW(state.delay(too_large("1"), kStart), LimitExceededError);
+}
+
 /// A batch of 3, of which 2 are stored, as by a server that cuts batches.
 TEST(AppendState, SendsABatchOfWhichAPartIsDurableFromThereOn) {
   AppendState state = new_state();

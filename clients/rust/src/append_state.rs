@@ -5,7 +5,7 @@
 //! under the epoch of the first opening: a younger writer is never shut out by an older one that
 //! comes back.
 
-use std::collections::VecDeque;
+use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -46,6 +46,8 @@ pub(crate) struct AppendState {
     window: VecDeque<Sent>,
     window_frames: usize,
     window_bytes: usize,
+    /// Whether the server takes smaller batches than the window has.
+    too_large: bool,
     /// How many batches of the window were sent over the present connection.
     sent: usize,
     /// Offset after the last frame that entered the window.
@@ -83,6 +85,7 @@ impl AppendState {
             window: VecDeque::new(),
             window_frames: 0,
             window_bytes: 0,
+            too_large: false,
             sent: 0,
             quiet_since: None,
             connection: 0,
@@ -241,6 +244,9 @@ impl AppendState {
         self.sent = 0;
         self.broken = false;
         self.reconnections += 1;
+        if self.too_large {
+            self.put_back();
+        }
         Ok(grown)
     }
 
@@ -261,6 +267,10 @@ impl AppendState {
         self.sent = 0;
         if self.idle() && is_break(&error) {
             return Ok(Duration::ZERO); // there is nothing to try again until there are frames
+        }
+        if self.outbox.keep_to(&exceeded_limit(&error)) {
+            self.too_large = true;
+            return self.retrying.again(error, now);
         }
         self.retrying.delay(error, now)
     }
@@ -332,6 +342,17 @@ impl AppendState {
         }
     }
 
+    /// Let the outbox cut again what is not acknowledged.
+    fn put_back(&mut self) {
+        while let Some(newest) = self.window.pop_back() {
+            self.taken = newest.offset;
+            self.outbox.put_back(Side::Detections, &newest.frames);
+        }
+        self.window_frames = 0;
+        self.window_bytes = 0;
+        self.too_large = false;
+    }
+
     /// Keep of the oldest batch what comes from an offset on.
     fn cut(&mut self, offset: u64) {
         let Some(oldest) = self
@@ -349,6 +370,17 @@ impl AppendState {
             frames: rest.into(),
         };
     }
+}
+
+/// The limit that a server names in an error, by its name; empty where it names none.
+fn exceeded_limit(error: &Error) -> HashMap<String, i64> {
+    let metadata = error.metadata();
+    let (name, maximum) = (metadata.get("limit"), metadata.get("maximum"));
+    let known = name.zip(maximum.and_then(|maximum| maximum.parse().ok()));
+    known
+        .map(|(name, maximum)| (name.clone(), maximum))
+        .into_iter()
+        .collect()
 }
 
 /// A single frame is skipped or not; of many the rest is left.

@@ -106,9 +106,15 @@ impl Outbox {
         })
     }
 
-    /// Make no larger batches than a server takes, as far as it states its limits.
-    pub(crate) fn keep_to<'a>(&mut self, limits: impl IntoIterator<Item = (&'a String, &'a i64)>) {
+    /// Make no larger batches than a server takes, as far as it states its limits; whether it made
+    /// larger ones before.
+    pub(crate) fn keep_to<'a>(
+        &mut self,
+        limits: impl IntoIterator<Item = (&'a String, &'a i64)>,
+    ) -> bool {
+        let (frames, bytes) = (self.batching.batch_frames, self.batching.batch_bytes);
         self.batching.keep_to(limits);
+        self.batching.batch_frames < frames || self.batching.batch_bytes < bytes
     }
 
     /// Take in a frame or a batch where there is room for it; otherwise give it back.
@@ -159,6 +165,14 @@ impl Outbox {
         self.frames -= batch.frames.len();
         self.bytes -= total_size(&batch.frames);
         Some(batch)
+    }
+
+    /// Take in again what was taken last, to be cut anew.
+    pub(crate) fn put_back(&mut self, side: Side, frames: &[Frame]) {
+        self.frames += frames.len();
+        self.bytes += total_size(frames);
+        let frames = frames.to_vec().into();
+        self.ready.push_front(Ready { side, frames });
     }
 
     fn gather(&mut self, side: Side, frame: Frame, size: usize, now: Instant) {

@@ -69,6 +69,11 @@ impl Retrying {
         if !is_break(&error) {
             return Err(error);
         }
+        self.again(error, now)
+    }
+
+    /// The same where the next try may succeed, whatever the error is.
+    pub(crate) fn again(&mut self, error: Error, now: Instant) -> Result<Duration> {
         let wanted = error.retry_delay().unwrap_or_default();
         let passed = now.saturating_duration_since(*self.since.get_or_insert(now));
         if let Some(limit) = self.retry.give_up_after {

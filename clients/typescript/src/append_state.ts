@@ -18,7 +18,7 @@ import { type CheckedFrame, frameSize } from "./frames.js";
 import type { StreamInfo } from "./hosting.js";
 import { Outbox } from "./outbox.js";
 import { isBreak, Retrying } from "./retrying.js";
-import type { CompleteBatching, CompleteDelivery } from "./settings.js";
+import { type CompleteBatching, type CompleteDelivery, limitBatching } from "./settings.js";
 
 /** Frames of one message, and the offset of the first of them in the stream. */
 export interface Sent {
@@ -44,6 +44,7 @@ export class AppendState {
   #window: Sent[] = [];
   #windowFrames = 0;
   #windowBytes = 0;
+  #tooLarge = false; // whether the server takes smaller batches than the window has
   #sent = 0; // how many batches of the window were sent over the present connection
   #taken: number; // offset after the last frame that entered the window
   #quietSinceMs = 0;
@@ -218,6 +219,9 @@ export class AppendState {
     const grown = this.acknowledge(found, nowMs);
     this.#sent = 0;
     this.#broken = false;
+    if (this.#tooLarge) {
+      this.#putBack(nowMs);
+    }
     return grown;
   }
 
@@ -236,6 +240,10 @@ export class AppendState {
     this.#sent = 0;
     if (this.idle && isBreak(error)) {
       return 0; // there is nothing to try again until there are frames
+    }
+    if (this.#limit(error)) {
+      this.#tooLarge = true;
+      return this.#retrying.delayMsAgain(error, nowMs);
     }
     return this.#retrying.delayMs(error, nowMs);
   }
@@ -314,6 +322,27 @@ export class AppendState {
     this.#windowFrames -= batch.frames.length;
     this.#windowBytes -= size(batch);
     return batch;
+  }
+
+  /** Keep to the limit that a server names in an error; tells whether batches were larger. */
+  #limit(error: VidscoreError): boolean {
+    const { limit, maximum } = error.metadata;
+    if (limit === undefined || maximum === undefined || !/^[0-9]+$/.test(maximum)) {
+      return false;
+    }
+    const kept = limitBatching(this.#batching, { [limit]: BigInt(maximum) });
+    return this.outbox.limit(kept.batchFrames, kept.batchBytes);
+  }
+
+  /** Let the outbox cut again what is not acknowledged. */
+  #putBack(nowMs: number): void {
+    const batches = this.#window.map(({ frames }) => ({ side: "detections" as const, frames }));
+    this.#taken = this.#window[0]?.offset ?? this.#taken;
+    this.outbox.putBack(batches, nowMs);
+    this.#window = [];
+    this.#windowFrames = 0;
+    this.#windowBytes = 0;
+    this.#tooLarge = false;
   }
 
   /** Keep of the oldest batch what comes from an offset on. */

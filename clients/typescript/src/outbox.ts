@@ -49,13 +49,32 @@ export class Outbox {
     return started.length > 0 ? Math.min(...started) + this.#batching.batchIntervalMs : null;
   }
 
-  /** Make no larger batches than a server takes. */
-  limit(batchFrames: number, batchBytes: number): void {
+  /** Make no larger batches than a server takes; tells whether it made larger ones before. */
+  limit(batchFrames: number, batchBytes: number): boolean {
+    const before = this.#batching;
     this.#batching = {
       ...this.#batching,
       batchFrames: Math.min(this.#batching.batchFrames, batchFrames),
       batchBytes: Math.min(this.#batching.batchBytes, batchBytes),
     };
+    return batchFrames < before.batchFrames || batchBytes < before.batchBytes;
+  }
+
+  /** Take in again what was taken last, before all that waits, and put everything together anew. */
+  putBack(batches: readonly Batch[], nowMs: number): void {
+    this.flush();
+    const waiting = [...batches, ...this.#ready.splice(0)];
+    this.#frames = 0;
+    this.#bytes = 0;
+    for (const { side, frames } of waiting) {
+      for (const frame of frames) {
+        const size = frameSize(frame);
+        this.#frames += 1;
+        this.#bytes += size;
+        this.#gather(side, frame, size, nowMs);
+      }
+      this.#finish(side);
+    }
   }
 
   /** Take in a frame where there is room for it; tells whether there was. */

@@ -53,6 +53,11 @@ export class Retrying {
     if (!isBreak(error)) {
       throw error;
     }
+    return this.delayMsAgain(error, nowMs);
+  }
+
+  /** The same where the next try may succeed, whatever the error is. */
+  delayMsAgain(error: VidscoreError, nowMs: number): number {
     this.#sinceMs ??= nowMs;
     const { giveUpAfterMs } = this.#retry;
     const wantedMs = error.retryDelayMs ?? 0;

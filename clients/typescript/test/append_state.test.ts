@@ -5,6 +5,7 @@ import {
   ClosedError,
   ConflictError,
   InternalError,
+  LimitExceededError,
   SupersededError,
   UnavailableError,
 } from "../src/errors.js";
@@ -120,4 +121,40 @@ test("a closed stream takes no frames, and a failed one tells why", () => {
   const failed = opened();
   failed.end(BROKEN);
   assert.throws(() => failed.admit(frame(0), 0), UnavailableError);
+});
+
+function tooLarge(maximum: string): LimitExceededError {
+  return new LimitExceededError("too large", {
+    code: "RESOURCE_EXHAUSTED",
+    reason: "LIMIT_EXCEEDED",
+    metadata: { limit: "maximum_batch_frames", maximum },
+  });
+}
+
+test("batches are cut anew where a server takes smaller ones than it said", () => {
+  const state = opened();
+  admit(state, 0, 1, 2, 3, 4);
+  assert.deepEqual(numbers(state), [0, 1]);
+  assert.deepEqual(numbers(state), [2, 3]);
+  assert.equal(state.delayMs(tooLarge("1"), 0), 0);
+  assert.ok(state.resume({ stream: "default", epoch: 7, nextOffset: 2 }, 0));
+  assert.equal(state.undelivered, 3);
+  const sent = [state.take(0), state.take(0), state.take(0)];
+  assert.deepEqual(
+    sent.map((batch) => [batch?.offset, ...(batch?.frames ?? []).map((f) => Number(f.number))]),
+    [
+      [2, 2],
+      [3, 3],
+      [4, 4],
+    ],
+  );
+  assert.equal(state.take(0), null);
+  assert.equal(state.undelivered, 3);
+});
+
+test("a batch that cannot be cut smaller ends the stream", () => {
+  const state = opened();
+  admit(state, 0, 1);
+  state.delayMs(tooLarge("1"), 0);
+  assert.throws(() => state.delayMs(tooLarge("1"), 0), LimitExceededError);
 });

@@ -138,6 +138,41 @@ fn whatever_breaks_every_frame_is_stored_once_and_in_order() {
     }
 }
 
+fn too_large(maximum: &str) -> Error {
+    Error::with_code(Code::ResourceExhausted, "too large")
+        .and_reason("LIMIT_EXCEEDED")
+        .and_fact("limit", "maximum_batch_frames")
+        .and_fact("maximum", maximum)
+}
+
+/// Of 7 frames in batches of 3 the server has the first 3, and takes 2 at a time from now on.
+#[test]
+fn batches_are_cut_anew_where_a_server_takes_smaller_ones_than_it_said() {
+    let (mut state, now) = (new_state(0, Delivery::default(), false), Instant::now());
+    state.admit(whole(0..7), now).unwrap();
+    while state.take(now).is_some() {}
+    assert_eq!(state.delay(too_large("2"), now).unwrap(), Duration::ZERO);
+    assert!(state.resume(Some(&stream(1, 3)), now).unwrap());
+    assert_eq!(state.undelivered(), 4);
+    for expected in [vec![3, 4], vec![5], vec![6]] {
+        let batch = state.take(now).unwrap();
+        assert_eq!(batch.offset as i64, expected[0]);
+        assert_eq!(numbers(&batch.frames), expected);
+    }
+    assert!(state.take(now).is_none());
+    assert_eq!(state.undelivered(), 4);
+}
+
+#[test]
+fn a_batch_that_cannot_be_cut_smaller_ends_the_stream() {
+    let (mut state, now) = (new_state(0, Delivery::default(), false), Instant::now());
+    state.admit(whole(0..3), now).unwrap();
+    state.delay(too_large("2"), now).unwrap();
+    state.delay(too_large("1"), now).unwrap();
+    let error = state.delay(too_large("1"), now).unwrap_err();
+    assert_eq!(error.reason(), "LIMIT_EXCEEDED");
+}
+
 /// A batch of 3, of which 2 are stored, as by a server that cuts batches.
 #[test]
 fn a_batch_of_which_a_part_is_durable_is_sent_from_there_on() {

@@ -35,6 +35,7 @@ final class AppendState {
   private long toSkip; // frames that the caller sends again and that are durable already
   private int windowFrames;
   private long windowBytes;
+  private boolean tooLarge; // whether the server takes smaller batches than the window has
   private int sent; // how many batches of the window were sent over the present connection
   private long taken; // offset after the last frame that entered the window
   private long quietSinceNs;
@@ -184,6 +185,9 @@ final class AppendState {
     boolean grown = acknowledge(found.nextOffset(), nowNs);
     sent = 0;
     broken = false;
+    if (tooLarge) {
+      putBack();
+    }
     return grown;
   }
 
@@ -198,6 +202,10 @@ final class AppendState {
     sent = 0;
     if (idle() && Retrying.isBreak(problem)) {
       return 0; // there is nothing to try again until there are frames
+    }
+    if (outbox.keepTo(exceededLimit(problem))) {
+      tooLarge = true;
+      return retrying.delayNsAgain(problem, nowNs);
     }
     return retrying.delayNs(problem, nowNs);
   }
@@ -258,6 +266,26 @@ final class AppendState {
     windowBytes -= Outbox.sizeOf(oldest.frames(), arity);
     sent = Math.max(0, sent - 1);
     return oldest;
+  }
+
+  /** The limit that a server names in a failure, by its name; empty where it names none. */
+  private static Map<String, Long> exceededLimit(VidscoreException problem) {
+    String maximum = problem.metadata().getOrDefault("maximum", "");
+    return maximum.matches("[0-9]{1,18}")
+        ? Map.of(problem.metadata().getOrDefault("limit", ""), Long.valueOf(maximum))
+        : Map.of();
+  }
+
+  /** Lets the outbox cut again what is not acknowledged. */
+  private void putBack() {
+    while (!window.isEmpty()) {
+      Sent newest = window.remove(window.size() - 1);
+      taken = newest.offset();
+      outbox.putBack(Side.DETECTIONS, newest.frames());
+    }
+    windowFrames = 0;
+    windowBytes = 0;
+    tooLarge = false;
   }
 
   /** Keeps of the oldest batch what comes from an offset on. */

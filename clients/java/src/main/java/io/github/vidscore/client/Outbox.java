@@ -108,9 +108,12 @@ final class Outbox {
     return due;
   }
 
-  /** Makes no larger batches than a server takes. */
-  void keepTo(Map<String, Long> limits) {
-    batching = batching.keepingTo(limits);
+  /** Makes no larger batches than a server takes; whether it made larger ones before. */
+  boolean keepTo(Map<String, Long> limits) {
+    Batching before = batching;
+    batching = before.keepingTo(limits);
+    return batching.batchFrames() < before.batchFrames()
+        || batching.batchBytes() < before.batchBytes();
   }
 
   /** Takes in one frame, which waits for others, where there is room; whether it did. */
@@ -160,6 +163,13 @@ final class Outbox {
     frames -= taken.size();
     bytes -= sizeOf(taken, arities.get(head.side));
     return new Batch(head.side, taken);
+  }
+
+  /** Takes in again what was taken last, to be cut anew. */
+  void putBack(Side side, List<Frame> items) {
+    ready.addFirst(new Ready(side, items));
+    frames += items.size();
+    bytes += sizeOf(items, arities.get(side));
   }
 
   private boolean enter(int count, long size) {

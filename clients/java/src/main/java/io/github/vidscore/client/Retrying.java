@@ -63,6 +63,11 @@ final class Retrying {
     if (!isBreak(failure)) {
       throw failure.again();
     }
+    return delayNsAgain(failure, nowNs);
+  }
+
+  /** The same where the next try may succeed, whatever the failure is. */
+  long delayNsAgain(VidscoreException failure, long nowNs) {
     if (breaks == 0) {
       sinceNs = nowNs;
     }

@@ -101,6 +101,45 @@ class AppendStateTest {
     state.resume(server.known(), 0);
   }
 
+  private static VidscoreException tooLarge(String maximum) {
+    return Failure.of("too large")
+        .withCode("RESOURCE_EXHAUSTED")
+        .withReason("LIMIT_EXCEEDED")
+        .withMetadata(Map.of("limit", "maximum_batch_frames", "maximum", maximum))
+        .exception(LimitExceededException.class);
+  }
+
+  /** Of 7 frames in batches of 3 the server has the first 3, and takes 2 at a time from now on. */
+  @Test
+  void batchesAreCutAnewWhereAServerTakesSmallerOnesThanItSaid() {
+    AppendState state = state(0);
+    state.admit(boxes(0, 7), false, 0);
+    List<AppendState.Sent> taken = new ArrayList<>();
+    for (AppendState.Sent next = state.take(0); next != null; next = state.take(0)) {
+      taken.add(next);
+    }
+    assertEquals(3, taken.size());
+    assertEquals(0, state.delayNs(tooLarge("2"), 0));
+    state.resume(new StreamInfo("default", 1, 3), 0);
+    assertEquals(4, state.undelivered());
+    for (List<Integer> expected : List.of(List.of(3, 4), List.of(5), List.of(6))) {
+      AppendState.Sent batch = state.take(0);
+      assertEquals(expected, numbersOf(batch.frames()));
+      assertEquals(expected.get(0).longValue(), batch.offset());
+    }
+    assertNull(state.take(0));
+    assertEquals(4, state.undelivered());
+  }
+
+  @Test
+  void aBatchThatCannotBeCutSmallerEndsTheStream() {
+    AppendState state = state(0);
+    state.admit(boxes(0, 3), false, 0);
+    state.delayNs(tooLarge("2"), 0);
+    state.delayNs(tooLarge("1"), 0);
+    assertThrows(LimitExceededException.class, () -> state.delayNs(tooLarge("1"), 0));
+  }
+
   @Test
   void aBatchOfWhichAPartIsDurableIsSentFromThereOn() {
     AppendState state = state(0);

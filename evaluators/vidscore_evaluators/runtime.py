@@ -141,7 +141,7 @@ def map_threads(
     if count == 1:
         yield from (partial(work, item) for item in items)
         return
-    threads = _threads(count)
+    threads = _threads(count, os.getpid())
     pending: deque[Future[Result]] = deque()
     for item in items:
         pending.append(threads.submit(work, item))
@@ -221,9 +221,10 @@ def _gather(results: Iterable[Result], count: int, progress: Progress | None) ->
 
 
 @cache
-def _threads(count: int) -> ThreadPoolExecutor:
-    # Never shut down: the garbage collector would do it wherever a `map_threads` was abandoned, in
-    # any thread, even while that thread starts another one, and wait for itself forever.
+def _threads(count: int, _process: int) -> ThreadPoolExecutor:
+    # One for each process: a fork has its parent's, but none of its threads. Never shut down: the
+    # garbage collector would do it wherever a `map_threads` was abandoned, in any thread, even
+    # while that thread starts another one, and wait for itself forever.
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - as in spawn_context
 
     return ThreadPoolExecutor(count, "map-threads")

@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+import os
+import signal
 import threading
 from collections.abc import Iterator
+from contextlib import suppress
 from typing import Any
 
 import pytest
@@ -89,3 +92,21 @@ def test_no_more_than_a_few_threads_are_used_on_a_large_machine(
         result() for result in map_threads(lambda _: threading.current_thread().name, range(99))
     }
     assert len(names) <= runtime.MAX_THREADS
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="needs forks")
+@pytest.mark.filterwarnings("ignore:This process.* is multi-threaded:DeprecationWarning")
+def test_a_fork_has_threads_of_its_own() -> None:
+    """Those of its parent are not in it, and would never do what they are given."""
+
+    def done() -> bool:
+        return [result() for result in map_threads(str, range(3))] == ["0", "1", "2"]
+
+    assert done()
+    child = os.fork()
+    if child == 0:
+        signal.alarm(int(TIMEOUT_S))
+        with suppress(Exception):
+            os._exit(0 if done() else 1)
+        os._exit(1)
+    assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0

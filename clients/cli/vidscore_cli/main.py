@@ -166,6 +166,7 @@ class _Root(CommandTree):
         """Run a command and exit with its code."""
         del standalone_mode
         _open_missing_streams()
+        _buffer_stdout()
         _make_streams_lenient()
         os.environ.setdefault("GRPC_VERBOSITY", "NONE")  # what is wrong is told once, and by us
         session = Session()
@@ -229,6 +230,16 @@ def _open_missing_streams() -> None:
             mode = "r" if name == "stdin" else "w"
             stream = open(number, mode, encoding="utf-8", closefd=False)  # noqa: SIM115 - stays
             setattr(sys, name, stream)
+
+
+def _buffer_stdout() -> None:
+    """Write results wholly or fail, also where ``PYTHONUNBUFFERED`` is set, as containers have it.
+
+    Without a buffer a write takes as much as there is room for, and the rest would be lost, unsaid.
+    """
+    if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
+        number, encoding = sys.stdout.fileno(), sys.stdout.encoding
+        sys.stdout = open(number, "w", encoding=encoding, closefd=False)  # noqa: SIM115 - stays
 
 
 def _make_streams_lenient() -> None:

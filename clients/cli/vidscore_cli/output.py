@@ -282,6 +282,7 @@ def naming_stdout() -> Iterator[None]:
     """
     try:
         yield
+        sys.stdout.flush()  # what a buffer has taken is not yet written
     except BrokenPipeError:
         raise
     except OSError as error:

@@ -54,6 +54,19 @@ def test_what_is_full_is_named(command: str, place: str, folder: Path) -> None:
     assert done.stderr == f"Error: {place}: cannot be written: no space left on device\n"
 
 
+@pytest.mark.parametrize("unbuffered", ["", "1"])
+@pytest.mark.parametrize("command", ["evaluators", SCORE])
+def test_results_of_which_there_is_room_for_a_part_alone_are_an_error(
+    command: str, unbuffered: str, folder: Path
+) -> None:
+    """Also without a buffer, where a write says that it has taken only so much."""
+    environment = f"PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED={unbuffered}"
+    done = in_bash(f"ulimit -f 1; {environment} vidscore {command} > part.txt", folder)
+    assert (folder / "part.txt").stat().st_size == 1024
+    assert done.returncode == 1
+    assert done.stderr == "Error: standard output: cannot be written: file too large\n"
+
+
 @pytest.mark.parametrize("command", ["evaluators", SCORE, "convert d.csv e.csv --to generic-csv"])
 def test_results_for_a_closed_standard_output_are_an_error_of_one_line(
     command: str, folder: Path

@@ -211,7 +211,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
 
         if online:
             raise ParameterError([Fault("an executor", "none, with online", field="executor")])
-        reports = reports_by(executor, judges, truth, detections, choice, shards, progress)
+        reports = reports_by(executor, judges, truth, detections, choice, int(shards), progress)
     else:
         task = prepare(judges, truth, detections, choice)
         reports = score_pair(

@@ -10,6 +10,7 @@ from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPool
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.evaluators.shards.scenes import STREETS, write_scene
 
@@ -88,6 +89,10 @@ def test_loky_gives_the_report_of_this_process(scene: Path) -> None:
     loky = pytest.importorskip("loky")
     with loky.get_reusable_executor(max_workers=2) as executor:
         assert by(executor, scene, shards=5) == plain(scene)
+
+
+def test_a_number_of_shards_of_numpy_is_that_number(scene: Path) -> None:
+    assert by(Recorder(), scene, shards=np.int64(3)) == plain(scene)
 
 
 def test_one_evaluator_by_an_executor_gives_one_report(scene: Path) -> None:

@@ -107,9 +107,11 @@ def _integers(array: Any) -> tuple[IntArray, Sequence[_Fault]]:
 def _strings(array: Any) -> tuple[StringColumn, Sequence[_Fault]]:
     from pyarrow import types  # noqa: PLC0415 - an extra
 
+    if types.is_dictionary(array.type) and not holds_texts(array.type):
+        array = array.dictionary_decode()
     if types.is_integer(array.type) or types.is_null(array.type):
         values, missing = _values(array)
-        digits = StringColumn.of_integers(values.astype(np.int64))
+        digits = StringColumn.of_integers(values)
         codes = np.where(missing, len(digits.values), digits.codes)
         return StringColumn(codes, (*digits.values, "")), ()
     encoded = _as_dictionary(array)

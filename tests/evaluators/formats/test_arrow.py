@@ -219,6 +219,20 @@ def test_what_is_packed_is_refused_by_what_it_unpacks_to(tmp_path: Path) -> None
     assert fault.found == "columns of 64000000 bytes"
 
 
+@pytest.mark.parametrize("form", [as_file, as_stream, as_feather])
+def test_names_may_be_dictionaries_of_integers(
+    tmp_path: Path, form: Callable[[pa.Table], bytes]
+) -> None:
+    """As pandas writes numbers that are categories."""
+    numbers = {"sequence": pa.array([7, 7, 2**40]), "class": pa.array([3, None, 4], pa.int8())}
+    coded = {name: values.dictionary_encode() for name, values in numbers.items()}
+    path = tmp_path / "a.arrow"
+    path.write_bytes(form(pa.table(COLUMNS | coded)))
+    side = detections_of(path).annotations
+    assert [key.sequence for key in side.sequences] == ["1099511627776", "7"]
+    assert side.labels == ("3", "4")
+
+
 @pytest.mark.parametrize("form", [as_file, as_stream])
 @pytest.mark.parametrize("packed", [None, "lz4"])
 def test_a_broken_file_is_refused_wherever_it_breaks(

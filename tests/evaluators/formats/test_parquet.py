@@ -174,6 +174,14 @@ def test_integers_are_names_too(tmp_path: Path) -> None:
     assert side.labels == ("3", "4")
 
 
+def test_integers_of_64_bits_are_names_with_their_own_digits(tmp_path: Path) -> None:
+    """As hashes are."""
+    sequences = pa.array([2**64 - 1, 2**63, 5], pa.uint64())
+    path = save(tmp_path / "a", sequence=sequences)
+    names = {key.sequence for key in detections_of(path).annotations.sequences}
+    assert names == {"18446744073709551615", "9223372036854775808", "5"}
+
+
 def test_a_file_is_known_by_its_content_and_a_folder_by_its_files(tmp_path: Path) -> None:
     assert detect_format(save(tmp_path / "a.csv")).name == "parquet"
     save(tmp_path / "b" / "x.parquet")

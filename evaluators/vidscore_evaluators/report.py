@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -17,12 +17,16 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.deferred import Deferred, DeferredField
+from vidscore_evaluators.names import did_you_mean
 
 if TYPE_CHECKING:
     from vidscore_evaluators.data_frames import Backend
     from vidscore_evaluators.figures.plots import Axes
     from vidscore_evaluators.figures.report_curves import By
     from vidscore_evaluators.report_frames import Form
+
+NAMES_LISTED = 20
+"""Names that a message lists of those that there are."""
 
 Number = int | float | None
 """A score: a count, a figure, or None where it is undefined."""
@@ -227,29 +231,42 @@ class Report:
         """One score; None where it is undefined.
 
         Raises:
-            KeyError: If the report has no such row; the message lists its measures.
+            KeyError: If the report has no such row; the message says which names it has.
         """
         for block in self.scores.blocks:
             place = block.find((domain, label, sequence), measure)
             if place is not None:
                 return block.measures[measure][place]
-        columns = [column for block in self.scores.blocks for column in block.measures.items()]
-        known = ", ".join(sorted({name for name, values in columns if len(values)}))
+        blocks = self.scores.blocks
+        columns = [column for block in blocks for column in block.measures.items()]
+        wanted: _Wanted = {
+            "measures": (measure, [name for name, values in columns if len(values)]),
+            "domains": (domain, [name for block in blocks for name in block.domains]),
+            "classes": (label, [name for block in blocks for name in block.classes]),
+            "sequences": (sequence, [name for block in blocks for name in block.sequences]),
+        }
         raise KeyError(
             f"no score {measure!r} for domain {domain!r}, class {label!r}, "
-            f"sequence {sequence!r}; measures of this report: {known}"
+            f"sequence {sequence!r}; {_names_there_are(wanted)}"
         )
 
     def curve(self, name: str, *, domain: str | None = None, label: str | None = None) -> Curve:
         """One curve.
 
         Raises:
-            KeyError: If the report has no such curve.
+            KeyError: If the report has no such curve; the message says which names it has.
         """
         for curve in self.curves:
             if (curve.name, curve.domain, curve.label) == (name, domain, label):
                 return curve
-        raise KeyError(f"no curve {name!r} for domain {domain!r}, class {label!r}")
+        wanted: _Wanted = {
+            "curves": (name, [curve.name for curve in self.curves]),
+            "domains": (domain, [curve.domain for curve in self.curves]),
+            "classes": (label, [curve.label for curve in self.curves]),
+        }
+        raise KeyError(
+            f"no curve {name!r} for domain {domain!r}, class {label!r}; {_names_there_are(wanted)}"
+        )
 
     def frame(self, form: Form = "wide", *, backend: Backend = "pandas") -> Any:
         """The scores as a data frame.
@@ -406,6 +423,26 @@ def report_from_dict(document: Mapping[str, Any]) -> Report:
         preset=document.get("preset"),
         selection=document.get("selection", {}),
     )
+
+
+_Wanted = Mapping[str, tuple[str | None, Iterable[str | None]]]
+"""By what it names, a name that is asked for, and those that there are."""
+
+
+def _names_there_are(wanted: _Wanted) -> str:
+    """Advice about the first name that nothing has; about the first of all where each is there."""
+    known = {kind: sorted({*names} - {None}, key=str) for kind, (_, names) in wanted.items()}
+    strange = (
+        (kind, str(name))
+        for kind, (name, _) in wanted.items()
+        if name is not None and name not in known[kind]
+    )
+    kind, name = next(strange, (next(iter(wanted)), ""))
+    names = [str(one) for one in known[kind]]
+    rest = len(names) - NAMES_LISTED
+    listed = ", ".join(names[:NAMES_LISTED]) or "none"
+    more = f" and {rest} more" if rest > 0 else ""
+    return did_you_mean(name, names) or f"{kind} of this report: {listed}{more}"
 
 
 def row_block(row: Row) -> Block:

@@ -105,6 +105,50 @@ def test_a_value_that_is_not_there_is_a_key_error_that_names_the_measures() -> N
         REPORT.value("f1", label="car")
 
 
+@pytest.mark.parametrize(
+    ("measure", "names", "advice"),
+    [
+        ("hit", {}, "did you mean hits?"),
+        ("f1", {"label": "Car"}, "did you mean car?"),
+        ("f1", {"label": "zebra"}, "classes of this report: bus, car"),
+        ("f1", {"domain": "d", "label": "car", "sequence": "S"}, "did you mean s?"),
+        ("f1", {"domain": "x"}, "domains of this report: d"),
+        ("hits", {"domain": "d"}, "measures of this report: f1, hits"),
+    ],
+)
+def test_a_name_that_no_score_has_is_told_with_those_that_there_are(
+    measure: str, names: dict[str, str], advice: str
+) -> None:
+    with pytest.raises(KeyError) as caught:
+        REPORT.value(measure, **names)
+    assert str(caught.value.args[0]).partition("; ")[2] == advice
+
+
+def test_of_many_names_a_few_are_listed() -> None:
+    names = tuple(f"s{number:03}" for number in range(100))
+    block = Block({"f1": (1.0,) * 100}, sequences=names)
+    report = replace(REPORT, scores=Scores((block,)))
+    with pytest.raises(KeyError) as caught:
+        report.value("f1", sequence="tunnel")
+    assert str(caught.value.args[0]).endswith("s018, s019 and 80 more")
+
+
+@pytest.mark.parametrize(
+    ("name", "label", "advice"),
+    [
+        ("rok", "car", "did you mean roc?"),
+        ("roc", "Car", "did you mean car?"),
+        ("roc", None, "curves of this report: roc"),
+    ],
+)
+def test_a_curve_that_there_is_not_is_told_with_those_that_there_are(
+    name: str, label: str | None, advice: str
+) -> None:
+    with pytest.raises(KeyError) as caught:
+        REPORT.curve(name, domain="d", label=label)
+    assert str(caught.value.args[0]).partition("; ")[2] == advice
+
+
 def test_points_of_a_curve_are_dictionaries() -> None:
     assert REPORT.curve("roc", domain="d", label="car").points() == [
         {"x": 0, "y": None},

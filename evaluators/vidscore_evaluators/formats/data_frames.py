@@ -37,7 +37,7 @@ def columns_of(data: Any, name: str) -> Mapping[str, Any]:
         InputError: If it has no columns, or is not computed yet.
         MissingExtraError: If narwhals is needed and not installed.
     """
-    if hasattr(data, "keys"):
+    if callable(getattr(data, "keys", None)) and not isinstance(data, type):
         return {str(column): data[column] for column in data.keys()}  # noqa: SIM118 - also no Mapping
     try:
         import narwhals  # noqa: PLC0415 - an extra
@@ -62,6 +62,8 @@ def _array(series: Any) -> Any:
     # Arrow's dictionaries lose their nulls where they become arrays directly.
     if isinstance(series.dtype, narwhals.Categorical | narwhals.Enum):
         series = series.cast(narwhals.String)
+    if isinstance(series.dtype, narwhals.Int128 | narwhals.UInt128):
+        return series.to_list()  # numpy has none of 128 bits
     return series.to_numpy()
 
 

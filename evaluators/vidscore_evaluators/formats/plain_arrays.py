@@ -84,7 +84,12 @@ def _unlabelled(table: RowTable, missing: BoolArray) -> FaultList:
 
 
 def _one_dimension(values: Any) -> AnyArray:
-    array = np.asarray(values)
+    try:
+        array = np.asarray(values)
+    except ValueError:  # some of its entries are sequences, others are none
+        array = np.array(values, dtype=np.object_)
+    if not array.ndim:
+        raise ValueError(type(values).__name__)
     if array.ndim != 1:
         raise ValueError(f"an array of {array.ndim} dimensions")
     hidden = hidden_values(values)
@@ -97,10 +102,23 @@ def _one_dimension(values: Any) -> AnyArray:
 def _numbers(array: AnyArray) -> FloatArray:
     if array.dtype.kind not in "iufO" and array.size:
         raise ValueError(f"values of type {array.dtype}")
-    numbers = array.astype(np.float64)
+    try:
+        numbers = array.astype(np.float64)
+    except (ValueError, TypeError, OverflowError):
+        raise ValueError(_no_number(array)) from None
     if np.isinf(numbers).any():
         raise ValueError(f"{numbers[np.isinf(numbers)][0]}")
     return numbers
+
+
+def _no_number(array: AnyArray) -> str:
+    """The first of some objects that numpy makes no number of, and where it stands."""
+    for row in range(len(array)):
+        try:
+            array[row : row + 1].astype(np.float64)
+        except (ValueError, TypeError, OverflowError):
+            return f"{repr(array[row])[:80]} in entry {row}"
+    return "something else"
 
 
 def _integers(array: AnyArray) -> IntArray:

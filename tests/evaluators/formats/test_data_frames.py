@@ -96,7 +96,16 @@ def test_a_lazy_data_frame_is_refused_with_what_to_do() -> None:
     )
 
 
-@pytest.mark.parametrize(("data", "kind"), [([1, 2], "list"), (3.0, "float"), (None, "NoneType")])
+@pytest.mark.parametrize(
+    ("data", "kind"),
+    [
+        ([1, 2], "list"),
+        (3.0, "float"),
+        (None, "NoneType"),
+        (dict, "type"),
+        (pd.DataFrame(COLUMNS).groupby("sequence"), "pandas.DataFrameGroupBy"),
+    ],
+)
 def test_what_has_no_columns_is_refused(data: Any, kind: str) -> None:
     with pytest.raises(InputError) as caught:
         columns_of(data, "truth")
@@ -104,6 +113,14 @@ def test_what_has_no_columns_is_refused(data: Any, kind: str) -> None:
         f"truth: found {kind}, expected a path, Annotations, or arrays by column name "
         "(a dictionary, a data frame)"
     )
+
+
+def test_integers_of_128_bits_are_those_numbers() -> None:
+    """For which numpy has no type."""
+    wide = pl.DataFrame(COLUMNS).with_columns(pl.col("frame").cast(pl.Int128))
+    assert vidscore.score("f1", wide, COLUMNS, base="euclidean", cutoff_px=1).value("f1") == 1.0
+    with pytest.raises(InputError, match="truth, column frame: found a number with a fraction, or"):
+        vidscore.score("f1", wide.with_columns(frame=pl.col("frame") + 2**70), COLUMNS)
 
 
 def test_without_narwhals_pandas_is_read_and_others_say_what_to_install(

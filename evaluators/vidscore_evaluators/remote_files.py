@@ -74,11 +74,13 @@ def data_path(named: str | os.PathLike[str]) -> DataPath:
     """What a name names: an address where it begins as one, else a path on a disk.
 
     Raises:
-        InputError: If it is empty, which is no path but would be the working folder.
+        InputError: If it is empty, which is no path but would be the working folder, or has the
+            character 0, which no path may have.
     """
     text = path_text(named)
-    if not text:
-        raise InputError([Fault("an empty name", "the path of a file or folder")])
+    if not text or "\0" in text:
+        found = repr(text)[:MOST_SHOWN] if text else "an empty name"
+        raise InputError([Fault(found, "the path of a file or folder")])
     return RemotePath(text.rstrip("/")) if _ADDRESS.fullmatch(text) else Path(text)
 
 

@@ -81,6 +81,11 @@ def test_an_empty_name_is_no_path() -> None:
         score("f1", "", "")
 
 
+def test_a_name_with_a_character_that_ends_texts_is_no_path() -> None:
+    with pytest.raises(InputError, match=r"found 'a\\x00b', expected the path of a file or folder"):
+        score("f1", "a\0b", "c")
+
+
 def test_packed_files_are_read_at_addresses(scene: Path) -> None:
     data = (scene / "truth.csv").read_bytes()
     zipped = io.BytesIO()

@@ -165,13 +165,27 @@ class ReportWarning:
 _NO_WARNINGS: Deferred[tuple[ReportWarning, ...]] = Deferred.of(())
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Scores:
-    """Scores, curves and warnings of a tally; a `Report` adds provenance."""
+    """Scores, curves and warnings of a tally; a `Report` adds provenance.
+
+    Equal ones have the same rows, in whichever blocks they lie.
+    """
 
     blocks: tuple[Block, ...]
     curves: tuple[Curve, ...] = ()
     warnings: DeferredField[tuple[ReportWarning, ...]] = DeferredField(_NO_WARNINGS)
+
+    def __eq__(self, other: object) -> bool:
+        """Whether rows, points of curves and warnings are the same, in order."""
+        return isinstance(other, Scores) and self._compared() == other._compared()
+
+    __hash__ = None  # type: ignore[assignment]  # as of all that may hold lists
+
+    def _compared(self) -> tuple[object, ...]:
+        rows = [row for block in self.blocks for row in block.rows()]
+        curves = [(one.name, one.domain, one.label, one.points()) for one in self.curves]
+        return rows, curves, self.warnings
 
 
 @dataclass(frozen=True)

@@ -71,6 +71,7 @@ REPORTS = st.builds(
 @settings(max_examples=example_count(60))
 def test_a_report_survives_json_text_with_the_type_of_every_number(report: Report) -> None:
     back = report_from_dict(json.loads(report_to_json(report)))
+    assert back == report
     assert report_to_json(back) == report_to_json(report)
     assert [(row, type(row.value)) for row in back.rows()] == [
         (row, type(row.value)) for row in report.rows()
@@ -78,6 +79,20 @@ def test_a_report_survives_json_text_with_the_type_of_every_number(report: Repor
     assert (back.parameters, back.warnings) == (report.parameters, report.warnings)
     assert back.specification == report.specification
     assert back.software == report.software
+
+
+def test_what_comes_back_is_equal_however_its_columns_lay() -> None:
+    """Columns of an evaluator are lists, several measures wide; those that are read are not."""
+    wide = Block({"f1": [0.5, None], "hits": [3, 0]}, classes=["car", "bus"])
+    curve = Curve("roc", {"x": [0.0, 1.0], "y": [0, None]}, label="car")
+    report = Report("e", "1", {}, "t", "d", Scores((wide,), (curve,)))
+    assert report_from_dict(report_to_dict(report)) == report
+    for other in (
+        Scores((replace(wide, measures={"f1": [0.5, 0.0], "hits": [3, 0]}),), (curve,)),
+        Scores((wide,), (Curve("roc", {"x": [0.0, 1.0], "y": [0, 1]}, label="car"),)),
+        Scores((wide,), (curve,), (ReportWarning("odd", "Odd."),)),
+    ):
+        assert report_from_dict(report_to_dict(replace(report, scores=other))) != report
 
 
 @given(REPORTS)

@@ -150,7 +150,7 @@ def contest_of(
             fewer than two systems.
     """
     if len(pairs) < 2:
-        raise InputError([Fault(f"{len(pairs)} system", "at least two to be compared")])
+        raise InputError([Fault(f"{len(pairs) or 'no'} system", "at least two to be compared")])
     for pair in pairs.values():
         sides = (pair.truth.annotations, pair.detections.annotations)
         try:
@@ -176,7 +176,7 @@ def named_systems(
         paths = [Path(path) for path in systems]
         named = dict(zip(system_names(paths), paths, strict=True))
     if len(named) < 2:
-        raise InputError([Fault(f"{len(named)} system", "at least two to be compared")])
+        raise InputError([Fault(f"{len(named) or 'no'} system", "at least two to be compared")])
     return named
 
 

@@ -396,9 +396,12 @@ def _numbers(values: ArrayLike) -> AnyArray:
         raise ValueError("a single value")
     if array.dtype.kind in "iuf":
         return array
-    if array.size:
-        raise ValueError("values that do not fit into 64 bits")
-    return np.zeros(0)
+    if not array.size:
+        return np.zeros(0)
+    others = {type(value).__name__ for value in array.ravel().tolist()} - {"int", "float"}
+    if others:
+        raise ValueError(f"values of type {min(others)}")
+    raise ValueError("values that do not fit into 64 bits")
 
 
 def _shown(value: object) -> str:

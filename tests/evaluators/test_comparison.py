@@ -104,9 +104,11 @@ def test_a_path_that_comes_twice_is_refused() -> None:
         system_names([Path("a.csv"), Path("./a.csv")])
 
 
-@pytest.mark.parametrize("systems", [{}, {"a": TRUTH}, ["a.csv"]])
-def test_one_system_is_not_enough(systems: dict[str, Annotations] | list[str]) -> None:
-    with pytest.raises(InputError, match="expected at least two to be compared"):
+@pytest.mark.parametrize(
+    ("systems", "found"), [({}, "no system"), ({"a": TRUTH}, "1 system"), (["a.csv"], "1 system")]
+)
+def test_one_system_is_not_enough(systems: dict[str, Annotations] | list[str], found: str) -> None:
+    with pytest.raises(InputError, match=f"found {found}, expected at least two to be compared"):
         compare("f1", TRUTH, systems)
 
 

@@ -248,7 +248,9 @@ def test_a_fault_is_named_with_column_and_row(changes: dict[str, Any], faults: l
     ("values", "found"),
     [
         (["0", "1", "2"], "strings"),
-        ([None, 1, 2], "values that do not fit into 64 bits"),
+        ([None, 1, 2], "values of type NoneType"),
+        ([0, {1}, 2], "values of type set"),
+        ([0, 1, 10**30], "values that do not fit into 64 bits"),
         ([0, [1], 2], "rows of different lengths"),
         ([True, False, True], "booleans"),
         (np.array(["2020-01-01"] * 3, dtype="datetime64[D]"), "dates"),

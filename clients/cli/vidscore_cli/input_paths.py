@@ -9,7 +9,7 @@ from pathlib import Path
 
 import click
 
-from vidscore_evaluators.remote_files import DataPath, RemotePath, data_path, is_there
+from vidscore_evaluators.remote_files import DataPath, RemotePath, data_path, is_there, path_text
 
 
 class InputPath(click.Path):
@@ -49,7 +49,7 @@ def refuse_input(output: str, option: str) -> None:
     context = click.get_current_context(silent=True)
     for kind, word in () if context is None else _inputs(context):
         path = _without_name(word)
-        if _is_read(data_path(output), data_path(path)) and kind.is_path(word):
+        if _is_read(data_path(output), path) and kind.is_path(word):
             what = "is what" if path == output else f"is, or is part of, {path}, which"
             said = f"{output} {what} this command reads; name another place to write to"
             raise click.BadParameter(said, param_hint=option)
@@ -64,8 +64,9 @@ def _inputs(context: click.Context) -> Iterator[tuple[InputPath, str]]:
                 yield parameter.type, word
 
 
-def _is_read(target: DataPath, source: DataPath) -> bool:
-    """Whether there is something at a target that is the source, or a part of it."""
+def _is_read(target: DataPath, typed: str) -> bool:
+    """Whether there is something at a target that is the source that was typed, or a part of it."""
+    source = data_path(typed)
     if isinstance(target, RemotePath) or isinstance(source, RemotePath):
         if isinstance(target, Path) or isinstance(source, Path):
             return False
@@ -75,15 +76,15 @@ def _is_read(target: DataPath, source: DataPath) -> bool:
     # A device or a pipe may be read and written at once.
     if not (target.is_file() or target.is_dir()):
         return False
-    # As for systems, a path that is there is no pattern.
-    found = [source] if _exists(source) else map(Path, glob.glob(str(source)))  # noqa: PTH207
+    # As for systems, a path that is there is no pattern, and a slash at the end asks for folders.
+    found = [source] if _exists(source) else map(Path, glob.glob(path_text(typed)))  # noqa: PTH207
     return any(_holds(path, target) for path in found)
 
 
 def _holds(source: Path, target: Path) -> bool:
     if source.is_dir() and source.resolve() in target.resolve().parents:
         return True
-    return source.samefile(target)
+    return _exists(source) and source.samefile(target)
 
 
 def _without_name(word: str) -> str:

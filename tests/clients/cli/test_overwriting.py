@@ -84,6 +84,26 @@ def test_the_error_names_the_output_and_what_it_is_part_of(folder: Path) -> None
     ) in run("score", "f1", *files, "--output", "runs/c.csv").stderr
 
 
+def test_a_table_beside_the_folders_of_systems_is_none_of_them(folder: Path) -> None:
+    """It is no folder, which the pattern's slash asks for."""
+    (folder / "runs" / "a").mkdir()
+    (folder / "runs" / "a" / "t.txt").write_text("1,7,1,1,8,8,0.5\n")
+    (folder / "runs" / "table.csv").write_text("of the last run")
+    (folder / "t.txt").write_text("1,1,1,1,8,8,1,1,1\n")
+    files = ("--truth", "t.txt", "--detections", "runs/*/", "--output", "runs/table.csv")
+    well(run("score", "f1", *files, "--format", "csv"))
+    table = (folder / "runs" / "table.csv").read_text().splitlines()
+    assert [line.split(",")[:3] for line in table[1:]] == [["1", "runs/a", "1.0"]]
+
+
+def test_a_link_to_nowhere_among_systems_is_no_input(folder: Path) -> None:
+    (folder / "runs" / "latest").symlink_to("gone")
+    (folder / "out.csv").write_text("")
+    result = run("score", "f1", "--truth", "t.csv", "--detections", "runs/*", "--output", "out.csv")
+    assert result.stderr.startswith("Error: runs/latest was not scored")
+    assert "runs/c.csv" in (folder / "out.csv").read_text()
+
+
 def test_an_output_may_be_called_like_an_evaluator_or_replace_another_file(folder: Path) -> None:
     files = ("--truth", "t.csv", "--detections", "d.csv")
     well(run("score", "map", *files, "--output", "map"))

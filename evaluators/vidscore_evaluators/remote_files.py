@@ -205,8 +205,12 @@ def listed_files(path: RemotePath, most: int) -> Mapping[tuple[str, ...], Remote
     return files
 
 
-def matching(pattern: RemotePath) -> list[str]:
+def matching(pattern: RemotePath, *, folders: bool = False) -> list[str]:
     """Addresses of files and folders that a pattern names, in order.
+
+    Args:
+        pattern: The pattern.
+        folders: Whether only folders are meant, as a slash at the end of what was typed says.
 
     Raises:
         InputError: If it cannot be known.
@@ -214,7 +218,8 @@ def matching(pattern: RemotePath) -> list[str]:
     """
     with _reading(pattern.address):
         store, within = _store_of(pattern)
-        return sorted(store.unstrip_protocol(name.rstrip("/")) for name in store.glob(within))
+        found = store.glob(f"{within}/" if folders else within)
+        return sorted(store.unstrip_protocol(name.rstrip("/")) for name in found)
 
 
 def is_there(path: RemotePath) -> bool:

@@ -70,7 +70,9 @@ def _is_read(target: DataPath, typed: str) -> bool:
     if isinstance(target, RemotePath) or isinstance(source, RemotePath):
         if isinstance(target, Path) or isinstance(source, Path):
             return False
-        patterns = (source.address, f"{glob.escape(source.address)}/*")
+        below = f"{source.address}/?*"  # of folders alone, which a slash at the end asks for
+        named = below if typed.endswith("/") else source.address
+        patterns = (named, f"{glob.escape(source.address)}/*")
         part = any(fnmatchcase(target.address, pattern) for pattern in patterns)
         return target == source or (part and is_there(target))
     # A device or a pipe may be read and written at once.

@@ -48,7 +48,7 @@ def systems_matching(detections: str) -> list[str] | None:
         return None
     path = data_path(detections)
     if isinstance(path, RemotePath):
-        found = matching(path)
+        found = matching(path, folders=detections.endswith("/"))
     elif path.exists():
         return None
     else:

@@ -106,6 +106,20 @@ def test_a_pattern_names_systems_and_their_table_is_written(store: Path) -> None
     assert pq.read_table(io.BytesIO(content(output)))["system"].to_pylist() == systems
 
 
+@pytest.mark.usefixtures("store")
+def test_a_slash_at_the_end_of_a_pattern_asks_for_folders() -> None:
+    """So that their table may lie beside them."""
+    found = f"{ROOT}/folders/a/found.parquet"
+    well(run("convert", SIDES[3], found, "--to", "parquet", "--side", "detections"))
+    every = (*SIDES[:2], "--detections", f"{ROOT}/folders/*/", "--format", "csv", "--output")
+    output = f"{ROOT}/folders/table.csv"
+    for _ in range(2):
+        well(run("score", "f1", *every, output))
+        systems = [line.split(",")[1] for line in content(output).decode().splitlines()[1:]]
+        assert systems == [f"{ROOT}/folders/a"]
+    assert f"{found} is, or is part of" in run("score", "f1", *every, found).stderr
+
+
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
 @pytest.mark.usefixtures("store")
 def test_of_columns_only_the_parts_of_a_shard_are_fetched(

@@ -93,7 +93,7 @@ def _are_systems(value: Any) -> bool:
 
 def _is_executor(value: Any) -> bool:
     # Not all libraries derive theirs from the one of `concurrent.futures`.
-    return callable(getattr(value, "submit", None))
+    return callable(getattr(value, "submit", None)) and not isinstance(value, type)
 
 
 def _is_image_size(value: Any) -> bool:

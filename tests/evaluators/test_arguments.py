@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import Any
 
@@ -103,6 +104,7 @@ _WRONG: list[tuple[Call, str, Any, str]] = [
     (_score, "shards", "3", "an integer from 1 to 65536"),
     (_score, "shards", 0, "an integer from 1 to 65536"),
     (_score, "executor", 3, "an executor of concurrent.futures"),
+    (_score, "executor", ThreadPoolExecutor, "an executor of concurrent.futures"),
     (_score, "online", "yes", "True or False"),
     (_read, "side", "x", "truth or detections"),
     (_read, "format", 3, "the name of a format, or auto"),

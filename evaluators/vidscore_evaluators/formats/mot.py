@@ -286,7 +286,7 @@ def _class_problem(text: bytes, row: bytes, count: int) -> Fault | None:
 def _check_rows(table: RowTable, side: Side, last: int) -> RowChecks:
     checks = RowChecks(table)
     frames, numbers = table.integers["frame"], table.numbers
-    beyond = (frames >= 1) & (frames > last) & (frames <= MAXIMUM_FRAME_NUMBER)
+    beyond = (frames > last) & (frames <= MAXIMUM_FRAME_NUMBER)
     checks.refuse(beyond, "frame", frames, "a frame within the seqLength of seqinfo.ini")
     checks.require_frames("frame", least=1)
     checks.require_tracks("id")

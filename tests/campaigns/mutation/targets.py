@@ -34,6 +34,12 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
         "tests/evaluators/formats/test_convert.py",
         "tests/evaluators/formats/test_written_files.py",
     ),
+    "vidscore_evaluators.formats.mot": (
+        "tests/evaluators/formats/test_mot.py",
+        "tests/evaluators/formats/test_formats.py",
+        "tests/evaluators/formats/test_convert.py",
+        "tests/evaluators/formats/test_written_files.py",
+    ),
     "vidscore_evaluators.formats.mots": (
         "tests/evaluators/formats/test_mots.py",
         "tests/evaluators/formats/test_mots_images.py",
@@ -146,6 +152,7 @@ EQUIVALENT: Mapping[str, str] = {
     "dota._write: True => False (#2)": "there is a name for each frame",
     "kitti.read: 0 => 1 (#3)": "both columns have one length",
     "kitti._check_rows: 1 => 2": "numbers beyond the greatest one are refused by what follows",
+    "mot._read_file: 0 => 1 (#2)": "both columns have one length",
     "mots._read_images: 0 => 1": "both columns have one length",
     "mots._read_images: 0 => 1 (#2)": "likewise",
     "mots._Lengths.bounds: 1 => 2": "numbers beyond the greatest one are refused by what follows",

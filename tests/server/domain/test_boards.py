@@ -267,9 +267,14 @@ async def test_a_rescoring_is_by_the_newest_complete_truth_or_else_by_the_newest
             pass
     hosted.clock.pass_by(days=8)
     await hosted.red.ended()
-    await _waited(hosted.organiser, await _rescore(hosted.organiser))
-    newest, *_ = await hosted.organiser.scores("one")
-    assert newest.truth_revision == (1 if complete else 2)
+    async with asyncio.timeout(60):
+        while (await hosted.organiser.board()).submissions_to_rescore:
+            pass
+    before = [score.truth_revision for score in await hosted.organiser.scores("one")]
+    ended = await _waited(hosted.organiser, await _rescore(hosted.organiser))
+    assert ended.HasField("response")
+    after = [score.truth_revision for score in await hosted.organiser.scores("one")]
+    assert after == [1 if complete else 2, *before]
 
 
 async def test_a_rescoring_that_goes_wrong_ends_with_an_error(hosted: Hosted) -> None:

@@ -87,7 +87,6 @@ TARGETS: Mapping[str, tuple[str, ...]] = {
     ),
     "vidscore_server.domain.browser_sessions": ("tests/server/domain/test_browser_sessions.py",),
     "vidscore_server.domain.invitations": ("tests/server/domain/test_invitations.py",),
-    "vidscore_server.domain.disqualification": ("tests/server/domain/test_disqualification.py",),
     "vidscore_server.domain.final_order": ("tests/server/domain/test_private_sequences.py",),
     "vidscore_server.domain.parts": (
         "tests/server/domain/test_parts.py",
@@ -191,10 +190,9 @@ EQUIVALENT: Mapping[str, str] = {
     ),
     "yolo._lines: True => False": "there are four names and four parts",
     "yolo._lines: True => False (#2)": "the columns have one length",
-    "disqualification.Disqualifications._set: self._context.changes.tell(name) => dropped": (
+    "final_order.FinalChoices.choose: self._context.changes.tell(name) => dropped": (
         "whoever watches is told by the poller, a moment later"
     ),
-    "final_order.FinalChoices.choose: self._context.changes.tell(name) => dropped": "likewise",
     "parts._cut: True => False": "there is a size for each row",
     "release.released_values: True => False": "the Ladder gives a value for each scale",
     "private_part.settle: len(judged) > 1 => len(judged) >= 1": (

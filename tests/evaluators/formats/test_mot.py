@@ -202,7 +202,7 @@ def test_the_greatest_numbers_are_read(tmp_path: Path) -> None:
         ("1,1,1,1,1,1,1,", "a comma after the last value"),
         ("1,1,1,1,1,1", "6 columns"),
         ("1,1,1,1,1,1,1,1,1,1,1", "11 columns"),
-        ("hello", "1 columns"),
+        ("hello", "1 column"),
     ],
 )
 def test_a_first_row_of_another_form_is_named(tmp_path: Path, row: str, found: str) -> None:

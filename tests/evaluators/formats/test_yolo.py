@@ -5,7 +5,6 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from msgspec.structs import replace
 from tests.evaluators.formats.helpers import (
     detections_of,
     frames_of,
@@ -16,7 +15,6 @@ from tests.evaluators.formats.helpers import (
 )
 
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import detect_format, read_pair
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.scoring import read
@@ -128,13 +126,6 @@ def test_files_of_sequences_that_are_not_wanted_are_not_read(tmp_path: Path) -> 
         )
         assert frames_of(source.annotations) == frames
         assert [key.sequence for key in source.annotations.sequences] == ["a", "b", "c"]
-
-
-def test_images_of_several_sizes_are_not_written(tmp_path: Path) -> None:
-    source = truth_of(labels(tmp_path, {"a/1.txt": ROW, "b/1.txt": ROW}), image_size=SIZE)
-    sizes = dict(zip(source.annotations.sequences, (SIZE, (320, 240)), strict=True))
-    with pytest.raises(InputError, match="found images of 320 x 240 and 640 x 480, expected"):
-        convert(replace(source, image_sizes=sizes), "yolo-text", Side.TRUTH)
 
 
 def test_parts_of_an_image_may_be_a_thousand(tmp_path: Path) -> None:

@@ -127,6 +127,8 @@ def match_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Matche
 def _left_out_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     """Don't-care frames of each sequence, and its detections in frames that no truth lists."""
     rows = (~evaluated).nonzero()[0]
+    if len(rows) == 0:  # as usual
+        return build_table(_LEFT_OUT_SCHEMA, (), [rows, rows])
     dont_care = are_flagged(aligned.truth.frame_flags[rows], FrameFlag.DONT_CARE)
     unevaluated = np.where(aligned.listed[rows], 0, aligned.detections.object_counts[rows])
     counted = (dont_care | (unevaluated > 0)).nonzero()[0]

@@ -80,6 +80,17 @@ def are_by_axis(corners: FloatArray) -> BoolArray:
 
     Boxes are parallelograms however they are turned, and in whichever order their corners come.
     """
+    a, b, c, d = corners.reshape(-1, 4, 2).transpose(1, 0, 2)
+    # Most are parallelograms in the order given. That is told without their size, which is no less
+    # than the distance of two numbers of one half.
+    skew, least = np.abs(a - b + c - d).T, np.abs(a - b).T
+    odd = (np.maximum(*skew) > _SKEW * np.maximum(*least)).nonzero()[0]
+    found = np.zeros(len(corners), dtype=np.bool_)
+    found[odd] = _are_by_axis(corners[odd])
+    return found
+
+
+def _are_by_axis(corners: FloatArray) -> BoolArray:
     given, other = corners.reshape(-1, 4, 2), corners.reshape(-1, 2, 4).transpose(0, 2, 1)
     size = np.ptp(other, axis=1).max(axis=1)
     by_axis: BoolArray = (_apart(other) < _STRAIGHT * size) & (_apart(given) > _SKEW * size)

@@ -236,3 +236,23 @@ def test_corners_of_no_parallelogram_are_not_told() -> None:
     """Neither as pairs nor with all x first."""
     corners = np.array([[0.0, 0.0, 10.0, 0.0, 12.0, 9.0, -3.0, 4.0]])
     assert are_by_axis(corners).tolist() == [False]
+
+
+def diagonals_apart(points: list[tuple[int, int]]) -> int:
+    """Twice how far the middles of two diagonals are apart, of the pair of diagonals that suits."""
+    a, b, c, d = points
+    return min(
+        max(abs(p[axis] + q[axis] - r[axis] - s[axis]) for axis in (0, 1))
+        for p, q, r, s in ((a, c, b, d), (a, b, c, d), (a, d, b, c))
+    )
+
+
+@given(st.lists(st.integers(-20, 20), min_size=8, max_size=8))
+@example([20, 60, 65, 25, 300, 310, 350, 340])
+def test_what_has_all_x_first_is_told_by_its_diagonals(numbers: list[int]) -> None:
+    other = list(zip(numbers[:4], numbers[4:], strict=True))
+    as_given = list(zip(numbers[::2], numbers[1::2], strict=True))
+    size = max(max(half) - min(half) for half in (numbers[:4], numbers[4:]))
+    # 20 and 4 times: one twentieth of the size, and a quarter.
+    expected = 20 * diagonals_apart(other) < size and 4 * diagonals_apart(as_given) > size
+    assert are_by_axis(np.array([numbers], dtype=np.float64)).tolist() == [expected]

@@ -27,7 +27,7 @@ from tests.support.postgresql import Cluster, running_cluster
 from bench.case import Case, Size
 from bench.cases.streaming import _drive, _write_truth, _writers
 from bench.measuring import Sample
-from bench.rows import SHOWN_TIMES, Row
+from bench.rows import SHOWN_SHARE, Row
 from bench.servers.process import BENCHMARK, Host, hosting_server, processor_s, serving_store
 from vidscore_protos.v1 import submission_service_pb2 as messages
 from vidscore_protos.v1 import submission_service_pb2_grpc as services
@@ -244,7 +244,7 @@ def _row(loads: list[Load], ones: list[Load], count: int, *, shared: bool) -> Ro
         Sample(tuple(1 / load.frames_a_second for load in loads)),
         Sample(tuple(1 / load.frames_a_second for load in ones)),
         "one server",
-        SHOWN_TIMES,
+        SHOWN_SHARE,
         note=(
             f"{last.frames_a_second:,.0f} frames a second, acknowledged after {1000 * p50:.0f} ms, "
             f"99th percentile {1000 * p99:.0f} ms; {last}"

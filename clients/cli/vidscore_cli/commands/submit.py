@@ -156,8 +156,7 @@ def submit(**choices: Any) -> None:
         say_warnings(submission.warnings)
         if not (typed.seal and typed.wait):
             name = short_names(submission.name)
-            safe = "are" if submission.frame_count != 1 else "is"
-            say(f"{name}: {counted(submission.frame_count, 'frame')} {safe} safe")
+            say(f"{name}: {counted(submission.frame_count, 'frame is', 'frames are')} safe")
             _say(f"waits for {submission_waits_for(submission)}", submission.due_reason)
             return
         submission = wait_for_score(client, submission, bar)

@@ -183,11 +183,6 @@ EQUIVALENT: Mapping[str, str] = {
     "_voc_xml._Builder.__init__: 0 => 1": "likewise",
     "_voc_xml._Builder._start: 0 => 1 (#2)": "it counts in fields alone",
     "yolo.matches: return False => return None": "both are no",
-    "yolo._size_of_all: 1 => 2": "without images nothing is written by their size",
-    "yolo._size_of_all: 1 => 2 (#2)": "likewise",
-    "yolo._size_of_all: not width or not height => not width and (not height)": (
-        "both are known or neither"
-    ),
     "yolo._lines: True => False": "there are four names and four parts",
     "yolo._lines: True => False (#2)": "the columns have one length",
     "final_order.FinalChoices.choose: self._context.changes.tell(name) => dropped": (

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime, timedelta
+from itertools import islice
 from types import MappingProxyType
 from typing import TypeVar
 
@@ -25,6 +26,7 @@ from vidscore_server.store.records import (
     SubmissionRecord,
     TruthRevisionRecord,
 )
+from vidscore_server.store.removal import FRAMES_PER_BATCH
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -127,15 +129,15 @@ class MemoryTransaction(MemoryReader):
         state.frames = _without(state.frames, key)
         state.scores = _without(state.scores, key)
 
-    def free_frames(self, benchmark: str, submission: str, _: int) -> bool:
-        """Delete a submission's batches, all of them at once, or then its frames."""
+    def free_frames(self, benchmark: str, submission: str, batches: int) -> bool:
+        """Delete a submission's batches, then its frames, as far as `batches` go."""
         key, state = (benchmark, submission), self._state
-        batches, frames = _without(state.batches, key), _without(state.frames, key)
-        if len(batches) < len(state.batches):
-            state.batches = batches
-            return True
-        if len(frames) < len(state.frames):
-            state.frames = frames
+        gone = _first(state.batches, key, batches)
+        left = batches - len(gone)
+        gone_frames = _first(state.frames, key, left * FRAMES_PER_BATCH)
+        state.batches = {one: row for one, row in state.batches.items() if one not in gone}
+        state.frames = {one: row for one, row in state.frames.items() if one not in gone_frames}
+        if len(gone_frames) > (left - 1) * FRAMES_PER_BATCH:
             return True
         freed = structs.replace(state.submissions[key], byte_count=0)
         state.submissions = {**state.submissions, key: freed}
@@ -229,3 +231,7 @@ Parts = TypeVar("Parts", bound=tuple[object, ...])
 
 def _without(table: dict[Parts, Value], parent: tuple[str, str]) -> dict[Parts, Value]:
     return {key: value for key, value in table.items() if key[:2] != parent}
+
+
+def _first(table: Mapping[Parts, object], parent: tuple[str, str], count: int) -> set[Parts]:
+    return set(islice((key for key in table if key[:2] == parent), count))

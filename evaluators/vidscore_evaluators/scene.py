@@ -119,7 +119,7 @@ class Scene:
         detections: Detections, D of them.
         forgiven: (D,) whether a detection is not counted where it is matched with nothing.
         left_out: Detections that are not scored, by reason.
-        memo: What criteria have worked out of it.
+        cache: What criteria have worked out of it.
     """
 
     sequences: tuple[SequenceKey, ...]

@@ -239,7 +239,7 @@ class Tally:
         tables: Tables by name.
         truth: Fingerprint of the truth.
         detections: Fingerprint of the detections.
-        impression: Summary of both sides by `vidscore_evaluators.plausibility`, the same for every
+        input_summary: Summary of both sides by `vidscore_evaluators.plausibility`, the same for every
             evaluator; tables by name.
     """
 

@@ -118,7 +118,7 @@ class Cooccurrence(Struct, frozen=True, eq=False):
         candidates: (P,) pairs of objects that are that near.
         costs: (P,) distance of each, below the cut-off.
         pairs: Their pairs of tracks.
-        calendar: When both tracks of each pair are there.
+        both_frames: When both tracks of each pair are there.
     """
 
     candidates: Candidates

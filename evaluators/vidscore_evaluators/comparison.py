@@ -1,6 +1,6 @@
 """Comparing systems: files or arrays of several systems beside the first of them, in one call.
 
-`compare` is the library, ``from vidscore_evaluators import compare``; `compare_pairs` takes what is
+`compare` is the library, ``from vidscore_evaluators import compare``; `contest_of` takes what is
 already read. What is computed stands in `vidscore_evaluators.trust.differences`.
 """
 

@@ -9,7 +9,7 @@ MOTChallenge's), or motmetrics' (``motmetrics``), to 1e-9. Figures of many seque
 their summed counts. What the two rules have in common: an id switch is a match of an object whose
 last match, however long ago, was with another track. Where they differ:
 
-1. What stays matched, and how the rest is matched: `criteria.correspondences`.
+1. What stays matched, and how the rest is matched: see `_correspondences`.
 2. Fragmentations. trackeval: how often an object is matched again after a frame in which it was
    not, be it that it was missed or was not there; frames that hold objects of one side alone are
    passed over. motmetrics: how often an object that is matched before and after is missed between.

@@ -142,9 +142,10 @@ def read_alike_batches(
     settings, lengths = rules.settings, Lengths(messages)
     columns = join_columns(data, lengths, rules.arity)
     counts = np.asarray(columns.object_counts)
-    geometries = {ARITY_OF_GEOMETRY.get(number) for number in set(lengths.of("geometry").tolist())}
+    have_objects = (lengths.of("coordinates") > 0).tolist()
+    stated = set(zip(lengths.of("geometry").tolist(), have_objects, strict=True))
     if (
-        geometries - {rules.arity}
+        not all(_fits(geometry, has_objects, rules.arity) for geometry, has_objects in stated)
         or lengths.frames.max(initial=0) > settings.maximum_batch_frames
         or lengths.objects(rules.arity).max(initial=0) > settings.maximum_batch_objects
         or counts.max(initial=0) > settings.maximum_frame_objects
@@ -250,12 +251,17 @@ def _refuse_too_large(
             raise LimitError(f"a batch with {found} {things}", limit, maximum)
 
 
+def _fits(geometry: annotations_pb2.Geometry, has_objects: bool, arity: int) -> bool:
+    """Whether a batch may state a geometry: frames without objects have no shape of their own."""
+    stated = ARITY_OF_GEOMETRY.get(geometry)
+    return stated == arity or (stated is not None and not has_objects)
+
+
 def _geometry_faults(
     message: annotations_pb2.AnnotationBatch, source: str, arity: int
 ) -> list[Fault]:
-    stated = ARITY_OF_GEOMETRY.get(message.geometry)
-    if stated == arity or (stated is not None and not message.coordinates):
-        return []  # frames without objects have no shape, whatever is stated
+    if _fits(message.geometry, bool(message.coordinates), arity):
+        return []
     expected = geometry_name(GEOMETRY_OF_ARITY[arity])
     return [
         Fault(

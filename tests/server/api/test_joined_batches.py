@@ -7,7 +7,7 @@ from typing import Any, TypeVar
 
 import numpy as np
 import pytest
-from hypothesis import given
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from vidscore_evaluators.annotations import concatenate
@@ -105,6 +105,13 @@ def test_batches_that_are_accepted_together_are_accepted_alone_and_are_the_same(
 
 
 @given(batches())
+@example(
+    annotations_pb2.AnnotationBatch(
+        sequences=[annotations_pb2.SequenceKey(sequence="a")],
+        geometry=annotations_pb2.GEOMETRY_BOX,
+    )
+)
+@example(annotations_pb2.AnnotationBatch(sequences=[annotations_pb2.SequenceKey(sequence="a")]))
 def test_a_batch_without_further_columns_is_accepted_joined_when_it_is_alone(
     message: annotations_pb2.AnnotationBatch,
 ) -> None:

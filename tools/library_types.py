@@ -66,7 +66,7 @@ class _Options(TypedDict, total=False):
 '''
 
 _PARAMETERS = """
-class {type_name}(_Options, total=False):
+class {type_name}({base}, total=False):
 {fields}
 """
 
@@ -91,10 +91,11 @@ def library_types() -> str:
     exports = "\n".join(f'    "{name}",' for name in names)
     text = [_HEAD.format(imports=imports, exports=exports)]
     overloads = []
+    written: dict[type, str] = {object: "_Options"}
     for name in _built_in():
-        type_name = f"_{evaluator_class(name).__name__}Parameters"
-        text.append(_PARAMETERS.format(type_name=type_name, fields="\n".join(_fields(name))))
-        overloads.append((f'Literal["{name}"]', type_name, "Report"))
+        parameters = evaluator_class(name).Parameters
+        text += _parameter_types(parameters, written)
+        overloads.append((f'Literal["{name}"]', written[parameters], "Report"))
     single, several = _presets()
     overloads.append((f"Literal[{single}]", "_Options", "Report"))
     overloads.append((f"Literal[{several}]", "_Options", "tuple[Report, ...]"))
@@ -128,12 +129,28 @@ def _presets() -> tuple[str, str]:
     return single, several
 
 
-def _fields(name: str) -> Iterator[str]:
-    parameters = evaluator_class(name).Parameters
+def _parameter_types(parameters: type, written: dict[type, str]) -> Iterator[str]:
+    """A type for a class of parameters, after that of its first base, where they have none yet.
+
+    Parameters of a second base are written out: type checkers refuse two bases with a common one.
+    """
+    if parameters in written:
+        return
+    base = parameters.__bases__[0]
+    yield from _parameter_types(base, written)
+    written[parameters] = f"_{parameters.__name__}"
+    fields = "\n".join(_fields(parameters, base)) or "    pass"
+    yield _PARAMETERS.format(type_name=written[parameters], base=written[base], fields=fields)
+
+
+def _fields(parameters: type, base: type) -> Iterator[str]:
+    """What a class of parameters has beyond a base of it, or unlike that."""
     hints = typing.get_type_hints(parameters)
-    for description in describe_parameters(parameters):
-        yield f"    {description.name}: {_type_text(hints[description.name])}"
-        yield f'    """{description.bounds.description} [default: {description.default!r}]"""'
+    inherited = () if base is object else describe_parameters(base)
+    for entry in describe_parameters(parameters):
+        if entry not in inherited:
+            yield f"    {entry.name}: {_type_text(hints[entry.name])}"
+            yield f'    """{entry.bounds.description} [default: {entry.default!r}]"""'
 
 
 def _type_text(hint: object) -> str:

@@ -138,7 +138,7 @@ class _Neovision2Parameters(_Options, total=False):
     az_limit: float
     """False positives per frame up to which the area under the ROC curve is taken. [default: 1.0]"""
 
-class _F1Parameters(_Options, total=False):
+class _SceneParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
@@ -163,48 +163,32 @@ class _F1Parameters(_Options, total=False):
     """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
     """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+
+class _CriterionParameters(_SceneParameters, total=False):
     base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
     """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
     """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+
+class _ExtendedParameters(_CriterionParameters, total=False):
     confidence_extended: bool
     """Whether confidences take part in the similarity of areas (Algorithm 1). [default: False]"""
+
+class _F1Parameters(_ExtendedParameters, total=False):
     threshold: float
     """Least similarity of a true positive. [default: 0.5]"""
 
-class _MeanAveragePrecisionParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+class _RankingParameters(_SceneParameters, total=False):
     ties: Literal['step', 'row']
     """Whether equal confidences are one step of the curve, or are ranked by sequence, frame and row of the frame. [default: 'step']"""
     box_areas: Literal['corners', 'given']
     """Whether a box's area is that of its corners, or width times height where the format has these. [default: 'corners']"""
+
+class _MeanAveragePrecisionParameters(_RankingParameters, total=False):
+    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
+    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
+    cutoff_px: float
+    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
     thresholds: Sequence[float] | NDArray[Any]
     """Least similarities of a true positive; `ap` is the mean over them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
     interpolation: Literal['all-point', '11-point', '11-point-voc', '11-point-numpy', '101-point']
@@ -220,103 +204,21 @@ class _MeanAveragePrecisionParameters(_Options, total=False):
     class_mean: Literal['classes', 'frames']
     """Whether a mean over classes counts each once, or once for each frame that has an object of it. [default: 'classes']"""
 
-class _CocoParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
+class _CocoParameters(_RankingParameters, total=False):
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
     """Whose rule says what becomes of detections of what is not scored. [default: 'coco']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    ties: Literal['step', 'row']
-    """Whether equal confidences are one step of the curve, or are ranked by sequence, frame and row of the frame. [default: 'step']"""
-    box_areas: Literal['corners', 'given']
-    """Whether a box's area is that of its corners, or width times height where the format has these. [default: 'corners']"""
     base: Literal['iou', 'polygon', 'mask']
     """How alike two objects are: IoU of upright boxes, of polygons (four corners), or of masks. [default: 'iou']"""
     thresholds: Sequence[float] | NDArray[Any]
     """Least IoU of a true positive; figures are means over them, `ap_50` and `ap_75` are null where 0.5 and 0.75 are not among them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
 
-class _LogAverageMissRateParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+class _LogAverageMissRateParameters(_CriterionParameters, total=False):
     threshold: float
     """Least similarity of a true positive. [default: 0.5]"""
     assignment: Literal['greedy', 'optimal', 'best']
     """Greedy by confidence, or optimal on the confidence-extended similarity. [default: 'greedy']"""
 
-class _DetectionErrorsParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+class _DetectionErrorsParameters(_CriterionParameters, total=False):
     threshold: float
     """Least similarity of a true positive. [default: 0.5]"""
     background_threshold: float
@@ -324,347 +226,52 @@ class _DetectionErrorsParameters(_Options, total=False):
     interpolation: Literal['all-point', '11-point', '11-point-voc', '11-point-numpy', '101-point']
     """At which recalls precision is taken: everywhere, at 11 or at 101 levels. [default: '101-point']"""
 
-class _HausdorffParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
-    confidence_extended: bool
-    """Whether confidences take part in the similarity of areas (Algorithm 1). [default: False]"""
+class _SetDistanceParameters(_ExtendedParameters, total=False):
     frames: Literal['all', 'occupied']
     """Whether a mean is over all evaluated frames or, for each class, over those in which either side holds something. [default: 'all']"""
 
-class _EmdParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
-    confidence_extended: bool
-    """Whether confidences take part in the similarity of areas (Algorithm 1). [default: False]"""
-    frames: Literal['all', 'occupied']
-    """Whether a mean is over all evaluated frames or, for each class, over those in which either side holds something. [default: 'all']"""
+class _HausdorffParameters(_SetDistanceParameters, total=False):
+    pass
+
+class _EmdParameters(_SetDistanceParameters, total=False):
     order: float
     """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
 
-class _OspaParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
-    confidence_extended: bool
-    """Whether confidences take part in the similarity of areas (Algorithm 1). [default: False]"""
-    frames: Literal['all', 'occupied']
-    """Whether a mean is over all evaluated frames or, for each class, over those in which either side holds something. [default: 'all']"""
+class _OspaParameters(_SetDistanceParameters, total=False):
     cutoff: float
     """Cut-off c: a base distance counts as c at most, and what has no partner as c. [default: 1.0]"""
     order: float
     """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
 
-class _ClearParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+class _ThresholdParameters(_CriterionParameters, total=False):
     threshold: float
     """Least similarity of a pair that counts. [default: 0.5]"""
+
+class _ClearParameters(_ThresholdParameters, total=False):
     switch_rule: Literal['trackeval', 'motmetrics']
     """Whose rules say what stays matched, and what is a fragmentation and mostly tracked. [default: 'trackeval']"""
 
-class _IdentityParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
-    threshold: float
-    """Least similarity of a pair that counts. [default: 0.5]"""
+class _IdentityParameters(_ThresholdParameters, total=False):
+    pass
 
-class _HotaParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+class _HotaParameters(_CriterionParameters, total=False):
     thresholds: Sequence[float] | NDArray[Any]
     """Least similarities of a match; figures are means over them. [default: (0.05, 0.1, 0.15, 0.2, 0.25, 0.3, 0.35, 0.4, 0.45, 0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
 
-class _TrackHausdorffParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
-    confidence_extended: bool
-    """Whether confidences take part in the similarity of areas (Algorithm 1). [default: False]"""
+class _TrackHausdorffParameters(_ExtendedParameters, total=False):
+    pass
 
-class _TrackEmdParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
-    confidence_extended: bool
-    """Whether confidences take part in the similarity of areas (Algorithm 1). [default: False]"""
+class _TrackEmdParameters(_ExtendedParameters, total=False):
     order: float
     """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
 
-class _TrackOspaParameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
-    confidence_extended: bool
-    """Whether confidences take part in the similarity of areas (Algorithm 1). [default: False]"""
+class _TrackOspaParameters(_ExtendedParameters, total=False):
     cutoff: float
     """Cut-off c: a base distance counts as c at most, and what has no partner as c. [default: 1.0]"""
     order: float
     """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
 
-class _Ospa2Parameters(_Options, total=False):
-    classes: Literal['separate', 'ignore']
-    """Match within each class, or ignore classes and match everything. [default: 'separate']"""
-    dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
-    distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
-    neighbour_classes: Sequence[str] | NDArray[Any]
-    """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
-    match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
-    ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
-    maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
-    minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
-    minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
-    forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
-    threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
-    base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
-    cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
-    confidence_extended: bool
-    """Whether confidences take part in the similarity of areas (Algorithm 1). [default: False]"""
-    frames: Literal['all', 'occupied']
-    """Whether a mean is over all evaluated frames or, for each class, over those in which either side holds something. [default: 'all']"""
+class _Ospa2Parameters(_SetDistanceParameters, total=False):
     window_frames: int
     """Evaluated frames that a window holds. [default: 25]"""
     cutoff: float

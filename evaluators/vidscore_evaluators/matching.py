@@ -19,8 +19,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators import kernels
-from vidscore_evaluators._assignment import CostBlocks, assign
-from vidscore_evaluators._transport import transport
+from vidscore_evaluators._solvers import CostBlocks, assign, transport
 from vidscore_evaluators.arrays import (
     BoolArray,
     FlagArray,

@@ -14,7 +14,7 @@ from vidscore_evaluators.annotations import Annotations, frame_keys
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import InputError, VidscoreError
 from vidscore_evaluators.fingerprint import fingerprint
-from vidscore_evaluators.formats._coco_results import unresolved
+from vidscore_evaluators.formats._coco_images import unresolved
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec

@@ -13,8 +13,8 @@ from pathlib import Path
 import pytest
 from tests.support.tree import ROOT
 
-from vidscore_evaluators import registry
-from vidscore_evaluators.presets import _expansion, _names
+from vidscore_evaluators import presets, registry
+from vidscore_evaluators.presets import _names
 from vidscore_evaluators.registry import evaluator_class
 
 PLUGIN = ROOT / "tests/plugin"
@@ -25,7 +25,7 @@ def forget_plug_ins() -> None:
     registry._plug_ins.cache_clear()
     evaluator_class.cache_clear()
     _names._plug_ins.cache_clear()
-    _expansion._named_preset.cache_clear()
+    presets._named_preset.cache_clear()
 
 
 @pytest.fixture(scope="session")

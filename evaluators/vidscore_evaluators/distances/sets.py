@@ -47,8 +47,13 @@ from vidscore_evaluators.distances._kernels import (
     order_parameter,
     ospa,
 )
-from vidscore_evaluators.distances._plans import Plan, plan_emd, plan_hausdorff, plan_ospa
-from vidscore_evaluators.distances._scene_plan import ScenePlan
+from vidscore_evaluators.distances._plans import (
+    Plan,
+    ScenePlan,
+    plan_emd,
+    plan_hausdorff,
+    plan_ospa,
+)
 from vidscore_evaluators.evaluator import Growth, Task, count_measure
 from vidscore_evaluators.exact_sums import to_float
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes

@@ -20,7 +20,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import BOX, POINT
 from vidscore_evaluators.arrays import BoolArray, FloatArray
-from vidscore_evaluators.figures._text import TEXT_SIZE, fitted, text_width
+from vidscore_evaluators.figures._labels import TEXT_SIZE, fitted, text_width
 from vidscore_evaluators.figures.markup import coordinate, markup_text
 from vidscore_evaluators.figures.mask_paths import mask_paths
 from vidscore_evaluators.masks import Masks, concatenate_masks

@@ -17,7 +17,7 @@ from vidscore_evaluators.arrays import BoolArray, IntArray, run_starts, starts_f
 from vidscore_evaluators.data_frames import Column
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._arrow_columns import coded_texts, expected_type, holds_texts
-from vidscore_evaluators.formats._good_masks import read_good_masks
+from vidscore_evaluators.formats._file_masks import read_good_masks
 from vidscore_evaluators.formats._table import EMPTY, Kind, RowChecks, RowTable
 from vidscore_evaluators.formats.generic import COORDINATES, MASK_ROW, sequences_of
 from vidscore_evaluators.formats.source import ReadLimits

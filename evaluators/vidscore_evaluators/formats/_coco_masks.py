@@ -17,7 +17,7 @@ from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._coco_entries import BOX_EXPECTED, MASK_ROW, Entries
 from vidscore_evaluators.formats._coco_segmentations import Form, Segmentations
-from vidscore_evaluators.formats._good_masks import read_good_masks
+from vidscore_evaluators.formats._file_masks import read_good_masks
 from vidscore_evaluators.formats.source import FaultList
 from vidscore_evaluators.mask_forms import compressed_texts, masks_from_runs
 from vidscore_evaluators.masks import Masks, concatenate_masks

@@ -31,14 +31,17 @@ from vidscore_evaluators.formats._arrow_masks import (
 from vidscore_evaluators.formats._column_files import (
     DataFile,
     FileKind,
+    KnownFile,
     OpenFile,
     RowGroup,
     check_rows,
     find_files,
+    learn,
+    place_of,
+    recall,
 )
 from vidscore_evaluators.formats._files import InputPath
 from vidscore_evaluators.formats._heads import PARTITIONED
-from vidscore_evaluators.formats._known_files import KnownFile, learn, place_of, recall
 from vidscore_evaluators.formats._sequence_files import list_files
 from vidscore_evaluators.formats._table import (
     Kind,

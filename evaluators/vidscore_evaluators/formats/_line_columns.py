@@ -27,8 +27,8 @@ from vidscore_evaluators.arrays import (
     starts_from_counts,
 )
 from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats._file_masks import masks_of_entries
 from vidscore_evaluators.formats._heads import FRAME_KEYS
-from vidscore_evaluators.formats._line_masks import masks_of_entries
 from vidscore_evaluators.formats._line_rules import (
     MAXIMUM_NUMBERS,
     MAXIMUM_OBJECTS,

@@ -16,9 +16,9 @@ from typing import Any, NamedTuple
 
 from vidscore_evaluators.annotations import BOX, NO_TRACK, POINT, QUADRILATERAL, ObjectFlag
 from vidscore_evaluators.errors import InputError
+from vidscore_evaluators.formats._file_masks import masks_of_entries
 from vidscore_evaluators.formats._heads import FRAME_KEYS
 from vidscore_evaluators.formats._json import show_value, type_name
-from vidscore_evaluators.formats._line_masks import masks_of_entries
 from vidscore_evaluators.formats._table import EXPECTED_COORDINATE, EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
 from vidscore_evaluators.formats.generic import ALIASES, FRAME_FLAG

@@ -59,6 +59,7 @@ from vidscore_evaluators.formats._coco_images import (
     image_numbers,
     known_entries,
     largest_sizes,
+    pair,
     rows_of,
     size_warnings,
 )
@@ -69,7 +70,6 @@ from vidscore_evaluators.formats._coco_masks import (
     with_any_box,
     with_masks,
 )
-from vidscore_evaluators.formats._coco_results import pair
 from vidscore_evaluators.formats._coco_text import read_text
 from vidscore_evaluators.formats._files import InputPath, read_bytes
 from vidscore_evaluators.formats._format import (

@@ -45,9 +45,6 @@ from vidscore_evaluators.formats._format import (
     sequence_texts,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
-from vidscore_evaluators.formats._seqinfo import frames_without_rows
-from vidscore_evaluators.formats._seqmap import PREFIX as SEQMAP
-from vidscore_evaluators.formats._seqmap import read_sequence_lengths
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,
@@ -56,6 +53,8 @@ from vidscore_evaluators.formats._sequence_files import (
     to_reading,
     wanted_files,
 )
+from vidscore_evaluators.formats._sequence_lengths import PREFIX as SEQMAP
+from vidscore_evaluators.formats._sequence_lengths import frames_without_rows, read_sequence_lengths
 from vidscore_evaluators.formats._table import (
     EMPTY,
     Kind,

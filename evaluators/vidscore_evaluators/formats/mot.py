@@ -60,12 +60,6 @@ from vidscore_evaluators.formats._format import (
     sequence_texts,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
-from vidscore_evaluators.formats._seqinfo import (
-    frames_without_rows,
-    gap_remarks,
-    read_sequence_info,
-    write_sequence_info,
-)
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,
@@ -75,6 +69,12 @@ from vidscore_evaluators.formats._sequence_files import (
     read_plain_files,
     to_reading,
     wanted_files,
+)
+from vidscore_evaluators.formats._sequence_lengths import (
+    frames_without_rows,
+    gap_remarks,
+    read_sequence_info,
+    write_sequence_info,
 )
 from vidscore_evaluators.formats._table import (
     EMPTY,

@@ -31,6 +31,7 @@ from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._csv import CsvRows, normalised_rows
+from vidscore_evaluators.formats._file_masks import read_good_masks
 from vidscore_evaluators.formats._files import (
     InputPath,
     first_line,
@@ -46,21 +47,24 @@ from vidscore_evaluators.formats._format import (
     refuse_values,
     sequence_texts,
 )
-from vidscore_evaluators.formats._good_masks import read_good_masks
 from vidscore_evaluators.formats._mots_images import (
     are_label_images,
     find_sequences,
     read_label_images,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
-from vidscore_evaluators.formats._seqinfo import frames_without_rows, read_sequence_info
-from vidscore_evaluators.formats._seqmap import MOTS_PREFIX, read_sequence_lengths
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,
     pair_text_files,
     read_plain_files,
     to_reading,
+)
+from vidscore_evaluators.formats._sequence_lengths import (
+    MOTS_PREFIX,
+    frames_without_rows,
+    read_sequence_info,
+    read_sequence_lengths,
 )
 from vidscore_evaluators.formats._table import (
     Kind,

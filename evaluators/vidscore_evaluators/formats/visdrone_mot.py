@@ -46,7 +46,6 @@ from vidscore_evaluators.formats._format import (
     sequence_texts,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, given_areas, with_listed_frames
-from vidscore_evaluators.formats._seqinfo import frames_without_rows, gap_remarks
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,
@@ -55,6 +54,7 @@ from vidscore_evaluators.formats._sequence_files import (
     to_reading,
     wanted_files,
 )
+from vidscore_evaluators.formats._sequence_lengths import frames_without_rows, gap_remarks
 from vidscore_evaluators.formats._table import (
     EMPTY,
     Kind,

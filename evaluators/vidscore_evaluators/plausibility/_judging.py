@@ -7,12 +7,16 @@ from functools import lru_cache
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.plausibility._mixed_labels import MixedLabels, mixed_labels
+from vidscore_evaluators.plausibility._mixed_names import (
+    ChangingIds,
+    MixedLabels,
+    changing_ids,
+    mixed_labels,
+)
 from vidscore_evaluators.plausibility._overlaps import sample_of
 from vidscore_evaluators.plausibility._rankings import Inverted, inverted_confidences
 from vidscore_evaluators.plausibility._readings import Finding, View, best_finding
 from vidscore_evaluators.plausibility._sequences import SequenceFinding, sequence_findings
-from vidscore_evaluators.plausibility._track_ids import ChangingIds, changing_ids
 
 
 class Judgement(Struct, frozen=True):

@@ -12,7 +12,7 @@ from scipy.optimize import linear_sum_assignment
 from tests.evaluators.distances.test_sets import VIDEO, Frames, narrowed, squares
 from tests.evaluators.matching.test_transport import cost_by_linear_programme
 
-from vidscore_evaluators import _transport
+from vidscore_evaluators import _solvers
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import FloatArray
@@ -225,13 +225,13 @@ def test_the_pairs_of_ospa_cost_the_least_there_is(
 
 
 @settings(max_examples=example_count(60), deadline=None)
-@given(tables(), st.sampled_from([0, _transport.MAX_ASSIGNED_UNITS]))
+@given(tables(), st.sampled_from([0, _solvers.MAX_ASSIGNED_UNITS]))
 def test_a_flow_moves_all_mass_at_the_least_cost(distances: FloatArray, most_units: int) -> None:
     """Sums of rows and columns are the masses, by units assigned and by nodes saturated alike."""
     [costs] = distances
     m, n = costs.shape
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_transport, "MAX_ASSIGNED_UNITS", most_units)
+        patch.setattr(_solvers, "MAX_ASSIGNED_UNITS", most_units)
         flow = transport(costs).flow
     units = np.lcm(m, n)
     assert (flow >= 0).all()

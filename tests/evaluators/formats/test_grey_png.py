@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from numpy.typing import NDArray
 
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats._grey_png import HEAD, depth_of_grey, read_grey_png
+from vidscore_evaluators.formats._mots_images import HEAD, depth_of_grey, read_grey_png
 from vidscore_evaluators.testing.examples import example_count
 
 FILTERS = {

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from scipy.optimize import linprog
 
-from vidscore_evaluators import _transport
+from vidscore_evaluators import _solvers
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.matching import transport
 from vidscore_evaluators.testing.examples import example_count
@@ -60,11 +60,11 @@ def test_two_and_three_are_as_cheap_as_the_best_of_all_plans(seed: int) -> None:
 
 
 @settings(max_examples=example_count(60), deadline=None)
-@given(tables(), st.sampled_from([0, _transport.MAX_ASSIGNED_UNITS]))
+@given(tables(), st.sampled_from([0, _solvers.MAX_ASSIGNED_UNITS]))
 def test_a_linear_programme_finds_nothing_cheaper(costs: FloatArray, most_units: int) -> None:
     """By grains and by paths alike; HiGHS itself is exact to about 1e-9."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_transport, "MAX_ASSIGNED_UNITS", most_units)
+        patch.setattr(_solvers, "MAX_ASSIGNED_UNITS", most_units)
         assert transport(costs).cost == pytest.approx(cost_by_linear_programme(costs), abs=1e-9)
 
 
@@ -73,9 +73,9 @@ def test_a_linear_programme_finds_nothing_cheaper(costs: FloatArray, most_units:
 def test_paths_cost_what_grains_cost(costs: FloatArray) -> None:
     """The two ways to a best plan agree to 1e-14, and so does the transposed problem."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(_transport, "MAX_ASSIGNED_UNITS", 10**6)
+        patch.setattr(_solvers, "MAX_ASSIGNED_UNITS", 10**6)
         by_grains = transport(costs).cost
-        patch.setattr(_transport, "MAX_ASSIGNED_UNITS", 0)
+        patch.setattr(_solvers, "MAX_ASSIGNED_UNITS", 0)
         assert transport(costs).cost == pytest.approx(by_grains, abs=1e-14)
         assert transport(costs.T).cost == pytest.approx(by_grains, abs=1e-14)
 

@@ -21,7 +21,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats import _column_writing, _known_files, read_source
+from vidscore_evaluators.formats import _column_files, _column_writing, read_source
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.parquet import ParquetFile, ParquetGroup
 from vidscore_evaluators.formats.source import Source
@@ -338,12 +338,12 @@ def test_a_file_that_changes_while_it_is_read_is_opened_again(
 
 def test_what_is_known_of_files_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A file with its only sequence is two names."""
-    monkeypatch.setattr(_known_files, "_known", {})
-    monkeypatch.setattr(_known_files, "_names", 0)
-    monkeypatch.setattr(_known_files, "MOST_NAMES", 7)
+    monkeypatch.setattr(_column_files, "_known", {})
+    monkeypatch.setattr(_column_files, "_names", 0)
+    monkeypatch.setattr(_column_files, "MOST_NAMES", 7)
     task = task_of(in_files(tmp_path, write_both(tmp_path, "parquet"), "parquet"), "auto")
     assert texts(merged(tmp_path, task)) == whole(task)
-    assert 1 <= len(_known_files._known) <= 3
+    assert 1 <= len(_column_files._known) <= 3
 
 
 def test_a_file_of_other_columns_is_refused_by_each_shard(tmp_path: Path) -> None:

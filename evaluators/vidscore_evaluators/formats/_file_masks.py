@@ -1,13 +1,17 @@
-"""Masks in JSON lines: an object with the size of the image, and runs or COCO's text of them."""
+"""Masks in files: of many rows, without those that are wrong; and of the objects of JSON lines.
+
+In JSON lines a mask is an object with the size of the image, and runs or COCO's text of them.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Any
 
 import numpy as np
+from msgspec.structs import replace
 
-from vidscore_evaluators.arrays import BoolArray
+from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._json import show_value
 from vidscore_evaluators.mask_forms import masks_from_compressed, masks_from_counts
@@ -51,3 +55,32 @@ def _check_entry(entry: Any) -> None:
         raise InputError([Fault(show_value(size), "[height, width] in pixels", field="size")])
     if type(counts) not in {str, list}:
         raise InputError([Fault(show_value(counts), "an array of runs, or a text", field="counts")])
+
+
+def read_good_masks(
+    make: Callable[[IntArray], Masks], rows: IntArray, refuse: Callable[[int, Fault], None]
+) -> tuple[Masks, IntArray]:
+    """Make the masks of some rows.
+
+    Args:
+        make: Makes the masks of rows, as `vidscore_evaluators.mask_forms` does.
+        rows: (N,) the rows.
+        refuse: Takes a row that is wrong, and what is wrong with it.
+
+    Returns:
+        The masks of the rows that can be read, and these rows.
+
+    Raises:
+        InputError: If something is wrong that belongs to no row.
+    """
+    while True:
+        try:
+            return make(rows), rows
+        except InputError as error:
+            wrong = np.zeros(len(rows), dtype=np.bool_)
+            for fault in error.faults:
+                if fault.entry is None:
+                    raise
+                wrong[fault.entry] = True
+                refuse(int(rows[fault.entry]), replace(fault, entry=None))
+            rows = rows[~wrong]

@@ -18,9 +18,9 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._csv import normalised_rows
 from vidscore_evaluators.formats._files import (
     InputPath,
+    first_head,
     first_line,
     read_bytes,
-    read_head,
     visible_entries,
 )
 from vidscore_evaluators.formats._format import (
@@ -69,8 +69,7 @@ class ClassFiles(Struct, frozen=True):
 
     def match_folder(self, folder: InputPath) -> bool:
         """Whether the first result file of a folder that has rows has the right ones."""
-        heads = (read_head(file, self.example) for file in self.of_folder(folder))
-        return self.match_rows(next((head for head in heads if head.strip()), b""))
+        return self.match_rows(first_head(self.of_folder(folder), self.example))
 
     def match_rows(self, head: bytes) -> bool:
         """Whether a first row has a name and as many numbers as it should have."""
@@ -93,7 +92,7 @@ class ClassFiles(Struct, frozen=True):
         """
         labels, texts = self._contents(files, limits)
         kinds = [Kind.STRING, *[Kind.NUMBER] * (1 + len(self.corners))]
-        rows = read_plain_files(list(map(str, files)), texts, self.columns, kinds)
+        rows = read_plain_files(files, texts, self.columns, kinds)
         image = rows.table.strings["image"]
         frames = [frame_of_name(name) for name in image.values]
         checks = RowChecks(rows.table)

@@ -8,7 +8,7 @@ from __future__ import annotations
 import io
 import stat
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import AbstractContextManager, contextmanager, nullcontext
 from pathlib import Path
 from typing import BinaryIO
@@ -230,6 +230,12 @@ def text_files(folder: InputPath) -> list[InputPath]:
     """The visible ``.txt`` files of a folder, by name."""
     entries = visible_entries(folder)
     return [entry for entry in entries if entry.suffix == ".txt" and not is_folder(entry)]
+
+
+def first_head(files: Iterable[InputPath], expected: str) -> bytes:
+    """The first bytes of the first of some files that is not blank; empty where all are."""
+    heads = (read_head(file, expected) for file in files)
+    return next((head for head in heads if head.strip()), b"")
 
 
 def first_line(head: bytes) -> str:

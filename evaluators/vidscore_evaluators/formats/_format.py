@@ -251,8 +251,12 @@ def write_csv(header: Sequence[str], rows: Iterable[Sequence[object]]) -> bytes:
 def object_rows(annotations: Annotations, separator: str, *columns: AnyArray) -> list[str]:
     """The row of each object: frame, track, and columns."""
     frames = annotations.frame_numbers[annotations.object_frames]
-    fields = [_digits(column) for column in (frames, annotations.track_ids, *columns)]
-    return [separator.join(row) + "\n" for row in zip(*fields, strict=True)]
+    return text_rows(separator, frames, annotations.track_ids, *columns)
+
+
+def text_rows(separator: str, *columns: AnyArray) -> list[str]:
+    """Rows of columns, each with its end."""
+    return [separator.join(row) + "\n" for row in zip(*map(_digits, columns), strict=True)]
 
 
 def _digits(column: AnyArray) -> list[str]:
@@ -367,8 +371,7 @@ class ImageNumbers(Struct, frozen=True, eq=False):
         lone = {number for key, number in keys if key == _OF_NO_VIDEO}
         others = (number for number in count(1) if number not in lone)
         places = [number if key == _OF_NO_VIDEO else next(others) for key, number in keys]
-        labels = {truth.labels[index] for index in np.unique(truth.label_indices).tolist()}
-        listed = sorted(labels.union(own.labels.values()))
+        listed = sorted({*used_labels(truth), *own.labels.values()})
         # Without images, they are numbers of another format.
         numbered = own.labels if own.frames else dict(enumerate(listed, start=first_class))
         frames = {frame: image for image, frame in own.frames.items()}
@@ -391,14 +394,22 @@ class ImageNumbers(Struct, frozen=True, eq=False):
         Raises:
             InputError: If a label in use is none of the truth's.
         """
-        used = np.unique(annotations.label_indices).tolist()
-        unknown = [annotations.labels[index] for index in used]
-        unknown = [label for label in unknown if label not in self.classes]
+        unknown = [label for label in used_labels(annotations) if label not in self.classes]
         if unknown:
             raise InputError([Fault(repr(label), "a class of the truth") for label in unknown])
         return np.array(
             [self.classes.get(label, -1) for label in annotations.labels], dtype=np.int64
         )
+
+
+def used_labels(annotations: Annotations) -> list[str]:
+    """The labels that objects have, in the order of their table."""
+    return [annotations.labels[row] for row in np.unique(annotations.label_indices).tolist()]
+
+
+def labels_of_objects(annotations: Annotations) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
+    """(N,) label of each object."""
+    return np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]
 
 
 def class_names(annotations: Annotations, options: WriteOptions) -> list[str]:
@@ -408,8 +419,7 @@ def class_names(annotations: Annotations, options: WriteOptions) -> list[str]:
         InputError: If objects without a class would join those of a class of that name.
     """
     sides = [annotations] if options.truth is None else [annotations, options.truth]
-    used = {side.labels[row] for side in sides for row in np.unique(side.label_indices).tolist()}
-    if used >= {"", UNNAMED}:
+    if {"", UNNAMED}.issubset(label for side in sides for label in used_labels(side)):
         found = f"objects without a class beside the class {UNNAMED!r}"
         raise InputError([Fault(found, "a class for each, since files have none without one")])
     return [label or UNNAMED for label in annotations.labels]
@@ -418,5 +428,5 @@ def class_names(annotations: Annotations, options: WriteOptions) -> list[str]:
 def unnamed_remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
     """Remark that objects without a class get one."""
     del side, options
-    used = {annotations.labels[index] for index in np.unique(annotations.label_indices).tolist()}
-    return ("objects without a class became a class of their own",) if "" in used else ()
+    unnamed = "" in used_labels(annotations)
+    return ("objects without a class became a class of their own",) if unnamed else ()

@@ -8,13 +8,18 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from types import MappingProxyType
 
+import numpy as np
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import IMAGES, Annotations, SequenceKey, frame_keys
+from vidscore_evaluators.annotations import IMAGES, NO_TRACK, Annotations, SequenceKey, frame_keys
+from vidscore_evaluators.arrays import FlagArray, FloatArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import InputPath
 from vidscore_evaluators.formats._format import WriteOptions, file_name
+from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
+from vidscore_evaluators.formats._table import RowTable, StringColumn
 from vidscore_evaluators.formats.source import Numbering, Reading
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
@@ -77,6 +82,45 @@ def files_of_frames(files: Iterable[InputPath], *, folder_is_sequence: bool = Fa
     if faults:
         raise InputError(faults)
     return dict(sorted(found.items()))
+
+
+def rows_of_images(
+    table: RowTable,
+    files: ImageFiles,
+    *,
+    coordinates: FloatArray,
+    labels: StringColumn,
+    confidences: FloatArray | None = None,
+    flags: FlagArray | None = None,
+    columns: Mapping[str, FloatArray] = MappingProxyType({}),
+) -> tuple[RowColumns, RowTable]:
+    """The N objects of such files, after one row for each file, which lists its frame.
+
+    Args:
+        table: The rows; their sources are the files.
+        files: The files.
+        coordinates: (N, arity) coordinates.
+        labels: (N,) class labels.
+        confidences: (N,) confidences; 1 by default.
+        flags: (N,) bits of `ObjectFlag`; none by default.
+        columns: Further (N,) columns.
+    """
+    sequences, of_file, numbers = index_frames(files)
+    owners, places, count = table.source_of_row, np.arange(len(files)), len(table)
+    rows = RowColumns(
+        sequences=sequences,
+        sequence_of_row=of_file[owners],
+        frame_numbers=numbers[owners],
+        frame_flags=np.zeros(count, dtype=np.uint8),
+        holds_object=np.ones(count, dtype=np.bool_),
+        coordinates=coordinates,
+        labels=labels,
+        confidences=np.ones(count) if confidences is None else confidences,
+        track_ids=np.full(count, NO_TRACK, dtype=np.int64),
+        flags=np.zeros(count, dtype=np.uint8) if flags is None else flags,
+        columns=columns,
+    )
+    return with_listed_frames(rows, table, (of_file, numbers), (places, np.ones_like(places)))
 
 
 def with_image_names(

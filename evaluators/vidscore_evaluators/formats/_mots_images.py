@@ -23,7 +23,7 @@ from vidscore_evaluators.formats._files import (
     read_head,
     visible_entries,
 )
-from vidscore_evaluators.formats._sequence_files import SequenceFiles, count_faults
+from vidscore_evaluators.formats._sequence_files import SequenceFiles, check_count
 from vidscore_evaluators.formats._table import EXPECTED_STRING, RowTable, parse_string
 from vidscore_evaluators.formats.source import FaultList, ReadLimits
 from vidscore_evaluators.kernels.reading import unfilter_rows
@@ -116,9 +116,7 @@ def read_label_images(
             if file.suffix == _SUFFIX:
                 faults.extend(_add_frame(frames, file, bounds.get(key)))
         files.extend((index, number, file) for number, file in sorted(frames.items()))
-    faults.extend(count_faults(len(files), path, _LAYOUT, limits))
-    if faults:
-        raise InputError(faults.listed())
+    check_count(len(files), path, _LAYOUT, limits, others=faults.listed())
     names = [str(file) for _, _, file in files]
     values, parts = _read_all([file for _, _, file in files], path, limits)
     return _label_images(sequences, names, files, values, parts)

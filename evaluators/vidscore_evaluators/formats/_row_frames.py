@@ -121,6 +121,16 @@ def _of_frames(
     return None if seconds is None else known_times(times_of_frames(seconds[order], first))
 
 
+def boxes_of_rows(table: RowTable) -> FloatArray:
+    """(N, 4) upright boxes of rows with left, top, width and height."""
+    left, top, width, height = (table.numbers[name] for name in ("left", "top", "width", "height"))
+    boxes = np.empty((len(table), 4))
+    boxes[:, 0], boxes[:, 1] = left, top
+    np.add(left, width, out=boxes[:, 2])
+    np.add(top, height, out=boxes[:, 3])
+    return boxes
+
+
 def given_areas(
     corners: FloatArray, widths: FloatArray, heights: FloatArray
 ) -> dict[str, FloatArray]:

@@ -7,7 +7,8 @@ from __future__ import annotations
 
 import hashlib
 import io
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -52,10 +53,15 @@ SequenceFiles = Mapping[SequenceKey, InputPath]
 """The file of each sequence, in order."""
 
 
-def count_faults(
-    count: int, root: InputPath, layout: str, limits: ReadLimits, advice: str | None = None
-) -> list[Fault]:
-    """What is wrong with a number of files: there are none, or too many.
+def check_count(
+    count: int,
+    root: InputPath,
+    layout: str,
+    limits: ReadLimits,
+    advice: str | None = None,
+    others: Sequence[Fault] = (),
+) -> None:
+    """Refuse a folder with no files, or too many.
 
     Args:
         count: How many there are.
@@ -63,13 +69,19 @@ def count_faults(
         layout: What should be in it.
         limits: How many there may be.
         advice: What to do where there are none.
+        others: What else is wrong with the folder.
+
+    Raises:
+        InputError: With every fault.
     """
+    faults = list(others)
     if not count:
-        return [Fault("nothing of the kind", layout, source=str(root), advice=advice)]
+        faults.append(Fault("nothing of the kind", layout, source=str(root), advice=advice))
     if count > limits.maximum_files:
         expected = f"at most maximum_files = {limits.maximum_files}"
-        return [Fault(f"{count} files", expected, source=str(root))]
-    return []
+        faults.append(Fault(f"{count} files", expected, source=str(root)))
+    if faults:
+        raise InputError(faults)
 
 
 def check_files(
@@ -79,26 +91,13 @@ def check_files(
     limits: ReadLimits,
     advice: str | None = None,
 ) -> None:
-    """Refuse a folder with no files, too many, or names that no sequence can have.
-
-    Args:
-        files: The files.
-        root: The folder.
-        layout: What should be in it.
-        limits: How many there may be.
-        advice: What to do where there are none.
-
-    Raises:
-        InputError: With every fault.
-    """
+    """The same for the files of sequences, whose names may also be such as no sequence can have."""
     faults = [
         Fault(repr(path.name), EXPECTED_STRING, source=str(path.parent))
         for key, path in files.items()
         if any(parse_string(name) != name for name in key)
     ]
-    faults.extend(count_faults(len(files), root, layout, limits, advice))
-    if faults:
-        raise InputError(faults)
+    check_count(len(files), root, layout, limits, advice, faults)
 
 
 def wanted_files(
@@ -249,7 +248,7 @@ def to_reading(
 
 
 def read_blank_separated(
-    files: Iterable[InputPath],
+    files: Collection[InputPath],
     expected: str,
     limits: ReadLimits,
     columns: Sequence[str],
@@ -267,25 +266,43 @@ def read_blank_separated(
     Raises:
         InputError: If a file cannot be read at all; with every fault.
     """
-    faults = FaultList()
-    names, texts = [], []
+    texts = read_texts(files, expected, limits, partial(normalised_rows, blanks=True))
+    first = next(filter(None, (first_row(text)[1] for text in texts)), b"")
+    if first.count(b",") + 1 != len(columns):
+        columns = columns[:-1]
+    return read_plain_files(files, texts, columns, [kinds.get(name) for name in columns])
+
+
+def read_texts(
+    files: Collection[InputPath],
+    expected: str,
+    limits: ReadLimits,
+    to_rows: Callable[[bytes, str], bytes] = normalised_rows,
+) -> list[bytes]:
+    """Read the rows of files.
+
+    Args:
+        files: The files.
+        expected: What each should be, for error messages.
+        limits: How large each may be.
+        to_rows: The rows of a file's content, given its name too, as `read_plain_files` takes them.
+
+    Raises:
+        InputError: If a file cannot be read at all; with every fault.
+    """
+    texts, faults = [], FaultList()
     for path in files:
         try:
-            data = read_bytes(path, expected, limits)
-            texts.append(normalised_rows(data, str(path), blanks=True))
-            names.append(str(path))
+            texts.append(to_rows(read_bytes(path, expected, limits), str(path)))
         except InputError as error:
             faults.extend(error.faults)
     if faults:
         raise InputError(faults.listed())
-    first = next(filter(None, (first_row(text)[1] for text in texts)), b"")
-    if first.count(b",") + 1 != len(columns):
-        columns = columns[:-1]
-    return read_plain_files(names, texts, columns, [kinds.get(name) for name in columns])
+    return texts
 
 
 def read_plain_files(
-    names: Sequence[str],
+    files: Iterable[InputPath | str],
     texts: Sequence[bytes],
     header: Sequence[str],
     kinds: Sequence[Kind | None],
@@ -293,7 +310,7 @@ def read_plain_files(
     """Read the rows of files as one table.
 
     Args:
-        names: Names of the files.
+        files: The files, or their names.
         texts: Their rows, as `vidscore_evaluators.formats._csv.normalised_rows` returns them.
         header: Names of the columns.
         kinds: Kind of each column; None for one that is not read.
@@ -301,7 +318,7 @@ def read_plain_files(
     Returns:
         The rows; each row and fault has its own file and line.
     """
-    quoted = FaultList()
+    names, quoted = tuple(map(str, files)), FaultList()
     plain = [_without_quotes(name, text, quoted) for name, text in zip(names, texts, strict=True)]
     lines = np.array([line_count(text) for text in plain], dtype=np.int64)
     first = np.cumsum(lines) - lines + 1
@@ -316,7 +333,7 @@ def read_plain_files(
     owners = _file_of(rows.table.positions, first)
     table = replace(
         rows.table,
-        sources=tuple(names),
+        sources=names,
         source_of_row=owners,
         positions=rows.table.positions - first[owners] + 1,
     )

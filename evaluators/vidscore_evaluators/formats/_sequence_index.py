@@ -27,7 +27,7 @@ from vidscore_evaluators.formats._files import (
     visible_entries,
 )
 from vidscore_evaluators.formats._format import frame_order, write_csv
-from vidscore_evaluators.formats._sequence_files import count_faults, list_files
+from vidscore_evaluators.formats._sequence_files import check_count, list_files
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats._times import TIMES_GO_BACK, time_warnings
 from vidscore_evaluators.formats._tree_paths import TreePath
@@ -105,10 +105,9 @@ def read_index(root: InputPath, place: InputPath, options: ReadOptions) -> Seque
     for name in there.keys() - lines.files.keys():
         expected = f"in a line of {NAME}, as every file of the folder"
         faults.append(Fault("a file that no line names", expected, str(root / name), advice=_ANEW))
-    if not faults:
-        faults.extend(count_faults(len(lines.files), root, "files by sequence", options))
     if faults:
         raise InputError(sorted(faults, key=lambda fault: (fault.source or "", fault.line or 0)))
+    check_count(len(lines.files), root, "files by sequence", options)
     return SequenceIndex(root, place, dict(sorted(lines.files.items())))
 
 

@@ -20,9 +20,9 @@ from vidscore_evaluators.formats._files import (
     visible_entries,
 )
 from vidscore_evaluators.formats._format import WriteOptions
-from vidscore_evaluators.formats._row_frames import RowColumns
+from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
 from vidscore_evaluators.formats._sequence_files import SequenceFiles
-from vidscore_evaluators.formats._table import parse_integer
+from vidscore_evaluators.formats._table import RowTable, parse_integer
 from vidscore_evaluators.formats.source import ReadLimits, show_text
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.specification import MAXIMUM_FRAMES, is_image_size
@@ -72,19 +72,35 @@ def write_sequence_info(name: str, length: int, image_sizes: IntArray) -> bytes:
     return "\n".join([*lines, ""]).encode()
 
 
-def frames_without_rows(
-    rows: RowColumns, lengths: Mapping[SequenceKey, int], first: int = 1
-) -> tuple[IntArray, IntArray]:
-    """Frames of sequences of known length that no row lists.
+def with_frames_without_rows(
+    rows: RowColumns,
+    table: RowTable,
+    lengths: Mapping[SequenceKey, int],
+    first: int = 1,
+    *,
+    files: IntArray | None = None,
+    position: int = 1,
+) -> tuple[RowColumns, RowTable]:
+    """List the frames of sequences of known length that no row lists.
 
     Args:
         rows: The rows.
+        table: Where they are in the files.
         lengths: Number of frames of sequences, where it is known.
         first: Number of a sequence's first frame.
-
-    Returns:
-        (K,) indices of their sequences, and (K,) their numbers.
+        files: (S,) file of each sequence at which its frames without a row are; by default there is
+            one for each.
+        position: Where in the file that is: its first line.
     """
+    missing = _frames_without_rows(rows, lengths, first)
+    places = missing[0] if files is None else files[missing[0]]
+    return with_listed_frames(rows, table, missing, (places, np.full_like(places, position)))
+
+
+def _frames_without_rows(
+    rows: RowColumns, lengths: Mapping[SequenceKey, int], first: int
+) -> tuple[IntArray, IntArray]:
+    """(K,) indices of the sequences of such frames, and (K,) their numbers."""
     counts = np.array([lengths.get(key, 0) for key in rows.sequences], dtype=np.int64)
     starts = starts_from_counts(counts)
     is_missing = np.ones(int(starts[-1]), dtype=np.bool_)

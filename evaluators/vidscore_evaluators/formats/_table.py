@@ -299,6 +299,14 @@ class RowChecks:
             fits = np.abs(column) <= MAXIMUM_COORDINATE_PX
             self.refuse(rows & ~fits, name, column, EXPECTED_COORDINATE)
 
+    def require_sizes(self, columns: Sequence[str]) -> None:
+        """Refuse widths and heights that are missing or out of range."""
+        for name in columns:
+            column = self._table.numbers[name]
+            fits = (column >= 0.0) & (column <= MAXIMUM_COORDINATE_PX)
+            expected = f"a number from 0 to {MAXIMUM_COORDINATE_PX:g}"
+            self.refuse(~fits, name, column, expected)
+
     def require_finite(self, column: str, rows: BoolArray | bool = True) -> None:
         """Refuse numbers that are missing or infinite, if there is such a column."""
         numbers = self._table.numbers.get(column)

@@ -13,15 +13,13 @@ import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, Side
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
-from vidscore_evaluators.formats._format import refuse_values
+from vidscore_evaluators.formats._format import labels_of_objects, refuse_values
 from vidscore_evaluators.formats._table import RowChecks, RowTable, parse_integer
 from vidscore_evaluators.names import counted
-from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX
 
-BOX_COLUMNS = ("left", "top", "width", "height")
 DEGREES = ("truncation", "occlusion")
 _DEGREES = (0.0, 1.0, 2.0)
-COLUMNS = (*BOX_COLUMNS, "score", "class", *DEGREES)
+COLUMNS = ("left", "top", "width", "height", "score", "class", *DEGREES)
 CLASSES = (
     *("ignored-regions", "pedestrian", "people", "bicycle", "car", "van", "truck"),
     *("tricycle", "awning-tricycle", "bus", "motor", "others"),
@@ -46,10 +44,7 @@ def check_objects(checks: RowChecks, table: RowTable, side: Side) -> None:
     """Refuse rows whose box, score or class cannot be right."""
     numbers = table.numbers
     checks.require_coordinates(("left", "top"))
-    for name in ("width", "height"):
-        fits = (numbers[name] >= 0.0) & (numbers[name] <= MAXIMUM_COORDINATE_PX)
-        expected = f"a number from 0 to {MAXIMUM_COORDINATE_PX:g}"
-        checks.refuse(~fits, name, numbers[name], expected)
+    checks.require_sizes(("width", "height"))
     classes = table.integers["class"]
     known = (classes >= 0) & (classes < len(CLASSES))
     checks.refuse(~known, "class", classes, f"the number of a class, 0 to {len(CLASSES) - 1}")
@@ -58,12 +53,6 @@ def check_objects(checks: RowChecks, table: RowTable, side: Side) -> None:
     else:
         scores = numbers["score"]
         checks.refuse(~np.isin(scores, (0.0, 1.0)), "score", scores, "1, or 0 (ignored)")
-
-
-def corners_of(table: RowTable) -> FloatArray:
-    """(N, 4) boxes by two corners."""
-    left, top, width, height = (table.numbers[name] for name in BOX_COLUMNS)
-    return np.stack([left, top, left + width, top + height], axis=1)
 
 
 def degrees_of(table: RowTable) -> dict[str, FloatArray]:
@@ -104,8 +93,3 @@ def written_classes(annotations: Annotations, regions: BoolArray) -> IntArray:
     classes = np.where(regions, REGION, classes)
     refuse_values(classes < 0, labels, "class", "a class of VisDrone: " + ", ".join(CLASSES))
     return classes
-
-
-def labels_of_objects(annotations: Annotations) -> np.ndarray[tuple[int], np.dtype[np.object_]]:
-    """(N,) label of each object."""
-    return np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]

@@ -28,7 +28,13 @@ from vidscore_evaluators.annotations import (
 )
 from vidscore_evaluators.errors import Fault, GeometryError, InputError
 from vidscore_evaluators.formats import FORMATS, find_format
-from vidscore_evaluators.formats._format import Capacity, Format, WriteOptions, in_order
+from vidscore_evaluators.formats._format import (
+    Capacity,
+    Format,
+    WriteOptions,
+    in_order,
+    used_labels,
+)
 from vidscore_evaluators.formats._image_sizes import (
     check_image_sizes,
     check_mask_sizes,
@@ -149,9 +155,8 @@ def _frame_faults(
 
 def _check_names(annotations: Annotations, source: str) -> None:
     """Refuse names that would break their rows, as names from arrays or streams may."""
-    used = np.unique(annotations.label_indices).tolist()
     names = {
-        "class": [annotations.labels[index] for index in used],
+        "class": used_labels(annotations),
         "sequence": [name for key in annotations.sequences for name in key],
     }
     faults = [
@@ -322,8 +327,8 @@ def _mark_classes(fitting: _Fitting, capacity: Capacity) -> None:
 
 def _fit_columns(fitting: _Fitting, capacity: Capacity) -> None:
     side, count = fitting.annotations, fitting.annotations.object_count
-    if not capacity.classes and len(set(side.label_indices.tolist())) > 1:
-        used = np.unique(side.label_indices)
+    used = used_labels(side)
+    if not capacity.classes and len(used) > 1:
         fitting.losses.append(f"{len(used)} classes became one")
     if not capacity.confidences:
         unsure = int((side.confidences != 1.0).sum())

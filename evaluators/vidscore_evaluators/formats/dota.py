@@ -23,15 +23,14 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vidscore_evaluators.annotations import NO_TRACK, QUADRILATERAL, Annotations, ObjectFlag, Side
+from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, ObjectFlag, Side
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._class_files import ClassFiles, write_class_files
 from vidscore_evaluators.formats._csv import normalised_rows
 from vidscore_evaluators.formats._files import (
     InputPath,
+    first_head,
     is_folder,
-    read_bytes,
-    read_head,
     text_files,
 )
 from vidscore_evaluators.formats._format import (
@@ -41,19 +40,25 @@ from vidscore_evaluators.formats._format import (
     Writer,
     class_names,
     refuse_no_words,
-    shortest_number,
+    text_rows,
     unnamed_remarks,
 )
 from vidscore_evaluators.formats._image_names import (
     ImageFiles,
     files_of_frames,
     image_names,
+    rows_of_images,
     with_image_names,
 )
-from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
-from vidscore_evaluators.formats._sequence_files import count_faults, read_plain_files, to_reading
+from vidscore_evaluators.formats._row_frames import RowColumns
+from vidscore_evaluators.formats._sequence_files import (
+    check_count,
+    read_plain_files,
+    read_texts,
+    to_reading,
+)
 from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, parse_number
-from vidscore_evaluators.formats.source import SWAPPED, FaultList, Files, Reading, ReadLimits
+from vidscore_evaluators.formats.source import SWAPPED, Files, Reading, ReadLimits
 
 NAME = "dota"
 CORNERS = ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4")
@@ -97,8 +102,7 @@ def matches(path: InputPath, head: bytes) -> bool:
         return _looks_like_objects(head) or (_RESULTS.is_one(path) and _RESULTS.match_rows(head))
     if _RESULTS.of_folder(path):
         return _RESULTS.match_folder(path)
-    heads = (read_head(file, _FILE) for file in _truth_files(path))
-    return _looks_like_objects(next((head for head in heads if head.strip()), b""))
+    return _looks_like_objects(first_head(_truth_files(path), _FILE))
 
 
 def _looks_like_objects(head: bytes) -> bool:
@@ -125,32 +129,18 @@ def _truth_files(path: InputPath) -> list[InputPath]:
 def _check_count(
     files: Sequence[InputPath], path: InputPath, side: Side, limits: ReadLimits
 ) -> None:
-    """Refuse a folder with no files, or too many.
-
-    Raises:
-        InputError: If there are none, or too many.
-    """
     others = _RESULTS.of_folder if side is Side.TRUTH else _truth_files
     advice = SWAPPED if not files and others(path) else None
-    faults = count_faults(len(files), path, _LAYOUT[side], limits, advice)
-    if faults:
-        raise InputError(faults)
+    check_count(len(files), path, _LAYOUT[side], limits, advice)
 
 
 def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
     found = _truth_files(path) if is_folder(path) else [path]
     _check_count(found, path, Side.TRUTH, limits)
     files = files_of_frames(found)
-    texts, broken = [], FaultList()
-    for file in files.values():
-        try:
-            texts.append(_rows_of(read_bytes(file, _FILE, limits), str(file)))
-        except InputError as error:
-            broken.extend(error.faults)
-    if broken:
-        raise InputError(broken.listed())
+    texts = read_texts(files.values(), _FILE, limits, _rows_of)
     kinds = [*[Kind.NUMBER] * len(CORNERS), Kind.STRING, Kind.INTEGER]
-    rows = read_plain_files(list(map(str, files.values())), texts, COLUMNS, kinds)
+    rows = read_plain_files(files.values(), texts, COLUMNS, kinds)
     checks = RowChecks(rows.table)
     checks.require_coordinates(CORNERS)
     difficult = rows.table.integers["difficult"]
@@ -169,23 +159,14 @@ def _rows_of(data: bytes, source: str) -> bytes:
 
 
 def _truth_columns(table: RowTable, files: ImageFiles) -> tuple[RowColumns, RowTable]:
-    """The objects, after one row for each file, which lists its frame."""
-    sequences, of_file, numbers = index_frames(files)
-    owners, places = table.source_of_row, np.arange(len(files))
     difficult = table.integers["difficult"] != 0
-    rows = RowColumns(
-        sequences=sequences,
-        sequence_of_row=of_file[owners],
-        frame_numbers=numbers[owners],
-        frame_flags=np.zeros(len(table), dtype=np.uint8),
-        holds_object=np.ones(len(table), dtype=np.bool_),
+    return rows_of_images(
+        table,
+        files,
         coordinates=np.stack([table.numbers[name] for name in CORNERS], axis=1),
         labels=table.strings["class"],
-        confidences=np.ones(len(table)),
-        track_ids=np.full(len(table), NO_TRACK, dtype=np.int64),
         flags=np.where(difficult, ObjectFlag.IGNORE, 0).astype(np.uint8),
     )
-    return with_listed_frames(rows, table, (of_file, numbers), (places, np.ones_like(places)))
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -201,16 +182,9 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     wrong = [repr(name) for name in names if _RESULTS.name.fullmatch(name)]
     if wrong:
         raise InputError([Fault(name, _NO_RESULTS, field="sequence") for name in wrong])
-    difficult = ((annotations.flags & ObjectFlag.IGNORE) != 0).astype(np.int64)
-    rows = [
-        " ".join([*(str(shortest_number(value)) for value in corners), label, str(flag)]) + "\n"
-        for corners, label, flag in zip(
-            annotations.coordinates.tolist(),
-            labels[annotations.label_indices].tolist(),
-            difficult.tolist(),
-            strict=True,
-        )
-    ]
+    difficult = (annotations.flags & ObjectFlag.IGNORE) != 0
+    columns = (*annotations.coordinates.T, labels[annotations.label_indices], difficult)
+    rows = text_rows(" ", *columns)
     starts = annotations.frame_starts.tolist()
     return {
         f"{_LABELS}/{name}.txt": "".join(rows[first:last]).encode()

@@ -29,9 +29,9 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     InputPath,
+    first_head,
     first_line,
     is_folder,
-    read_head,
     text_files,
 )
 from vidscore_evaluators.formats._format import (
@@ -39,12 +39,13 @@ from vidscore_evaluators.formats._format import (
     Format,
     WriteOptions,
     Writer,
+    labels_of_objects,
     object_rows,
     refuse_no_words,
     refuse_values,
     sequence_texts,
 )
-from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
+from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,
@@ -54,7 +55,10 @@ from vidscore_evaluators.formats._sequence_files import (
     wanted_files,
 )
 from vidscore_evaluators.formats._sequence_lengths import PREFIX as SEQMAP
-from vidscore_evaluators.formats._sequence_lengths import frames_without_rows, read_sequence_lengths
+from vidscore_evaluators.formats._sequence_lengths import (
+    read_sequence_lengths,
+    with_frames_without_rows,
+)
 from vidscore_evaluators.formats._table import (
     EMPTY,
     Kind,
@@ -109,9 +113,7 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
 
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
         columns = _row_columns(table, tuple(files), side)
-        missing = frames_without_rows(columns, lengths, first=0)
-        # A frame without a row is at the first line of its file.
-        return with_listed_frames(columns, table, missing, (missing[0], np.ones_like(missing[0])))
+        return with_frames_without_rows(columns, table, lengths, first=0)
 
     reading = to_reading(rows, checks, to_columns, str(path), NAME)
     return replace(reading, listing=listing)
@@ -121,9 +123,7 @@ def matches(path: InputPath, head: bytes) -> bool:
     """Whether a first row is one of this format."""
     if not is_folder(path):
         return _looks_like_rows(head)
-    heads = (read_head(file, _FILE) for file in _find_files(path).values())
-    first = next((head for head in heads if head.strip()), b"")
-    return _looks_like_rows(first)
+    return _looks_like_rows(first_head(_find_files(path).values(), _FILE))
 
 
 def _looks_like_rows(head: bytes) -> bool:
@@ -213,7 +213,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     """Rows in ``<sequence>.txt``."""
     del options
     region = (annotations.flags & ObjectFlag.REGION) != 0
-    labels = np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]
+    labels = labels_of_objects(annotations)
     labels = np.where(region, "DontCare", labels)
     refuse_no_words(labels.tolist(), "class", "a class")
     if side is Side.DETECTIONS:

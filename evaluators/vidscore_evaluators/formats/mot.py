@@ -58,8 +58,9 @@ from vidscore_evaluators.formats._format import (
     left_top_and_size,
     object_rows,
     sequence_texts,
+    used_labels,
 )
-from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
+from vidscore_evaluators.formats._row_frames import RowColumns, boxes_of_rows
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,
@@ -71,9 +72,9 @@ from vidscore_evaluators.formats._sequence_files import (
     wanted_files,
 )
 from vidscore_evaluators.formats._sequence_lengths import (
-    frames_without_rows,
     gap_remarks,
     read_sequence_info,
+    with_frames_without_rows,
     write_sequence_info,
 )
 from vidscore_evaluators.formats._table import (
@@ -87,7 +88,7 @@ from vidscore_evaluators.formats._table import (
 )
 from vidscore_evaluators.formats.source import SWAPPED, Files, Reading, ReadLimits, ReadOptions
 from vidscore_evaluators.names import counted
-from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 NAME = "motchallenge"
 COLUMNS = ("frame", "id", "left", "top", "width", "height", "conf", "class", "visibility", "z")
@@ -217,9 +218,7 @@ def _read_file(key: SequenceKey, path: InputPath, side: Side, limits: ReadLimits
         if side is Side.DETECTIONS:
             # File by file, so that a shard that reads some of them alone decides as the whole does.
             columns = replace(columns, confidences=_confidences(columns.confidences))
-        missing = frames_without_rows(columns, lengths)
-        # A frame without a row is at the first line of the file.
-        return with_listed_frames(columns, table, missing, (missing[0], np.ones_like(missing[0])))
+        return with_frames_without_rows(columns, table, lengths)
 
     checks = _check_rows(rows.table, side, lengths.get(key, MAXIMUM_FRAME_NUMBER))
     reading = to_reading(rows, checks, to_columns, str(path), NAME)
@@ -238,7 +237,7 @@ def _read_rows(path: InputPath, side: Side, limits: ReadLimits) -> CsvRows:
     classed = side is Side.TRUTH and count == COLUMNS_WITH_CLASS
     kinds: list[Kind | None] = [Kind.INTEGER, Kind.INTEGER, *[Kind.NUMBER] * 5]
     kinds += [Kind.INTEGER, Kind.NUMBER] if classed else [None] * (count - FEWEST_COLUMNS)
-    rows = read_plain_files([str(path)], [text], COLUMNS[:count], kinds)
+    rows = read_plain_files([path], [text], COLUMNS[:count], kinds)
     if classed:
         return rows
     # Not read, or missing: the benchmark itself writes -1 for none.
@@ -291,11 +290,7 @@ def _check_rows(table: RowTable, side: Side, last: int) -> RowChecks:
     checks.require_frames("frame", least=1)
     checks.require_tracks("id")
     checks.require_coordinates(("left", "top"))
-    expected = f"a number from 0 to {MAXIMUM_COORDINATE_PX:g}"
-    for name in ("width", "height"):
-        size = numbers[name]
-        fits = (size >= 0.0) & (size <= MAXIMUM_COORDINATE_PX)
-        checks.refuse(~fits, name, size, expected)
+    checks.require_sizes(("width", "height"))
     if side is Side.DETECTIONS:
         checks.require_finite("conf")
         return checks
@@ -305,16 +300,6 @@ def _check_rows(table: RowTable, side: Side, last: int) -> RowChecks:
     known = ((classes >= 1) & (classes <= len(CLASSES))) | (classes == -1)
     checks.refuse(~known, "class", classes, f"the number of a class, 1 to {len(CLASSES)}")
     return checks
-
-
-def _boxes(table: RowTable) -> FloatArray:
-    """(N, 4) upright boxes."""
-    left, top, width, height = (table.numbers[name] for name in COLUMNS[2:6])
-    boxes = np.empty((len(table), 4))
-    boxes[:, 0], boxes[:, 1] = left, top
-    np.add(left, width, out=boxes[:, 2])
-    np.add(top, height, out=boxes[:, 3])
-    return boxes
 
 
 def _row_columns(table: RowTable, key: SequenceKey, side: Side) -> RowColumns:
@@ -337,7 +322,7 @@ def _row_columns(table: RowTable, key: SequenceKey, side: Side) -> RowColumns:
         frame_numbers=table.integers["frame"],
         frame_flags=np.zeros(count, dtype=np.uint8),
         holds_object=np.ones(count, dtype=np.bool_),
-        coordinates=_boxes(table),
+        coordinates=boxes_of_rows(table),
         labels=labels,
         confidences=confidences,
         track_ids=np.where(table.integers["id"] == EMPTY, NO_TRACK, table.integers["id"]),
@@ -407,9 +392,8 @@ def _class_numbers(annotations: Annotations) -> AnyArray:
         InputError: If a class has no number.
     """
     place = {name: number for number, name in enumerate(CLASSES, start=1)}
-    used = np.unique(annotations.label_indices).tolist()
     table = np.array([place.get(label, 0) for label in annotations.labels], dtype=np.int64)
-    unknown = [annotations.labels[index] for index in used if table[index] == 0]
+    unknown = [label for label in used_labels(annotations) if label not in place]
     if unknown:
         expected = "a class of MOTChallenge: " + ", ".join(CLASSES)
         raise InputError([Fault(repr(label), expected, field="class") for label in unknown])
@@ -431,7 +415,7 @@ def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tup
         count = int(_other_distractors(annotations).sum())
         said = f"{count} object{'s' * (count > 1)} flagged distractor became of that class"
         return (*([said] if count else []), *gap_remarks(annotations, options))
-    used = {annotations.labels[row] for row in np.unique(annotations.label_indices).tolist()}
+    used = set(used_labels(annotations))
     lost = used - {CLASSES[0], ""} if len(used) == 1 else ()
     return tuple(f"the class {label!r} not written: detections are pedestrians" for label in lost)
 

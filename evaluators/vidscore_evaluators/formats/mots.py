@@ -22,6 +22,7 @@ project's readings:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from msgspec import Struct
@@ -34,16 +35,16 @@ from vidscore_evaluators.formats._csv import CsvRows, normalised_rows
 from vidscore_evaluators.formats._file_masks import read_good_masks
 from vidscore_evaluators.formats._files import (
     InputPath,
+    first_head,
     first_line,
     is_folder,
-    read_bytes,
-    read_head,
 )
 from vidscore_evaluators.formats._format import (
     Capacity,
     Format,
     WriteOptions,
     Writer,
+    labels_of_objects,
     refuse_values,
     sequence_texts,
 )
@@ -58,13 +59,14 @@ from vidscore_evaluators.formats._sequence_files import (
     check_files,
     pair_text_files,
     read_plain_files,
+    read_texts,
     to_reading,
 )
 from vidscore_evaluators.formats._sequence_lengths import (
     MOTS_PREFIX,
-    frames_without_rows,
     read_sequence_info,
     read_sequence_lengths,
+    with_frames_without_rows,
 )
 from vidscore_evaluators.formats._table import (
     Kind,
@@ -113,9 +115,11 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     if folders:
         return _read_images(path, folders, side, limits)
     check_files(files, path, _LAYOUT[side], limits)
-    names, texts = _texts(files, limits)
+    texts = read_texts(files.values(), _FILE, limits, partial(normalised_rows, blanks=True))
     heads = [b"\n".join(line.rpartition(b",")[0] for line in text.split(b"\n")) for text in texts]
-    rows = read_plain_files(names, heads, COLUMNS[:-1], [Kind.INTEGER] * (len(COLUMNS) - 1))
+    rows = read_plain_files(
+        files.values(), heads, COLUMNS[:-1], [Kind.INTEGER] * (len(COLUMNS) - 1)
+    )
     lengths = _Lengths.of(path, files, side, limits)
     checks = _check_rows(rows.table, side, rows.table.source_of_row, lengths.bounds(tuple(files)))
     masks, mask_of_row = _read_masks(rows.table, texts, checks)
@@ -165,8 +169,7 @@ def matches(path: InputPath, head: bytes) -> bool:
     files = _files_of(path, Side.TRUTH)
     if not files:
         return are_label_images(find_sequences(path))
-    heads = (read_head(file, _FILE) for file in files.values())
-    return _looks_like_rows(next((head for head in heads if head.strip()), b""))
+    return _looks_like_rows(first_head(files.values(), _FILE))
 
 
 def _looks_like_rows(head: bytes) -> bool:
@@ -184,25 +187,6 @@ def _files_of(path: InputPath, side: Side) -> SequenceFiles:
         if is_folder(path / name):
             return find_files(path / name, side)
     return find_files(path, side)
-
-
-def _texts(files: SequenceFiles, limits: ReadLimits) -> tuple[list[str], list[bytes]]:
-    """Names of the files, and their rows with commas between the columns.
-
-    Raises:
-        InputError: If a file cannot be read at all; with every fault.
-    """
-    faults = FaultList()
-    names, texts = [], []
-    for file in files.values():
-        try:
-            texts.append(normalised_rows(read_bytes(file, _FILE, limits), str(file), blanks=True))
-            names.append(str(file))
-        except InputError as error:
-            faults.extend(error.faults)
-    if faults:
-        raise InputError(faults.listed())
-    return names, texts
 
 
 class _Lengths(Struct, frozen=True):
@@ -247,9 +231,9 @@ class _Lengths(Struct, frozen=True):
             position: Where in these files that is.
         """
         for known, first in ((self.from_one, 1), (self.from_zero, 0)):
-            missing = frames_without_rows(columns, known, first)
-            places = sources[missing[0]], np.full_like(missing[0], position)
-            columns, table = with_listed_frames(columns, table, missing, places)
+            columns, table = with_frames_without_rows(
+                columns, table, known, first, files=sources, position=position
+            )
         return columns, table
 
 
@@ -358,7 +342,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     del side, options
     numbers = {name: number for number, name in CLASSES.items()}
     region = (annotations.flags & ObjectFlag.REGION) != 0
-    labels = np.array(annotations.labels or ("",), dtype=object)[annotations.label_indices]
+    labels = labels_of_objects(annotations)
     classes = np.array([numbers.get(label, 0) for label in labels], dtype=np.int64)
     refuse_values((classes == 0) & ~region, labels, "class", " or ".join(numbers))
     refuse_values(annotations.track_ids < 0, annotations.track_ids, "id", "a track id")

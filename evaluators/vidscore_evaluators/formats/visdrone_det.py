@@ -23,15 +23,12 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, Side
-from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats._csv import normalised_rows
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, Side
 from vidscore_evaluators.formats._files import (
     InputPath,
+    first_head,
     first_line,
     is_folder,
-    read_bytes,
-    read_head,
     text_files,
 )
 from vidscore_evaluators.formats._format import (
@@ -40,22 +37,27 @@ from vidscore_evaluators.formats._format import (
     WriteOptions,
     Writer,
     left_top_and_size,
-    shortest_number,
+    text_rows,
 )
 from vidscore_evaluators.formats._image_names import (
     ImageFiles,
     files_of_frames,
     frame_of_name,
     image_names,
+    rows_of_images,
     with_image_names,
 )
 from vidscore_evaluators.formats._row_frames import (
     RowColumns,
+    boxes_of_rows,
     given_areas,
-    index_frames,
-    with_listed_frames,
 )
-from vidscore_evaluators.formats._sequence_files import count_faults, read_plain_files, to_reading
+from vidscore_evaluators.formats._sequence_files import (
+    check_count,
+    read_plain_files,
+    read_texts,
+    to_reading,
+)
 from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, StringColumn, parse_number
 from vidscore_evaluators.formats._visdrone import (
     CLASSES,
@@ -64,13 +66,12 @@ from vidscore_evaluators.formats._visdrone import (
     REGION,
     are_class_and_degrees,
     check_objects,
-    corners_of,
     degree_remarks,
     degrees_of,
     written_classes,
     written_degrees,
 )
-from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadLimits
+from vidscore_evaluators.formats.source import Files, Reading, ReadLimits
 
 NAME = "visdrone-det"
 DIGITS = 7
@@ -89,21 +90,11 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
     found = _find_files(path)
-    faults = count_faults(len(found), path, _LAYOUT, limits)
-    if faults:
-        raise InputError(faults)
+    check_count(len(found), path, _LAYOUT, limits)
     files = files_of_frames(found)
-    texts, broken = [], FaultList()
-    for file in files.values():
-        try:
-            rows = normalised_rows(read_bytes(file, _FILE, limits), str(file))
-            texts.append(_LAST_COMMA.sub(b"", rows))
-        except InputError as error:
-            broken.extend(error.faults)
-    if broken:
-        raise InputError(broken.listed())
+    texts = [_LAST_COMMA.sub(b"", rows) for rows in read_texts(files.values(), _FILE, limits)]
     kinds = [Kind.INTEGER if name == "class" else Kind.NUMBER for name in COLUMNS]
-    table = read_plain_files(list(map(str, files.values())), texts, COLUMNS, kinds)
+    table = read_plain_files(files.values(), texts, COLUMNS, kinds)
 
     def to_columns(good: RowTable) -> tuple[RowColumns, RowTable]:
         return _with_files(good, files, side)
@@ -116,8 +107,7 @@ def matches(path: InputPath, head: bytes) -> bool:
     """Whether a first row is one of this format."""
     if not is_folder(path):
         return frame_of_name(path.stem) is not None and _looks_like_rows(head)
-    heads = (read_head(file, _FILE) for file in _find_files(path))
-    return _looks_like_rows(next((head for head in heads if head.strip()), b""))
+    return _looks_like_rows(first_head(_find_files(path), _FILE))
 
 
 def _looks_like_rows(head: bytes) -> bool:
@@ -144,28 +134,20 @@ def _check_rows(table: RowTable, side: Side) -> RowChecks:
 
 
 def _with_files(table: RowTable, files: ImageFiles, side: Side) -> tuple[RowColumns, RowTable]:
-    """The rows, after one for each file, which lists its frame."""
-    sequences, of_file, numbers = index_frames(files)
-    owners, places = table.source_of_row, np.arange(len(files))
     truth, classes = side is Side.TRUTH, table.integers["class"]
-    width, height, corners = table.numbers["width"], table.numbers["height"], corners_of(table)
+    width, height, corners = table.numbers["width"], table.numbers["height"], boxes_of_rows(table)
     region = classes == REGION
     ignored = np.where(table.numbers["score"] == 0.0, ObjectFlag.IGNORE, 0)
     flags = np.where(region, ObjectFlag.REGION, ignored).astype(np.uint8)
-    rows = RowColumns(
-        sequences=sequences,
-        sequence_of_row=of_file[owners],
-        frame_numbers=numbers[owners],
-        frame_flags=np.zeros(len(table), dtype=np.uint8),
-        holds_object=np.ones(len(table), dtype=np.bool_),
+    return rows_of_images(
+        table,
+        files,
         coordinates=corners,
         labels=StringColumn(classes, CLASSES),
-        confidences=np.ones(len(table)) if truth else table.numbers["score"],
-        track_ids=np.full(len(table), NO_TRACK, dtype=np.int64),
-        flags=flags if truth else np.zeros(len(table), dtype=np.uint8),
+        confidences=None if truth else table.numbers["score"],
+        flags=flags if truth else None,
         columns=given_areas(corners, width, height) | (degrees_of(table) if truth else {}),
     )
-    return with_listed_frames(rows, table, (of_file, numbers), (places, np.ones_like(places)))
 
 
 # --- writing ---------------------------------------------------------------------------------
@@ -179,9 +161,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
         scored = (annotations.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
         scores = scored.astype(np.float64)
         degrees = written_degrees(annotations)
-    columns = (*left_top_and_size(annotations), scores, classes, *degrees)
-    fields = [map(shortest_number, np.asarray(column).tolist()) for column in columns]
-    lines = [",".join(map(str, row)) + "\n" for row in zip(*fields, strict=True)]
+    lines = text_rows(",", *left_top_and_size(annotations), scores, classes, *degrees)
     starts, names = annotations.frame_starts.tolist(), image_names(annotations, DIGITS, options)
     return {
         f"{name}.txt": "".join(lines[starts[row] : starts[row + 1]]).encode()

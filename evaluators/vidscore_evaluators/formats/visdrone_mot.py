@@ -26,14 +26,11 @@ import numpy as np
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
-from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats._csv import normalised_rows
 from vidscore_evaluators.formats._files import (
     HEAD_BYTES,
     InputPath,
+    first_head,
     is_folder,
-    read_bytes,
-    read_head,
     text_files,
 )
 from vidscore_evaluators.formats._format import (
@@ -41,20 +38,26 @@ from vidscore_evaluators.formats._format import (
     Format,
     WriteOptions,
     Writer,
+    labels_of_objects,
     left_top_and_size,
     object_rows,
     sequence_texts,
 )
-from vidscore_evaluators.formats._row_frames import RowColumns, given_areas, with_listed_frames
+from vidscore_evaluators.formats._row_frames import (
+    RowColumns,
+    boxes_of_rows,
+    given_areas,
+)
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,
     pair_text_files,
     read_plain_files,
+    read_texts,
     to_reading,
     wanted_files,
 )
-from vidscore_evaluators.formats._sequence_lengths import frames_without_rows, gap_remarks
+from vidscore_evaluators.formats._sequence_lengths import gap_remarks, with_frames_without_rows
 from vidscore_evaluators.formats._table import (
     EMPTY,
     Kind,
@@ -69,15 +72,13 @@ from vidscore_evaluators.formats._visdrone import (
     DEGREES,
     are_class_and_degrees,
     check_objects,
-    corners_of,
     degree_remarks,
     degrees_of,
-    labels_of_objects,
     written_classes,
     written_degrees,
 )
 from vidscore_evaluators.formats._visdrone import COLUMNS as OBJECT_COLUMNS
-from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadOptions
+from vidscore_evaluators.formats.source import Files, Reading, ReadOptions
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.specification import MAXIMUM_FRAMES
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
@@ -102,24 +103,15 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     files = _find_files(path)
     check_files(files, path, _LAYOUT, limits)
     files, listing = wanted_files(files, limits)
-    texts, broken = [], FaultList()
-    for file in files.values():
-        try:
-            texts.append(normalised_rows(read_bytes(file, _FILE, limits), str(file)))
-        except InputError as error:
-            broken.extend(error.faults)
-    if broken:
-        raise InputError(broken.listed())
+    texts = read_texts(files.values(), _FILE, limits)
     kinds = [Kind.INTEGER if name in _INTEGERS else Kind.NUMBER for name in COLUMNS]
-    rows = read_plain_files(list(map(str, files.values())), texts, COLUMNS, kinds)
+    rows = read_plain_files(files.values(), texts, COLUMNS, kinds)
 
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
         columns = _row_columns(table, tuple(files), side)
         if side is Side.DETECTIONS:
             return columns, table
-        missing = frames_without_rows(columns, _last_frames(columns))
-        # A frame without a row is at the first line of its file.
-        return with_listed_frames(columns, table, missing, (missing[0], np.ones_like(missing[0])))
+        return with_frames_without_rows(columns, table, _last_frames(columns))
 
     reading = to_reading(rows, _check_rows(rows.table, side), to_columns, str(path), NAME)
     return replace(reading, listing=listing)
@@ -129,8 +121,7 @@ def matches(path: InputPath, head: bytes) -> bool:
     """Whether the first rows are of this format."""
     if not is_folder(path):
         return _looks_like_rows(head)
-    heads = (read_head(file, _FILE) for file in _find_files(path).values())
-    return _looks_like_rows(next((head for head in heads if head.strip()), b""))
+    return _looks_like_rows(first_head(_find_files(path).values(), _FILE))
 
 
 def _looks_like_rows(head: bytes) -> bool:
@@ -177,7 +168,7 @@ def _check_rows(table: RowTable, side: Side) -> RowChecks:
 def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side) -> RowColumns:
     count, classes, tracks = len(table), table.integers["class"], table.integers["id"]
     truth = side is Side.TRUTH
-    width, height, corners = table.numbers["width"], table.numbers["height"], corners_of(table)
+    width, height, corners = table.numbers["width"], table.numbers["height"], boxes_of_rows(table)
     labels = StringColumn(classes, CLASSES)
     ignored = np.where(table.numbers["score"] == 0.0, ObjectFlag.IGNORE, 0)
     flags = np.where(labels.where(*REGIONS), ObjectFlag.REGION, ignored).astype(np.uint8)

@@ -25,7 +25,7 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 from msgspec.structs import replace
 
-from vidscore_evaluators.annotations import NO_TRACK, Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats._class_files import ClassFiles, write_class_files
 from vidscore_evaluators.formats._csv import CsvRows
@@ -49,10 +49,11 @@ from vidscore_evaluators.formats._image_names import (
     ImageFiles,
     files_of_frames,
     image_names,
+    rows_of_images,
     with_image_names,
 )
-from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
-from vidscore_evaluators.formats._sequence_files import count_faults, to_reading
+from vidscore_evaluators.formats._row_frames import RowColumns
+from vidscore_evaluators.formats._sequence_files import check_count, to_reading
 from vidscore_evaluators.formats._table import RowChecks, RowTable, StringColumn, parse_number
 from vidscore_evaluators.formats._voc_xml import CORNERS, VocImage, object_faults, parse_voc_xml
 from vidscore_evaluators.formats.source import SWAPPED, FaultList, Files, Reading, ReadLimits
@@ -113,16 +114,9 @@ def _annotation_files(path: InputPath) -> list[InputPath]:
 def _check_count(
     files: Sequence[InputPath], path: InputPath, side: Side, limits: ReadLimits
 ) -> None:
-    """Refuse a folder with no files, or too many.
-
-    Raises:
-        InputError: If there are none, or too many.
-    """
     others = _RESULTS.of_folder if side is Side.TRUTH else _annotation_files
     advice = SWAPPED if not files and others(path) else None
-    faults = count_faults(len(files), path, _LAYOUT[side], limits, advice)
-    if faults:
-        raise InputError(faults)
+    check_count(len(files), path, _LAYOUT[side], limits, advice)
 
 
 # --- truth -----------------------------------------------------------------------------------
@@ -192,23 +186,14 @@ def _strings(values: Iterable[str]) -> StringColumn:
 
 
 def _truth_columns(table: RowTable, files: ImageFiles) -> tuple[RowColumns, RowTable]:
-    """The objects, after one row for each file, which lists its frame."""
-    sequences, of_file, numbers = index_frames(files)
-    owners, places = table.source_of_row, np.arange(len(files))
     difficult = table.integers["difficult"] == 1
-    rows = RowColumns(
-        sequences=sequences,
-        sequence_of_row=of_file[owners],
-        frame_numbers=numbers[owners],
-        frame_flags=np.zeros(len(table), dtype=np.uint8),
-        holds_object=np.ones(len(table), dtype=np.bool_),
+    return rows_of_images(
+        table,
+        files,
         coordinates=np.stack([table.numbers[name] for name in CORNERS], axis=1),
         labels=table.strings["name"],
-        confidences=np.ones(len(table)),
-        track_ids=np.full(len(table), NO_TRACK, dtype=np.int64),
         flags=np.where(difficult, ObjectFlag.IGNORE, 0).astype(np.uint8),
     )
-    return with_listed_frames(rows, table, (of_file, numbers), (places, np.ones_like(places)))
 
 
 def _sizes(files: ImageFiles, images: Sequence[VocImage]) -> ImageSizes:

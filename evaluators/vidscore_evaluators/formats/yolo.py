@@ -23,7 +23,6 @@ import numpy as np
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import (
-    NO_TRACK,
     Annotations,
     SequenceKey,
     Side,
@@ -34,11 +33,11 @@ from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._files import (
     InputPath,
+    first_head,
     first_line,
     is_file,
     is_folder,
     read_bytes,
-    read_head,
     require_folder,
     text_files,
     visible_entries,
@@ -53,9 +52,10 @@ from vidscore_evaluators.formats._format import (
     refuse_values,
     unnamed_remarks,
 )
-from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames
-from vidscore_evaluators.formats._row_frames import RowColumns, index_frames, with_listed_frames
+from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames, rows_of_images
+from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._sequence_files import (
+    check_count,
     check_files,
     list_files,
     pair_sequences,
@@ -111,9 +111,7 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
         raise InputError([Fault("boxes in parts of an image", _EXPECTED_SIZE, source=str(path))])
     frames = _find_files(path)
     check_files({key: file for (key, _), file in frames.items()}, path, _LAYOUT, options)
-    if len(frames) > options.maximum_files:
-        expected = f"at most maximum_files = {options.maximum_files}"
-        raise InputError([Fault(f"{len(frames)} files", expected, source=str(path))])
+    check_count(len(frames), path, _LAYOUT, options)
     frames, listing = _wanted_files(frames, options)
     names = _class_names(path, options)
     rows = read_blank_separated(frames.values(), _FILE, options, COLUMNS, _KINDS)
@@ -149,9 +147,8 @@ def matches(path: InputPath, head: bytes) -> bool:
     if not is_folder(path):
         return False
     folders = [path, *_folders(path)]
-    heads = (read_head(file, _FILE) for folder in folders for file in _text_files(folder))
-    first = next((head for head in heads if head.strip()), b"")
-    fields = first_line(first).split()
+    files = (file for folder in folders for file in _text_files(folder))
+    fields = first_line(first_head(files, _FILE)).split()
     return (
         len(COLUMNS) - 1 <= len(fields) <= len(COLUMNS)
         and parse_integer(fields[0]) is not None
@@ -244,24 +241,14 @@ def _with_files(
     side: Side,
     image_size: tuple[int, int],
 ) -> tuple[RowColumns, RowTable]:
-    """The rows, after one for each file, which lists its frame."""
-    sequences, of_file, numbers = index_frames(frames)
     classes = table.integers["class"]
-    scores = table.numbers.get("confidence") if side is Side.DETECTIONS else None
-    owners, count, files = table.source_of_row, len(table), np.arange(len(frames))
-    rows = RowColumns(
-        sequences=sequences,
-        sequence_of_row=of_file[owners],
-        frame_numbers=numbers[owners],
-        frame_flags=np.zeros(count, dtype=np.uint8),
-        holds_object=np.ones(count, dtype=np.bool_),
+    return rows_of_images(
+        table,
+        frames,
         coordinates=_boxes(table, image_size),
         labels=StringColumn(classes, names) if names else StringColumn.of_integers(classes),
-        confidences=np.ones(count) if scores is None else scores,
-        track_ids=np.full(count, NO_TRACK, dtype=np.int64),
-        flags=np.zeros(count, dtype=np.uint8),
+        confidences=table.numbers.get("confidence") if side is Side.DETECTIONS else None,
     )
-    return with_listed_frames(rows, table, (of_file, numbers), (files, np.ones_like(files)))
 
 
 def _boxes(table: RowTable, image_size: tuple[int, int]) -> FloatArray:

@@ -14,7 +14,7 @@ import pytest
 from tests.support.tree import ROOT
 
 from vidscore_evaluators import presets, registry
-from vidscore_evaluators.presets import _names
+from vidscore_evaluators.presets import _files
 from vidscore_evaluators.registry import evaluator_class
 
 PLUGIN = ROOT / "tests/plugin"
@@ -24,7 +24,7 @@ def forget_plug_ins() -> None:
     """Look for the evaluators and presets of plug-ins anew."""
     registry._plug_ins.cache_clear()
     evaluator_class.cache_clear()
-    _names._plug_ins.cache_clear()
+    _files._plug_ins.cache_clear()
     presets._named_preset.cache_clear()
 
 

@@ -1,7 +1,7 @@
 """Result files of single images, one for each class: a row is ``image confidence coordinates``.
 
 PASCAL VOC has them, and DOTA after it. Between blanks are the name of an image, as
-`vidscore_evaluators.formats._image_names` reads it, the confidence, and the coordinates of a
+`vidscore_evaluators.formats._images` reads it, the confidence, and the coordinates of a
 detection; the class is in the name of the file.
 """
 
@@ -28,7 +28,7 @@ from vidscore_evaluators.formats._format import (
     refuse_no_words,
     shortest_number,
 )
-from vidscore_evaluators.formats._image_names import (
+from vidscore_evaluators.formats._images import (
     EXPECTED_NAME,
     ImageFrame,
     frame_of_name,

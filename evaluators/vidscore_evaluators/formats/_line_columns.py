@@ -1,7 +1,8 @@
-"""Whole columns of the frames of many lines, as their parser gives them."""
+"""Frames of many lines: whole columns, as their parser gives them, and which have come."""
 
 from __future__ import annotations
 
+from bisect import bisect_right
 from collections.abc import Collection, Sequence
 from itertools import chain
 from operator import itemgetter
@@ -48,6 +49,42 @@ from vidscore_evaluators.validation import (
     MAXIMUM_FRAME_NUMBER,
     MAXIMUM_TIME_S,
 )
+
+
+class SeenFrames:
+    """The frames of a stream that may be endless, as runs of successive numbers."""
+
+    def __init__(self) -> None:
+        self._runs: dict[SequenceKey, tuple[list[int], list[int]]] = {}
+
+    def add(self, key: SequenceKey, number: int) -> bool:
+        """Add a frame.
+
+        Args:
+            key: Its sequence.
+            number: Its number.
+
+        Returns:
+            Whether it is new.
+        """
+        firsts, lasts = self._runs.setdefault(key, ([], []))
+        after = bisect_right(firsts, number)
+        if after and lasts[after - 1] >= number:
+            return False
+        follows = after > 0 and lasts[after - 1] == number - 1
+        precedes = after < len(firsts) and firsts[after] == number + 1
+        if follows and precedes:
+            lasts[after - 1] = lasts.pop(after)
+            del firsts[after]
+        elif follows:
+            lasts[after - 1] = number
+        elif precedes:
+            firsts[after] = number
+        else:
+            firsts.insert(after, number)
+            lasts.insert(after, number)
+        return True
+
 
 _NUMBERS = {int, float}
 _NAMES = {int, float, str}

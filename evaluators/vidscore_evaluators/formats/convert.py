@@ -35,7 +35,7 @@ from vidscore_evaluators.formats._format import (
     in_order,
     used_labels,
 )
-from vidscore_evaluators.formats._image_sizes import (
+from vidscore_evaluators.formats._images import (
     check_image_sizes,
     check_mask_sizes,
     sizes_of_images,

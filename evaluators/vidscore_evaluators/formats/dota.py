@@ -8,7 +8,7 @@ folder of ``Task1_<class>.txt``, or one such file, with rows ``image confidence 
 The project's readings:
 
 1. The digits at the end of an image's name are the number of its frame, what is before them is the
-   sequence, as in `vidscore_evaluators.formats._image_names`: ``P0706`` is frame 706 of ``P``.
+   sequence, as in `vidscore_evaluators.formats._images`: ``P0706`` is frame 706 of ``P``.
 2. ``difficult`` other than 0 flags an ignored object; the development kit cuts images and gives 2
    to what it cut. A row without it, of nine values, is an object that is none.
 3. Every file of the truth lists its frame. The source of an image and its ground sampling distance
@@ -43,7 +43,7 @@ from vidscore_evaluators.formats._format import (
     text_rows,
     unnamed_remarks,
 )
-from vidscore_evaluators.formats._image_names import (
+from vidscore_evaluators.formats._images import (
     ImageFiles,
     files_of_frames,
     image_names,

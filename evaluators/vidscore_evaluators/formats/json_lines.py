@@ -44,7 +44,11 @@ from vidscore_evaluators.formats._files import InputPath, read_bytes
 from vidscore_evaluators.formats._format import CAPACITY, Format, WriteOptions, Writer, frame_order
 from vidscore_evaluators.formats._heads import JSON_LINES
 from vidscore_evaluators.formats._json import no_garbage_collection
-from vidscore_evaluators.formats._line_columns import columns_of_lines, documents_of_lines
+from vidscore_evaluators.formats._line_columns import (
+    SeenFrames,
+    columns_of_lines,
+    documents_of_lines,
+)
 from vidscore_evaluators.formats._line_rules import (
     MAXIMUM_OBJECTS,
     OBJECT_FLAGS,
@@ -52,7 +56,6 @@ from vidscore_evaluators.formats._line_rules import (
     Problem,
     line_problems,
 )
-from vidscore_evaluators.formats._seen_frames import SeenFrames
 from vidscore_evaluators.formats._times import ARRIVAL, COLUMN, time_warnings
 from vidscore_evaluators.formats.generic import FRAME_FLAG
 from vidscore_evaluators.formats.source import (

@@ -12,7 +12,7 @@ readings:
 3. In detections ``score`` is a confidence, any finite number, and every class is a label.
 4. ``truncation`` and ``occlusion`` of the truth are kept as columns; -1, for not known, is empty.
 5. The digits at the end of an image's name are the number of its frame, what is before them is the
-   sequence, as in `vidscore_evaluators.formats._image_names`. A file without rows lists its frame.
+   sequence, as in `vidscore_evaluators.formats._images`. A file without rows lists its frame.
 6. One comma after the last value, as some released files have it, is left alone.
 """
 
@@ -39,7 +39,7 @@ from vidscore_evaluators.formats._format import (
     left_top_and_size,
     text_rows,
 )
-from vidscore_evaluators.formats._image_names import (
+from vidscore_evaluators.formats._images import (
     ImageFiles,
     files_of_frames,
     frame_of_name,

@@ -9,7 +9,7 @@ between blanks. The project's readings:
 1. Pixels count from 1, and coordinates are used as they are given. VOC's own scorer counts the last
    pixel in, which is a parameter of `map` (``inclusive_pixels``) and no matter of reading.
 2. The digits at the end of an image's name are the number of its frame, what is before them is the
-   sequence, as in `vidscore_evaluators.formats._image_names`.
+   sequence, as in `vidscore_evaluators.formats._images`.
 3. ``difficult`` = 1 flags an ignored object; without the element an object is none. The parts of a
    person, poses, and what is said of truncation and occlusion are not read.
 4. Every annotation file lists its frame. ``ImageSets`` is not read: all annotations are the truth.
@@ -45,7 +45,7 @@ from vidscore_evaluators.formats._format import (
     shortest_number,
     unnamed_remarks,
 )
-from vidscore_evaluators.formats._image_names import (
+from vidscore_evaluators.formats._images import (
     ImageFiles,
     files_of_frames,
     image_names,

@@ -52,7 +52,7 @@ from vidscore_evaluators.formats._format import (
     refuse_values,
     unnamed_remarks,
 )
-from vidscore_evaluators.formats._image_names import ImageFiles, files_of_frames, rows_of_images
+from vidscore_evaluators.formats._images import ImageFiles, files_of_frames, rows_of_images
 from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._sequence_files import (
     check_count,

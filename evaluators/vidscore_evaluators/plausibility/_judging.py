@@ -1,22 +1,147 @@
-"""What a sample shows, judged once for all evaluators that see the same."""
+"""What a sample shows, judged once for all evaluators that see the same.
+
+Of one sequence among others that is what does not fit there although the rest does.
+"""
 
 from __future__ import annotations
 
+from collections.abc import Iterator
 from functools import lru_cache
 
 import numpy as np
 from msgspec import Struct
 
+from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.plausibility._mixed_names import (
     ChangingIds,
     MixedLabels,
     changing_ids,
     mixed_labels,
 )
-from vidscore_evaluators.plausibility._overlaps import sample_of
-from vidscore_evaluators.plausibility._rankings import Inverted, inverted_confidences
-from vidscore_evaluators.plausibility._readings import Finding, View, best_finding
-from vidscore_evaluators.plausibility._sequences import SequenceFinding, sequence_findings
+from vidscore_evaluators.plausibility._overlaps import LIES_ON, sample_of
+from vidscore_evaluators.plausibility._rankings import (
+    Inverted,
+    inverted_confidences,
+    right_and_wrong,
+    surer_share,
+)
+from vidscore_evaluators.plausibility._readings import (
+    EXCHANGED,
+    UNRELATED,
+    Finding,
+    View,
+    best_finding,
+    finding_of,
+)
+from vidscore_evaluators.plausibility.sample import sequences_of
+
+_LEAST_BOXES = 20
+"""Least boxes of each side of a sequence that is looked at by itself."""
+
+_LEAST_IN_FRAME = 4
+"""Least boxes of each side in a frame of it, for what is made to fit, or fits nothing: a few
+objects may all be missed, and as many false alarms last."""
+
+_FITS = 0.5
+"""Share of boxes that lie on others where a sequence fits."""
+
+_FAR_BELOW = 0.5
+"""A sequence that does not fit has less than this share of what the best one has."""
+
+_TELLING = 0.7
+"""Share of pairs of a right and a wrong detection of which the right one is surer, at least, where
+confidences tell them apart."""
+
+
+class SequenceFinding(Struct, frozen=True):
+    """What fits better in one sequence, while others fit as they are.
+
+    Attributes:
+        sequence: The sequence.
+        finding: The reading.
+        boxes: Boxes of the side that is read otherwise that were looked at there.
+    """
+
+    sequence: SequenceKey
+    finding: Finding
+    boxes: int
+
+
+def sequence_findings(
+    view: View, names: tuple[str, ...], plain: tuple[bool, bool]
+) -> tuple[SequenceFinding, ...]:
+    """Sequences that do not fit although others do, and what fits better in them.
+
+    Args:
+        view: A sample as it is.
+        names: Names of its blocks.
+        plain: Whether the boxes of each side are two corners.
+    """
+    keys, of_frames = sequences_of(view.sample.blocks, names)
+    if len(keys) == 1:
+        return ()
+    lying, counts = [], []
+    for starts, overlaps in zip(
+        view.sample.starts, (view.now.of_truth, view.now.of_detections), strict=True
+    ):
+        of_boxes = of_frames.repeat(np.diff(starts))
+        counts.append(np.bincount(of_boxes, minlength=len(keys)))
+        lying.append(np.bincount(of_boxes, weights=overlaps >= LIES_ON, minlength=len(keys)))
+    enough = np.minimum(*counts) >= _LEAST_BOXES
+    shares = np.where(enough, np.maximum(*(np.array(lying) / np.maximum(1, counts))), 0.0)
+    odd = np.flatnonzero(enough & (shares < _FAR_BELOW * shares.max()))
+    if shares.max() < _FITS or len(odd) == 0:
+        return ()
+    return tuple(_found(view, keys, of_frames, odd.tolist(), plain))
+
+
+def _found(
+    view: View,
+    keys: list[SequenceKey],
+    of_frames: IntArray,
+    odd: list[int],
+    plain: tuple[bool, bool],
+) -> Iterator[SequenceFinding]:
+    rest = View.of(view.sample.take_frames(np.flatnonzero(~np.isin(of_frames, odd))))
+    for place in odd:
+        alone = View.of(view.sample.take_frames(np.flatnonzero(of_frames == place)))
+        finding = best_finding(alone, plain)
+        if finding is None and max(alone.now.shares(LIES_ON)) == 0.0:
+            finding = finding_of(UNRELATED, Side.DETECTIONS, alone, alone.now, alone.pairing)
+        if finding is None or finding.code == EXCHANGED:
+            continue
+        if _is_sound(finding, alone, rest):
+            boxes = alone.sample.boxes[finding.side != Side.TRUTH]
+            yield SequenceFinding(keys[place], finding, len(boxes))
+
+
+def _is_sound(finding: Finding, alone: View, rest: View) -> bool:
+    """Whether a finding in one sequence is hardly chance, nor what a hard video looks like."""
+    is_fitted = any((finding.scale, finding.offset, finding.extent))
+    if is_fitted or finding.code == UNRELATED:
+        least = _LEAST_IN_FRAME * alone.sample.frame_count
+        if min(map(len, alone.sample.boxes)) < least:
+            return False
+    if finding.code == UNRELATED:
+        return _are_sure(alone, rest)
+    return finding.then >= _FAR_BELOW * max(rest.now.means)
+
+
+def _are_sure(alone: View, rest: View) -> bool:
+    """Whether detections that lie on nothing are as sure as those that are right elsewhere.
+
+    A detector may find nothing in one video, and make up a few things there: it is then as unsure
+    of them as of what it makes up elsewhere. Where confidences do not tell, nothing is said.
+    """
+    if rest.sample.confidences is None or alone.sample.confidences is None:
+        return False
+    given: FloatArray = alone.sample.confidences[1]
+    elsewhere = rest.sample.confidences[1]
+    right, wrong = (elsewhere[rows] for rows in right_and_wrong(rest, elsewhere, labelled=False))
+    if min(len(right), len(wrong)) == 0 or surer_share(right, wrong) < _TELLING:
+        return False
+    return bool(np.median(given) >= np.quantile(right, 0.25) > np.median(wrong))
 
 
 class Judgement(Struct, frozen=True):

@@ -13,12 +13,11 @@ from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side
 from vidscore_evaluators.arrays import run_starts
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.plausibility._endings import Cut, are_images, find_cut
-from vidscore_evaluators.plausibility._judging import Judgement, judge_sample
+from vidscore_evaluators.plausibility._judging import Judgement, SequenceFinding, judge_sample
 from vidscore_evaluators.plausibility._mixed_names import ChangingIds, MixedLabels
 from vidscore_evaluators.plausibility._places import GREATEST_SHARE
 from vidscore_evaluators.plausibility._rankings import Inverted
 from vidscore_evaluators.plausibility._readings import Finding
-from vidscore_evaluators.plausibility._sequences import SequenceFinding
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
 from vidscore_evaluators.plausibility.sample import ANSWERS, SAMPLE, block_sequence, label_number
 from vidscore_evaluators.plausibility.summary import LABELS, SIDES

@@ -29,18 +29,16 @@ from vidscore_evaluators.errors import (
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO
 from vidscore_evaluators.names import name_advice
-from vidscore_evaluators.presets._document import (
-    Preset,
-    evaluator_faults,
-    read_preset,
-    write_preset,
-)
-from vidscore_evaluators.presets._names import (
+from vidscore_evaluators.presets._files import (
     SUFFIX,
+    Preset,
     broken_plug_ins,
+    evaluator_faults,
     is_built_in,
     preset_files,
     preset_names,
+    read_preset,
+    write_preset,
 )
 from vidscore_evaluators.registry import create_evaluator, is_evaluator
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec

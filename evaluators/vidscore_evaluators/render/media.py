@@ -1,6 +1,6 @@
 """Where the frames of a sequence come from: images, a video, or a blank canvas.
 
-Frames of images are told by their names (`vidscore_evaluators.formats._image_names`), those of a
+Frames of images are told by their names (`vidscore_evaluators.formats._images`), those of a
 video by their order from its first frame on. Images are read one at a time, videos from front to
 back.
 """
@@ -18,7 +18,7 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import SequenceKey, frame_name, sequence_name
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats._image_names import frame_of_name
+from vidscore_evaluators.formats._images import frame_of_name
 from vidscore_evaluators.formats.video import MAXIMUM_PIXELS, measure_video
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.render.style import BLANK, Image

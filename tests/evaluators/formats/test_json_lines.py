@@ -24,7 +24,7 @@ from vidscore_evaluators.annotations import FrameFlag, ObjectFlag, SequenceKey, 
 from vidscore_evaluators.evaluator import Needs
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import detect_format, read_pair, read_source
-from vidscore_evaluators.formats._seen_frames import SeenFrames
+from vidscore_evaluators.formats._line_columns import SeenFrames
 from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.json_lines import (
     BLOCK_LINES,

@@ -12,8 +12,7 @@ from hypothesis import strategies as st
 from vidscore_evaluators.errors import InputError, SpecificationError
 from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.presets import Preset, find_preset, read_preset, write_preset
-from vidscore_evaluators.presets._document import MAXIMUM_BYTES, MAXIMUM_EVALUATORS
-from vidscore_evaluators.presets._names import _FOLDER
+from vidscore_evaluators.presets._files import _FOLDER, MAXIMUM_BYTES, MAXIMUM_EVALUATORS
 from vidscore_evaluators.registry import is_evaluator
 from vidscore_evaluators.specification import EvaluatorSpec
 

@@ -391,9 +391,9 @@ class Criterion(Evaluator[ParametersType]):
         return (*left_out, *([ReportWarning("rule_incomplete", shortfall)] if shortfall else []))
 
 
-def score_measure(name: str, description: str) -> Measure:
-    """A measure in [0, 1] of which more is better."""
-    return Measure(name, description, dissimilarity=Dissimilarity.ONE_MINUS)
+def score_measure(name: str, description: str, **further: Any) -> Measure:
+    """A measure of at most 1, and in [0, 1] unless more is said, of which more is better."""
+    return Measure(name, description, dissimilarity=Dissimilarity.ONE_MINUS, **further)
 
 
 def distance_measure(name: str, description: str) -> Measure:

@@ -47,6 +47,7 @@ from vidscore_evaluators.criterion import (
     CriterionParameters,
     ThresholdGrid,
     left_out_table,
+    score_measure,
 )
 from vidscore_evaluators.detection._outcome_rows import (
     assigned_builder,
@@ -84,7 +85,7 @@ from vidscore_evaluators.detection._ranking import (
     frame_ranks,
 )
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Averaging, Dissimilarity, Growth, Measure, Task
+from vidscore_evaluators.evaluator import Averaging, Growth, Measure, Task
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.report import Curve, Number, ReportWarning, Scores
@@ -103,12 +104,7 @@ NAMED_THRESHOLDS: Mapping[float, str] = MappingProxyType({0.5: "ap_50", 0.75: "a
 
 def ap_measure(name: str, description: str) -> Measure:
     """A mean of average precisions."""
-    return Measure(
-        name,
-        description,
-        averaging=Averaging.MEAN,
-        dissimilarity=Dissimilarity.ONE_MINUS,
-    )
+    return score_measure(name, description, averaging=Averaging.MEAN)
 
 
 def ar_measure(name: str, description: str) -> Measure:

@@ -45,6 +45,7 @@ from vidscore_evaluators.criterion import (
     ExtendedParameters,
     ThresholdGrid,
     left_out_table,
+    score_measure,
 )
 from vidscore_evaluators.detection._outcome_rows import (
     by_class,
@@ -62,9 +63,7 @@ from vidscore_evaluators.detection._outcomes import (
 from vidscore_evaluators.evaluator import (
     Averaging,
     Direction,
-    Dissimilarity,
     Growth,
-    Measure,
     Task,
     count_measure,
 )
@@ -78,10 +77,6 @@ COUNTS = "counts"
 
 CLASSES_PER_SEQUENCE = 100
 """Classes that the declared growth of a tally allows for in each sequence."""
-
-
-def _score(name: str, description: str, averaging: Averaging = Averaging.POOLED) -> Measure:
-    return Measure(name, description, averaging=averaging, dissimilarity=Dissimilarity.ONE_MINUS)
 
 
 @dataclass(frozen=True)
@@ -154,12 +149,18 @@ class F1(Criterion[F1Parameters]):
     task = Task.DETECTION
     Parameters = F1Parameters
     measures = (
-        _score("f1", "2 TP / (references + predictions) at the threshold."),
-        _score("precision", "TP / predictions at the threshold."),
-        _score("recall", "TP / references at the threshold."),
-        _score("f1_m_partial", "Mean of F1 over the thresholds 0.5, 0.55, ..., 0.95."),
-        _score("f1_m_full", "Mean of F1 over the whole grid of thresholds but its extremes."),
-        _score("f1_class_mean", "Mean of F1 over the classes of the reference.", Averaging.MEAN),
+        score_measure("f1", "2 TP / (references + predictions) at the threshold."),
+        score_measure("precision", "TP / predictions at the threshold."),
+        score_measure("recall", "TP / references at the threshold."),
+        score_measure("f1_m_partial", "Mean of F1 over the thresholds 0.5, 0.55, ..., 0.95."),
+        score_measure(
+            "f1_m_full", "Mean of F1 over the whole grid of thresholds but its extremes."
+        ),
+        score_measure(
+            "f1_class_mean",
+            "Mean of F1 over the classes of the reference.",
+            averaging=Averaging.MEAN,
+        ),
         count_measure("true_positives", "Pairs at the threshold.", Direction.HIGHER),
         count_measure("false_positives", "Predictions without a reference.", Direction.LOWER),
         count_measure("false_negatives", "References without a prediction.", Direction.LOWER),

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 from msgspec import Struct
@@ -100,10 +101,7 @@ class ClassFiles(Struct, frozen=True):
         checks.refuse(unknown, "image", image, EXPECTED_NAME)
         checks.require_finite("confidence")
         checks.require_coordinates(self.corners)
-
-        def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
-            return self._columns(table, frames, labels), table
-
+        to_columns = partial(self._columns, frames=frames, labels=labels)
         return to_reading(rows, checks, to_columns, str(path), self.format)
 
     def _contents(
@@ -132,13 +130,13 @@ class ClassFiles(Struct, frozen=True):
 
     def _columns(
         self, table: RowTable, frames: Sequence[ImageFrame | None], labels: Sequence[str]
-    ) -> RowColumns:
+    ) -> tuple[RowColumns, RowTable]:
         """The detections; names that are none have no row left, so that any frame will do."""
         some = next(filter(None, frames), (SequenceKey("", IMAGES), 0))
         sequences, of_name, numbers = index_frames([frame or some for frame in frames])
         codes = table.strings["image"].codes
         count = len(table)
-        return RowColumns(
+        rows = RowColumns(
             sequences=sequences,
             sequence_of_row=of_name[codes],
             frame_numbers=numbers[codes],
@@ -150,6 +148,7 @@ class ClassFiles(Struct, frozen=True):
             track_ids=np.full(count, NO_TRACK, dtype=np.int64),
             flags=np.zeros(count, dtype=np.uint8),
         )
+        return rows, table
 
 
 def write_class_files(

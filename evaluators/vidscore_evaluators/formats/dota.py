@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -145,10 +146,7 @@ def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
     checks.require_coordinates(CORNERS)
     difficult = rows.table.integers["difficult"]
     checks.refuse(difficult < 0, "difficult", difficult, "an integer of 0 or more")
-
-    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
-        return _truth_columns(table, files)
-
+    to_columns = partial(_truth_columns, files=files)
     return with_image_names(to_reading(rows, checks, to_columns, str(path), NAME), files)
 
 

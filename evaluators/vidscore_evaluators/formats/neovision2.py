@@ -18,6 +18,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from functools import partial
 from itertools import islice
 from pathlib import Path
 
@@ -185,10 +186,7 @@ def _is_csv(path: InputPath) -> bool:
 def _read_file(key: SequenceKey, path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """Read a file completely, while its rows are in a cache and other threads read other files."""
     rows = _read_rows(path, side, limits)
-
-    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
-        return _row_columns(table, key, side), table
-
+    to_columns = partial(_row_columns, sequence=key, side=side)
     return to_reading(rows, _check_rows(rows.table, side), to_columns, str(path), NAME)
 
 
@@ -260,7 +258,7 @@ def _check_rows(table: RowTable, side: Side) -> RowChecks:
     return checks
 
 
-def _row_columns(table: RowTable, sequence: SequenceKey, side: Side) -> RowColumns:
+def _row_columns(table: RowTable, sequence: SequenceKey, side: Side) -> tuple[RowColumns, RowTable]:
     labels = table.strings["ObjectType"]
     holds_object = np.ones(len(table), dtype=np.bool_)
     frame_flags = flags = np.zeros(len(table), dtype=np.uint8)
@@ -272,7 +270,7 @@ def _row_columns(table: RowTable, sequence: SequenceKey, side: Side) -> RowColum
         frame_flags = labels.where("dcf") * np.uint8(FrameFlag.DONT_CARE)
         flags = np.where(is_region, ObjectFlag.REGION, ignored * ObjectFlag.IGNORE).astype(np.uint8)
         confidences = np.ones(len(table))
-    return RowColumns(
+    rows = RowColumns(
         sequences=(sequence,),
         sequence_of_row=table.source_of_row,
         frame_numbers=table.integers["Frame"],
@@ -285,6 +283,7 @@ def _row_columns(table: RowTable, sequence: SequenceKey, side: Side) -> RowColum
         flags=flags,
         columns={"occlusion": _occlusion(table)},
     )
+    return rows, table
 
 
 def _occlusion(table: RowTable) -> FloatArray:

@@ -20,6 +20,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from functools import partial
 
 import numpy as np
 
@@ -95,11 +96,8 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     texts = [_LAST_COMMA.sub(b"", rows) for rows in read_texts(files.values(), _FILE, limits)]
     kinds = [Kind.INTEGER if name == "class" else Kind.NUMBER for name in COLUMNS]
     table = read_plain_files(files.values(), texts, COLUMNS, kinds)
-
-    def to_columns(good: RowTable) -> tuple[RowColumns, RowTable]:
-        return _with_files(good, files, side)
-
     checks = _check_rows(table.table, side)
+    to_columns = partial(_with_files, files=files, side=side)
     return with_image_names(to_reading(table, checks, to_columns, str(path), NAME), files)
 
 

@@ -21,6 +21,7 @@ from __future__ import annotations
 import html
 import re
 from collections.abc import Iterable, Sequence
+from functools import partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -137,11 +138,8 @@ def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
     table, skipped = _truth_table(images, list(map(str, files.values())), faults)
     checks = RowChecks(table)
     checks.require_coordinates(CORNERS)
-
-    def to_columns(good: RowTable) -> tuple[RowColumns, RowTable]:
-        return _truth_columns(good, files)
-
     rows = CsvRows(table, faults, skipped)
+    to_columns = partial(_truth_columns, files=files)
     reading = to_reading(rows, checks, to_columns, str(path), NAME)
     sizes = [(0, 0) if image.size is None else image.size[::-1] for image in images]
     reading = with_image_names(reading, files, sizes)

@@ -17,6 +17,7 @@ The project's readings:
 
 from __future__ import annotations
 
+from functools import partial
 from itertools import islice
 
 import numpy as np
@@ -116,11 +117,9 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     names = _class_names(path, options)
     rows = read_blank_separated(frames.values(), _FILE, options, COLUMNS, _KINDS)
     checks = _check_rows(rows.table, side, names)
-    image_size = options.image_size
-
-    def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
-        return _with_files(table, frames, names, side, image_size)
-
+    to_columns = partial(
+        _with_files, frames=frames, names=names, side=side, image_size=options.image_size
+    )
     reading = replace(to_reading(rows, checks, to_columns, str(path), NAME), listing=listing)
     if side is Side.DETECTIONS and not names:
         return reading  # its classes may be those of the truth

@@ -42,6 +42,7 @@ from __future__ import annotations
 import math
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
 import numpy as np
 
@@ -61,7 +62,7 @@ from vidscore_evaluators._scene_outcomes import (
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.arrays import BoolArray, IntArray, marked
-from vidscore_evaluators.criterion import LEFT_OUT, left_out_table
+from vidscore_evaluators.criterion import LEFT_OUT, left_out_table, score_measure
 from vidscore_evaluators.evaluator import (
     Averaging,
     Direction,
@@ -115,14 +116,8 @@ class ClearParameters(ThresholdParameters):
     )
 
 
-def _accuracy(name: str, description: str) -> Measure:
-    return Measure(
-        name, description, minimum=None, dissimilarity=Dissimilarity.ONE_MINUS, of_nothing=0.0
-    )
-
-
-def _score(name: str, description: str, minimum: float = 0.0) -> Measure:
-    return Measure(name, description, minimum=minimum, dissimilarity=Dissimilarity.ONE_MINUS)
+def _accuracy(name: str, description: str, **further: Any) -> Measure:
+    return score_measure(name, description, minimum=None, of_nothing=0.0, **further)
 
 
 class Clear(TrackingCriterion[ClearParameters]):
@@ -134,24 +129,21 @@ class Clear(TrackingCriterion[ClearParameters]):
     Parameters = ClearParameters
     measures = (
         _accuracy("mota", "1 - (misses + false positives + id switches) / truth objects."),
-        _score("motp", "Mean similarity of matches.", minimum=-1.0),
+        score_measure("motp", "Mean similarity of matches.", minimum=-1.0),
         _accuracy("moda", "1 - (misses + false positives) / truth objects."),
         _accuracy("smota", "(Sum of similarities - false positives - id switches) / objects."),
         _accuracy(
             "motal", "MOTA with the decimal logarithm of the id switches, if there are some."
         ),
-        Measure(
+        _accuracy(
             "mota_class_mean",
             "Mean of MOTA over the classes of the truth.",
-            minimum=None,
             averaging=Averaging.MEAN,
-            dissimilarity=Dissimilarity.ONE_MINUS,
-            of_nothing=0.0,
         ),
-        _score("recall", "Matches / truth objects."),
-        _score("precision", "Matches / detections."),
-        _score("f1", "2 matches / (truth objects + detections)."),
-        _score("mostly_tracked_share", "Mostly tracked / truth tracks."),
+        score_measure("recall", "Matches / truth objects."),
+        score_measure("precision", "Matches / detections."),
+        score_measure("f1", "2 matches / (truth objects + detections)."),
+        score_measure("mostly_tracked_share", "Mostly tracked / truth tracks."),
         Measure(
             "partially_tracked_share",
             "Partially tracked / truth tracks.",

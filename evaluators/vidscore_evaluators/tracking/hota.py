@@ -66,7 +66,7 @@ from vidscore_evaluators.criterion import (
     score_measure,
 )
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.evaluator import Averaging, Dissimilarity, Growth, Measure
+from vidscore_evaluators.evaluator import Averaging, Growth
 from vidscore_evaluators.keys import factorize
 from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
@@ -146,11 +146,10 @@ class Hota(TrackingCriterion[HotaParameters]):
         score_measure("hota_0", "HOTA at the threshold 0.05: trackeval's HOTA(0)."),
         score_measure("loc_a_0", "LocA at the threshold 0.05: trackeval's LocA(0)."),
         score_measure("hota_loc_a_0", "The product of both: trackeval's HOTALocA(0)."),
-        Measure(
+        score_measure(
             "hota_class_mean",
             "Mean of HOTA over the classes of the truth.",
             averaging=Averaging.MEAN,
-            dissimilarity=Dissimilarity.ONE_MINUS,
         ),
     )
     ranking = ("hota",)

@@ -50,9 +50,7 @@ from vidscore_evaluators.criterion import LEFT_OUT, left_out_table, score_measur
 from vidscore_evaluators.evaluator import (
     Averaging,
     Direction,
-    Dissimilarity,
     Growth,
-    Measure,
     count_measure,
 )
 from vidscore_evaluators.matching import match_maximum_weight
@@ -92,11 +90,10 @@ class Identity(TrackingCriterion[IdentityParameters]):
         score_measure("idf1", "2 IDTP / (truth objects + detections)."),
         score_measure("idp", "IDTP / detections."),
         score_measure("idr", "IDTP / truth objects."),
-        Measure(
+        score_measure(
             "idf1_class_mean",
             "Mean of IDF1 over the classes of the truth.",
             averaging=Averaging.MEAN,
-            dissimilarity=Dissimilarity.ONE_MINUS,
         ),
         count_measure(
             "id_true_positives", "Objects found by the track that is theirs.", Direction.HIGHER

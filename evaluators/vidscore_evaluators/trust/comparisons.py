@@ -103,7 +103,7 @@ def compare_systems(
     Args:
         evaluator: The evaluator.
         contest: Two systems or more.
-        draws: Number of draws of sequences.
+        draws: Number of draws of sequences; of a single sequence there are none.
         coverage: Share of the draws that an interval holds.
         seed: Seed of the draws.
         top: How many labels, domains, sequences and frames to list.

@@ -31,8 +31,6 @@ from vidscore_evaluators.outcome_table import Outcome
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.resampling import (
-    COVERAGE,
-    DRAWS,
     Draw,
     Key,
     draw_sequences,
@@ -193,24 +191,16 @@ def system_pairs(
     evaluator: Evaluator[Any],
     contest: Contest,
     *,
-    draws: int = DRAWS,
-    coverage: float = COVERAGE,
-    seed: int = 1,
-    top: int = TOP,
-    workers: int = 1,
-    progress: Progress | None = None,
+    draws: int,
+    coverage: float,
+    seed: int,
+    top: int,
+    workers: int,
+    progress: Progress | None,
 ) -> tuple[SystemPair, ...]:
     """Hold every later system against the first one.
 
-    Args:
-        evaluator: The evaluator.
-        contest: Two systems or more.
-        draws: Number of draws of sequences; of a single sequence there are none.
-        coverage: Share of the draws that an interval holds.
-        seed: Seed of the draws.
-        top: How many sequences and frames to list.
-        workers: Processes to use; the outcome does not depend on it.
-        progress: Called with (pieces of work done, pieces in all).
+    Arguments are those of `vidscore_evaluators.trust.comparisons.compare_systems`.
     """
     keys = contest.sequences
     tallies = sequence_tallies(evaluator, contest)

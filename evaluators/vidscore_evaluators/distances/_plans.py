@@ -242,8 +242,7 @@ class ScenePlan(Struct, frozen=True, eq=False):
                     side: _spread(counts[side], rows, shares[side][part])
                     for side, rows in sources.items()
                 }
-                for part, name in enumerate(self.parts)
-                if part > 0
+                for part, name in enumerate(self.parts[1:], start=1)
             }
         )
 

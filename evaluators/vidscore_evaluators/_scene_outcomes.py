@@ -26,12 +26,7 @@ from vidscore_evaluators.tally import Table, TableSchema, build_table
 
 
 def unmatched_builder(aligned: Aligned, scene: Scene) -> OutcomeBuilder:
-    """A builder in which all that a scene holds is unmatched, and all else ignored.
-
-    Args:
-        aligned: The input.
-        scene: Its traced scene.
-    """
+    """A builder in which all that a traced scene holds is unmatched, and all else ignored."""
     builder = OutcomeBuilder(aligned)
     builder.set(Side.TRUTH, scene.truth.traced, Outcome.FALSE_NEGATIVE)
     builder.set(Side.DETECTIONS, scene.detections.traced, Outcome.FALSE_POSITIVE)

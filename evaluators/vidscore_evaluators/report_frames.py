@@ -36,9 +36,6 @@ def report_columns(report: Report, form: str) -> dict[str, Column]:
 def wide_columns(report: Report) -> dict[str, Column]:
     """A row for each domain, label and sequence, and a column for each measure.
 
-    Args:
-        report: The report.
-
     Returns:
         Columns of K rows by name: ``domain``, ``label`` and ``sequence``, null for all of them,
         then the measures, null where a score is undefined or there is none.
@@ -65,9 +62,6 @@ def wide_columns(report: Report) -> dict[str, Column]:
 
 def long_columns(report: Report) -> dict[str, Column]:
     """A row for each score, in the order of `Report.rows`.
-
-    Args:
-        report: The report.
 
     Returns:
         Columns of N rows by name: ``domain``, ``label`` and ``sequence``, null for all of them,

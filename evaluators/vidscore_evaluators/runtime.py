@@ -46,9 +46,6 @@ class SpawnedPool:
     """A process pool for a `with` block; its workers end with their parent and ignore SIGINT.
 
     Leaving the block cancels work that has not begun and waits for the rest.
-
-    Args:
-        workers: Number of processes.
     """
 
     def __init__(self, workers: int) -> None:

@@ -94,11 +94,7 @@ class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
         return sorted({0.0, *self._at_ranks(BUDGET_RANKS)})
 
     def chosen(self, budget_s: float) -> IntArray:
-        """(F,) row of the answer against which each frame is judged; `NO_ANSWER` for none.
-
-        Args:
-            budget_s: The latency budget.
-        """
+        """(F,) row of the answer that judges each frame in a budget; `NO_ANSWER` for none."""
         rows = np.full(self.truth.frame_count, NO_ANSWER, dtype=np.int64)
         times_s = _times(self.truth)
         for frames, answers in self._by_sequence:
@@ -109,11 +105,7 @@ class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
         return rows
 
     def held(self, budget_s: float) -> Annotations:
-        """Detections of the frames of the truth: each has the objects of the chosen answer.
-
-        Args:
-            budget_s: The latency budget.
-        """
+        """Detections of the frames of the truth: each has the objects of the chosen answer."""
         rows = self.chosen(budget_s)
         answered = np.flatnonzero(rows >= 0)
         taken = self.detections.take_frames(rows[answered])

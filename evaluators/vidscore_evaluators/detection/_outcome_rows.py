@@ -234,12 +234,7 @@ def count_figures(outcomes: Outcomes) -> dict[str, int]:
 
 
 def precision_recall_figures(outcomes: Outcomes, cells: Sequence[Cell]) -> dict[str, Number]:
-    """Counts and, of one class, precision and recall: a point of its curve.
-
-    Args:
-        outcomes: The rows.
-        cells: Their classes.
-    """
+    """Counts of rows and, of one class, precision and recall: a point of its curve."""
     counts = count_figures(outcomes)
     if len(cells) != 1:
         return {**counts}

@@ -58,15 +58,7 @@ class SeenFrames:
         self._runs: dict[SequenceKey, tuple[list[int], list[int]]] = {}
 
     def add(self, key: SequenceKey, number: int) -> bool:
-        """Add a frame.
-
-        Args:
-            key: Its sequence.
-            number: Its number.
-
-        Returns:
-            Whether it is new.
-        """
+        """Add a frame; gives whether it is new."""
         firsts, lasts = self._runs.setdefault(key, ([], []))
         after = bisect_right(firsts, number)
         if after and lasts[after - 1] >= number:

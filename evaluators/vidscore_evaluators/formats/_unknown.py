@@ -175,11 +175,7 @@ def _error(unknown: Unknown, path: InputPath, formats: Sequence[str]) -> InputEr
 
 
 def guess_file(head: bytes) -> str | Unknown:
-    """Name of the format that a file of none comes nearest to, or its kind.
-
-    Args:
-        head: Its first bytes.
-    """
+    """Name of the format that a file of none comes nearest to, or its kind, by its first bytes."""
     known = next((kind for mark, kind in _SIGNATURES.items() if head.startswith(mark)), None)
     if known is not None:
         return known

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Mapping, Sequence
 
 import numpy as np
 
-from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side
+from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side, sequence_name
 from vidscore_evaluators.arrays import run_starts
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.plausibility._endings import Cut, are_images, find_cut
@@ -245,7 +245,7 @@ def _by_sequence(table: Table, found: Sequence[SequenceFinding]) -> Iterator[Rep
         finding, (how, advice) = entries[0].finding, _READINGS[code]
         advice = _OTHER_RATE if finding.fades else advice
         example = _example(table, finding.block, finding.frame, finding.side)
-        names = [named("/".join(filter(None, entry.sequence))) for entry in entries]
+        names = [named(sequence_name(entry.sequence)) for entry in entries]
         rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
         yield ReportWarning(
             code,

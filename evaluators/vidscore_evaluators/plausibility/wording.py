@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from vidscore_evaluators.annotations import Side
+from vidscore_evaluators.annotations import Side, frame_name
 from vidscore_evaluators.report import FrameExample
 
 WHOSE = {Side.TRUTH: "objects of the ground truth", Side.DETECTIONS: "detections"}
@@ -11,5 +11,4 @@ SIDE_NAMES = {Side.TRUTH: "the ground truth", Side.DETECTIONS: "the detections"}
 
 def place_name(example: FrameExample) -> str:
     """``frame 7 of sequence Tower/001``."""
-    name = "/".join(filter(None, example.sequence))
-    return f"frame {example.frame} of sequence {name}" if name else f"frame {example.frame}"
+    return frame_name(example.sequence, example.frame)

@@ -139,9 +139,6 @@ def _places(source: Source, count: int, cut_frames: int | None) -> list[bytes]:
 class RunFolder:
     """A folder of finished tallies; made where it is not there.
 
-    Args:
-        path: The folder.
-
     Raises:
         OSError: If it cannot be made.
     """

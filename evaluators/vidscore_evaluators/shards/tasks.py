@@ -122,14 +122,7 @@ def reports_by(
 
 
 def score_shard(task: ScoringTask, shard: Shard) -> bytes:
-    """Score a shard, in whichever process it is called.
-
-    Args:
-        task: What is scored.
-        shard: The shard.
-
-    Returns:
-        The bytes of its tally file.
+    """Score a shard, in whichever process it is called; gives the bytes of its tally file.
 
     Raises:
         EvaluatorVersionError: If other versions are installed than the task needs.

@@ -22,12 +22,7 @@ SEED = 1
 
 
 def mean_intervals(report: Report, measures: Sequence[str]) -> dict[str, Interval]:
-    """Mean over sequences with its interval, of measures that enough sequences define.
-
-    Args:
-        report: The report.
-        measures: Measures of interest.
-    """
+    """Mean over sequences with its interval, of measures that enough sequences define."""
     values: dict[str, dict[SequenceKey, float]] = {}
     for row in report.rows():
         if row.sequence is None or row.label is not None or row.value is None:

@@ -112,7 +112,7 @@ class Scorer:
         )
         given = {Side.TRUTH: truth, Side.DETECTIONS: detections}
         sides = {
-            side: frame_annotations(side, (key, frame), objects, self._labels, self._arities[side])
+            side: _frame_annotations(side, (key, frame), objects, self._labels, self._arities[side])
             for side, objects in given.items()
         }
         self._stream.add_both(sides[Side.TRUTH], sides[Side.DETECTIONS])
@@ -180,7 +180,7 @@ class Scorer:
 Labels = Mapping[int, str] | Sequence[str]
 """Name of each class number."""
 
-NAMES: Mapping[str, str] = MappingProxyType(
+_NAMES: Mapping[str, str] = MappingProxyType(
     {
         **dict.fromkeys(("boxes", "xyxy", "points", "coordinates"), "coordinates"),
         **dict.fromkeys(("scores", "confidence", "confidences"), "confidences"),
@@ -197,7 +197,7 @@ NAMES: Mapping[str, str] = MappingProxyType(
 _SHAPES = "(N, 4) boxes x1, y1, x2, y2, (N, 2) points or (N, 8) corners"
 
 
-def frame_annotations(
+def _frame_annotations(
     side: Side,
     place: tuple[SequenceKey, int],
     objects: Any,
@@ -209,7 +209,7 @@ def frame_annotations(
     Args:
         side: The side, for messages.
         place: Sequence and frame number.
-        objects: An array of coordinates; a mapping of `NAMES` to arrays; an object with the
+        objects: An array of coordinates; a mapping of `_NAMES` to arrays; an object with the
             attributes of supervision's ``Detections``; None for no objects.
         labels: Name of each class number; None to call it by its digits.
         arity: Coordinates of an object where there is none to tell.
@@ -265,22 +265,22 @@ def _fields(side: Side, objects: Any, *, prefer_names: bool) -> dict[str, Any]:
         given = _attributes(objects, prefer_names=prefer_names)
     else:
         given = {"boxes": objects}
-    unknown = [name for name in given if name not in NAMES]
+    unknown = [name for name in given if name not in _NAMES]
     if unknown:
         raise InputError(
             [
                 Fault("unknown field", "", side.value, field=str(name), advice=advice)
                 for name in unknown
-                for advice in [name_advice(str(name), NAMES)]
+                for advice in [name_advice(str(name), _NAMES)]
             ]
         )
     found: dict[str, Any] = {}
     for name, values in given.items():
         if values is None:
             continue
-        if NAMES[name] in found:
+        if _NAMES[name] in found:
             raise _error(side, name, "a second name of the same field", "one of them")
-        found[NAMES[name]] = values
+        found[_NAMES[name]] = values
     if found and "coordinates" not in found:
         raise _error(side, "boxes", "none", _SHAPES)
     return found

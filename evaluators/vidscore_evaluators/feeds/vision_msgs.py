@@ -81,7 +81,7 @@ def _object_of_json(entry: Mapping[str, Any], place: str, reading: Reading) -> d
     return _object(best, numbers, reading.text(entry.get("id", ""), f"{place}.id"))
 
 
-# --- CDR, the encoding of DDS and so of ROS 2 (XCDR version 1) -------------------------------
+# --- CDR -------------------------------------------------------------------------------------
 
 
 def read_cdr(message: bytes) -> list[FeedFrame]:
@@ -92,33 +92,33 @@ def read_cdr(message: bytes) -> list[FeedFrame]:
     """
     check_length(message)
     try:
-        data = CdrReader(message)
+        data = _CdrReader(message)
         time_s, sensor = _header(data)
         objects = [_object_of_cdr(data) for _ in range(data.count(_DETECTION_BYTES))]
         data.done()
-    except CdrError as error:
+    except _CdrError as error:
         expected = "a vision_msgs/Detection2DArray in CDR, of vision_msgs 4"
         raise InputError([Fault(str(error), expected)]) from None
     return [_frame(sensor, time_s, objects)]
 
 
-def _header(data: CdrReader) -> tuple[float, str]:
+def _header(data: _CdrReader) -> tuple[float, str]:
     seconds, nanoseconds = data.int32(), data.uint32()
     return seconds + nanoseconds / _NANOSECONDS, data.string()
 
 
-def _object_of_cdr(data: CdrReader) -> dict[str, Any]:
+def _object_of_cdr(data: _CdrReader) -> dict[str, Any]:
     _header(data)
     best: tuple[float, str] | None = None
     for _ in range(data.count(_HYPOTHESIS_BYTES)):
         label, score = data.string(), data.float64()
         data.skip_float64(_POSE_NUMBERS)
         if not math.isfinite(score):
-            raise CdrError(f"the score {score}")
+            raise _CdrError(f"the score {score}")
         best = (score, label) if best is None or score > best[0] else best
     numbers = [data.float64() for _ in range(5)]
     if not all(map(math.isfinite, numbers)):
-        raise CdrError("a box that is not finite")
+        raise _CdrError("a box that is not finite")
     return _object(best, numbers, data.string())
 
 
@@ -165,18 +165,18 @@ CDR = Schema(
 )
 
 
-# --- CDR -------------------------------------------------------------------------------------
+# --- values out of bytes in CDR, the encoding of DDS and so of ROS 2 (XCDR version 1) --------
 
 
 _HEADER_BYTES = 4
 _ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}
 
 
-class CdrError(Exception):
+class _CdrError(Exception):
     """The bytes are not what they should be; the text says what was found."""
 
 
-class CdrReader:
+class _CdrReader:
     """Reads values one after the other; each is aligned to its own size.
 
     Args:
@@ -186,7 +186,7 @@ class CdrReader:
     def __init__(self, message: bytes) -> None:
         order = _ORDERS.get(message[:2])
         if order is None or len(message) < _HEADER_BYTES:
-            raise CdrError("another header than that of plain CDR")
+            raise _CdrError("another header than that of plain CDR")
         self._order = order
         self._data = memoryview(message)[_HEADER_BYTES:]
         self._at = 0
@@ -214,19 +214,19 @@ class CdrReader:
         try:
             return bytes(data).removesuffix(b"\x00").decode()
         except UnicodeDecodeError:
-            raise CdrError("a string that is not UTF-8") from None
+            raise _CdrError("a string that is not UTF-8") from None
 
     def count(self, least_bytes: int) -> int:
         """The length of a sequence, bounded by the bytes that each element has at least."""
         count = self.uint32()
         if count * least_bytes > len(self._data) - self._at:
-            raise CdrError(f"a sequence of {count} in {len(self._data)} bytes")
+            raise _CdrError(f"a sequence of {count} in {len(self._data)} bytes")
         return count
 
     def done(self) -> None:
         """Refuse bytes that are left over, but for what fills up the last four."""
         if len(self._data) - self._at >= _HEADER_BYTES:
-            raise CdrError(f"{len(self._data) - self._at} bytes more")
+            raise _CdrError(f"{len(self._data) - self._at} bytes more")
 
     def _value(self, code: str, size: int) -> float:
         self._align(size)
@@ -239,7 +239,7 @@ class CdrReader:
     def _take(self, size: int) -> memoryview:
         end = self._at + size
         if end > len(self._data):
-            raise CdrError(f"an end after {len(self._data)} bytes")
+            raise _CdrError(f"an end after {len(self._data)} bytes")
         data = self._data[self._at : end]
         self._at = end
         return data

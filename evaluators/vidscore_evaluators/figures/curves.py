@@ -203,7 +203,7 @@ class _Drawn(Struct, frozen=True, eq=False):
     def of(cls, line: Line, across: Scale, down: Scale) -> _Drawn:
         """Choose the points that are drawn, with NaN between runs."""
         x, y = across.positions(line.x), down.positions(line.y)
-        runs = thin(x, y)
+        runs = _thin(x, y)
         gap = np.full((1, 2), np.nan)
         parts = [np.stack([x[run], y[run]], axis=1) for run in runs]
         joined = [row for part in parts for row in (part, gap)]
@@ -292,7 +292,7 @@ def _sentence(line: Line, x: Axis, y: Axis) -> str:
 # --- lines of few points that look like lines of many ----------------------------------------
 
 
-MOST_POINTS = 400
+_MOST_POINTS = 400
 """Points of a line that is thinned, at most."""
 
 _POINTS_PER_STRETCH = 4
@@ -300,7 +300,7 @@ _LEAST_GAP = 2.0
 """Shorter gaps are drawn over where there are too many to keep."""
 
 
-def thin(x: FloatArray, y: FloatArray) -> list[IntArray]:
+def _thin(x: FloatArray, y: FloatArray) -> list[IntArray]:
     """Choose the points of a line, in runs between its gaps.
 
     The line is cut into stretches of equal length on the picture. Of each its first point, its
@@ -311,7 +311,7 @@ def thin(x: FloatArray, y: FloatArray) -> list[IntArray]:
         y: (N,) positions, likewise.
 
     Returns:
-        Indices of the points of each run, ascending; together at most `MOST_POINTS` where the line
+        Indices of the points of each run, ascending; together at most `_MOST_POINTS` where the line
         has more.
     """
     kept = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
@@ -319,8 +319,8 @@ def thin(x: FloatArray, y: FloatArray) -> list[IntArray]:
         return []
     steps = np.hypot(np.diff(x[kept]), np.diff(y[kept]))
     breaks = np.diff(kept) > 1
-    if len(kept) > MOST_POINTS:
-        stretches = MOST_POINTS // _POINTS_PER_STRETCH
+    if len(kept) > _MOST_POINTS:
+        stretches = _MOST_POINTS // _POINTS_PER_STRETCH
         breaks = _widest(breaks, steps, stretches // 2)
         chosen = _extremes(y[kept], breaks, steps, stretches - int(breaks.sum()) - 1)
     else:

@@ -64,7 +64,7 @@ class ArrowFile(OpenFile):
         self._readers: dict[tuple[int, ...], Any] = {}
 
     def _check_size(self, source: Any, *, is_local: bool) -> None:
-        claims = check_messages(source, source.seek(0, io.SEEK_END), look_inside=is_local)
+        claims = _check_messages(source, source.seek(0, io.SEEK_END), look_inside=is_local)
         self._row_counts, size = claims.row_counts, claims.byte_count
         most = self._limits.maximum_unpacked_bytes
         if size > most:
@@ -232,7 +232,7 @@ def _number(kind: str, data: bytes, at: int) -> int:
     return int(value)
 
 
-class Claims(Struct, frozen=True):
+class _Claims(Struct, frozen=True):
     """What a file or a stream claims to hold.
 
     Attributes:
@@ -244,7 +244,7 @@ class Claims(Struct, frozen=True):
     row_counts: tuple[int, ...]
 
 
-def check_messages(file: BinaryIO, byte_count: int, *, look_inside: bool) -> Claims:
+def _check_messages(file: BinaryIO, byte_count: int, *, look_inside: bool) -> _Claims:
     """Check what the messages of a file or a stream claim.
 
     Args:
@@ -263,7 +263,7 @@ def check_messages(file: BinaryIO, byte_count: int, *, look_inside: bool) -> Cla
                 messages.look_at(place)
         else:
             messages.look_at_stream()
-        return Claims(messages.size, tuple(messages.row_counts))
+        return _Claims(messages.size, tuple(messages.row_counts))
     except struct.error:
         raise ValueError("a message that ends too early") from None
 

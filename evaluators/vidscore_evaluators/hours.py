@@ -11,7 +11,7 @@ import numpy as np
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.report import Curve, Number, Report
+from vidscore_evaluators.report import Curve, Report, overall_scores
 
 HOUR_S = 3600
 
@@ -53,7 +53,7 @@ def with_hours(
 def _with_curves(
     report: Report, evaluator: Evaluator[Any], starts: Sequence[int], hourly: Sequence[Report]
 ) -> Report:
-    values = [_overall(one) for one in hourly]
+    values = [overall_scores(one) for one in hourly]
     curves = [
         Curve(
             f"{measure}_by_hour",
@@ -62,7 +62,3 @@ def _with_curves(
         for measure in evaluator.ranking
     ]
     return replace(report, scores=replace(report.scores, curves=(*report.curves, *curves)))
-
-
-def _overall(report: Report) -> dict[str, Number]:
-    return {row.measure: row.value for row in report.rows() if row[:3] == (None, None, None)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from unicodedata import bidirectional, normalize
 
 from vidscore_evaluators.errors import Fault
@@ -85,6 +85,12 @@ def counted(count: int, noun: str, plural: str = "", form: str = "") -> str:
         form: How the number is written, such as ``,`` between thousands.
     """
     return f"{count:{form}} {noun if count == 1 else plural or noun + 's'}"
+
+
+def first_of(names: Sequence[str], most: int) -> str:
+    """The first of some names, and how many more there are: ``car, bus and 4 more``."""
+    shown, rest = ", ".join(names[:most]), len(names) - most
+    return f"{shown} and {rest} more" if rest > 0 else shown
 
 
 def spreadsheet_text(text: str) -> str:

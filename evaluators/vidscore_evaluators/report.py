@@ -17,7 +17,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.deferred import Deferred, DeferredField
-from vidscore_evaluators.names import did_you_mean
+from vidscore_evaluators.names import did_you_mean, first_of
 
 if TYPE_CHECKING:
     from vidscore_evaluators.data_frames import Backend
@@ -355,6 +355,17 @@ class Report:
         return report_to_json(self, indent)
 
 
+def overall_scores(report: Report) -> dict[str, Number]:
+    """The scores over everything, by measure."""
+    return {
+        row.measure: row.value
+        for block in report.scores.blocks
+        if None in block.domains and None in block.classes and None in block.sequences
+        for row in block.rows()
+        if row[:3] == (None, None, None)
+    }
+
+
 def with_warnings(report: Report, warnings: Sequence[ReportWarning]) -> Report:
     """The report with further warnings in front of its own."""
     # Warnings of both files and specification appear once.
@@ -453,10 +464,8 @@ def _names_there_are(wanted: _Wanted) -> str:
     )
     kind, name = next(strange, (next(iter(wanted)), ""))
     names = [str(one) for one in known[kind]]
-    rest = len(names) - NAMES_LISTED
-    listed = ", ".join(names[:NAMES_LISTED]) or "none"
-    more = f" and {rest} more" if rest > 0 else ""
-    return did_you_mean(name, names) or f"{kind} of this report: {listed}{more}"
+    listed = first_of(names, NAMES_LISTED) or "none"
+    return did_you_mean(name, names) or f"{kind} of this report: {listed}"
 
 
 def row_block(row: Row) -> Block:

@@ -23,7 +23,7 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, sequence_n
 from vidscore_evaluators.arrays import BoolArray, distinct
 from vidscore_evaluators.convert import converted
 from vidscore_evaluators.errors import Fault, ParameterError
-from vidscore_evaluators.names import did_you_mean
+from vidscore_evaluators.names import did_you_mean, first_of
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import (
     BenchmarkSpec,
@@ -397,9 +397,8 @@ def _fault(
     kind: str, wanted: str, known: Sequence[str], near: Iterable[str], expected: str = ""
 ) -> Fault:
     """A name that there is not, with the nearest one, or the first of those that there are."""
-    first = ", ".join(known[:NAMES_LISTED])
-    more = f" and {len(known) - NAMES_LISTED} more" if len(known) > NAMES_LISTED else ""
-    there_are = f"there are {first}{more}" if known else "there are none with a name"
+    listed = first_of(known, NAMES_LISTED)
+    there_are = f"there are {listed}" if known else "there are none with a name"
     return Fault(
         f"{kind} {wanted!r}",
         expected or f"a {kind} of the truth",

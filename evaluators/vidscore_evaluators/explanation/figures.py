@@ -13,7 +13,7 @@ from msgspec import Struct
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.evaluator import Direction, Evaluator, Measure
 from vidscore_evaluators.explanation.material import Material
-from vidscore_evaluators.report import Number, Report
+from vidscore_evaluators.report import Number, overall_scores
 from vidscore_evaluators.runtime import Progress
 from vidscore_evaluators.trust.resampling import (
     COVERAGE,
@@ -197,7 +197,7 @@ def figure_rows(material: Material, uncertainty: Uncertainty) -> list[FigureRow]
     rows = []
     for index, evaluator in enumerate(material.evaluators):
         reports = [material.reports[system][index] for system in material.systems]
-        overall = [_overall(report) for report in reports]
+        overall = [overall_scores(report) for report in reports]
         found = uncertainty.of(evaluator.name)
         for measure in _shown(evaluator, overall[0]):
             key = (None, None, measure.name)
@@ -220,16 +220,6 @@ def all_figures(material: Material) -> Iterator[tuple[object, ...]]:
                 by_place.setdefault(row[:4], {})[system] = row.value
         for place, values in by_place.items():
             yield (evaluator.name, *place, *(values.get(system) for system in material.systems))
-
-
-def _overall(report: Report) -> Mapping[str, Number]:
-    return {
-        row.measure: row.value
-        for block in report.scores.blocks
-        if None in block.domains and None in block.classes and None in block.sequences
-        for row in block.rows()
-        if row[:3] == (None, None, None)
-    }
 
 
 def _shown(evaluator: Evaluator[Any], overall: Mapping[str, Number]) -> Sequence[Measure]:

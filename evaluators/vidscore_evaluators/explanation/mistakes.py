@@ -13,7 +13,7 @@ from vidscore_evaluators.explanation.judgement import Judged
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.frames import FALSE_ALARMS
 from vidscore_evaluators.outcome_table import NO_PARTNER, OperatingPoint, Outcome
-from vidscore_evaluators.report import Number
+from vidscore_evaluators.report import Number, overall_scores
 
 MOST_LABELS = 12
 """Labels of a table of confusion, those of most objects; the others are left out."""
@@ -86,12 +86,7 @@ def kind_rows(material: Material, at: OperatingPoint, label: str = "") -> list[K
     index = material.evaluators.index(sorter)
     reports = [material.reports[system][index] for system in material.systems]
     everything = at == OperatingPoint() and not label
-    gains = [
-        {row.measure: row.value for row in report.rows() if row[:3] == (None, None, None)}
-        if everything
-        else {}
-        for report in reports
-    ]
+    gains = [overall_scores(report) if everything else {} for report in reports]
     return [
         KindRow(
             kind,

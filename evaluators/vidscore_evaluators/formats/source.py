@@ -12,6 +12,7 @@ from msgspec.structs import replace
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.names import first_of
 from vidscore_evaluators.plausibility.image_sizes import ImageSizes
 from vidscore_evaluators.report import ReportWarning
 
@@ -393,6 +394,4 @@ def show_text(text: str) -> str:
 
 def listed_names(names: Sequence[str]) -> str:
     """The first names, and how many more there are."""
-    shown = ", ".join(names[:NAMES_IN_WARNING])
-    rest = len(names) - NAMES_IN_WARNING
-    return f"{shown} and {rest} more" if rest > 0 else shown
+    return first_of(names, NAMES_IN_WARNING)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator, Mapping
 from enum import StrEnum
 
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.names import composed
+from vidscore_evaluators.names import composed, first_of
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.tally import Table
 
@@ -64,9 +64,7 @@ def names_of(
 def shown(counts: Mapping[str, int]) -> str:
     """``car (12), bus (3) and 4 more``, the most frequent first."""
     ordered = sorted(counts.items(), key=lambda entry: (-entry[1], entry[0]))
-    names = ", ".join(f"{named(label)} ({count})" for label, count in ordered[:NAMES_SHOWN])
-    rest = len(ordered) - NAMES_SHOWN
-    return f"{names} and {rest} more" if rest > 0 else names
+    return first_of([f"{named(label)} ({count})" for label, count in ordered], NAMES_SHOWN)
 
 
 def named(label: str) -> str:
@@ -109,11 +107,10 @@ def _written_otherwise(alike: Mapping[str, str], counts: Mapping[str, int]) -> R
         else f"{named(label)!r} for {named(other)!r}"
         for label, other in sorted(alike.items())
     ]
-    rest = f" and {len(pairs) - NAMES_SHOWN} more" if len(pairs) > NAMES_SHOWN else ""
     return ReportWarning(
         "labels_written_otherwise",
         "detections have labels that differ from the ground truth's by case, blanks or type alone: "
-        f"{', '.join(pairs[:NAMES_SHOWN])}{rest}; write them as the ground truth does",
+        f"{first_of(pairs, NAMES_SHOWN)}; write them as the ground truth does",
         sum(counts[label] for label in alike),
     )
 

@@ -11,7 +11,7 @@ import re
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 
 from vidscore_evaluators.annotations import SequenceKey, sequence_name
-from vidscore_evaluators.names import closest_name
+from vidscore_evaluators.names import closest_name, first_of
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 
@@ -62,11 +62,9 @@ def _not_found(
     if len(missing) == len(listed) and not adding:
         meant = {**dict.fromkeys(missing, ""), **meant}
     names = [f"{name} (did you mean {own}?)" if own else name for name, own in meant.items()]
-    shown = ", ".join(names[:_NAMES_SHOWN])
-    rest = f" and {len(names) - _NAMES_SHOWN} more" if len(names) > _NAMES_SHOWN else ""
     text = (
-        f"are in no data, {shown}{rest}, so that what it says of them applies to nothing; write "
-        "their names as the data does"
+        f"are in no data, {first_of(names, _NAMES_SHOWN)}, so that what it says of them applies to "
+        "nothing; write their names as the data does"
     )
     return len(meant), text
 

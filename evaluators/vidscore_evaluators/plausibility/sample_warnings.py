@@ -11,7 +11,7 @@ import numpy as np
 
 from vidscore_evaluators.annotations import ARITIES, BOX, POINT, Side, sequence_name
 from vidscore_evaluators.arrays import run_starts
-from vidscore_evaluators.names import counted
+from vidscore_evaluators.names import counted, first_of
 from vidscore_evaluators.plausibility._endings import Cut, are_images, find_cut
 from vidscore_evaluators.plausibility._judging import Judgement, SequenceFinding, judge_sample
 from vidscore_evaluators.plausibility._mixed_names import ChangingIds, MixedLabels
@@ -215,11 +215,10 @@ def _mixed(input_summary: Mapping[str, Table], mixed: MixedLabels, count: int) -
         f"{names.get(found, '?')} on {names.get(own, '?')} ({times})"
         for own, found, times in ordered
     ]
-    rest = f" and {len(pairs) - NAMES_SHOWN} more" if len(pairs) > NAMES_SHOWN else ""
     example = _example(input_summary[SAMPLE], mixed.block, mixed.frame)
     return ReportWarning(
         "labels_mixed_up",
-        f"detections lie on objects of other labels, {', '.join(pairs[:NAMES_SHOWN])}{rest}: of "
+        f"detections lie on objects of other labels, {first_of(pairs, NAMES_SHOWN)}: of "
         f"{mixed.found} objects on which one lies, {mixed.right} have one of their own label "
         f"(estimated from {_frames(mixed.frame_count)}), for example in {place_name(example)}; "
         "check the order of the labels, and whether their numbers begin at 0 or at 1",
@@ -246,10 +245,9 @@ def _by_sequence(table: Table, found: Sequence[SequenceFinding]) -> Iterator[Rep
         advice = _OTHER_RATE if finding.fades else advice
         example = _example(table, finding.block, finding.frame, finding.side)
         names = [named(sequence_name(entry.sequence)) for entry in entries]
-        rest = f" and {len(names) - NAMES_SHOWN} more" if len(names) > NAMES_SHOWN else ""
         yield ReportWarning(
             code,
-            f"{_fitting(finding, how)}, in {', '.join(names[:NAMES_SHOWN])}{rest} alone: other "
+            f"{_fitting(finding, how)}, in {first_of(names, NAMES_SHOWN)} alone: other "
             f"sequences fit as they are; for example in {place_name(example)}; {advice}",
             sum(entry.boxes for entry in entries),
             example,

@@ -13,6 +13,7 @@ from vidscore_evaluators.errors import Fault, InputError, TallyError
 from vidscore_evaluators.evaluator import Evaluator, software_versions
 from vidscore_evaluators.formats._files import read_at
 from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.names import first_of
 from vidscore_evaluators.remote_files import DataPath
 from vidscore_evaluators.report import FrameExample, Report, with_warnings
 from vidscore_evaluators.shards.dealing import Shard
@@ -189,9 +190,7 @@ def _faults_between(headers: Mapping[str, ShardHeader]) -> Iterator[Fault]:
             yield Fault(f"shard {header.shard}", f"it once: {owner} is of it, too", source=name)
     missing = [shard for shard in Shard.all_of(count) if shard not in owners]
     if missing:
-        names = ", ".join(map(str, missing[:SHARDS_NAMED]))
-        rest = len(missing) - SHARDS_NAMED
-        names += f" and {rest} more" if rest > 0 else ""
+        names = first_of(list(map(str, missing)), SHARDS_NAMED)
         yield Fault(f"no usable tally file of shard {names}", f"{count} tally files, one per shard")
 
 

@@ -51,10 +51,7 @@ from vidscore_evaluators.evaluator import (
 from vidscore_evaluators.parameters import PARTIAL, parameter
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.plausibility.sample_warnings import shares_warnings
-from vidscore_evaluators.plausibility.warnings import (
-    FRAMES_NOT_EVALUATED,
-    bounding_box_warnings,
-)
+from vidscore_evaluators.plausibility.warnings import FRAMES_NOT_EVALUATED, bounding_box_warnings
 from vidscore_evaluators.report import ReportWarning, Scores
 from vidscore_evaluators.scene import Scene
 from vidscore_evaluators.similarity import TOLERANCE, Base, Similarity

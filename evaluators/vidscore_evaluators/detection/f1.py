@@ -60,13 +60,7 @@ from vidscore_evaluators.detection._outcomes import (
     OutcomeArray,
     optimal_outcomes,
 )
-from vidscore_evaluators.evaluator import (
-    Averaging,
-    Direction,
-    Growth,
-    Task,
-    count_measure,
-)
+from vidscore_evaluators.evaluator import Averaging, Direction, Growth, Task, count_measure
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.report import Curve, Number, Scores

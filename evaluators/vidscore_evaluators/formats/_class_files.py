@@ -24,16 +24,8 @@ from vidscore_evaluators.formats._files import (
     read_bytes,
     visible_entries,
 )
-from vidscore_evaluators.formats._format import (
-    file_name,
-    refuse_no_words,
-    shortest_number,
-)
-from vidscore_evaluators.formats._images import (
-    EXPECTED_NAME,
-    ImageFrame,
-    frame_of_name,
-)
+from vidscore_evaluators.formats._format import file_name, refuse_no_words, shortest_number
+from vidscore_evaluators.formats._images import EXPECTED_NAME, ImageFrame, frame_of_name
 from vidscore_evaluators.formats._row_frames import RowColumns, index_frames
 from vidscore_evaluators.formats._sequence_files import read_plain_files, to_reading
 from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, StringColumn, parse_number

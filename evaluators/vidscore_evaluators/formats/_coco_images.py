@@ -14,13 +14,7 @@ from vidscore_evaluators.formats._coco_entries import Entries
 from vidscore_evaluators.formats._heads import COCO
 from vidscore_evaluators.formats._json import show_value
 from vidscore_evaluators.formats._row_frames import index_frames
-from vidscore_evaluators.formats.source import (
-    FaultList,
-    Numbering,
-    PairReading,
-    SizeOf,
-    Source,
-)
+from vidscore_evaluators.formats.source import FaultList, Numbering, PairReading, SizeOf, Source
 from vidscore_evaluators.plausibility.image_sizes import ImageSizes
 from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER

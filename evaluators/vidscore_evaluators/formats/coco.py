@@ -83,11 +83,7 @@ from vidscore_evaluators.formats._format import (
     unnamed_remarks,
 )
 from vidscore_evaluators.formats._heads import COCO, COCO_ARRAYS
-from vidscore_evaluators.formats._json import (
-    no_garbage_collection,
-    parse_json,
-    type_name,
-)
+from vidscore_evaluators.formats._json import no_garbage_collection, parse_json, type_name
 from vidscore_evaluators.formats._row_frames import (
     RowColumns,
     given_areas,

@@ -35,11 +35,7 @@ from vidscore_evaluators.formats._format import (
     in_order,
     used_labels,
 )
-from vidscore_evaluators.formats._images import (
-    check_image_sizes,
-    check_mask_sizes,
-    sizes_of_images,
-)
+from vidscore_evaluators.formats._images import check_image_sizes, check_mask_sizes, sizes_of_images
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats.source import Files, Numbering, Source, show_text
 from vidscore_evaluators.geometry import bounding_boxes

@@ -28,12 +28,7 @@ from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, ObjectFl
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._class_files import ClassFiles, write_class_files
 from vidscore_evaluators.formats._csv import normalised_rows
-from vidscore_evaluators.formats._files import (
-    InputPath,
-    first_head,
-    is_folder,
-    text_files,
-)
+from vidscore_evaluators.formats._files import InputPath, first_head, is_folder, text_files
 from vidscore_evaluators.formats._format import (
     Capacity,
     Format,

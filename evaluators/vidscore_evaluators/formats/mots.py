@@ -33,12 +33,7 @@ from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._csv import CsvRows, normalised_rows
 from vidscore_evaluators.formats._file_masks import read_good_masks
-from vidscore_evaluators.formats._files import (
-    InputPath,
-    first_head,
-    first_line,
-    is_folder,
-)
+from vidscore_evaluators.formats._files import InputPath, first_head, first_line, is_folder
 from vidscore_evaluators.formats._format import (
     Capacity,
     Format,

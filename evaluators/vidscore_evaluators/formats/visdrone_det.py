@@ -48,11 +48,7 @@ from vidscore_evaluators.formats._images import (
     rows_of_images,
     with_image_names,
 )
-from vidscore_evaluators.formats._row_frames import (
-    RowColumns,
-    boxes_of_rows,
-    given_areas,
-)
+from vidscore_evaluators.formats._row_frames import RowColumns, boxes_of_rows, given_areas
 from vidscore_evaluators.formats._sequence_files import (
     check_count,
     read_plain_files,

@@ -43,11 +43,7 @@ from vidscore_evaluators.formats._format import (
     object_rows,
     sequence_texts,
 )
-from vidscore_evaluators.formats._row_frames import (
-    RowColumns,
-    boxes_of_rows,
-    given_areas,
-)
+from vidscore_evaluators.formats._row_frames import RowColumns, boxes_of_rows, given_areas
 from vidscore_evaluators.formats._sequence_files import (
     SequenceFiles,
     check_files,

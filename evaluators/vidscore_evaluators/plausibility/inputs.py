@@ -9,13 +9,7 @@ import numpy as np
 from msgspec import Struct
 
 from vidscore_evaluators.alignment import align
-from vidscore_evaluators.annotations import (
-    NO_TRACK,
-    POINT,
-    QUADRILATERAL,
-    Annotations,
-    Side,
-)
+from vidscore_evaluators.annotations import NO_TRACK, POINT, QUADRILATERAL, Annotations, Side
 from vidscore_evaluators.arrays import AnyArray, BoolArray, IntArray, run_starts
 from vidscore_evaluators.geometry import bounding_boxes
 from vidscore_evaluators.mask_digests import mask_digests

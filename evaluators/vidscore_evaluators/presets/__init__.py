@@ -20,12 +20,7 @@ from typing import Any
 from msgspec import structs
 
 from vidscore_evaluators.arguments import check_arguments
-from vidscore_evaluators.errors import (
-    Fault,
-    InputError,
-    ParameterError,
-    UnknownEvaluatorError,
-)
+from vidscore_evaluators.errors import Fault, InputError, ParameterError, UnknownEvaluatorError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats import AUTO
 from vidscore_evaluators.names import name_advice

@@ -47,12 +47,7 @@ from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.annotations import NO_TRACK, Side
 from vidscore_evaluators.arrays import BoolArray
 from vidscore_evaluators.criterion import LEFT_OUT, left_out_table, score_measure
-from vidscore_evaluators.evaluator import (
-    Averaging,
-    Direction,
-    Growth,
-    count_measure,
-)
+from vidscore_evaluators.evaluator import Averaging, Direction, Growth, count_measure
 from vidscore_evaluators.matching import match_maximum_weight
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcomes
 from vidscore_evaluators.pairs import Pairs

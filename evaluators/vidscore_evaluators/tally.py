@@ -239,8 +239,8 @@ class Tally:
         tables: Tables by name.
         truth: Fingerprint of the truth.
         detections: Fingerprint of the detections.
-        input_summary: Summary of both sides by `vidscore_evaluators.plausibility`, the same for every
-            evaluator; tables by name.
+        input_summary: Summary of both sides by `vidscore_evaluators.plausibility`, the same for
+            every evaluator; tables by name.
     """
 
     evaluator: str

@@ -18,7 +18,7 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.figures.frames import FALSE_ALARMS
 from vidscore_evaluators.outcome_table import Outcome, Outcomes
-from vidscore_evaluators.trust.resampling import COVERAGE
+from vidscore_evaluators.trust.resampling import COVERAGE, interval_of
 
 MOST_POINTS = 40
 LEAST_POINTS = 6
@@ -190,11 +190,10 @@ def _at_least(
 def _percentiles(drawn: FloatArray) -> Band:
     """The interval of each column of (D, P) values, between percentiles of those defined."""
     ends = np.full((2, drawn.shape[1]), np.nan)
-    tail = 50.0 * (1.0 - COVERAGE)
     for column in range(drawn.shape[1]):
         defined = drawn[~np.isnan(drawn[:, column]), column]
         if len(defined):
-            ends[:, column] = np.percentile(defined, [tail, 100.0 - tail])
+            ends[:, column] = interval_of(defined, COVERAGE)
     return ends[0], ends[1]
 
 

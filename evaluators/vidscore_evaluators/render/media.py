@@ -8,6 +8,7 @@ back.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Protocol
 
@@ -135,11 +136,8 @@ class Video(Struct, frozen=True):
     @property
     def frames_per_s(self) -> float | None:
         """How fast it plays; None where it says nothing that can be."""
-        capture = cv2.VideoCapture(str(self.path.resolve()))
-        try:
+        with self._opened() as capture:
             said = float(capture.get(cv2.CAP_PROP_FPS))
-        finally:
-            capture.release()
         return said if 0.1 <= said <= 1000.0 else None
 
     def faults(self, key: SequenceKey, numbers: IntArray) -> list[Fault]:
@@ -147,13 +145,10 @@ class Video(Struct, frozen=True):
         first, last = int(numbers[0]), int(numbers[-1])
         if first < self.first_frame:
             return [self._lacks(key, first, f"its first frame is {self.first_frame}")]
-        capture = cv2.VideoCapture(str(self.path.resolve()))
-        try:
+        with self._opened() as capture:
             if not capture.isOpened():
                 return [Fault("no video that OpenCV can read", "", source=str(self.path))]
             claimed = int(capture.get(cv2.CAP_PROP_FRAME_COUNT))
-        finally:
-            capture.release()
         if claimed > last - self.first_frame:
             return []
         count = measure_video(self.path).frame_count  # what a container claims is often wrong
@@ -162,8 +157,7 @@ class Video(Struct, frozen=True):
 
     def images(self, key: SequenceKey, numbers: IntArray) -> Iterator[Image]:
         """The frames, decoded from the first of the video on."""
-        capture = cv2.VideoCapture(str(self.path.resolve()))
-        try:
+        with self._opened() as capture:
             width, height = (
                 capture.get(side) for side in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
             )
@@ -181,6 +175,12 @@ class Video(Struct, frozen=True):
                 if not decoded:
                     raise InputError([self._too_short(key, number, passed - 1)])
                 yield _coloured(image)
+
+    @contextmanager
+    def _opened(self) -> Iterator[cv2.VideoCapture]:
+        capture = cv2.VideoCapture(str(self.path.resolve()))
+        try:
+            yield capture
         finally:
             capture.release()
 

@@ -34,6 +34,7 @@ from vidscore_evaluators.trust.resampling import (
     Draw,
     Key,
     draw_sequences,
+    interval_of,
     score_draws,
     scores_by_key,
     sequence_tallies,
@@ -302,8 +303,7 @@ def _difference(
     if len(drawn) == 0 or None in values:
         return Difference(*key, *values)
     found = drawn[:, 1] - drawn[:, 0]
-    tail = 50.0 * (1.0 - coverage)
-    low, high = np.percentile(found, [tail, 100.0 - tail]).tolist()
+    low, high = interval_of(found, coverage)
     probability = None
     if direction is not Direction.NONE:
         better = found > 0.0 if direction is Direction.HIGHER else found < 0.0

@@ -314,15 +314,17 @@ def percentile_intervals(
         draws: Scores of each draw.
         coverage: Share of the draws that an interval holds.
     """
-    tail = 50.0 * (1.0 - coverage)
     found = {}
     for key, value in overall.items():
         drawn = [draw.get(key) for draw in draws]
         defined = np.array([one for one in drawn if one is not None], dtype=np.float64)
-        low, high = (
-            (float(end) for end in np.percentile(defined, [tail, 100.0 - tail]))
-            if len(defined)
-            else (None, None)
-        )
-        found[key] = Interval(value, low, high)
+        ends = interval_of(defined, coverage) if len(defined) else (None, None)
+        found[key] = Interval(value, *ends)
     return found
+
+
+def interval_of(values: FloatArray, coverage: float) -> tuple[float, float]:
+    """The ends between which a share of (N,) values lies, by percentiles."""
+    tail = 50.0 * (1.0 - coverage)
+    low, high = np.percentile(values, [tail, 100.0 - tail]).tolist()
+    return low, high

@@ -13,7 +13,13 @@ import numpy as np
 
 from vidscore_evaluators.annotations import SequenceKey
 from vidscore_evaluators.report import Report
-from vidscore_evaluators.trust.resampling import COVERAGE, DRAWS, Interval, draw_sequences
+from vidscore_evaluators.trust.resampling import (
+    COVERAGE,
+    DRAWS,
+    Interval,
+    draw_sequences,
+    interval_of,
+)
 
 LEAST_SEQUENCES = 6
 """Sequences below which an interval says too little to be shown."""
@@ -39,6 +45,4 @@ def _interval(values: dict[SequenceKey, float]) -> Interval:
     keys = sorted(values)
     column = np.array([values[key] for key in keys])
     means = draw_sequences(keys, DRAWS, SEED) @ column / len(keys)
-    tail = 50.0 * (1.0 - COVERAGE)
-    low, high = np.percentile(means, [tail, 100.0 - tail])
-    return Interval(float(column.mean()), float(low), float(high))
+    return Interval(float(column.mean()), *interval_of(means, COVERAGE))

@@ -192,21 +192,22 @@ class TrackOspaParameters(ExtendedParameters):
     order: float = order_parameter()
 
 
-class TrackOspa(TrackSetDistance[TrackOspaParameters]):
-    """The OSPA distance of sets of tracks (eq. 3 and 5), and its two parts."""
+@dataclass(frozen=True)
+class Ospa2Parameters(SetDistanceParameters):
+    """Parameters of `Ospa2`."""
 
-    name = "track-ospa"
-    version = "1.2.0"
-    title = "OSPA distance of the tracks of a sequence, and its two parts"
-    Parameters = TrackOspaParameters
-    parts = ("track_ospa", "localisation", "cardinality")
-    measures = (
-        distance_measure("track_ospa", "Least mean cost of pairing tracks, c for an unpaired one."),
-        distance_measure("localisation", "Part that is due to distances of paired tracks."),
-        distance_measure("cardinality", "Part that is due to tracks without a partner."),
-        *COUNT_MEASURES,
+    window_frames: int = parameter(
+        25, "Evaluated frames that a window holds.", unit="frames", minimum=1, maximum=1000
     )
-    ranking = ("track_ospa",)
+    cutoff: float = cutoff_parameter()
+    order: float = order_parameter()
+
+
+_OspaType = TypeVar("_OspaType", TrackOspaParameters, Ospa2Parameters)
+
+
+class _OspaOfTracks(TrackSetDistance[_OspaType]):
+    """What distances by OSPA have in common: the cut-off, its grid, and three parts."""
 
     @property
     def cutoff(self) -> float:
@@ -225,24 +226,30 @@ class TrackOspa(TrackSetDistance[TrackOspaParameters]):
         return found.distance, found.localisation, found.cardinality
 
 
+class TrackOspa(_OspaOfTracks[TrackOspaParameters]):
+    """The OSPA distance of sets of tracks (eq. 3 and 5), and its two parts."""
+
+    name = "track-ospa"
+    version = "1.2.0"
+    title = "OSPA distance of the tracks of a sequence, and its two parts"
+    Parameters = TrackOspaParameters
+    parts = ("track_ospa", "localisation", "cardinality")
+    measures = (
+        distance_measure("track_ospa", "Least mean cost of pairing tracks, c for an unpaired one."),
+        distance_measure("localisation", "Part that is due to distances of paired tracks."),
+        distance_measure("cardinality", "Part that is due to tracks without a partner."),
+        *COUNT_MEASURES,
+    )
+    ranking = ("track_ospa",)
+
+
 CURVE = "curve"
 
 FRAMES_PER_SEQUENCE = 10_000
 """Frame numbers that the declared growth of a tally allows for in each sequence and class."""
 
 
-@dataclass(frozen=True)
-class Ospa2Parameters(SetDistanceParameters):
-    """Parameters of `Ospa2`."""
-
-    window_frames: int = parameter(
-        25, "Evaluated frames that a window holds.", unit="frames", minimum=1, maximum=1000
-    )
-    cutoff: float = cutoff_parameter()
-    order: float = order_parameter()
-
-
-class Ospa2(TrackSetDistance[Ospa2Parameters]):
+class Ospa2(_OspaOfTracks[Ospa2Parameters]):
     """OSPA(2): the OSPA distance of tracks over a window that slides through each sequence.
 
     Source: the trustworthiness paper, section 4.3 and appendix 3.2; M. Beard, B.-T. Vo and B.-N.
@@ -287,22 +294,6 @@ class Ospa2(TrackSetDistance[Ospa2Parameters]):
         by_frame = 8 * 4 + 64
         each = by_sequence + by_frame * FRAMES_PER_SEQUENCE
         return Growth("sequence", each * CHAINS_PER_SEQUENCE + 3 * 8)
-
-    @property
-    def cutoff(self) -> float:
-        """The cut-off c."""
-        return self.parameters.cutoff
-
-    def grid(self, parameter: str) -> tuple[float, ...]:
-        """The cut-offs that belong to thresholds of the base, and what other parameters declare."""
-        if parameter == "cutoff":
-            return cutoff_grid(self.parameters.similarity)
-        return super().grid(parameter)
-
-    def distances(self, base: FloatArray) -> tuple[FloatArray, ...]:
-        """OSPA distances and their parts."""
-        found = ospa(base, self.parameters.cutoff, self.parameters.order)
-        return found.distance, found.localisation, found.cardinality
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
         """Distances by sequence and class and by frame number, and frames by sequence."""

@@ -13,7 +13,7 @@ Documented = ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef
 
 SECTION = re.compile(r"^(?:Args|Attributes):\n((?: {4}.*\n|\n)+)", re.MULTILINE)
 LISTED = re.compile(r"^ {4}\*{0,2}(\w+(?:, \w+)*):(?=\s)", re.MULTILINE)
-OF_A_NODE = ("arg", "attr", "id", "name")
+NAMING_FIELDS = ("arg", "attr", "id", "name")
 
 
 def test_docstrings_list_arguments_and_attributes_that_are_there() -> None:
@@ -59,5 +59,5 @@ def _names_gone(node: Documented) -> list[str]:
     else:
         parts = [node.args]
     inner = [one for part in parts for one in ast.walk(part)]
-    known = {getattr(one, field, None) for one in inner for field in OF_A_NODE}
+    known = {getattr(one, field, None) for one in inner for field in NAMING_FIELDS}
     return [name for name in listed if name not in known]

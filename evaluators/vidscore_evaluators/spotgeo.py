@@ -270,7 +270,7 @@ def _input_faults(
             source=side.value,
             entry=frame,
             field="frame_numbers",
-            found=_frame_name(annotations, frame),
+            found=annotations.frame_name(frame),
             expected=f"frames 1 to {last}",
         )
         for frame in _first((numbers < 1) | (numbers > last))
@@ -287,7 +287,7 @@ def _input_faults(
             source=side.value,
             entry=frame,
             field="frame_object_counts",
-            found=f"{counts[frame]} detections in {_frame_name(annotations, frame)}",
+            found=f"{counts[frame]} detections in {annotations.frame_name(frame)}",
             expected=f"at most {most}",
         )
         for frame in _first(counts > most)
@@ -305,7 +305,7 @@ def _coordinate_faults(
             source=side.value,
             entry=frame,
             field="coordinates",
-            found=f"{name} = {float(values[row])!r} in {_frame_name(annotations, frame)}",
+            found=f"{name} = {float(values[row])!r} in {annotations.frame_name(frame)}",
             expected=f"{name} from {least} to {greatest}",
         )
 
@@ -317,7 +317,7 @@ def _flag_faults(truth: Annotations) -> Iterator[Fault]:
             source=Side.TRUTH.value,
             entry=frame,
             field="object_flags",
-            found=f"an object flagged {flags} in {_frame_name(truth, frame)}",
+            found=f"an object flagged {flags} in {truth.frame_name(frame)}",
             expected="no flags: spotGEO has ordinary objects only",
         )
 
@@ -331,9 +331,3 @@ def _objects(annotations: Annotations, wrong: BoolArray) -> Iterator[tuple[int, 
     """Row and frame of the first objects that break a rule."""
     rows = _first(wrong)
     return zip(rows, annotations.object_frames[rows].tolist() if rows else (), strict=True)
-
-
-def _frame_name(annotations: Annotations, frame: int) -> str:
-    key = annotations.sequences[annotations.frame_sequences[frame]]
-    sequence = "/".join(filter(None, key))
-    return f"frame {annotations.frame_numbers[frame]} of sequence {sequence}"

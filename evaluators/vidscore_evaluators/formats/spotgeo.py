@@ -30,7 +30,7 @@ from vidscore_evaluators.annotations import (
     SequenceKey,
     Side,
     frame_keys,
-    sequence_name,
+    frame_name,
 )
 from vidscore_evaluators.arrays import FloatArray, IntArray, require, run_starts, starts_from_counts
 from vidscore_evaluators.errors import Fault, InputError
@@ -133,13 +133,13 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
     faults.extend(_without_entry(missing, detections))
     for place, frame in detections.left_out.items():
         if frame is not None and frame not in there:
-            text, expected = _frame_name(*frame), "a frame of the truth"
+            text, expected = frame_name(*frame), "a frame of the truth"
             faults.add(Fault(text, expected, source=detections.name, entry=place))
     extra = np.array([key not in there for key in given], dtype=np.bool_)
     for row in np.flatnonzero(extra).tolist():
-        faults.add(_located(detections, row, _frame_name(*given[row]), "a frame of the truth"))
+        faults.add(_located(detections, row, frame_name(*given[row]), "a frame of the truth"))
     if missing:
-        names = listed_names([_frame_name(*key) for key in missing])
+        names = listed_names([frame_name(*key) for key in missing])
         message = f"frames without an entry count as without detections: {names}"
         warning = ReportWarning("missing_detection_frames", message, len(missing))
         detections = replace(detections, warnings=(*detections.warnings, warning))
@@ -159,7 +159,7 @@ def _without_entry(missing: list[_Frame], detections: Source) -> Iterator[Fault]
     expected = "one entry for each frame of the truth"
     advice = "an entry whose sequence_id or frame cannot be read may be of it" if unread else None
     for frame in absent:
-        text = f"no entry for {_frame_name(*frame)}"
+        text = f"no entry for {frame_name(*frame)}"
         yield Fault(text, expected, source=detections.name, advice=advice)
 
 
@@ -297,7 +297,7 @@ def _explain(document: list[Any], name: str, faults: FaultList) -> dict[int, _Fr
         else:
             used.add(frame)
         if frame is not None and frame in named:
-            found.append(("frame", f"{_frame_name(*frame)} again", "each frame once"))
+            found.append(("frame", f"{frame_name(*frame)} again", "each frame once"))
         named.add(frame)
         for field, text, expected in found:
             faults.add(Fault(text, expected, source=name, entry=index, field=field))
@@ -367,10 +367,6 @@ def _frames_in_order(source: Source) -> tuple[tuple[SequenceKey, ...], bytes, by
     sequences, numbers = annotations.frame_sequences, annotations.frame_numbers
     order = np.lexsort((numbers, sequences))
     return annotations.sequences, sequences[order].tobytes(), numbers[order].tobytes()
-
-
-def _frame_name(key: SequenceKey, number: int) -> str:
-    return f"frame {number} of sequence {sequence_name(key)}"
 
 
 def _located(source: Source, row: int, found: str, expected: str) -> Fault:

@@ -48,6 +48,11 @@ def test_frames_are_numbered_from_one_to_five(side: Side) -> None:
     ]
 
 
+def test_a_frame_of_a_sequence_without_a_name_is_named_by_its_number() -> None:
+    [fault] = faults(Side.DETECTIONS, make_points({"": {6: []}}))
+    assert fault == "detections, entry 0, frame_numbers: found frame 6, expected frames 1 to 5"
+
+
 def test_thirty_detections_a_frame_are_allowed_and_thirty_one_are_not() -> None:
     crowd = make_points({"7": {1: [(9, 9)] * 30, 2: [(9, 9)] * 31}})
     [fault] = faults(Side.DETECTIONS, crowd)

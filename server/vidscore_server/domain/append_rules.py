@@ -13,14 +13,13 @@ from functools import cached_property
 
 import numpy as np
 from msgspec import Struct
-from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.plausibility.labels import LabelUse
 from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_server.domain.batches import name_faults
+from vidscore_server.domain.batches import name_faults, rule_faults
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import Definition
@@ -467,10 +466,6 @@ def check_batch(rules: AppendRules, batch: Annotations, source: str) -> NameChec
         source: Where they stand, for messages.
     """
     names = check_names(rules.names, batch, source)
-    faults = dict.fromkeys(
-        replace(fault, source=source, field=fault.field or "frame_numbers")
-        for evaluator in rules.definition.evaluators
-        for fault in evaluator.input_faults(Side.DETECTIONS, batch)
-    )
+    faults = rule_faults(rules.definition.evaluators, Side.DETECTIONS, batch, source)
     controls = name_faults(batch, source)
     return NameCheck((*controls, *names.faults, *faults), names.warnings)

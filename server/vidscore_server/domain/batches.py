@@ -10,12 +10,14 @@ import hashlib
 import struct
 import zlib
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, Protocol
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey
-from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.names import control_faults, holds_controls
 from vidscore_server.settings import Settings
 from vidscore_server.store.errors import StoreDamagedError
@@ -215,6 +217,35 @@ def name_faults(batch: Annotations, source: str) -> list[Fault]:
         if holds_controls(name)  # as nearly none does
         for fault in control_faults(name, field, source)
     ]
+
+
+def rule_faults(
+    evaluators: Iterable[Evaluator[Any]], side: Side, batch: Annotations, source: str
+) -> list[Fault]:
+    """What evaluators find wrong with a batch, each fault once.
+
+    Args:
+        evaluators: The evaluators.
+        side: Side of the batch.
+        batch: Whole frames.
+        source: Where they stand, for messages.
+    """
+    faults = (
+        structs.replace(fault, source=source, field=fault.field or "frame_numbers")
+        for evaluator in evaluators
+        for fault in evaluator.input_faults(side, batch)
+    )
+    return list(dict.fromkeys(faults))
+
+
+@contextmanager
+def placed_in(source: str) -> Iterator[None]:
+    """Give the faults of an input error their place in the request."""
+    try:
+        yield
+    except InputError as error:
+        placed = [structs.replace(fault, source=source) for fault in error.faults]
+        raise type(error)(placed) from None
 
 
 def repeated_frames(

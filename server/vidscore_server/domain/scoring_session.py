@@ -27,7 +27,7 @@ from vidscore_evaluators.registry import is_built_in
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.specification import BenchmarkSpec
 from vidscore_server.domain.accumulation import BYTES_PER_ROW, COMPACT_BYTES, Accumulation
-from vidscore_server.domain.batches import BatchRules, ReadBatch
+from vidscore_server.domain.batches import BatchRules, ReadBatch, placed_in
 from vidscore_server.errors import message_order
 from vidscore_server.runtime import LARGE, offload
 from vidscore_server.settings import Settings
@@ -319,7 +319,7 @@ class ScoringSession:
         batch = read(BatchRules(self._configuration.arities[side], self._settings))
         self._refuse_forbidden(side, batch, source)
         self._count_frames(side, batch)
-        with _placed_in(source):
+        with placed_in(source):
             specification = self._configuration.specification
             complete = pair_frames(self._pairing, specification, side, batch)
         if complete is not None:
@@ -342,7 +342,7 @@ class ScoringSession:
             for fault in evaluator.input_faults(side, batch)
         ]
         if faults:
-            with _placed_in(source):
+            with placed_in(source):
                 raise InputError(list(dict.fromkeys(map(_with_frame_field, faults))))
 
     def _count_frames(self, side: Side, batch: Annotations) -> None:
@@ -425,13 +425,3 @@ def _with_frame_field(fault: Fault) -> Fault:
     if fault.field is not None and fault.field.startswith("frame_"):
         return fault
     return structs.replace(fault, field="frame_numbers")
-
-
-@contextmanager
-def _placed_in(source: str) -> Iterator[None]:
-    """Give the faults of an input error their place in the request."""
-    try:
-        yield
-    except InputError as error:
-        placed = [structs.replace(fault, source=source) for fault in error.faults]
-        raise type(error)(placed) from None

@@ -5,7 +5,7 @@ from __future__ import annotations
 import dataclasses
 import json
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import product
 from typing import Any
@@ -21,7 +21,6 @@ from vidscore_evaluators.errors import (
     UnknownEvaluatorError,
     VidscoreError,
 )
-from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.parameters import parameter_values
 from vidscore_evaluators.presets import evaluators_of
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
@@ -31,7 +30,14 @@ from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.sanity import SANITY_TESTS
 from vidscore_evaluators.trust.systems import Contest, check_system, with_both_bases
 from vidscore_evaluators.trust.systems import Request as EvaluatorRequest
-from vidscore_server.domain.batches import BatchRules, ReadBatch, frame_names, repeated_frames
+from vidscore_server.domain.batches import (
+    BatchRules,
+    ReadBatch,
+    frame_names,
+    placed_in,
+    repeated_frames,
+    rule_faults,
+)
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.scoring_session import PATH
 from vidscore_server.settings import Settings
@@ -331,10 +337,10 @@ class UploadedContest:
         truth = self._truth.joined()
         systems = [system.joined() for system in self._systems]
         for index, detections in enumerate(systems):
-            with _placed_in(f"{PATH}.systems[{index}]"):
+            with placed_in(f"{PATH}.systems[{index}]"):
                 check_system(self._evaluators, truth, detections, self._specification)
         named = dict(zip(self._examination.systems, systems, strict=True))
-        with _placed_in("truth"):
+        with placed_in("truth"):
             contest = Contest.of(truth, named, self._specification)
         return RankingAnalysis(tuple(self._requests()), contest, self._examination.questions)
 
@@ -346,13 +352,13 @@ class UploadedContest:
         batch = read(BatchRules(frames.arity, self._settings))
         names = frame_names(batch)
         faults = [
-            *_rule_faults(self._evaluators, frames.side, batch, source),
+            *rule_faults(self._evaluators, frames.side, batch, source),
             *repeated_frames(names, frames.seen, source),
         ]
         if faults:
             raise InputError(faults)
         if frames.side is Side.TRUTH:
-            with _placed_in(source):
+            with placed_in(source):
                 restrict(self._specification, batch)  # refuses frames outside a video
         frames.add(names, batch)
         self._refuse_too_much()
@@ -392,24 +398,3 @@ class _Frames:
 
     def joined(self) -> Annotations:
         return concatenate([empty_annotations(self.arity), *self._parts])
-
-
-def _rule_faults(
-    evaluators: Sequence[Evaluator[Any]], side: Side, batch: Annotations, source: str
-) -> Iterable[Fault]:
-    return dict.fromkeys(
-        structs.replace(fault, source=source, field=fault.field or "frame_numbers")
-        for evaluator in evaluators
-        for fault in evaluator.input_faults(side, batch)
-    )
-
-
-@contextmanager
-def _placed_in(source: str) -> Iterator[None]:
-    """Give the faults of an input error their place in the request."""
-    try:
-        yield
-    except InputError as error:
-        raise type(error)(
-            [structs.replace(fault, source=source) for fault in error.faults]
-        ) from None

@@ -24,6 +24,7 @@ from vidscore_server.domain.batches import (
     name_faults,
     pack,
     repeated_frames,
+    rule_faults,
     unpacked,
 )
 from vidscore_server.domain.benchmarks import from_json, required_benchmark, to_json, with_truth_of
@@ -212,7 +213,7 @@ class TruthUpload:
         names = frame_names(batch)
         faults = [
             *name_faults(batch, FIELD),
-            *self._rule_faults(batch),
+            *rule_faults(self._definition.evaluators, Side.TRUTH, batch, FIELD),
             *repeated_frames(names, self._frames, FIELD),
         ]
         if faults:
@@ -235,15 +236,6 @@ class TruthUpload:
     def close(self) -> None:
         """Release the received batches."""
         self._payloads.close()
-
-    def _rule_faults(self, batch: Annotations) -> list[Fault]:
-        return list(
-            dict.fromkeys(
-                replace(fault, source=FIELD, field=fault.field or "frame_numbers")
-                for evaluator in self._definition.evaluators
-                for fault in evaluator.input_faults(Side.TRUTH, batch)
-            )
-        )
 
 
 class TruthStore:

@@ -140,46 +140,24 @@ class TruthUpload:
     Args:
         definition: The benchmark.
         settings: The server's limits.
+
+    Attributes:
+        definition: The benchmark.
+        arity: Coordinates that its objects have; None where nothing has said so yet.
+        frames: Frames that have come.
+        payloads: Batches as they are kept, once all have come.
+        digest: Fingerprint of everything that has come.
+        contents: What has come.
     """
 
     def __init__(self, definition: Definition, settings: Settings) -> None:
-        self._definition = definition
+        self.definition = definition
         self._settings = settings
-        self._frames: set[FrameName] = set()
-        self._payloads = _Spool()
-        self._fingerprint = Fingerprint()
-        self._arity = definition.truth_arity
-        self._contents = _Contents()
-
-    @property
-    def contents(self) -> _Contents:
-        """What has come."""
-        return self._contents
-
-    @property
-    def arity(self) -> int | None:
-        """Coordinates that its objects have; None where nothing has said so yet."""
-        return self._arity
-
-    @property
-    def definition(self) -> Definition:
-        """The benchmark."""
-        return self._definition
-
-    @property
-    def frames(self) -> set[FrameName]:
-        """Frames that have come."""
-        return self._frames
-
-    @property
-    def payloads(self) -> Iterable[bytes]:
-        """Batches as they are kept, once all have come."""
-        return self._payloads
-
-    @property
-    def digest(self) -> Fingerprint:
-        """Fingerprint of everything that has come."""
-        return self._fingerprint
+        self.frames: set[FrameName] = set()
+        self.payloads = _Spool()
+        self.digest = Fingerprint()
+        self.arity = definition.truth_arity
+        self.contents = _Contents()
 
     def arity_for(self, arity: int | None, geometry: str) -> int:
         """Coordinates of an object of the next batch; the first batch may settle it.
@@ -191,12 +169,12 @@ class TruthUpload:
         Raises:
             InputError: If nothing says the shape of its objects, or it does not fit the benchmark.
         """
-        if self._arity:
-            return self._arity
+        if self.arity:
+            return self.arity
         if arity is None:
             fault = Fault(geometry, "the shape of its objects", FIELD, field="geometry")
             raise InputError([fault])
-        self._definition.with_truth_of(arity)
+        self.definition.with_truth_of(arity)
         return arity
 
     def add(self, batch: Annotations, data: bytes) -> None:
@@ -213,29 +191,29 @@ class TruthUpload:
         names = frame_names(batch)
         faults = [
             *name_faults(batch, FIELD),
-            *rule_faults(self._definition.evaluators, Side.TRUTH, batch, FIELD),
-            *repeated_frames(names, self._frames, FIELD),
+            *rule_faults(self.definition.evaluators, Side.TRUTH, batch, FIELD),
+            *repeated_frames(names, self.frames, FIELD),
         ]
         if faults:
             raise InputError(faults)
-        restrict(self._definition.specification, batch)  # refuses frames outside a video
+        restrict(self.definition.specification, batch)  # refuses frames outside a video
         payload, _ = pack(data)
-        self._frames.update(names)
-        self._payloads.append(payload)
+        self.frames.update(names)
+        self.payloads.append(payload)
         for found, what, limit in (
-            (len(self._frames), "frames of truth", "maximum_frames"),
-            (self._payloads.held_bytes, "bytes of truth, compressed", "maximum_buffered_bytes"),
+            (len(self.frames), "frames of truth", "maximum_frames"),
+            (self.payloads.held_bytes, "bytes of truth, compressed", "maximum_buffered_bytes"),
         ):
             maximum = getattr(self._settings, limit)
             if found > maximum:
                 raise LimitError(f"{found} {what}", limit, maximum)
-        self._arity = batch.arity
-        self._fingerprint += fingerprint(batch)
-        self._contents += _contents_of(batch)
+        self.arity = batch.arity
+        self.digest += fingerprint(batch)
+        self.contents += _contents_of(batch)
 
     def close(self) -> None:
         """Release the received batches."""
-        self._payloads.close()
+        self.payloads.close()
 
 
 class TruthStore:

@@ -20,7 +20,6 @@ from vidscore_server.domain.basis import (
     wanted_basis,
 )
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
-from vidscore_server.domain.changed_benchmarks import ChangedBenchmarks
 from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.leaderboard import (
@@ -30,7 +29,12 @@ from vidscore_server.domain.leaderboard import (
     counted_scores,
     in_order,
 )
-from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
+from vidscore_server.domain.leases import (
+    ChangedBenchmarks,
+    LeasedOperations,
+    LeaseLostError,
+    Leases,
+)
 from vidscore_server.domain.names import SubmissionName, benchmark_name
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.scorer import Scorer

@@ -1,4 +1,4 @@
-"""Whether a submission answered a live benchmark online, and how fast.
+"""Whether a submission answered a live benchmark online, how fast, and when it answered what.
 
 The proof is an order, not a time: frames that are given out, answers that are stored and the end of
 the clock are numbered in the order of their commits. An answer is in time where its number is less
@@ -10,11 +10,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from datetime import timedelta
 
+import numpy as np
 from msgspec import Struct
+from msgspec.structs import replace
 
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.names import counted
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.live_clock import FrameSource, Timeline, timeline_from_json, timeline_of
+from vidscore_server.domain.live_clock import (
+    MICROSECONDS,
+    FrameSource,
+    Timeline,
+    timeline_from_json,
+    timeline_of,
+)
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.store import Reader
 from vidscore_server.store.errors import StoreDamagedError
@@ -147,3 +157,74 @@ def percentiles(values: Sequence[float]) -> tuple[float, ...]:
 def _delay_s(timeline: Timeline, clock: LiveClockRecord, frame: LiveFrameRecord) -> float:
     due = clock.start_time + timedelta(microseconds=timeline.due_at(frame.position))
     return (frame.given_time - due).total_seconds()
+
+
+# --- Times of the frames and answers of a live submission
+#
+# Streaming accuracy needs both on one clock: the submission's own, in seconds from its start. A
+# frame is captured when it is due by the clock, and an answer has arrived when it was stored.
+# Frames that came in another way than as answers have never arrived, and are left out.
+
+
+class AnswerTimes(Struct, frozen=True, eq=False):
+    """The times of a submission's clock.
+
+    Attributes:
+        timeline: What the clock has gone by.
+        arrivals_s: (F,) by position, when the answer to a frame was stored; NaN without one.
+    """
+
+    timeline: Timeline
+    arrivals_s: FloatArray
+
+    def on(self, truth: Annotations, detections: Annotations) -> tuple[Annotations, Annotations]:
+        """Both sides with these times; what is no answer is left out.
+
+        A frame of the truth that the clock does not have gets no time.
+
+        Args:
+            truth: Truth.
+            detections: Detections of the submission.
+        """
+        captures_s = np.append(self.timeline.due_us / MICROSECONDS, np.nan)
+        arrivals_s = np.append(self.arrivals_s, np.nan)
+        of_truth, of_detections = self._positions(truth), self._positions(detections)
+        answered = np.flatnonzero(~np.isnan(arrivals_s[of_detections]))
+        positions = of_detections[answered]
+        return (
+            replace(truth, frame_times_s=captures_s[of_truth], frame_arrivals_s=None),
+            replace(
+                detections.take_frames(answered),
+                frame_times_s=captures_s[positions],
+                frame_arrivals_s=arrivals_s[positions],
+            ),
+        )
+
+    def _positions(self, side: Annotations) -> IntArray:
+        """(F,) position of each frame of a side on the clock; -1, the last place, for none."""
+        line = self.timeline
+        rows = {key: row for row, key in enumerate(line.keys)}
+        row = np.array([rows.get(key, -1) for key in side.sequences], dtype=np.int64)
+        row = row[side.frame_sequences]
+        within = side.frame_numbers - np.array(line.first_frames, dtype=np.int64)[row]
+        counts = np.diff(np.append(line.starts, len(line)))
+        known = (row >= 0) & (within >= 0) & (within < counts[row])
+        return np.where(known, line.starts[row] + within, -1)
+
+
+def answer_times(reader: Reader, name: SubmissionName) -> AnswerTimes | None:
+    """The times of a submission's clock; None where it has none.
+
+    Args:
+        reader: A state of the store.
+        name: The submission.
+    """
+    clock = reader.live_clock(*name)
+    if clock is None:
+        return None
+    timeline = timeline_from_json(clock.schedule)
+    arrivals_s = np.full(len(timeline), np.nan)
+    for frame in reader.live_frames(*name):
+        if frame.answer_time is not None:
+            arrivals_s[frame.position] = (frame.answer_time - clock.start_time).total_seconds()
+    return AnswerTimes(timeline, arrivals_s)

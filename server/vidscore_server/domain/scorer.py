@@ -21,13 +21,13 @@ from vidscore_evaluators.streaming_accuracy import StreamingAnswers, online_repo
 from vidscore_evaluators.tally import Tally, merge_tallies
 from vidscore_evaluators.tally_bytes import tally_from_bytes
 from vidscore_evaluators.trust.tiers import DrawsJob
-from vidscore_server.domain.answer_times import AnswerTimes, answer_times
 from vidscore_server.domain.append_rules import NameCheck, check_names, known_names, late_warnings
 from vidscore_server.domain.batches import unpacked
 from vidscore_server.domain.benchmarks import Benchmarks
 from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.online import AnswerTimes, answer_times
 from vidscore_server.domain.parts import (
     Part,
     PartPlan,

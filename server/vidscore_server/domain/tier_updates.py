@@ -26,12 +26,16 @@ from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import shown_basis
 from vidscore_server.domain.batches import UNREADABLE
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
-from vidscore_server.domain.changed_benchmarks import ChangedBenchmarks
 from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.leaderboard import Board
-from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
+from vidscore_server.domain.leases import (
+    ChangedBenchmarks,
+    LeasedOperations,
+    LeaseLostError,
+    Leases,
+)
 from vidscore_server.domain.names import SubmissionName, benchmark_name
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.scorer import Scorer

@@ -13,9 +13,9 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey, frame_keys
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.specification import SequenceSpec
 from vidscore_evaluators.testing import make_annotations
-from vidscore_server.domain.answer_times import AnswerTimes, answer_times
 from vidscore_server.domain.live_clock import LiveClock, timeline_of, timeline_to_json
 from vidscore_server.domain.names import SubmissionName
+from vidscore_server.domain.online import AnswerTimes, answer_times
 from vidscore_server.store import Reader
 from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord
 

@@ -23,7 +23,7 @@ from vidscore_protos.v1 import benchmark_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.batches import data_of
 from vidscore_server.domain.batches import pack
-from vidscore_server.domain.changed_benchmarks import ChangedBenchmarks
+from vidscore_server.domain.leases import ChangedBenchmarks
 from vidscore_server.store.errors import StoreDamagedError, StoreError
 
 CHANGED = points({1: [(12.0, 20.0)], 2: [], 3: [(50.0, 60.0)], 4: [], 5: []})

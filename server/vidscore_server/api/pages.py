@@ -2,17 +2,38 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncGenerator, AsyncIterator, Mapping
+from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from contextlib import aclosing
+from datetime import UTC, datetime
+from functools import cache
 from typing import Any
 
+from google.protobuf import descriptor_pool, json_format
+from google.protobuf.any_pb2 import Any as AnyMessage
+from google.protobuf.descriptor import Descriptor
+from google.protobuf.duration_pb2 import Duration
+from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.message import Message
+from google.protobuf.message_factory import GetMessageClass
+from google.protobuf.struct_pb2 import Struct
+from google.protobuf.timestamp_pb2 import Timestamp
 from google.rpc.error_details_pb2 import BadRequest, ErrorInfo, RetryInfo
 
+from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.convert import to_dict
+from vidscore_protos.forms import enum_numbers, enum_words
+from vidscore_protos.v1.annotations_pb2 import AnnotationBatch
+from vidscore_protos.v1.outcomes_pb2 import OutcomeBatch
+from vidscore_protos.v1.report_pb2 import Report
+from vidscore_server.api.batches import read_own_batch, write_batch
+from vidscore_server.api.convert import read_specification, write_duration, write_time
+from vidscore_server.api.definitions import write_definition, write_policy
 from vidscore_server.api.local_calls import LocalCalls, Refused, request_class
-from vidscore_server.api.plain import fill, plain
+from vidscore_server.api.outcomes import read_outcomes
 from vidscore_server.domain.access import SESSION_SCHEME, token_of
 from vidscore_server.domain.browser_sessions import BrowserSessions
+from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.policy import Policy
 from vidscore_server.web.site.service import FieldFault, ServiceError, Visitor
 
 PACKAGE = "vidscore.v1"
@@ -140,3 +161,135 @@ def _request(rpc: str, values: Mapping[str, Any]) -> Message:
     message = request_class(_full_name(rpc))()
     fill(message, values)
     return message
+
+
+# --- Messages as plain values: dictionaries, lists, numbers, texts and times
+#
+# Times are `datetime`, durations seconds, enums the lower-case name without its prefix; what a
+# message holds without a type has the name of its type as ``type``. A message or an optional field
+# that is not there is None; every other field is there, whatever it holds.
+# Packed columns are Annotations and Outcomes; the specification of a report is its JSON form.
+
+
+def plain(message: Message) -> Any:
+    """A message as plain values."""
+    special = _SPECIAL.get(type(message))
+    if special is not None:
+        return special(message)
+    values = {name: read(message) for name, read in _fields(message.DESCRIPTOR)}
+    if isinstance(message, Report):
+        specification = read_specification(message.specification, "specification")
+        values["specification"] = to_dict(specification)
+    return values
+
+
+def _packed(message: AnyMessage) -> dict[str, Any]:
+    """A message that stands in another one without a type, with the last part of its name."""
+    name = message.TypeName()
+    inner = GetMessageClass(descriptor_pool.Default().FindMessageTypeByName(name))()
+    message.Unpack(inner)
+    found: dict[str, Any] = plain(inner)
+    return {"type": name.rpartition(".")[2], **found}
+
+
+_SPECIAL: Mapping[type[Message], Callable[[Any], Any]] = {
+    Timestamp: lambda message: message.ToDatetime(UTC),
+    Duration: lambda message: message.ToNanoseconds() / 1e9,
+    Struct: json_format.MessageToDict,
+    FieldMask: lambda message: list(message.paths),
+    AnyMessage: _packed,
+    AnnotationBatch: read_own_batch,
+    OutcomeBatch: read_outcomes,
+}
+
+
+@cache
+def _fields(kind: Descriptor) -> tuple[tuple[str, Callable[[Message], Any]], ...]:
+    """Names of the fields of a message, and what reads each; looked up once, not for each row."""
+    return tuple((field.name, _reader(field)) for field in kind.fields)
+
+
+def _reader(field: Any) -> Callable[[Message], Any]:
+    name, one = field.name, _one(field)
+    if field.is_repeated:
+        kind = field.message_type
+        if kind is not None and kind.GetOptions().map_entry:
+            return lambda message: dict(getattr(message, name))
+        return lambda message: list(map(one, getattr(message, name)))
+    if field.has_presence:
+        return lambda message: one(getattr(message, name)) if message.HasField(name) else None
+    return lambda message: one(getattr(message, name))
+
+
+def _one(field: Any) -> Callable[[Any], Any]:
+    """What makes a plain value of one that a field holds."""
+    if field.message_type is not None:
+        return plain
+    if field.enum_type is not None:
+        words = enum_words(field.enum_type)
+        return lambda number: words.get(number, "")
+    return lambda value: value
+
+
+def fill(message: Message, values: Mapping[str, Any]) -> None:
+    """Inverse of `plain`: set the fields that are named; None leaves one as it is.
+
+    Args:
+        message: The message.
+        values: Values by field name. Annotations may stand for a batch, a definition for a
+            benchmark, a policy for its message, numbers for durations.
+
+    Raises:
+        KeyError: If the message has no such field.
+    """
+    for name, value in values.items():
+        field = message.DESCRIPTOR.fields_by_name[name]
+        if value is not None:
+            _set(message, field, value)
+
+
+def _set(message: Message, field: Any, value: Any) -> None:
+    kind = field.message_type
+    if field.is_repeated:
+        target = getattr(message, field.name)
+        if kind is not None and kind.GetOptions().map_entry:
+            target.update(value)
+        elif kind is not None:
+            for entry in value:
+                _fill_one(target.add(), entry)
+        else:
+            target.extend(_scalar(field, entry) for entry in value)
+    elif kind is not None:
+        inner = getattr(message, field.name)
+        inner.SetInParent()
+        _fill_one(inner, value)
+    else:
+        setattr(message, field.name, _scalar(field, value))
+
+
+def _fill_one(message: Message, value: Any) -> None:
+    if isinstance(value, Message):
+        message.CopyFrom(value)
+    elif isinstance(value, Annotations):
+        message.CopyFrom(write_batch(value))
+    elif isinstance(value, Policy):
+        message.CopyFrom(write_policy(value))
+    elif isinstance(value, Definition):
+        message.CopyFrom(write_definition(value))
+    elif isinstance(value, datetime):
+        message.CopyFrom(write_time(value) or Timestamp())
+    elif isinstance(message, Duration):
+        message.CopyFrom(write_duration(float(value)))
+    elif isinstance(message, Struct):
+        message.update(value)
+    elif isinstance(message, FieldMask):
+        message.paths.extend(value)
+    else:
+        fill(message, value)
+
+
+def _scalar(field: Any, value: Any) -> Any:
+    enum = field.enum_type
+    if enum is None or isinstance(value, int):
+        return value
+    return enum_numbers(enum)[str(value).lower()] if value else 0

@@ -15,11 +15,10 @@ from markupsafe import Markup
 from msgspec import structs
 
 from vidscore_evaluators.explanation.judgement import Judgement
-from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import STATIC, environment
 from vidscore_server.web.sections import Context, frame_context
 from vidscore_server.web.tables import TABLES, table_text
-from vidscore_server.web.view import View
+from vidscore_server.web.view import Links, View
 from vidscore_server.web.viewer import Viewer
 
 MOST_BYTES = 5_000_000

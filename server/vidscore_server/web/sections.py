@@ -18,10 +18,9 @@ from vidscore_evaluators.figures.overlay import Overlay
 from vidscore_evaluators.figures.timeline import bin_frames, strip_svg
 from vidscore_evaluators.figures.whisker import Interval as Drawn
 from vidscore_evaluators.figures.whisker import whisker_svg
-from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import KIND_WORDS
 from vidscore_server.web.site.phrases import things
-from vidscore_server.web.view import KINDS, View
+from vidscore_server.web.view import KINDS, Links, View
 
 ROWS = 40
 """Rows of the table of sequences on one page."""

@@ -12,7 +12,7 @@ from typing import Any
 import uvicorn
 
 from vidscore_server.web.app import viewer_app
-from vidscore_server.web.links import Links
+from vidscore_server.web.view import Links
 from vidscore_server.web.viewer import Viewer
 
 LOCALHOST = "127.0.0.1"

@@ -21,7 +21,6 @@ from vidscore_evaluators.outcome_table import OperatingPoint
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.selection import Selection
 from vidscore_server.web.charts import curves_context, errors_context
-from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import environment
 from vidscore_server.web.sections import (
     Context,
@@ -34,7 +33,7 @@ from vidscore_server.web.sections import (
     side_words,
 )
 from vidscore_server.web.site.phrases import things
-from vidscore_server.web.view import View, require_frame, require_known
+from vidscore_server.web.view import Links, View, require_frame, require_known
 
 
 class Pictures(Protocol):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from google.longrunning import operations_pb2
 
 from vidscore_protos.v1 import benchmark_pb2, organiser_pb2
-from vidscore_server.api.plain import fill, plain
+from vidscore_server.api.pages import fill, plain
 from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.domain.policy import Policy
 

@@ -13,7 +13,7 @@ from tests.server.scene import points
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, report_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.batches import read_stored_batch
-from vidscore_server.api.plain import fill, plain
+from vidscore_server.api.pages import fill, plain
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 

@@ -23,10 +23,9 @@ from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import read, score_annotations
 from vidscore_evaluators.trust.systems import Contest
 from vidscore_server.web.app import POLICY, viewer_app
-from vidscore_server.web.links import Links
 from vidscore_server.web.rendering import STATIC
 from vidscore_server.web.serving import serve_viewer
-from vidscore_server.web.view import View
+from vidscore_server.web.view import Links, View
 from vidscore_server.web.viewer import Viewer
 
 ROOT = f"/{SECRET}/"

@@ -8,11 +8,16 @@ from urllib.parse import urlsplit
 
 from starlette.responses import PlainTextResponse, Response
 
-from vidscore_server.web.site.benchmark_document import toml_of
+from vidscore_server.web.site.benchmark_document import (
+    domains_of,
+    frames_text,
+    judges_of,
+    labels_of,
+    toml_of,
+)
 from vidscore_server.web.site.benchmarks import CLOSED, left_text, short_name, state_text, title_of
 from vidscore_server.web.site.board import View
 from vidscore_server.web.site.board_view import board_view
-from vidscore_server.web.site.judged import domains_of, frames_text, judges_of, labels_of
 from vidscore_server.web.site.markdown import html_of
 from vidscore_server.web.site.phrases import counted, date_text, last_part, listed, time_text
 from vidscore_server.web.site.policy_words import sentences

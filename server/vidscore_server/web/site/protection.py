@@ -9,7 +9,6 @@ from __future__ import annotations
 
 import hmac
 import re
-import secrets
 import time
 from collections import Counter, OrderedDict
 from collections.abc import Callable, Iterator, Mapping
@@ -18,7 +17,6 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 from starlette.requests import Request
-from starlette.responses import Response
 
 from vidscore_server.web.site.service import ServiceError
 
@@ -90,16 +88,6 @@ def form_text(request: Request) -> str:
         return session
     held = request.cookies.get(FORM_COOKIE, "")
     return held if _FORM_TEXT.fullmatch(held) else ""
-
-
-def new_form_text() -> str:
-    """A text for the browser of a visitor without a session."""
-    return secrets.token_hex(16)
-
-
-def set_cookie(response: Response, name: str, value: str, *, secure: bool) -> None:
-    """Give a browser a cookie that scripts cannot read and other sites cannot use."""
-    response.set_cookie(name, value, path="/", httponly=True, samesite="strict", secure=secure)
 
 
 class Tries(Struct):

@@ -13,8 +13,6 @@ from vidscore_server.web.site.protection import (
     form_text,
     has_key,
     is_foreign,
-    new_form_text,
-    set_cookie,
 )
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
@@ -79,7 +77,7 @@ async def sign_in(visit: Visit) -> Response:
         visit.forget_account()
         return await _form(visit, 401, wanted, tries_left=tries.left(visit.host))
     response = visit.go(_within(wanted))
-    set_cookie(response, SESSION_COOKIE, session, secure=visit.site.address.is_secure)
+    visit.set_cookie(response, SESSION_COOKIE, session)
     response.delete_cookie(FORM_COOKIE, path="/")
     return response
 
@@ -108,20 +106,14 @@ async def _form(
     tries_left: int | None = None,
     pause_s: float = 0.0,
 ) -> Response:
-    held = visit.request.cookies.get(FORM_COOKIE, "")
-    text = form_text(visit.request) or new_form_text()
-    response = await visit.render(
+    return await visit.render_open(
         "sign_in.html",
         status,
-        key=visit.form_key(text),
         ended=ended,
         tries_left=tries_left,
         pause_s=pause_s,
         next=_within(wanted),
     )
-    if text not in {held, visit.visitor.session}:
-        set_cookie(response, FORM_COOKIE, text, secure=visit.site.address.is_secure)
-    return response
 
 
 ROUTES = (

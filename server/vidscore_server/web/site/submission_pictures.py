@@ -24,7 +24,6 @@ from vidscore_evaluators.figures.timeline import strip_svg
 from vidscore_evaluators.outcome_table import OUTCOMES, OperatingPoint, Outcomes
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
 from vidscore_evaluators.trust.systems import Contest
-from vidscore_server.web.links import Links
 from vidscore_server.web.sections import (
     ROWS,
     Context,
@@ -42,7 +41,7 @@ from vidscore_server.web.site.picture_rows import Reading
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import ACCEPT, acceptance
 from vidscore_server.web.site.visit import Visit
-from vidscore_server.web.view import NoSuchViewError, View, require_frame, require_known
+from vidscore_server.web.view import Links, NoSuchViewError, View, require_frame, require_known
 
 
 class PictureLinks(Links, frozen=True):

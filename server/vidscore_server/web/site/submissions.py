@@ -15,6 +15,7 @@ from starlette.responses import Response
 from vidscore_evaluators.submitting import STREAM_PREFIX
 from vidscore_server.web.site.benchmarks import CLOSED, state_text
 from vidscore_server.web.site.phrases import last_part, running_scores_from
+from vidscore_server.web.site.policy_words import hidden_figures, seen_by_team
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.submission_files import SMALL_FORM_BYTES, asked, submission_name
 from vidscore_server.web.site.submission_report import Ranking, shown_score, shown_scores
@@ -30,7 +31,6 @@ from vidscore_server.web.site.submission_words import (
     reason_sentences,
     state_words,
 )
-from vidscore_server.web.site.visibility_words import hidden_figures, seen_by_team
 from vidscore_server.web.site.visit import Visit
 
 PAGE_SIZE = 50

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -15,6 +16,7 @@ from starlette.types import Message, Receive
 from vidscore_server.web.rendering import environment
 from vidscore_server.web.site.kept_pictures import KeptPictures
 from vidscore_server.web.site.protection import (
+    FORM_COOKIE,
     KEY_FIELD,
     SESSION_COOKIE,
     SiteAddress,
@@ -266,6 +268,19 @@ class Visit:
         page = environment().get_template(f"site/{template}")
         text = await asyncio.to_thread(page.render, shared | context)
         return HTMLResponse(text, status)
+
+    async def render_open(self, template: str, status: int = 200, **context: Any) -> Response:
+        """A page with a form for visitors without a session: their browser holds its key's text."""
+        text = form_text(self.request) or secrets.token_hex(16)
+        response = await self.render(template, status, key=self.form_key(text), **context)
+        if text not in {self.request.cookies.get(FORM_COOKIE, ""), self.visitor.session}:
+            self.set_cookie(response, FORM_COOKIE, text)
+        return response
+
+    def set_cookie(self, response: Response, name: str, value: str) -> None:
+        """Give the browser a cookie that scripts cannot read and other sites cannot use."""
+        secure = self.site.address.is_secure
+        response.set_cookie(name, value, path="/", httponly=True, samesite="strict", secure=secure)
 
     @staticmethod
     def go(path: str) -> Response:

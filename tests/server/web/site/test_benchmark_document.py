@@ -8,7 +8,7 @@ from typing import Any
 
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.api.definitions import write_benchmark
-from vidscore_server.api.plain import plain
+from vidscore_server.api.pages import plain
 from vidscore_server.domain.benchmarks import to_json
 from vidscore_server.domain.definition import definition_from_dict, definition_to_dict
 from vidscore_server.store.records import BenchmarkRecord

@@ -18,8 +18,7 @@ from vidscore_server.web.site.organise.benchmark import lede_of
 from vidscore_server.web.site.organise.create import document_of
 from vidscore_server.web.site.organise.invitations import teams_of
 from vidscore_server.web.site.organise.overview import queue_sentence
-from vidscore_server.web.site.organise.policies import policy_texts, read_policy
-from vidscore_server.web.site.organise.policy import seen_text
+from vidscore_server.web.site.organise.policy import policy_texts, read_policy, seen_text
 from vidscore_server.web.site.organise.tokens import read_days
 from vidscore_server.web.site.organise.truth_preview import Preview
 from vidscore_server.web.site.phrases import size_text, things, time_text, value_text

@@ -11,8 +11,8 @@ import pytest
 from vidscore_server.domain.states import Event
 from vidscore_server.store.records import SubmissionState
 from vidscore_server.web.site import submission_words as words
+from vidscore_server.web.site.policy_words import hidden_figures, seen_by_team
 from vidscore_server.web.site.submission_report import shown_scores
-from vidscore_server.web.site.visibility_words import hidden_figures, seen_by_team
 
 
 def test_every_reason_of_a_state_has_a_sentence() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, empty_annotations
-from vidscore_server.web.site.organise.truth_changes import (
+from vidscore_server.web.site.organise.truth_preview import (
     change_sentence,
     changes_of,
     label_changes,

@@ -5,7 +5,6 @@ from vidscore_server.web.site.organise import (
     backup,
     benchmark,
     create,
-    invitation,
     invitations,
     overview,
     policy,
@@ -27,7 +26,6 @@ PAGES = (
     trust,
     tokens,
     invitations,
-    invitation,
     audit,
     backup,
 )

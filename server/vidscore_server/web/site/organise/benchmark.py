@@ -9,7 +9,7 @@ from starlette.responses import Response
 
 from vidscore_evaluators.parameters import describe_parameters
 from vidscore_server.domain.policy import Policy
-from vidscore_server.web.site.organise.policies import policy_texts
+from vidscore_server.web.site.organise.policy import policy_texts
 from vidscore_server.web.site.phrases import counted
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit

@@ -1,4 +1,4 @@
-"""Invitations of teams: made in bulk, each with its link, and revoked."""
+"""Invitations of teams: made in bulk, each with its link, revoked, and accepted by that link."""
 
 from __future__ import annotations
 
@@ -55,6 +55,25 @@ async def revoke(visit: Visit) -> Response:
     return visit.go("/organise/invitations")
 
 
+async def show_one(visit: Visit) -> Response:
+    """The page behind a link: a button that makes the team's token; looking changes nothing."""
+    secret = visit.request.path_params["secret"]
+    found = await visit.call("AccessService/AcceptInvitation", secret=secret, validate_only=True)
+    return await visit.render_open(
+        "organise/invitation.html", invitation=found["invitation"], secret=secret, made=None
+    )
+
+
+async def accept(visit: Visit) -> Response:
+    """Make the token, and show its secret this once."""
+    await visit.form()
+    secret = visit.request.path_params["secret"]
+    made = await visit.call("AccessService/AcceptInvitation", secret=secret)
+    return await visit.render(
+        "organise/invitation.html", invitation=made["invitation"], secret=secret, made=made
+    )
+
+
 def teams_of(text: str) -> list[str]:
     """Names of teams that were pasted, separated by ends of lines, commas or semicolons.
 
@@ -86,4 +105,6 @@ ROUTES = (
     ("/organise/invitations", show, "GET"),
     ("/organise/invitations", create, "POST"),
     ("/organise/invitations/revoke", revoke, "POST"),
+    ("/invitations/{secret}", show_one, "GET"),
+    ("/invitations/{secret}", accept, "POST"),
 )

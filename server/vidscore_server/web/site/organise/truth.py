@@ -21,14 +21,15 @@ from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.plausibility.inputs import warnings_of_side
 from vidscore_server.web.site.checking import on_page, with_place
 from vidscore_server.web.site.forms import Form, refused_by_service, refused_input, typed
-from vidscore_server.web.site.organise.truth_changes import (
+from vidscore_server.web.site.organise.truth_preview import (
+    MOST_ROWS,
+    Preview,
     SequenceChange,
     change_sentence,
     changes_of,
     label_changes,
     merged,
 )
-from vidscore_server.web.site.organise.truth_preview import MOST_ROWS, Preview
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.spool import FileFacts, Typed, Upload, chunks_of
 from vidscore_server.web.site.submission_words import ORGANISERS_TEAM

@@ -17,25 +17,10 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vidscore_server.web.rendering import STATIC
+from vidscore_server.web.rendering import HEADERS, STATIC
 from vidscore_server.web.tables import OUTCOMES, TABLES, outcomes_text, table_text
 from vidscore_server.web.view import NoSuchViewError
 from vidscore_server.web.viewer import Viewer
-
-POLICY = (
-    "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
-    "object-src 'none'"
-)
-"""What browsers may load: nothing that does not come from here, and nothing within the page."""
-
-HEADERS = {
-    "Content-Security-Policy": POLICY,
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "no-referrer",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
 
 MISDIRECTED = 421
 
@@ -108,9 +93,7 @@ class _Guard:
 
         async def send_guarded(message: Message) -> None:
             if message["type"] == "http.response.start":
-                headers = MutableHeaders(scope=message)
-                for name, value in HEADERS.items():
-                    headers[name] = value
+                MutableHeaders(scope=message).update(HEADERS)
             await send(message)
 
         if Headers(scope=scope).get("host", "").lower() not in self._hosts:

@@ -22,8 +22,8 @@ from vidscore_evaluators.explanation.material import Material
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import read, score_annotations
 from vidscore_evaluators.trust.systems import Contest
-from vidscore_server.web.app import POLICY, viewer_app
-from vidscore_server.web.rendering import STATIC
+from vidscore_server.web.app import viewer_app
+from vidscore_server.web.rendering import HEADERS, STATIC
 from vidscore_server.web.serving import serve_viewer
 from vidscore_server.web.view import Links, View
 from vidscore_server.web.viewer import Viewer
@@ -82,7 +82,7 @@ def test_nothing_can_be_sent(app: ASGIApp) -> None:
 @pytest.mark.parametrize("path", ["", "static/style.css", "csv/figures.csv", "nothing"])
 def test_every_answer_has_the_policy(app: ASGIApp, path: str) -> None:
     headers = ask(app, ROOT + path).headers
-    assert headers["content-security-policy"] == POLICY
+    assert headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
 

@@ -13,7 +13,7 @@ from starlette.routing import BaseRoute, Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
-from vidscore_server.web.rendering import STATIC
+from vidscore_server.web.rendering import HEADERS, STATIC
 from vidscore_server.web.site import (
     benchmark,
     benchmarks,
@@ -25,7 +25,7 @@ from vidscore_server.web.site import (
     submissions,
     submit,
 )
-from vidscore_server.web.site.protection import HEADERS, SESSION_COOKIE, SiteAddress
+from vidscore_server.web.site.protection import SESSION_COOKIE, SiteAddress
 from vidscore_server.web.site.service import ServiceError, incident
 from vidscore_server.web.site.visit import Site, Visit
 
@@ -154,7 +154,7 @@ class _Guard:
 
     def _add_headers(self, scope: Scope, message: Message) -> None:
         headers = MutableHeaders(scope=message)
-        for name, value in HEADERS.items():
+        for name, value in {**HEADERS, "Referrer-Policy": "same-origin"}.items():
             headers.setdefault(name, value)
         if scope["path"].startswith("/static/") and message["status"] < BAD_REQUEST:
             headers["Cache-Control"] = f"public, max-age={STATIC_AGE_S}"

@@ -43,7 +43,7 @@ _ANYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - looked for, not listened at
 
 async def show(visit: Visit) -> Response:
     """One benchmark."""
-    found = await _benchmark(visit)
+    found = await visit.benchmark_and_quotas()
     benchmark, account = found["benchmark"], await visit.account()
     judges = judges_of(benchmark)
     labels = labels_of(benchmark, judges)
@@ -71,7 +71,7 @@ async def show(visit: Visit) -> Response:
 
 async def show_toml(visit: Visit) -> Response:
     """The file of a benchmark, for organisers: others do not see all of it."""
-    benchmark = (await _benchmark(visit))["benchmark"]
+    benchmark = await visit.hosted()
     if not (await visit.account()).is_organiser:
         raise ServiceError(
             "PERMISSION_DENIED",
@@ -106,11 +106,6 @@ def facts(visit: Visit, benchmark: Mapping[str, Any]) -> Iterator[tuple[str, str
         yield "Detections", shape
     if benchmark["team_count"]:
         yield "Teams", f"{benchmark['team_count']:,}"
-
-
-async def _benchmark(visit: Visit) -> dict[str, Any]:
-    name = visit.benchmark
-    return await visit.call("BenchmarkService/GetBenchmark", name=name)
 
 
 async def _entry(

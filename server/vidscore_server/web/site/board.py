@@ -14,7 +14,7 @@ from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.figures.curves import CurveChart
 from vidscore_evaluators.figures.report_curves import choose_curves
-from vidscore_evaluators.report import Curve, Report, Scores
+from vidscore_evaluators.report import Report, Scores
 from vidscore_server.domain.policy import Visibility
 from vidscore_server.web.charts import chart_context
 from vidscore_server.web.site.benchmark_document import Judge, domains_of, judges_of, labels_of
@@ -22,6 +22,7 @@ from vidscore_server.web.site.benchmarks import CLOSED, left_text, short_name, s
 from vidscore_server.web.site.board_view import board_view, measures_of, tiers_text, weaknesses
 from vidscore_server.web.site.phrases import counted, shortened, time_text
 from vidscore_server.web.site.service import FieldFault, ServiceError
+from vidscore_server.web.site.submission_report import curve_of
 from vidscore_server.web.site.visit import Visit
 
 ROWS = 100
@@ -76,7 +77,7 @@ _NAMES = ("evaluator", "domain", "label", "page")
 async def show(visit: Visit) -> Response:
     """The board as a page."""
     view = View.of(visit.request.query_params)
-    found = await visit.call("BenchmarkService/GetBenchmark", name=visit.benchmark)
+    found = await visit.benchmark_and_quotas()
     benchmark, account = found["benchmark"], await visit.account()
     judges = judges_of(benchmark)
     answer, refusal, faults = await _answer(visit, view)
@@ -126,10 +127,10 @@ async def show_json(visit: Visit) -> Response:
     view = View.of(visit.request.query_params)
     answer = await _every_row(visit, view)
     header, rows = table(answer)
-    found = await visit.call("BenchmarkService/GetBenchmark", name=visit.benchmark)
+    benchmark = await visit.hosted()
     document = {
         "benchmark": visit.benchmark,
-        "evaluator": _evaluator_of(view, judges_of(found["benchmark"])),
+        "evaluator": _evaluator_of(view, judges_of(benchmark)),
         "domain": view.domain or None,
         "label": view.label or None,
         "ranking": answer["ranking"],
@@ -215,18 +216,7 @@ def _chart(reports: Mapping[str, Report], name: str, evaluator: str, number: int
 
 
 def _report(evaluator: str, curves: Sequence[Mapping[str, Any]]) -> Report:
-    return Report(evaluator, "", {}, "", "", Scores((), tuple(map(_curve, curves))))
-
-
-def _curve(curve: Mapping[str, Any]) -> Curve:
-    columns = {
-        column["name"]: [
-            value["number"] if value["number"] is not None else value["count"]
-            for value in column["values"]
-        ]
-        for column in curve["columns"]
-    }
-    return Curve(curve["name"], columns, curve["domain"], curve["label"])
+    return Report(evaluator, "", {}, "", "", Scores((), tuple(map(curve_of, curves))))
 
 
 async def _rows(visit: Visit, view: View) -> dict[str, Any]:

@@ -27,7 +27,7 @@ from vidscore_server.web.site.kept_pictures import (
     size_of,
 )
 from vidscore_server.web.site.service import ServiceError
-from vidscore_server.web.site.submission_files import MOST_SCORES, asked
+from vidscore_server.web.site.submission_files import MOST_SCORES
 from vidscore_server.web.site.visit import Visit
 
 Count = Callable[[Outcomes, FrameTable, IntArray], FrameCounts]
@@ -106,9 +106,8 @@ class Reading(Struct, frozen=True):
         parts: list[Outcomes] = []
         count = 0
         score = ""
-        answers = asked(
-            self.visit,
-            "ReadOutcomes",
+        answers = self.visit.ask(
+            "SubmissionService/ReadOutcomes",
             submission=self.submission["name"],
             evaluator=self.evaluator,
             sequence=key._asdict(),
@@ -155,7 +154,7 @@ class Reading(Struct, frozen=True):
         name = self.benchmark["name"] if of_truth else self.submission["name"]
         about = {"benchmark" if of_truth else "submission": name}
         service = "BenchmarkService" if of_truth else "SubmissionService"
-        answers = asked(self.visit, rpc, service, **about, **request)
+        answers = self.visit.ask(f"{service}/{rpc}", **about, **request)
         async with aclosing(answers) as found:
             async for answer in found:
                 part = answer["truth" if of_truth else "detections"]
@@ -171,9 +170,8 @@ class Reading(Struct, frozen=True):
             frames += of_truth
         table = await asyncio.to_thread(FrameTable.of, frames)
         counting = Counting(table, FrameCounts.of if self.with_truth else own_counts)
-        answers = asked(
-            self.visit,
-            "ReadOutcomes",
+        answers = self.visit.ask(
+            "SubmissionService/ReadOutcomes",
             submission=self.submission["name"],
             evaluator=self.evaluator,
         )

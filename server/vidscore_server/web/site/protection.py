@@ -11,7 +11,7 @@ import hmac
 import re
 import time
 from collections import Counter, OrderedDict
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from urllib.parse import urlsplit
 
@@ -150,17 +150,3 @@ class UnfinishedForms(Struct):
             self._open[host] -= 1
             if not self._open[host]:
                 del self._open[host]
-
-
-HEADERS: Mapping[str, str] = {
-    "Content-Security-Policy": (
-        "default-src 'self'; base-uri 'none'; form-action 'self'; frame-ancestors 'none'; "
-        "object-src 'none'"
-    ),
-    "X-Content-Type-Options": "nosniff",
-    "Referrer-Policy": "same-origin",
-    "Cross-Origin-Resource-Policy": "same-origin",
-    "Cross-Origin-Opener-Policy": "same-origin",
-    "Cache-Control": "no-store",
-}
-"""What every answer carries."""

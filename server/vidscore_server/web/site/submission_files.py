@@ -36,22 +36,6 @@ MOST_SCORES = 100
 
 _SAFE = re.compile(r"[^a-z0-9-]")
 
-Answers = AsyncGenerator[dict[str, Any], None]
-
-
-def submission_name(visit: Visit) -> str:
-    """Resource name of the submission that a path names."""
-    parts = visit.request.path_params
-    return f"benchmarks/{parts['benchmark']}/submissions/{parts['submission']}"
-
-
-async def benchmark_of(visit: Visit) -> Mapping[str, Any]:
-    """The benchmark that a path names."""
-    name = visit.benchmark
-    found = await visit.call("BenchmarkService/GetBenchmark", name=name)
-    benchmark: Mapping[str, Any] = found["benchmark"]
-    return benchmark
-
 
 async def accept(visit: Visit) -> Response:
     """Agree to what outcomes of an evaluator cost, and go on to the page that was asked for."""
@@ -64,7 +48,7 @@ async def accept(visit: Visit) -> Response:
 
 async def acceptance(visit: Visit, evaluator: str) -> str:
     """What says that a visitor agrees to the cost of outcomes; of its session and newest scores."""
-    name = submission_name(visit)
+    name = visit.submission
     answer = await visit.call(
         "SubmissionService/ListScores", submission=name, page_size=MOST_SCORES
     )
@@ -83,24 +67,15 @@ async def accepts_cost(visit: Visit) -> bool:
     """Whether a visitor takes what outcomes cost: a submission, of teams that may see them."""
     if (await visit.account()).is_organiser or await has_accepted(visit):
         return True
-    await visit.call("SubmissionService/GetSubmission", name=submission_name(visit))
-    policy: Mapping[str, Any] = (await benchmark_of(visit))["policy"]
+    await visit.call("SubmissionService/GetSubmission", name=visit.submission)
+    policy: Mapping[str, Any] = (await visit.hosted())["policy"]
     return bool(policy["outcomes"] != "own")  # then they are refused, for nothing
-
-
-def asked(visit: Visit, rpc: str, service: str = "SubmissionService", /, **request: Any) -> Answers:
-    """The answers of a call with one request."""
-
-    async def requests() -> AsyncIterator[Mapping[str, Any]]:
-        yield request
-
-    return visit.stream(f"{service}/{rpc}", requests())
 
 
 async def reports(visit: Visit) -> Response:
     """The newest report of each evaluator as JSON, as far as the visitor may see it."""
     answer = await visit.call(
-        "SubmissionService/ListScores", submission=submission_name(visit), page_size=MOST_SCORES
+        "SubmissionService/ListScores", submission=visit.submission, page_size=MOST_SCORES
     )
     found = [
         {
@@ -162,8 +137,10 @@ async def outcomes(visit: Visit) -> Response:
     evaluator = visit.request.query_params.get("evaluator", "")
     if not await accepts_cost(visit):
         chosen = urlencode({"evaluator": evaluator})
-        return visit.go(f"/{submission_name(visit)}/outcomes?{chosen}")
-    answers = asked(visit, "ReadOutcomes", submission=submission_name(visit), evaluator=evaluator)
+        return visit.go(f"/{visit.submission}/outcomes?{chosen}")
+    answers = visit.ask(
+        "SubmissionService/ReadOutcomes", submission=visit.submission, evaluator=evaluator
+    )
     first = await anext(answers)  # or why there are none
 
     async def lines() -> AsyncIterator[bytes]:
@@ -183,7 +160,7 @@ async def outcomes(visit: Visit) -> Response:
 
 
 async def _detections_of(visit: Visit) -> AsyncGenerator[Annotations, None]:
-    answers = asked(visit, "ReadDetections", submission=submission_name(visit))
+    answers = visit.ask("SubmissionService/ReadDetections", submission=visit.submission)
     async with aclosing(answers):
         async for answer in answers:
             yield answer["detections"]

@@ -22,10 +22,7 @@ from vidscore_server.web.site.submission_files import (
     accept,
     acceptance,
     accepts_cost,
-    asked,
-    benchmark_of,
     has_accepted,
-    submission_name,
 )
 from vidscore_server.web.site.submission_pictures import (
     judge_of,
@@ -63,7 +60,7 @@ async def show_outcomes(visit: Visit) -> Response:
     query = visit.request.query_params
     evaluator = query.get("evaluator", "")
     offset = _number(query.get("offset", "0"))
-    name = submission_name(visit)
+    name = visit.submission
     if not await accepts_cost(visit):
         return await visit.render(
             "outcomes.html", name=name, short_name=last_part(name), ask=True, evaluator=evaluator
@@ -71,7 +68,9 @@ async def show_outcomes(visit: Visit) -> Response:
     rows: list[OutcomeRow] = []
     more = False
     shown = evaluator
-    answers = asked(visit, "ReadOutcomes", submission=name, evaluator=evaluator, offset=offset)
+    answers = visit.ask(
+        "SubmissionService/ReadOutcomes", submission=name, evaluator=evaluator, offset=offset
+    )
     async with aclosing(answers) as found:
         async for answer in found:
             shown = answer["evaluator"]
@@ -100,9 +99,9 @@ async def show_outcomes(visit: Visit) -> Response:
 
 async def show_frame(visit: Visit) -> Response:
     """Frames of a submission: with outcomes where they may be seen, else as they were sent."""
-    name = submission_name(visit)
+    name = visit.submission
     submission = (await visit.call("SubmissionService/GetSubmission", name=name))["submission"]
-    benchmark = await benchmark_of(visit)
+    benchmark = await visit.hosted()
     account = await visit.account()
     shown = account.is_organiser or benchmark["policy"]["outcomes"] == "own"
     judges = judges_of(benchmark) if submission["state"] == "scored" else []
@@ -147,7 +146,9 @@ async def _sent_frame(
     with refusing_unknown():
         require_known("stream", stream, streams)
     offset = min(_number(query.get("offset", "0")), counts[stream] - 1)
-    answers = asked(visit, "ReadDetections", submission=name, stream=stream, offset=offset)
+    answers = visit.ask(
+        "SubmissionService/ReadDetections", submission=name, stream=stream, offset=offset
+    )
     async with aclosing(answers) as found:
         answer = await anext(found)
     frame = answer["detections"].frame_run(0, 1)

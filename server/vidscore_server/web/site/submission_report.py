@@ -77,7 +77,7 @@ def report_of(values: Mapping[str, Any]) -> Report:
         detections_digest=values["detections_digest"],
         scores=Scores(
             blocks=tuple(row_block(_row(entry)) for entry in values["scores"]),
-            curves=tuple(_curve(entry) for entry in values["curves"]),
+            curves=tuple(map(curve_of, values["curves"])),
             warnings=tuple(
                 ReportWarning(entry["code"], entry["message"], entry["count"])
                 for entry in values["warnings"]
@@ -201,7 +201,8 @@ def _row(entry: Mapping[str, Any]) -> Row:
     )
 
 
-def _curve(entry: Mapping[str, Any]) -> Curve:
+def curve_of(entry: Mapping[str, Any]) -> Curve:
+    """A curve, of the plain values of one."""
     columns = {column["name"]: tuple(map(_value, column["values"])) for column in entry["columns"]}
     return Curve(entry["name"], columns, entry["domain"], entry["label"])
 

@@ -17,7 +17,7 @@ from vidscore_server.web.site.benchmarks import CLOSED, state_text
 from vidscore_server.web.site.phrases import last_part, running_scores_from
 from vidscore_server.web.site.policy_words import hidden_figures, seen_by_team
 from vidscore_server.web.site.service import ServiceError
-from vidscore_server.web.site.submission_files import SMALL_FORM_BYTES, asked, submission_name
+from vidscore_server.web.site.submission_files import SMALL_FORM_BYTES
 from vidscore_server.web.site.submission_report import Ranking, shown_score, shown_scores
 from vidscore_server.web.site.submission_words import (
     CANCELLABLE,
@@ -79,7 +79,7 @@ async def show_all(visit: Visit) -> Response:
         team=team,
         state=state,
     )
-    found = await visit.call("BenchmarkService/GetBenchmark", name=name)
+    found = await visit.benchmark_and_quotas()
     chosen = {key: value for key, value in (("team", team), ("state", state)) if value}
     after = page["next_page_token"]
     return await visit.render(
@@ -105,7 +105,7 @@ async def show(visit: Visit) -> Response:
 async def live(visit: Visit) -> Response:
     """The part of the page that changes while a submission runs; asked for again and again."""
     if not visit.is_part:
-        return visit.go(f"/{submission_name(visit)}")
+        return visit.go(f"/{visit.submission}")
     now = await _watched(visit)
     query = visit.request.query_params
     response = await visit.render(
@@ -124,12 +124,12 @@ async def act(visit: Visit) -> Response:
     await visit.form(maximum_bytes=SMALL_FORM_BYTES)
     try:
         rpc, wanted = ACTIONS[action]
-        await visit.call(f"SubmissionService/{rpc}", name=submission_name(visit), **wanted)
+        await visit.call(f"SubmissionService/{rpc}", name=visit.submission, **wanted)
     except ServiceError as error:
         if error.http_status not in {400, 409, 429}:
             raise
         return await _page(visit, error)
-    return visit.go(f"/{submission_name(visit)}")
+    return visit.go(f"/{visit.submission}")
 
 
 async def _watched(visit: Visit) -> dict[str, Any]:
@@ -138,8 +138,10 @@ async def _watched(visit: Visit) -> dict[str, Any]:
     They alone may see one.
     """
     wanted = {"window_frames": WINDOW_FRAMES} if (await visit.account()).is_organiser else {}
-    name = submission_name(visit)
-    async with aclosing(asked(visit, "WatchSubmission", name=name, **wanted)) as answers:
+    name = visit.submission
+    async with aclosing(
+        visit.ask("SubmissionService/WatchSubmission", name=name, **wanted)
+    ) as answers:
         async for answer in answers:
             return answer
     raise ServiceError("UNAVAILABLE", "DRAINING", "The server is stopping; look again later.")
@@ -196,7 +198,7 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     now = await _watched(visit)
     submission = now["submission"]
     account = await visit.account()
-    answer = await visit.call("BenchmarkService/GetBenchmark", name=visit.benchmark)
+    answer = await visit.benchmark_and_quotas()
     benchmark = answer["benchmark"]
     policy = benchmark["policy"]
     context = await _live_context(visit, now, policy["ranking_measure"])

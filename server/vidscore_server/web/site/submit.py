@@ -187,8 +187,7 @@ async def _admit(visit: Visit) -> None:
     Raises:
         ServiceError: If the benchmark takes no submission of the visitor.
     """
-    found = await visit.call("BenchmarkService/GetBenchmark", name=visit.benchmark)
-    if found["benchmark"]["live"] is not None:
+    if (await visit.hosted())["live"] is not None:
         raise ServiceError(
             "FAILED_PRECONDITION",
             "LIVE_BENCHMARK",
@@ -258,10 +257,10 @@ async def _checked(visit: Visit, upload: Upload) -> Checked | None:
 
 async def _check(visit: Visit, upload: Upload) -> Checked:
     spool = visit.site.spool
-    found = await visit.call("BenchmarkService/GetBenchmark", name=upload.benchmark)
+    benchmark = await visit.hosted()
     async with spool.reader(upload.team):
         try:
-            read = await _read(upload, found["benchmark"], spool.limits)
+            read = await _read(upload, benchmark, spool.limits)
         except InputError as error:
             return refused_file(error, upload.path)
         checked = await asyncio.to_thread(checked_file, read, upload.path)
@@ -343,9 +342,9 @@ async def _send(
         sent.set()
 
     try:
-        found = await visit.call("BenchmarkService/GetBenchmark", name=upload.benchmark)
+        benchmark = await visit.hosted()
         async with spool.reader(upload.team):
-            read = await _read(upload, found["benchmark"], spool.limits)
+            read = await _read(upload, benchmark, spool.limits)
             await send_frames(visit.call, destination, read.frames, spool.limits, stored)
         await seal(visit.call, destination, checked.frames)
     except Exception as error:  # noqa: BLE001 - nobody else would be told
@@ -371,7 +370,7 @@ async def _form(
             raise
         closed = error
     name = visit.benchmark
-    found = await visit.call("BenchmarkService/GetBenchmark", name=name)
+    found = await visit.benchmark_and_quotas()
     spool = visit.site.spool
     return await visit.render(
         "submit.html",
@@ -403,7 +402,7 @@ async def _page(
     not_accepted: bool = False,
 ) -> Response:
     checked = await _checked(visit, upload) if upload.whole else None
-    found = await visit.call("BenchmarkService/GetBenchmark", name=upload.benchmark)
+    found = await visit.benchmark_and_quotas()
     return await visit.render(
         "upload.html",
         status,

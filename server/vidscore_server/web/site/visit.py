@@ -112,6 +112,11 @@ class Visit:
         return f"benchmarks/{self.request.path_params['benchmark']}"
 
     @property
+    def submission(self) -> str:
+        """Resource name of the submission that the path names."""
+        return f"{self.benchmark}/submissions/{self.request.path_params['submission']}"
+
+    @property
     def is_part(self) -> bool:
         """Whether a script of ours asks for a part of the page."""
         return self.request.headers.get("hx-request") == "true"
@@ -129,6 +134,14 @@ class Visit:
     ) -> AsyncGenerator[dict[str, Any], None]:
         """Make a call of several messages as the visitor."""
         return self.site.service.stream(rpc, self.visitor, requests)
+
+    def ask(self, rpc: str, /, **request: Any) -> AsyncGenerator[dict[str, Any], None]:
+        """Call an RPC that answers one request with several messages; see `Service.stream`."""
+
+        async def requests() -> AsyncIterator[Mapping[str, Any]]:
+            yield request
+
+        return self.stream(rpc, requests())
 
     async def pages(self, rpc: str, field: str, **request: Any) -> AsyncIterator[dict[str, Any]]:
         """Every entry of a list, page by page.
@@ -165,6 +178,15 @@ class Visit:
         if not self._server:
             self._server = (await self.call("ServerService/GetServer"))["server"]
         return self._server
+
+    async def benchmark_and_quotas(self) -> dict[str, Any]:
+        """The benchmark of the address, and what is left of the visitor's quotas."""
+        return await self.call("BenchmarkService/GetBenchmark", name=self.benchmark)
+
+    async def hosted(self) -> dict[str, Any]:
+        """The benchmark of the address."""
+        found: dict[str, Any] = (await self.benchmark_and_quotas())["benchmark"]
+        return found
 
     async def form(self, maximum_bytes: int = MOST_FORM_BYTES) -> Mapping[str, Any]:
         """The fields of a form that was sent; texts, and files that were chosen.

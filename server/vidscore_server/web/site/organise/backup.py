@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Mapping
-from typing import Any
+from collections.abc import AsyncIterator
 
 from starlette.responses import Response, StreamingResponse
 
@@ -20,10 +19,8 @@ async def download(visit: Visit) -> Response:
     """The backup of a benchmark, or of the whole site."""
     benchmark = visit.request.path_params.get("benchmark", "")
 
-    async def request() -> AsyncIterator[Mapping[str, Any]]:
-        yield {"benchmark": f"benchmarks/{benchmark}" if benchmark else ""}
-
-    chunks = visit.stream("ServerService/ExportBackup", request())
+    name = f"benchmarks/{benchmark}" if benchmark else ""
+    chunks = visit.ask("ServerService/ExportBackup", benchmark=name)
     # A refusal has to come before the answer begins.
     first = await anext(chunks, None)
 
@@ -33,8 +30,8 @@ async def download(visit: Visit) -> Response:
         async for response in chunks:
             yield response["chunk"]
 
-    name = f"{benchmark or 'site'}.vidscore-backup"
-    headers = {"Content-Disposition": f'attachment; filename="{name}"'}
+    file = f"{benchmark or 'site'}.vidscore-backup"
+    headers = {"Content-Disposition": f'attachment; filename="{file}"'}
     return StreamingResponse(body(), media_type="application/octet-stream", headers=headers)
 
 

@@ -27,7 +27,7 @@ async def show(visit: Visit) -> Response:
             "BenchmarkService/ListTruthRevisions", "revisions", benchmark=name, page_size=100
         )
     ]
-    benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
+    benchmark = await visit.hosted()
     submissions = await visit.call(
         "SubmissionService/ListSubmissions",
         benchmark=name,

@@ -112,13 +112,10 @@ def seen_text(seen: Mapping[str, Any]) -> str:
 
 
 async def _benchmark(visit: Visit) -> dict[str, Any]:
-    name = visit.benchmark
     # For organisers alone: others are refused before they see a form.
-    await visit.call("BenchmarkService/ListTruthRevisions", benchmark=name, page_size=1)
-    found: dict[str, Any] = (await visit.call("BenchmarkService/GetBenchmark", name=name))[
-        "benchmark"
-    ]
-    return found
+    rpc = "BenchmarkService/ListTruthRevisions"
+    await visit.call(rpc, benchmark=visit.benchmark, page_size=1)
+    return await visit.hosted()
 
 
 async def _page(

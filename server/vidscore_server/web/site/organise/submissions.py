@@ -62,8 +62,7 @@ def _back(name: str) -> str:
 
 
 async def _submission(visit: Visit) -> dict[str, Any]:
-    parts = visit.request.path_params
-    name = f"benchmarks/{parts['benchmark']}/submissions/{parts['submission']}"
+    name = visit.submission
     await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
     found: dict[str, Any] = (await visit.call("SubmissionService/GetSubmission", name=name))[
         "submission"

@@ -78,7 +78,7 @@ def _integer(text: str) -> int:
 
 async def _page(visit: Visit, status: int, form: Form) -> Response:
     name = visit.benchmark
-    benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
+    benchmark = await visit.hosted()
     found = [
         {field: entry[field] for field in LISTED}  # what came of it may be large
         async for entry in visit.pages(

@@ -183,20 +183,14 @@ async def _source(visit: Visit, waiting: Upload) -> Source:
 
 async def _revision(visit: Visit, name: str, number: int) -> AsyncGenerator[Annotations, None]:
     """A revision of the truth, batch by batch."""
-
-    async def request() -> AsyncIterator[Mapping[str, Any]]:
-        yield {"benchmark": name, "revision": number}
-
-    async for response in visit.stream("BenchmarkService/ReadTruth", request()):
+    async for response in visit.ask("BenchmarkService/ReadTruth", benchmark=name, revision=number):
         if response["truth"] is not None:
             yield response["truth"]
 
 
 async def _waiting_page(visit: Visit, waiting: Upload, status: int, form: Form) -> Response:
     newest = await _newest(visit)
-    benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=waiting.benchmark))[
-        "benchmark"
-    ]
+    benchmark = await visit.hosted()
     before: list[Annotations] = []
     if newest is not None:
         number = newest["revision"]
@@ -304,7 +298,7 @@ async def preview(visit: Visit) -> Response:
     """What a revision has, and its first frames."""
     name = visit.benchmark
     number = min(visit.request.path_params["revision"], MOST_REVISIONS)
-    benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
+    benchmark = await visit.hosted()
     made = Preview(benchmark["specification"]["sequences"])
     async with aclosing(_revision(visit, name, number)) as batches:
         async for batch in batches:
@@ -319,7 +313,7 @@ async def preview(visit: Visit) -> Response:
 async def _page(visit: Visit, status: int, form: Form) -> Response:
     name = visit.benchmark
     newest = await _newest(visit)
-    benchmark = (await visit.call("BenchmarkService/GetBenchmark", name=name))["benchmark"]
+    benchmark = await visit.hosted()
     waiting = visit.site.truths.waiting(visit.visitor.session, name)
     return await visit.render(
         "organise/truth.html",

@@ -7,7 +7,7 @@ from typing import Any
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import Fault, InputError, SpecificationError
 from vidscore_evaluators.specification import BenchmarkSpec
-from vidscore_protos.dictionaries import DEFINITION, POLICY
+from vidscore_protos.dictionaries import DEFINITION, FRAME_SOURCES, POLICY
 from vidscore_protos.forms import fill_message, show_message
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as pb
@@ -18,8 +18,8 @@ from vidscore_server.api.convert import (
     write_specification,
     write_time,
 )
-from vidscore_server.api.live_messages import write_live
 from vidscore_server.domain.definition import NAME_OF_ARITY, Definition, check_definition
+from vidscore_server.domain.live_clock import LiveClock
 from vidscore_server.domain.names import benchmark_name
 from vidscore_server.domain.policy import Policy, in_order
 from vidscore_server.domain.quotas import Quota
@@ -92,6 +92,25 @@ def write_definition(definition: Definition) -> benchmark_pb2.Benchmark:
     }
     fill_message(message, "definition", shown, DEFINITION)
     return message
+
+
+def write_live(clock: LiveClock | None) -> benchmark_pb2.LiveClock | None:
+    """A clock as a message; None for a benchmark that is not live."""
+    if clock is None:
+        return None
+    return benchmark_pb2.LiveClock(
+        frame_rate=clock.frame_rate,
+        frames=FRAME_SOURCES[clock.frames],
+        sequences=[
+            benchmark_pb2.SequenceClock(
+                domain=entry.domain,
+                name=entry.name,
+                frame_rate=entry.frame_rate,
+                frame_times_s=entry.frame_times_s,
+            )
+            for entry in clock.sequences
+        ],
+    )
 
 
 def write_policy(policy: Policy) -> benchmark_pb2.Policy:

@@ -11,13 +11,15 @@ from __future__ import annotations
 import asyncio
 
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_protos.v1 import annotations_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.batches import batch_size, held_bytes
-from vidscore_server.api.live_messages import write_answered, write_ended, write_frame
 from vidscore_server.api.requests import request_of
+from vidscore_server.api.scores import write_online
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.live_answers import Given, LiveCall
+from vidscore_server.domain.live_answers import Answered, Given, LiveCall
+from vidscore_server.domain.live_clock import MICROSECONDS
 from vidscore_server.domain.names import read_submission
 from vidscore_server.domain.sessions import TakeOver
 from vidscore_server.errors import message_order
@@ -75,9 +77,10 @@ class LiveAnswering:
         """Give out what is now; None once the clock has ended."""
         given = await self._answers.give_out(call)
         if given is None:
-            self._put(write_ended(await self._answers.online(call)))
+            online = write_online(await self._answers.online(call))
+            self._put(pb.AnswerFramesResponse(ended=pb.ClockEnded(online=online)))
         elif given.is_new or (is_first and not given.is_answered):
-            self._put(write_frame(call, given))
+            self._put(_write_frame(call, given))
         return given
 
     async def _go_on(self, call: LiveCall, given: Given | None) -> None:
@@ -108,4 +111,26 @@ class LiveAnswering:
         answered = await self._answers.answer(
             call, request.position, batch, batch_size(batch), held_bytes(batch)
         )
-        return write_answered(answered)
+        return _write_answered(answered)
+
+
+def _write_frame(call: LiveCall, given: Given) -> pb.AnswerFramesResponse:
+    """The frame that is now as a response."""
+    key, number = call.timeline.frame(given.position)
+    frame = pb.FrameNow(
+        position=given.position,
+        sequence=annotations_pb2.SequenceKey(domain=key.domain, sequence=key.sequence),
+        frame_number=number,
+        due_s=call.timeline.due_at(given.position) / MICROSECONDS,
+        remaining_s=given.remaining_s,
+        repeated=not given.is_new,
+    )
+    return pb.AnswerFramesResponse(frame=frame)
+
+
+def _write_answered(answered: Answered) -> pb.AnswerFramesResponse:
+    """The acknowledgement of an answer as a response."""
+    stored = pb.AnswerStored(
+        position=answered.position, in_time=answered.in_time, latency_s=answered.latency_s
+    )
+    return pb.AnswerFramesResponse(stored=stored)

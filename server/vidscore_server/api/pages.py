@@ -29,7 +29,7 @@ from vidscore_server.api.batches import read_own_batch, write_batch
 from vidscore_server.api.convert import read_specification, write_duration, write_time
 from vidscore_server.api.definitions import write_definition, write_policy
 from vidscore_server.api.local_calls import LocalCalls, Refused, request_class
-from vidscore_server.api.outcomes import read_outcomes
+from vidscore_server.api.stored_frames import read_outcomes
 from vidscore_server.domain.access import SESSION_SCHEME, token_of
 from vidscore_server.domain.browser_sessions import BrowserSessions
 from vidscore_server.domain.definition import Definition

@@ -38,9 +38,22 @@ def page_size_of(request: Any) -> int:
     Raises:
         InputError: If it asks for a negative number.
     """
-    if request.page_size < 0:
-        raise InputError([Fault(str(request.page_size), "0 or more", field="page_size")])
+    refuse_negative(request, "page_size")
     return min(request.page_size or DEFAULT_PAGE_SIZE, MAXIMUM_PAGE_SIZE)
+
+
+def refuse_negative(request: Any, *fields: str) -> None:
+    """Refuse a request of which one of these fields is below 0.
+
+    Raises:
+        InputError: With every fault.
+    """
+    values = {field: getattr(request, field) for field in fields}
+    faults = [
+        Fault(str(value), "0 or more", field=field) for field, value in values.items() if value < 0
+    ]
+    if faults:
+        raise InputError(faults)
 
 
 def read_page_token(request: Any, *kinds: type) -> Any:

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
+from vidscore_protos.dictionaries import FRAME_SOURCES
 from vidscore_protos.v1 import report_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.convert import write_report, write_time
-from vidscore_server.api.live_messages import write_online
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import shown_basis
 from vidscore_server.domain.benchmarks import required_benchmark
@@ -17,7 +17,7 @@ from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.leaderboard import Board, counted_scores
 from vidscore_server.domain.live import LiveScore
 from vidscore_server.domain.names import SubmissionName
-from vidscore_server.domain.online import online_of
+from vidscore_server.domain.online import OnlineRecord, online_of
 from vidscore_server.domain.policy import SubmittedNames
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.release import (
@@ -218,3 +218,26 @@ class ScoreWriter:
             names = () if evaluator is None else tuple(definition.ranking(evaluator))
             released = Released(values_of(report, names), 0.0)
         return write_report(released_report(caller, definition, report, released, submitted, keyed))
+
+
+def write_online(record: OnlineRecord | None) -> pb.OnlineRecord | None:
+    """How a submission answered by the clock as a message; None where there is none."""
+    if record is None:
+        return None
+    half, most, nearly_all, worst = record.latencies_s or (None, None, None, None)
+    return pb.OnlineRecord(
+        certified=record.certified,
+        message=record.message,
+        frames=FRAME_SOURCES[record.frames],
+        frame_count=record.frame_count,
+        in_time_count=record.in_time_count,
+        late_count=record.late_count,
+        missing_count=record.missing_count,
+        passed_count=record.passed_count,
+        outside_count=record.outside_count,
+        latency_50_s=half,
+        latency_90_s=most,
+        latency_99_s=nearly_all,
+        latency_worst_s=worst,
+        delay_worst_s=record.delay_worst_s,
+    )

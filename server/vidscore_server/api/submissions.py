@@ -15,7 +15,6 @@ from vidscore_server.api.batches import batch_size, read_batch
 from vidscore_server.api.convert import write_report, write_time
 from vidscore_server.api.kept_answers import KeptAnswers, ReadyAnswer, next_change
 from vidscore_server.api.live_answers import LiveAnswering
-from vidscore_server.api.outcomes import send_outcomes
 from vidscore_server.api.requests import (
     cut_page,
     page_size_of,
@@ -25,7 +24,7 @@ from vidscore_server.api.requests import (
     time_key,
 )
 from vidscore_server.api.scores import ScoreWriter
-from vidscore_server.api.stored_frames import send_detections
+from vidscore_server.api.stored_frames import send_detections, send_outcomes
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Caller, current_caller
 from vidscore_server.domain.append_rules import AppendRules

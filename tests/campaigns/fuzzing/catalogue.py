@@ -35,7 +35,7 @@ CODE = (
     *("vidscore_evaluators.tally", "vidscore_evaluators.tally_bytes", "vidscore_evaluators.shards"),
     *("vidscore_server.api.batches", "vidscore_server.api.mask_columns"),
     *("vidscore_server.api.joined_batches", "vidscore_server.api.convert"),
-    *("vidscore_server.api.definitions", "vidscore_server.api.live_messages"),
+    "vidscore_server.api.definitions",
     *("vidscore_server.api.http.protojson", "vidscore_server.domain.definition"),
     *("vidscore_server.domain.backups", "vidscore_server.store.backup_file"),
 )

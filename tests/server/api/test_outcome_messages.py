@@ -12,8 +12,8 @@ from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.outcome_table import ROW_COLUMNS, Outcomes, concatenate_outcomes
 from vidscore_evaluators.registry import create_evaluator, evaluator_class, evaluator_names
 from vidscore_protos.v1 import submission_service_pb2
-from vidscore_server.api import outcomes as api
 from vidscore_server.api import requests
+from vidscore_server.api import stored_frames as api
 from vidscore_server.domain.release import with_used_names
 
 NAMES = [name for name in evaluator_names() if create_evaluator(name).has_outcomes]

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
 from vidscore_evaluators.outcome_table import CODES, Outcome, OutcomeBuilder, Outcomes
-from vidscore_server.api.outcomes import write_outcomes
+from vidscore_server.api.stored_frames import write_outcomes
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.release import released_outcomes
 from vidscore_server.store.records import Role

@@ -16,7 +16,7 @@ from msgspec.structs import replace
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_server.domain.benchmarks import policy_warnings
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.policy import NameKind, QuietAction, Rescore, Selection, Visibility
+from vidscore_server.domain.policy import NameKind, Visibility
 from vidscore_server.domain.tiers import SEQUENCES_OF_PROBABILITIES
 
 WITHHELD = "not told to participants"
@@ -116,14 +116,14 @@ def _ranks(definition: Definition, evaluator: Evaluator[Any]) -> Item:
 
 def _chosen(definition: Definition) -> Item:
     answers = {
-        Selection.BEST: (
+        "best": (
             "The best one.",
             "The best of many tries flatters a system: selection = 'latest' asks for a choice.",
         ),
-        Selection.LATEST: ("The latest one.", ""),
+        "latest": ("The latest one.", ""),
     }
     question = "Which submission of a team counts?"
-    return Item(question, *answers[Selection(definition.policy.selection)])
+    return Item(question, *answers[definition.policy.selection])
 
 
 def _ties(definition: Definition) -> Item:
@@ -137,15 +137,15 @@ def _ties(definition: Definition) -> Item:
 
 def _missing(definition: Definition) -> Item:
     quiet = {
-        QuietAction.SEAL: "is sealed and scored on the frames that came",
-        QuietAction.CANCEL: "is cancelled",
+        "seal": "is sealed and scored on the frames that came",
+        "cancel": "is cancelled",
     }
     policy = definition.policy
     return Item(
         "What happens to missing results?",
         "Frames without detections count as frames in which nothing was found. An undefined score "
         "ranks last. A submission that falls silent "
-        f"{quiet[QuietAction(policy.quiet_action)]} after {policy.quiet_timeout_s:g} s.",
+        f"{quiet[policy.quiet_action]} after {policy.quiet_timeout_s:g} s.",
     )
 
 
@@ -194,7 +194,7 @@ def _uncertainty(definition: Definition, *, for_organisers: bool) -> Item:
     seen = (
         f"{steps}, which others than organisers see from {SEQUENCES_OF_PROBABILITIES} sequences on"
     )
-    if not is_live and Selection(definition.policy.selection) is Selection.LATEST:
+    if not is_live and definition.policy.selection == "latest":
         seen = ", which organisers alone see, because the latest submission of a team stands"
     return Item(
         question,
@@ -305,8 +305,8 @@ def _dates(definition: Definition) -> Item:
 
 def _revisions(definition: Definition, truth: TruthState, *, for_organisers: bool) -> Item:
     moves = {
-        Rescore.AUTOMATIC: "by itself once all submissions are scored again",
-        Rescore.REVIEW: "when an organiser publishes it",
+        "automatic": "by itself once all submissions are scored again",
+        "review": "when an organiser publishes it",
     }
     state = "It is complete." if truth.complete else "It is not complete."
     count = (
@@ -315,6 +315,6 @@ def _revisions(definition: Definition, truth: TruthState, *, for_organisers: boo
     return Item(
         "Can the ground truth change?",
         f"{state}{count} Under a new revision every submission is scored again, and the board "
-        f"moves {moves[Rescore(definition.policy.rescore)]}.",
+        f"moves {moves[definition.policy.rescore]}.",
         "" if truth.complete else "Upload the rest: submissions wait for it.",
     )

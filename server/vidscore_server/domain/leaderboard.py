@@ -6,7 +6,7 @@ import dataclasses
 from collections.abc import Iterable, Mapping, Sequence
 from datetime import datetime
 from functools import cached_property, partial
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 from msgspec import Struct, structs
 
@@ -16,7 +16,7 @@ from vidscore_evaluators.report import Number, Report
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import Key, shown_basis, version_of
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.policy import Policy, Selection, Visibility
+from vidscore_server.domain.policy import Policy, Visibility
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.release import as_float, final_rows, shown_values, values_from_json
 from vidscore_server.domain.scores import (
@@ -81,7 +81,7 @@ class BoardRules(Struct, frozen=True, dict=True):
     """
 
     directions: tuple[Direction, ...]
-    selection: Selection = Selection.BEST
+    selection: Literal["best", "latest"] = "best"
     earlier_first: bool = False
 
     @cached_property
@@ -130,7 +130,7 @@ def counted(entries: Sequence[Entry], rules: BoardRules, most: int) -> frozenset
         by_team.setdefault(entry.team, []).append(entry)
     found: set[str] = set()
     for own in by_team.values():
-        if rules.selection is Selection.LATEST:
+        if rules.selection == "latest":
             first = own[::-1]
         else:
             first = sorted(own, key=lambda entry: _score_key(entry, rules))
@@ -145,7 +145,7 @@ _ScoreKey = tuple[tuple[bool, float], ...]
 def _selected(entries: Sequence[Entry], rules: BoardRules) -> list[tuple[_ScoreKey, Entry]]:
     """The entry of each team that counts, with what it is ordered by."""
     chosen: dict[str, tuple[_ScoreKey, Entry]] = {}
-    latest = rules.selection is Selection.LATEST
+    latest = rules.selection == "latest"
     for entry in sorted(entries, key=_settled):
         score, rival = _score_key(entry, rules), chosen.get(entry.team)
         if rival is None or latest or score < rival[0]:
@@ -287,7 +287,7 @@ def counted_scores(
 
 def board_rules(policy: Policy, directions: Mapping[str, Direction]) -> BoardRules:
     """How a board orders by some measures under a policy."""
-    return BoardRules(tuple(directions.values()), Selection(policy.selection), policy.earlier_first)
+    return BoardRules(tuple(directions.values()), policy.selection, policy.earlier_first)
 
 
 class Candidate(NamedTuple):

@@ -45,36 +45,6 @@ class Visibility(StrEnum):
         return self in {Visibility.LADDER, Visibility.BOOTSTRAP}
 
 
-class OutcomesShown(StrEnum):
-    """Which outcomes participants see, of scores that are shown to them."""
-
-    NONE = "none"
-    OWN = "own"
-    """Those of the team's own detections, and nothing else of the truth."""
-
-
-class Selection(StrEnum):
-    """Which submission of a team is on the board."""
-
-    BEST = "best"
-    LATEST = "latest"
-
-
-class Rescore(StrEnum):
-    """How a board moves once its submissions were scored again."""
-
-    AUTOMATIC = "automatic"
-    REVIEW = "review"
-    """An organiser looks at the differences and publishes them."""
-
-
-class QuietAction(StrEnum):
-    """What happens to an idle submission, and to an open one at closing."""
-
-    SEAL = "seal"
-    CANCEL = "cancel"
-
-
 @dataclass(frozen=True)
 class Policy:
     """The choices of an organiser; `vidscore_evaluators.parameters` reads and checks them."""
@@ -184,7 +154,7 @@ class Policy:
     @property
     def shows_own_outcomes(self) -> bool:
         """Whether participants see what became of their own detections."""
-        return OutcomesShown(self.outcomes) is OutcomesShown.OWN
+        return self.outcomes == "own"
 
     @property
     def keeps_private(self) -> bool:
@@ -214,7 +184,7 @@ class Policy:
             found = ", ".join(self.released_measures)[:80]
             expected = f"no further measures where visibility is {name}"
             yield Fault(found, expected, field="released_measures")
-        if Selection(self.selection) is Selection.LATEST:
+        if self.selection == "latest":
             expected = f"best, because {name} releases nothing but a team's best"
             yield Fault("latest", expected, field="selection")
         if self.shows_own_outcomes:

@@ -10,7 +10,7 @@ from typing import NamedTuple
 from msgspec import Struct
 
 from vidscore_server.domain.context import Context
-from vidscore_server.domain.policy import Policy, QuietAction
+from vidscore_server.domain.policy import Policy
 from vidscore_server.domain.quotas import DELETED
 from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft
 from vidscore_server.store import Reader, Transaction
@@ -86,7 +86,7 @@ def due_event(
 
 def _end(policy: Policy, *, closing: bool) -> Event:
     """How a submission ends at closing, or where it is quiet."""
-    if QuietAction(policy.quiet_action) is QuietAction.SEAL:
+    if policy.quiet_action == "seal":
         return Event.SEALED_AT_CLOSING if closing else Event.SEALED_WHEN_QUIET
     return Event.CANCELLED_AT_CLOSING if closing else Event.CANCELLED_WHEN_QUIET
 

@@ -33,7 +33,7 @@ from vidscore_server.domain.batches import DAMAGED_SCORE, UNREADABLE, inflate
 from vidscore_server.domain.context import audit_server
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import SubmissionName, benchmark_name
-from vidscore_server.domain.policy import Rescore, SubmittedNames, Visibility
+from vidscore_server.domain.policy import SubmittedNames, Visibility
 from vidscore_server.domain.private_part import Portion, answered_portion
 from vidscore_server.domain.release import (
     Values,
@@ -355,7 +355,7 @@ def move_board(
 
 def moves_by_itself(definition: Definition, state: BoardState) -> bool:
     """Whether a board is to move now without an organiser; the first one always does."""
-    reviewed = Rescore(definition.policy.rescore) is Rescore.REVIEW and state.shown is not None
+    reviewed = definition.policy.rescore == "review" and state.shown is not None
     return state.is_ready and not reviewed
 
 

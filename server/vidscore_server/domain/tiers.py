@@ -26,7 +26,7 @@ from vidscore_server.domain.batches import UNREADABLE, inflate
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.ladder import round_to_step
 from vidscore_server.domain.leaderboard import APART, Board, RankedEntry
-from vidscore_server.domain.policy import NameKind, Selection, Visibility
+from vidscore_server.domain.policy import NameKind, Visibility
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader
@@ -337,7 +337,7 @@ def _probability_step(definition: Definition, sequences: int, caller: Caller) ->
         return None
     if policy.shown is Visibility.LIVE:
         return 0.0
-    return PROBABILITY_STEP if Selection(policy.selection) is Selection.BEST else None
+    return PROBABILITY_STEP if policy.selection == "best" else None
 
 
 def _notes(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from random import Random
+from typing import Literal
 
 import pytest
 from hypothesis import given
@@ -12,7 +13,6 @@ from tests.server.store.records import later
 
 from vidscore_evaluators.evaluator import Direction
 from vidscore_server.domain.leaderboard import BoardRules, Entry, counted, rank, rank_apart
-from vidscore_server.domain.policy import Selection
 
 F1_MSE = (Direction.HIGHER, Direction.LOWER)
 
@@ -57,10 +57,10 @@ def test_an_undefined_score_ranks_after_the_worst_defined_one() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("selection", "chosen"), [(Selection.BEST, "first"), (Selection.LATEST, "second")]
-)
-def test_a_team_stands_with_its_best_or_its_latest(selection: Selection, chosen: str) -> None:
+@pytest.mark.parametrize(("selection", "chosen"), [("best", "first"), ("latest", "second")])
+def test_a_team_stands_with_its_best_or_its_latest(
+    selection: Literal["best", "latest"], chosen: str
+) -> None:
     first = entry("a", 0.9, 1.0, sealed_s=1, name="first")
     second = entry("a", 0.1, 1.0, sealed_s=2, name="second")
     for entries in ((first, second), (second, first)):
@@ -88,17 +88,17 @@ def test_what_cannot_be_compared_stands_apart_with_the_newest_of_each_team() -> 
 @pytest.mark.parametrize(
     ("selection", "chosen", "most", "counting"),
     [
-        (Selection.BEST, "", 1, {"b"}),
-        (Selection.BEST, "", 2, {"b", "c"}),
-        (Selection.LATEST, "", 1, {"d"}),
-        (Selection.LATEST, "", 2, {"d", "c"}),
-        (Selection.BEST, "a", 2, {"a"}),
-        (Selection.BEST, "ac", 1, {"c"}),
-        (Selection.LATEST, "ab", 1, {"b"}),
+        ("best", "", 1, {"b"}),
+        ("best", "", 2, {"b", "c"}),
+        ("latest", "", 1, {"d"}),
+        ("latest", "", 2, {"d", "c"}),
+        ("best", "a", 2, {"a"}),
+        ("best", "ac", 1, {"c"}),
+        ("latest", "ab", 1, {"b"}),
     ],
 )
 def test_what_a_team_chose_counts_for_the_final_order_or_else_what_would_stand_first(
-    selection: Selection, chosen: str, most: int, counting: set[str]
+    selection: Literal["best", "latest"], chosen: str, most: int, counting: set[str]
 ) -> None:
     """Sealed in the order of their names; another team's only one counts whatever it is."""
     own = [

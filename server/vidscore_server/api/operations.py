@@ -19,9 +19,10 @@ from vidscore_server.api.convert import read_seconds, write_time
 from vidscore_server.api.requests import cut_page, page_size_of, read_page_token, request_of
 from vidscore_server.api.stream import Responses
 from vidscore_server.domain.hosting import Hosting
+from vidscore_server.domain.leases import required_operation
 from vidscore_server.domain.names import benchmark_name, read_operation
 from vidscore_server.domain.rescoring import KIND as RESCORE
-from vidscore_server.domain.rescoring import done_of, read_plan, required_operation
+from vidscore_server.domain.rescoring import done_of, read_plan
 from vidscore_server.domain.trust import FAILED as ANALYSIS_FAILED
 from vidscore_server.domain.trust import TIMED_OUT as ANALYSIS_TIMED_OUT
 from vidscore_server.domain.trust_plans import KINDS as TRUST

@@ -28,15 +28,14 @@ from vidscore_server.domain.batches import (
 )
 from vidscore_server.domain.byte_budget import Reservation
 from vidscore_server.domain.names import StreamName, SubmissionName
-from vidscore_server.domain.quotas import MEBIBYTE, refuse_more_bytes
-from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft, move
+from vidscore_server.domain.quotas import MEBIBYTE, refuse_ended, refuse_more_bytes
+from vidscore_server.domain.states import Event, is_draft, move
 from vidscore_server.errors import (
     ContentDiffersError,
     EpochStaleError,
     NotFoundError,
     OffsetGapError,
     OffsetStraddlesError,
-    SubmissionEndedError,
 )
 from vidscore_server.settings import Settings
 from vidscore_server.store import Transaction
@@ -403,11 +402,7 @@ def refuse_stale(epoch: int, submission: SubmissionRecord, stream: StreamRecord)
         SubmissionEndedError: If the submission takes no more frames.
         EpochStaleError: If a newer writer has opened the stream.
     """
-    if submission.state not in TAKES_FRAMES:
-        raise SubmissionEndedError(
-            f"the submission is {submission.state} and takes no more frames",
-            state=submission.state.value,
-        )
+    refuse_ended(submission)
     if epoch != stream.epoch:
         raise EpochStaleError(
             f"the stream was opened again, under epoch {stream.epoch}; "

@@ -16,7 +16,9 @@ from datetime import datetime, timedelta
 from functools import partial
 from typing import Any, TypeVar
 
-from vidscore_server.domain.context import Context
+from vidscore_server.domain.context import Context, Request
+from vidscore_server.domain.names import parse_string
+from vidscore_server.errors import NotFoundError
 from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreError
@@ -225,6 +227,43 @@ class LeasedOperations:
 def _work(operation: str) -> str:
     """Name of an operation as leased work."""
     return f"operation {operation}"
+
+
+async def create_operation(
+    context: Context,
+    request: Request,
+    kind: str,
+    plan: Callable[[Transaction], str],
+    resource: str,
+    comment: str,
+) -> OperationRecord:
+    """Keep an operation with its plan as JSON, or find the one that the same request has made."""
+    parse_string(comment, "comment")
+
+    def make(transaction: Transaction) -> str:
+        planned = plan(transaction)
+        operation = f"{kind}-{secrets.token_hex(8)}"
+        transaction.insert_operation(OperationRecord(operation, kind, planned, request.time))
+        request.audit(transaction, resource, f"{operation} {comment}".strip())
+        return operation
+
+    def command(transaction: Transaction) -> OperationRecord:
+        name = request.once(transaction, lambda: make(transaction))
+        return required_operation(transaction, name)
+
+    return await context.write(command)
+
+
+def required_operation(reader: Reader, operation: str) -> OperationRecord:
+    """One operation.
+
+    Raises:
+        NotFoundError: If there is none of that name.
+    """
+    record = reader.operation(operation)
+    if record is None:
+        raise NotFoundError(f"operations/{operation} does not exist")
+    return record
 
 
 # --- Benchmarks with work: those that have changed since they had none

@@ -16,8 +16,8 @@ from vidscore_evaluators.names import counted
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import SubmissionName, benchmark_name
-from vidscore_server.domain.states import is_draft
-from vidscore_server.errors import NoFramesError, NotOpenError, QuotaError
+from vidscore_server.domain.states import TAKES_FRAMES, is_draft
+from vidscore_server.errors import NoFramesError, NotOpenError, QuotaError, SubmissionEndedError
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
@@ -212,6 +212,14 @@ def refuse_closed(benchmark: BenchmarkRecord, now: datetime) -> None:
     if benchmark.close_time is not None and now >= benchmark.close_time:
         closing = benchmark.close_time.isoformat()
         raise NotOpenError(f"{name} closed at {closing}", close_time=closing)
+
+
+def refuse_ended(record: SubmissionRecord) -> None:
+    """Raise a `SubmissionEndedError` for a submission that takes no more frames."""
+    if record.state not in TAKES_FRAMES:
+        raise SubmissionEndedError(
+            f"the submission is {record.state} and takes no more frames", state=record.state.value
+        )
 
 
 def refuse_draft(record: SubmissionRecord) -> None:

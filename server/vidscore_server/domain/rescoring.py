@@ -9,7 +9,6 @@ without an operation, which is for callers who want to wait.
 from __future__ import annotations
 
 import logging
-import secrets
 from collections.abc import Sequence
 from functools import partial
 
@@ -23,8 +22,8 @@ from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.board_updates import Standing, changes, shown_standing
 from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
-from vidscore_server.domain.names import SubmissionName, benchmark_name, parse_string
+from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases, create_operation
+from vidscore_server.domain.names import SubmissionName, benchmark_name
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scores import Result, keep_result, move_board
 from vidscore_server.errors import NotFoundError
@@ -103,7 +102,6 @@ class Rescoring:
             NotFoundError: If there is no such benchmark, or no truth.
             InputError: If a submission has no score.
         """
-        parse_string(comment, "comment")
 
         def make(transaction: Transaction) -> str:
             parent = required_benchmark(transaction, benchmark)
@@ -116,18 +114,10 @@ class Rescoring:
                 "submissions": scored_submissions(transaction, benchmark, names),
                 "before": shown_standing(transaction, definition, benchmark, request.time),
             }
-            operation = f"{KIND}-{secrets.token_hex(8)}"
-            transaction.insert_operation(
-                OperationRecord(operation, KIND, orjson.dumps(plan).decode(), request.time)
-            )
-            request.audit(transaction, benchmark_name(benchmark), f"{operation} {comment}".strip())
-            return operation
+            return orjson.dumps(plan).decode()
 
-        def command(transaction: Transaction) -> OperationRecord:
-            name = request.once(transaction, lambda: make(transaction))
-            return required_operation(transaction, name)
-
-        return await self._context.write(command)
+        resource = benchmark_name(benchmark)
+        return await create_operation(self._context, request, KIND, make, resource, comment)
 
     async def advance(self) -> None:
         """Start or continue every operation that is not done and that no server works on."""
@@ -210,18 +200,6 @@ class Rescoring:
 
     def _definition(self, reader: Reader, benchmark: str) -> Definition:
         return self._benchmarks.definition(required_benchmark(reader, benchmark))
-
-
-def required_operation(reader: Reader, operation: str) -> OperationRecord:
-    """One operation.
-
-    Raises:
-        NotFoundError: If there is none of that name.
-    """
-    record = reader.operation(operation)
-    if record is None:
-        raise NotFoundError(f"operations/{operation} does not exist")
-    return record
 
 
 def scored_submissions(

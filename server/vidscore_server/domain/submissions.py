@@ -17,6 +17,7 @@ from vidscore_server.domain.names import StreamName, SubmissionName, parse_strin
 from vidscore_server.domain.quotas import (
     refuse_closed,
     refuse_draft,
+    refuse_ended,
     refuse_further_open,
     refuse_over_quota,
 )
@@ -141,7 +142,7 @@ class Submissions:
 
         def command(transaction: Transaction) -> StreamRecord:
             record = visible(transaction, name.of_submission, request.caller)
-            _refuse_ended(record)
+            refuse_ended(record)
             stream = transaction.raise_epoch(*name)
             maximum = self._context.settings.maximum_submission_streams
             if len(transaction.streams(*name.of_submission)) > maximum:
@@ -171,7 +172,7 @@ class Submissions:
 
         def change(transaction: Transaction, record: SubmissionRecord) -> SubmissionRecord | None:
             if record.state is SubmissionState.CANCELLED:
-                _refuse_ended(record)
+                refuse_ended(record)
             if expected_frame_count not in {None, record.frame_count}:
                 count = record.frame_count
                 raise FrameCountError(
@@ -358,10 +359,3 @@ def _put_draft(transaction: Transaction, record: SubmissionRecord) -> None:
         transaction.delete_live_clock(record.benchmark, record.submission)
     else:
         raise NameTakenError(f"a submission {record.submission} is there already")
-
-
-def _refuse_ended(record: SubmissionRecord) -> None:
-    if record.state not in TAKES_FRAMES:
-        raise SubmissionEndedError(
-            f"the submission is {record.state} and takes no more frames", state=record.state.value
-        )

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import secrets
 from collections.abc import Callable
 from functools import partial
 from typing import Any
@@ -28,9 +27,9 @@ from vidscore_evaluators.trust.ranking import Questions
 from vidscore_evaluators.trust.systems import Contest
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
 from vidscore_server.domain.context import Context, Request, audit_server
-from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases
-from vidscore_server.domain.names import SubmissionName, benchmark_name, parse_string
-from vidscore_server.domain.rescoring import required_operation, scored_submissions
+from vidscore_server.domain.leases import LeasedOperations, LeaseLostError, Leases, create_operation
+from vidscore_server.domain.names import SubmissionName, benchmark_name
+from vidscore_server.domain.rescoring import scored_submissions
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.trust_plans import (
     CRITERION,
@@ -152,24 +151,12 @@ class TrustAnalyses:
         resource: str,
         comment: str,
     ) -> OperationRecord:
-        parse_string(comment, "comment")
-
         def make(transaction: Transaction) -> str:
             plan = plan_in(transaction)
             _refuse_second(transaction, kind, plan)
-            operation = f"{kind}-{secrets.token_hex(8)}"
-            transaction.insert_operation(
-                OperationRecord(operation, kind, plan_to_json(plan), request.time)
-            )
-            request.audit(transaction, resource, f"{operation} {comment}".strip())
-            return operation
+            return plan_to_json(plan)
 
-        def command(transaction: Transaction) -> OperationRecord:
-            return required_operation(
-                transaction, request.once(transaction, lambda: make(transaction))
-            )
-
-        return await self._context.write(command)
+        return await create_operation(self._context, request, kind, make, resource, comment)
 
     async def advance(self) -> None:
         """Begin as many of the analyses that are not done as may run at once, oldest first."""
@@ -304,17 +291,13 @@ class TrustAnalyses:
         audit_server(transaction, self._context.clock(), action, resource, operation)
 
 
-def _unfinished(reader: Reader) -> list[OperationRecord]:
-    return [record for record in reader.unfinished_operations() if record.kind in KINDS]
-
-
 def _refuse_second(reader: Reader, kind: str, plan: TrustPlan) -> None:
     """Refuse an analysis where one like it has not ended: queues stay short."""
     benchmark = plan.benchmark if isinstance(plan, RankingPlan) else None
-    for record in _unfinished(reader):
-        other = read_plan(record)
+    for record in reader.unfinished_operations():
+        other = read_plan(record) if record.kind == kind else None
         theirs = other.benchmark if isinstance(other, RankingPlan) else None
-        if record.kind == kind and theirs == benchmark:
+        if other is not None and theirs == benchmark:
             name = f"operations/{record.operation}"
             raise AnalysisRunsError(
                 f"{name} has not ended; wait for it or cancel it", operation=name

@@ -7,11 +7,10 @@ from datetime import datetime
 from itertools import groupby, islice
 from typing import Any, TypeVar
 
-from sqlalchemy import LargeBinary, Select, and_, exists, func, literal, or_, select, tuple_
+from sqlalchemy import LargeBinary, Select, and_, exists, func, literal, select, tuple_
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.appends import select_points
-from vidscore_server.store.board_reader import HAS_FRAMES, BoardReader
 from vidscore_server.store.live import LiveReader
 from vidscore_server.store.lookups import find_benchmark, find_scores, find_streams, find_submission
 from vidscore_server.store.records import (
@@ -29,6 +28,7 @@ from vidscore_server.store.records import (
     TiersRecord,
     TruthRevisionRecord,
 )
+from vidscore_server.store.site_reader import HAS_FRAMES, SiteReader, newest_first
 from vidscore_server.store.tables import from_microseconds, to_microseconds
 
 Name = TypeVar("Name")
@@ -42,7 +42,7 @@ NAMES_PER_QUERY = 200
 OPEN_STATES = (SubmissionState.OPEN.value, SubmissionState.RECEIVING.value)
 
 
-class Reader(LiveReader, BoardReader):
+class Reader(LiveReader, SiteReader):
     """One consistent state of the store; getters return None for missing rows."""
 
     def benchmark(self, benchmark: str) -> BenchmarkRecord | None:
@@ -117,16 +117,13 @@ class Reader(LiveReader, BoardReader):
             limit: Most records wanted.
             state: The state; None for any.
         """
-        time, name = t.submissions.c.create_time, t.submissions.c.submission
         query = self._submissions().where(t.benchmarks.c.benchmark == benchmark, HAS_FRAMES)
         if team is not None:
             query = query.where(t.submissions.c.team == team)
         if state is not None:
             query = query.where(t.submissions.c.state == state.value)
-        if after is not None:
-            last = to_microseconds(after[0])
-            query = query.where(or_(time < last, and_(time == last, name > after[1])))
-        return self._all(query.order_by(time.desc(), name).limit(limit), SubmissionRecord)
+        key = (t.submissions.c.create_time, t.submissions.c.submission)
+        return self._all(newest_first(query, *key, after).limit(limit), SubmissionRecord)
 
     def submissions_in(self, states: Iterable[SubmissionState]) -> list[SubmissionRecord]:
         """Submissions of all benchmarks in one of these states, oldest state first."""

@@ -1,12 +1,16 @@
-"""Queries for what belongs to the whole site: tokens, operations, the audit record, leases."""
+"""Queries for the whole site, and for what boards and quotas count.
+
+To the whole site belong tokens, invitations, operations, the audit record and leases.
+"""
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
+from typing import Any
 
-from sqlalchemy import ColumnElement, and_, func, or_, select
+from sqlalchemy import Column, ColumnElement, Select, and_, exists, false, func, or_, select
 
 from vidscore_server.runtime import utc_now
 from vidscore_server.store import dump
@@ -18,15 +22,29 @@ from vidscore_server.store.records import (
     InvitationRecord,
     LeaseRecord,
     OperationRecord,
+    RankedVersion,
     Row,
+    ScoredTotals,
     ServingRecord,
+    SubmissionRecord,
+    SubmissionState,
     TokenRecord,
 )
 from vidscore_server.store.tables import RecordReader, from_microseconds, to_microseconds
 
+ENDED_WITHOUT_SCORE = (SubmissionState.FAILED, SubmissionState.CANCELLED)
+HAS_FRAMES = t.submissions.c.frame_count > 0
+COUNTED_STATES = tuple(state.value for state in SubmissionState if state not in ENDED_WITHOUT_SCORE)
+_COUNTED = (
+    or_(t.submissions.c.state.in_(COUNTED_STATES), t.submissions.c.score_shown),
+    HAS_FRAMES,
+)
+
+_SEALED_AT = func.coalesce(t.submissions.c.seal_time, t.submissions.c.create_time)
+
 
 class SiteReader(RecordReader):
-    """One consistent state of the store: the part that belongs to no benchmark."""
+    """One consistent state of the store: what belongs to no benchmark, and what boards count."""
 
     def secret(self) -> bytes:
         """The site's secret, 32 random bytes made with the store: the key of published digests."""
@@ -58,12 +76,8 @@ class SiteReader(RecordReader):
 
     def tokens(self, before: tuple[datetime, str] | None, limit: int) -> list[TokenRecord]:
         """Tokens, newest first, then by name; `before` as in `submissions`."""
-        time, name = t.tokens.c.create_time, t.tokens.c.token
-        query = select(t.tokens)
-        if before is not None:
-            last = to_microseconds(before[0])
-            query = query.where(or_(time < last, and_(time == last, name > before[1])))
-        return self._all(query.order_by(time.desc(), name).limit(limit), TokenRecord)
+        key = (t.tokens.c.create_time, t.tokens.c.token)
+        return self._all(newest_first(select(t.tokens), *key, before).limit(limit), TokenRecord)
 
     def invitation(self, invitation: str) -> InvitationRecord | None:
         """One invitation."""
@@ -74,12 +88,9 @@ class SiteReader(RecordReader):
         self, before: tuple[datetime, str] | None, limit: int
     ) -> list[InvitationRecord]:
         """Invitations, newest first, then by name; `before` as in `submissions`."""
-        time, name = t.invitations.c.create_time, t.invitations.c.invitation
-        query = select(t.invitations)
-        if before is not None:
-            last = to_microseconds(before[0])
-            query = query.where(or_(time < last, and_(time == last, name > before[1])))
-        return self._all(query.order_by(time.desc(), name).limit(limit), InvitationRecord)
+        key = (t.invitations.c.create_time, t.invitations.c.invitation)
+        query = newest_first(select(t.invitations), *key, before)
+        return self._all(query.limit(limit), InvitationRecord)
 
     def operation(self, operation: str) -> OperationRecord | None:
         """One operation."""
@@ -149,6 +160,152 @@ class SiteReader(RecordReader):
         """
         return dump.dump_rows(self._connection, benchmark)
 
+    # --- What boards and quotas count
+
+    def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
+        """Submissions of a team that count as scored, since a time or ever.
+
+        These are submissions with frames that are scored or will be, and those of which a score
+        was shown before they ended. A sealed one counts from its seal time, another one from its
+        state time.
+        """
+        query = (
+            select(func.count())
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(
+                t.benchmarks.c.benchmark == benchmark,
+                t.submissions.c.team == team,
+                *_COUNTED,
+            )
+        )
+        if since is not None:
+            counted = func.coalesce(t.submissions.c.seal_time, t.submissions.c.state_time)
+            query = query.where(counted >= to_microseconds(since))
+        return int(self._connection.execute(query).scalar_one())
+
+    def scored_counts(self, benchmark: str, teams: Collection[str]) -> dict[str, int]:
+        """Submissions that count as scored, as `scored_count` has them, of those teams with any."""
+        query = self._counted_by_team(benchmark).where(t.submissions.c.team.in_(teams))
+        return {team: int(count) for team, count in self._connection.execute(query)}
+
+    def scored_totals(self, benchmark: str) -> ScoredTotals:
+        """The same of all teams together."""
+        by_team = self._counted_by_team(benchmark).subquery()
+        count = by_team.c.count
+        query = select(
+            func.count(), func.coalesce(func.sum(count), 0), func.coalesce(func.max(count), 0)
+        ).select_from(by_team)
+        return ScoredTotals(*map(int, self._connection.execute(query).one()))
+
+    def scored_names(self, benchmark: str) -> tuple[str, ...]:
+        """Names of the submissions with frames that are scored, in the order of their sealing."""
+        return tuple(self._connection.execute(_scored_names(benchmark)).scalars())
+
+    def waiting_names(
+        self, benchmark: str, bases: Mapping[str, tuple[int, str]], failed: str
+    ) -> tuple[str, ...]:
+        """Those of them that lack a score, but for those that cannot have one.
+
+        Args:
+            benchmark: The benchmark.
+            bases: Revision of the truth and configuration by evaluator, of the scores wanted.
+            failed: What a submission is noted with that could not be scored under these.
+        """
+        s = t.scores.c
+        of_submission = s.submission_id == t.submissions.c.id
+        lacks = [
+            ~exists().where(
+                of_submission,
+                s.evaluator == evaluator,
+                s.truth_revision == truth_revision,
+                s.configuration == configuration,
+            )
+            for evaluator, (truth_revision, configuration) in bases.items()
+        ]
+        f = t.failed_rescorings.c
+        cannot = exists().where(f.submission_id == t.submissions.c.id, f.basis == failed)
+        query = _scored_names(benchmark).where(or_(false(), *lacks), ~cannot)
+        return tuple(self._connection.execute(query).scalars())
+
+    def newest_scored_truth(self, benchmark: str) -> int:
+        """The newest revision of the truth that anything was scored under; 0 for none."""
+        query = (
+            select(func.coalesce(func.max(t.scores.c.truth_revision), 0))
+            .select_from(t.scores.join(t.submissions).join(t.benchmarks))
+            .where(t.benchmarks.c.benchmark == benchmark)
+        )
+        return int(self._connection.execute(query).scalar_one())
+
+    def ranked_versions(
+        self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
+    ) -> dict[str, RankedVersion]:
+        """What differs once the place of a scored submission on a board may, by submission.
+
+        Args:
+            benchmark: The benchmark.
+            evaluator: The evaluator that ranks.
+            truth_revision: Revision of the truth of the scores that are compared.
+            configuration: Their configuration.
+        """
+        s = t.scores.c
+        newest = (
+            select(func.max(s.number))
+            .where(
+                s.submission_id == t.submissions.c.id,
+                s.evaluator == evaluator,
+                s.truth_revision == truth_revision,
+                s.configuration == configuration,
+            )
+            .scalar_subquery()
+        )
+        query = _scored(benchmark, t.submissions.c.submission, t.submissions.c.revision, newest)
+        rows = self._connection.execute(query).all()
+        return {name: RankedVersion(revision, number) for name, revision, number in rows}
+
+    def _counted_by_team(self, benchmark: str) -> Select[Any]:
+        return (
+            select(t.submissions.c.team, func.count().label("count"))
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(t.benchmarks.c.benchmark == benchmark, *_COUNTED)
+            .group_by(t.submissions.c.team)
+        )
+
+    def board_stamp(self, benchmark: str) -> tuple[int, int, int]:
+        """What differs once a board of a benchmark may, but for what its record's revision counts.
+
+        Scores and submissions with frames are only added to, and each change of a submission
+        counts its revision up.
+        """
+        c = t.submissions.c
+        of_benchmark = t.benchmarks.c.benchmark == benchmark
+        submissions = (
+            select(func.count(), func.coalesce(func.sum(c.revision), 0))
+            .select_from(t.submissions.join(t.benchmarks))
+            .where(of_benchmark, HAS_FRAMES)
+        )
+        scores = (
+            select(func.count())
+            .select_from(t.scores.join(t.submissions).join(t.benchmarks))
+            .where(of_benchmark)
+        )
+        count, revisions = self._connection.execute(submissions).one()
+        return int(count), int(revisions), int(self._connection.execute(scores).scalar_one())
+
+    def scored_submissions(self, benchmark: str) -> dict[str, SubmissionRecord]:
+        """The submissions with frames that are scored, by name."""
+        query = _scored(benchmark, t.submissions, t.benchmarks.c.benchmark)
+        return {record.submission: record for record in self._all(query, SubmissionRecord)}
+
+
+def newest_first(
+    query: Select[Any], time: Column[int], name: Column[str], last: tuple[datetime, str] | None
+) -> Select[Any]:
+    """Rows by time, the newest first, then by name; from behind the last one of a page, if any."""
+    if last is not None:
+        at = to_microseconds(last[0])
+        query = query.where(or_(time < at, and_(time == at, name > last[1])))
+    return query.order_by(time.desc(), name)
+
 
 def _audit_conditions(before: int | None, wanted: AuditFilter) -> Iterator[ColumnElement[bool]]:
     c = t.audit.c
@@ -165,3 +322,21 @@ def _audit_conditions(before: int | None, wanted: AuditFilter) -> Iterator[Colum
         yield c.time >= to_microseconds(wanted.since)
     if wanted.until is not None:
         yield c.time < to_microseconds(wanted.until)
+
+
+def _scored(benchmark: str, *columns: Any) -> Select[Any]:
+    """Columns of the submissions with frames that are scored."""
+    return (
+        select(*columns)
+        .select_from(t.submissions.join(t.benchmarks))
+        .where(
+            t.benchmarks.c.benchmark == benchmark,
+            t.submissions.c.state == SubmissionState.SCORED.value,
+            HAS_FRAMES,
+        )
+    )
+
+
+def _scored_names(benchmark: str) -> Select[Any]:
+    names = _scored(benchmark, t.submissions.c.submission)
+    return names.order_by(_SEALED_AT, t.submissions.c.submission)

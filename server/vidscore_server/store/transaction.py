@@ -162,9 +162,7 @@ class Transaction(LiveWriter, Reader):
     def put_failed_rescoring(self, benchmark: str, submission: str, basis: str) -> None:
         """Store the basis under which re-scoring a submission failed."""
         row = {"submission_id": self._submission_id(benchmark, submission), "basis": basis}
-        old = t.failed_rescorings.c.submission_id == row["submission_id"]
-        self._connection.execute(delete(t.failed_rescorings).where(old))
-        self._insert(t.failed_rescorings, row, "failed re-scoring")
+        self._replace(t.failed_rescorings, row, "failed re-scoring")
 
     def delete_releases(self, benchmark: str, evaluator: str) -> None:
         """Delete the releases of an evaluator to all teams."""
@@ -175,14 +173,8 @@ class Transaction(LiveWriter, Reader):
     def put_release(self, record: ReleaseRecord) -> None:
         """Replace the last release to a team."""
         row = to_row(record)
-        benchmark_id = self._benchmark_id(row.pop("benchmark"))
-        old = (
-            (t.releases.c.benchmark_id == benchmark_id)
-            & (t.releases.c.evaluator == record.evaluator)
-            & (t.releases.c.team == record.team)
-        )
-        self._connection.execute(delete(t.releases).where(old))
-        self._insert(t.releases, row | {"benchmark_id": benchmark_id}, "release")
+        row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
+        self._replace(t.releases, row, "release")
 
     def put_score_draws(self, record: ScoreDrawsRecord) -> None:
         """Replace the scores of a submission on draws of sequences by an evaluator."""
@@ -265,8 +257,7 @@ class Transaction(LiveWriter, Reader):
         if self._connection.execute(select(c.owner).where(held_by_another)).first() is not None:
             return False
         row = {"work": work, "owner": owner, "end_time": to_microseconds(now + duration)}
-        self._connection.execute(delete(t.leases).where(c.work == work))
-        self._insert(t.leases, row, f"lease of {work}")
+        self._replace(t.leases, row, f"lease of {work}")
         return True
 
     def end_lease(self, work: str, owner: str) -> bool:

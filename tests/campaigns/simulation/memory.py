@@ -14,7 +14,6 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from vidscore_server.store.board_reader import COUNTED_STATES
 from vidscore_server.store.reader import OPEN_STATES
 from vidscore_server.store.records import (
     AuditRecord,
@@ -33,6 +32,7 @@ from vidscore_server.store.records import (
     SubmissionState,
     TruthRevisionRecord,
 )
+from vidscore_server.store.site_reader import COUNTED_STATES
 
 StoredFrame = tuple[str, str, str, str, int]
 """Benchmark, submission, domain, sequence and number."""

@@ -85,13 +85,11 @@ class DaskRunner:
     Args:
         address: Address of the scheduler.
         workers: The server's workers.
-        retry_s: Time after which a cluster that could not be used is tried again.
     """
 
-    def __init__(self, address: str, workers: WorkerPool, retry_s: float = RETRY_S) -> None:
+    def __init__(self, address: str, workers: WorkerPool) -> None:
         self._address = address
         self._workers = workers
-        self._retry_s = retry_s
         self._client: Client | None = None
         self._connecting = asyncio.Lock()
         self._unusable_until_s = 0.0
@@ -180,7 +178,7 @@ class DaskRunner:
     def _leave_alone(self, why: str) -> None:
         """Leave the cluster alone for a while."""
         if time.monotonic() >= self._unusable_until_s:
-            self._unusable_until_s = time.monotonic() + self._retry_s
+            self._unusable_until_s = time.monotonic() + RETRY_S
             log(logging.ERROR, "executor unusable", address=self._address, reason=why)
 
 

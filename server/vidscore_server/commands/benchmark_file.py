@@ -24,14 +24,6 @@ if TYPE_CHECKING:
 
 VIEW_COLUMNS = ("team", "evaluator", "now", "then")
 
-_LIVE = """\
-# The clock of a live benchmark: each frame is answered before the next one is given out. It needs
-# the sequences with their frame_count, and public_names with sequences and frame_counts.
-# [live]
-# frame_rate = 25         # frames a second
-# frames = "held by the participant"  # or "sent by the organiser"
-"""
-
 
 @command(
     "new",

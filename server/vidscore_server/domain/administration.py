@@ -13,8 +13,6 @@ from vidscore_server.store.backup_file import BackupHeader, check_backup
 from vidscore_server.store.migrations import revisions
 from vidscore_server.store.records import AuditRecord, Role
 
-COMMENT = "made by vidscore init"
-
 
 class Initialised(NamedTuple):
     """What `vidscore init` has made.
@@ -28,7 +26,7 @@ class Initialised(NamedTuple):
     is_first: bool
 
 
-def initialise(location: str | Path, comment: str = COMMENT) -> Initialised:
+def initialise(location: str | Path) -> Initialised:
     """Make the store where it is not there, and a new organiser's token in it.
 
     Done again it makes a further token, which is the way back in when all others are lost. A
@@ -36,13 +34,12 @@ def initialise(location: str | Path, comment: str = COMMENT) -> Initialised:
 
     Args:
         location: The store's file, or the address of its database.
-        comment: Purpose of the token.
 
     Raises:
         StoreError: If the store cannot be made there, or a server of another version owns it.
     """
     now = utc_now()
-    token = new_token(Role.ORGANISER, "", comment, now)
+    token = new_token(Role.ORGANISER, "", "made by vidscore init", now)
 
     def add(transaction: Transaction) -> bool:
         is_first = not transaction.tokens(None, 1)

@@ -61,14 +61,10 @@ class KeptBoards:
     """The boards that were asked for last.
 
     Args:
-        maximum_rows: Rows that are kept.
         most_one_by_one: Changed submissions that are read one by one.
     """
 
-    def __init__(
-        self, maximum_rows: int = MAXIMUM_KEPT_ROWS, most_one_by_one: int = MOST_ONE_BY_ONE
-    ) -> None:
-        self._maximum_rows = maximum_rows
+    def __init__(self, most_one_by_one: int = MOST_ONE_BY_ONE) -> None:
         self._most_one_by_one = most_one_by_one
         self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
         self._lock = threading.Lock()
@@ -113,7 +109,7 @@ class KeptBoards:
         with self._lock:
             self._kept[key] = kept
             self._kept.move_to_end(key)
-            while sum(one.row_count for one in self._kept.values()) > self._maximum_rows:
+            while sum(one.row_count for one in self._kept.values()) > MAXIMUM_KEPT_ROWS:
                 self._kept.popitem(last=False)
         return kept.rows
 

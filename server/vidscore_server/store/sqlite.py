@@ -49,6 +49,9 @@ NETWORK_FILE_SYSTEMS = frozenset(
      "lustre", "ncpfs", "nfs", "nfs4", "ocfs2", "smb3", "smbfs"}
 )  # fmt: skip
 
+MOUNTS = Path("/proc/mounts")
+"""The system's table of mounted file systems."""
+
 _WRITES = "vidscore_writes"
 """Execution option of connections whose transactions write."""
 
@@ -71,9 +74,7 @@ _PRAGMAS = (
 )
 
 
-def open_sqlite_store(
-    path: Path, mounts: Path = Path("/proc/mounts"), *, must_exist: bool = False
-) -> SqlStore:
+def open_sqlite_store(path: Path, mounts: Path = MOUNTS, *, must_exist: bool = False) -> SqlStore:
     """Open a store in a file, created if it is missing, and migrate its schema.
 
     Args:
@@ -102,19 +103,18 @@ def open_sqlite_store(
         raise _cannot_open(path, error) from error
 
 
-def open_sqlite_beside(path: Path, mounts: Path = Path("/proc/mounts")) -> SqlStore:
+def open_sqlite_beside(path: Path) -> SqlStore:
     """Open a store that another process owns; leases and schema remain the owner's.
 
     Args:
         path: The file.
-        mounts: The system's table of mounted file systems.
 
     Raises:
         StoreError: If it cannot be opened, or was made by another version of vidscore.
     """
     path = path.resolve()
-    _refuse_network(path, mounts)
-    _refuse_names(path, mounts)
+    _refuse_network(path, MOUNTS)
+    _refuse_names(path, MOUNTS)
     try:
         engine = _engine(path)
         try:

@@ -16,13 +16,13 @@ from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import board_state, newest_complete, shown_basis
 from vidscore_server.domain.benchmarks import Benchmarks
 from vidscore_server.domain.board_rows import (
+    KeptBoards,
     RowDetails,
     further_measures,
     public_sequence_count,
     row_details,
 )
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.leaderboard import APART, Board, RankedEntry, refuse_unknown_part
 from vidscore_server.domain.names import SubmissionName, benchmark_name, read_benchmark
 from vidscore_server.domain.policy_preview import SeenScores, TeamView

@@ -1,10 +1,19 @@
-"""What stands on a board beside its order: further measures, curves, and how often teams asked."""
+"""Rows of boards: kept in their order, and what stands beside it (measures, curves).
+
+Each call looks at the store whether a board still holds: scores and submissions with frames are
+only added to, and every other change counts a revision up, so that a few sums tell. Servers over
+one database need nothing of each other for it. What has changed is read again, and only that:
+after a new score a board of ten thousand submissions is there without reading the others'.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import threading
+from collections import OrderedDict
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
+from typing import NamedTuple
 
 from msgspec import Struct, field
 from msgspec.structs import replace
@@ -12,13 +21,24 @@ from msgspec.structs import replace
 from vidscore_evaluators.report import Curve
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.leaderboard import APART, Board, RankedEntry, part_values
+from vidscore_server.domain.leaderboard import (
+    APART,
+    Board,
+    BoardView,
+    Candidate,
+    RankedEntry,
+    board_view,
+    in_order,
+    part_values,
+    ranked_entries,
+    shown_key,
+)
 from vidscore_server.domain.policy import NameKind, Visibility
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.release import released_curves, shown_values
 from vidscore_server.domain.scores import readable, released_step, unpack_score
 from vidscore_server.store import Reader
-from vidscore_server.store.records import ScoreRecord
+from vidscore_server.store.records import BenchmarkRecord, RankedVersion, ScoreRecord
 
 CURVE_ROWS = 3
 """So many rows have curves: the first ones. More lines in a picture would hide each other."""
@@ -112,3 +132,129 @@ def public_sequence_count(definition: Definition, caller: Caller) -> int | None:
     if size is None or not (caller.is_organiser or NameKind.SEQUENCES in definition.public_names):
         return None
     return size.sequences
+
+
+# --- Boards that are kept
+
+MAXIMUM_KEPT_ROWS = 200_000
+"""Rows of all boards that are kept; the board that nobody has asked for longest goes first."""
+
+MOST_ONE_BY_ONE = 100
+"""Where more submissions than these have changed, all are read at once."""
+
+
+class _Key(NamedTuple):
+    benchmark: str
+    evaluator: str
+    domain: str | None
+    label: str | None
+    whole: bool
+
+
+class _Kept(NamedTuple):
+    stamp: tuple[object, ...]
+    rules: tuple[object, ...]
+    versions: Mapping[str, RankedVersion]
+    candidates: Mapping[str, Candidate]
+    rows: list[RankedEntry]
+
+    @property
+    def row_count(self) -> int:
+        return 1 + len(self.rows) + len(self.candidates)
+
+
+class KeptBoards:
+    """The boards that were asked for last.
+
+    Args:
+        most_one_by_one: Changed submissions that are read one by one.
+    """
+
+    def __init__(self, most_one_by_one: int = MOST_ONE_BY_ONE) -> None:
+        self._most_one_by_one = most_one_by_one
+        self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
+        self._lock = threading.Lock()
+
+    def entries(
+        self,
+        reader: Reader,
+        definition: Definition,
+        record: BenchmarkRecord,
+        board: Board,
+        caller: Caller,
+        now: datetime,
+    ) -> list[RankedEntry]:
+        """The entries of a board in rank order, as `ranked_entries` gives them.
+
+        Args:
+            reader: A state of the store.
+            definition: The benchmark.
+            record: Its record in that state.
+            board: The board.
+            caller: The caller.
+            now: The time.
+        """
+        place = (board.benchmark, board.evaluator.name, board.domain, board.label)
+        key = _Key(*place, whole=caller.is_organiser)
+        portion = definition.board_portion(now)  # another one once the benchmark has closed
+        stamp = (record.create_time, record.revision, portion, *reader.board_stamp(board.benchmark))
+        with self._lock:
+            kept = self._kept.get(key)
+            if kept is not None and kept.stamp == stamp:
+                self._kept.move_to_end(key)
+                return kept.rows
+        rules = (record.create_time, record.definition, record.board, portion)
+        if kept is None or kept.rules != rules:
+            kept = _Kept((), rules, {}, {}, [])
+        if portion is Portion.PRIVATE:  # what counts of a team depends on all that it has
+            rows = ranked_entries(reader, definition, board, caller, now)
+            kept = kept._replace(stamp=stamp, rows=rows)
+        else:
+            view = board_view(reader, definition, board, caller, now)
+            kept = self._brought_up_to_date(kept, view, definition, record)._replace(stamp=stamp)
+        with self._lock:
+            self._kept[key] = kept
+            self._kept.move_to_end(key)
+            while sum(one.row_count for one in self._kept.values()) > MAXIMUM_KEPT_ROWS:
+                self._kept.popitem(last=False)
+        return kept.rows
+
+    def _brought_up_to_date(
+        self, kept: _Kept, view: BoardView, definition: Definition, record: BenchmarkRecord
+    ) -> _Kept:
+        """A board with what has changed since; it has the same rules."""
+        reader, board = view.reader, view.board
+        key = shown_key(record, definition, board)
+        if key is None:
+            return kept._replace(rows=[])
+        versions = reader.ranked_versions(board.benchmark, board.evaluator.name, *key)
+        changed = {name: at for name, at in versions.items() if kept.versions.get(name) != at}
+        if len(changed) > self._most_one_by_one:
+            comparable = reader.scores_under(
+                board.benchmark, board.evaluator.name, *key, reports=False
+            )
+            candidates = view.candidates(comparable)
+        else:
+            same = versions.keys() - changed.keys()
+            candidates = {name: one for name, one in kept.candidates.items() if name in same}
+            candidates.update(_candidates(view, changed))
+        others = {}
+        if len(candidates) < len(versions):
+            elsewhere = reader.published_elsewhere(board.benchmark, board.evaluator.name, *key)
+            others = view.candidates(elsewhere)
+        rows = in_order(view, definition, candidates, others)
+        return kept._replace(versions=versions, candidates=candidates, rows=rows)
+
+
+def _candidates(
+    view: BoardView, versions: Mapping[str, RankedVersion]
+) -> Iterator[tuple[str, Candidate]]:
+    """Candidates, looked for one by one."""
+    benchmark = view.board.benchmark
+    for name, version in versions.items():
+        if version.score is None:
+            continue
+        submission = view.reader.submission(benchmark, name)
+        score = view.reader.score(benchmark, name, version.score)
+        if submission is not None and score is not None:
+            yield name, view.candidate(score, submission)

@@ -10,6 +10,7 @@ from contextlib import suppress
 from vidscore_server.domain.append_queue import AppendQueue
 from vidscore_server.domain.append_rules import RuleCache
 from vidscore_server.domain.benchmarks import Benchmarks
+from vidscore_server.domain.board_rows import KeptBoards
 from vidscore_server.domain.board_updates import BoardUpdater
 from vidscore_server.domain.byte_budget import ByteBudget
 from vidscore_server.domain.context import ChangePoller, Context
@@ -17,7 +18,6 @@ from vidscore_server.domain.disqualification import Disqualifications
 from vidscore_server.domain.expirer import Expirer
 from vidscore_server.domain.final_order import FinalChoices
 from vidscore_server.domain.invitations import Invitations
-from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.leases import Leases
 from vidscore_server.domain.live import LiveScores
 from vidscore_server.domain.live_answers import LiveAnswers

@@ -26,9 +26,9 @@ from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import shown_basis
 from vidscore_server.domain.batches import UNREADABLE
 from vidscore_server.domain.benchmarks import Benchmarks, required_benchmark
+from vidscore_server.domain.board_rows import KeptBoards
 from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import Definition
-from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.leaderboard import Board
 from vidscore_server.domain.leases import (
     ChangedBenchmarks,

@@ -30,8 +30,8 @@ from msgspec import structs
 from vidscore_evaluators.testing.examples import example_count
 from vidscore_server.domain.access import Caller
 from vidscore_server.domain.basis import BoardState, board_state, shown_basis
+from vidscore_server.domain.board_rows import KeptBoards
 from vidscore_server.domain.definition import Definition, definition_from_dict, definition_to_dict
-from vidscore_server.domain.kept_boards import KeptBoards
 from vidscore_server.domain.leaderboard import Board, ranked_entries
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.scores import (

@@ -16,10 +16,9 @@ from vidscore_server.web.site.forms import Form, refused_by_service, refused_inp
 from vidscore_server.web.site.organise.audit import csv_lines, read_filter
 from vidscore_server.web.site.organise.benchmark import lede_of
 from vidscore_server.web.site.organise.create import document_of
-from vidscore_server.web.site.organise.invitations import teams_of
 from vidscore_server.web.site.organise.overview import queue_sentence
 from vidscore_server.web.site.organise.policy import policy_texts, read_policy, seen_text
-from vidscore_server.web.site.organise.tokens import read_days
+from vidscore_server.web.site.organise.tokens import read_days, teams_of
 from vidscore_server.web.site.organise.truth_preview import Preview
 from vidscore_server.web.site.phrases import size_text, things, time_text, value_text
 from vidscore_server.web.site.service import FieldFault, ServiceError

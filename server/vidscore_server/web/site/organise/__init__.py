@@ -5,7 +5,6 @@ from vidscore_server.web.site.organise import (
     backup,
     benchmark,
     create,
-    invitations,
     overview,
     policy,
     submissions,
@@ -25,7 +24,6 @@ PAGES = (
     work,
     trust,
     tokens,
-    invitations,
     audit,
     backup,
 )

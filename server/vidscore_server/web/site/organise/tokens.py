@@ -1,8 +1,9 @@
-"""Tokens: made, shown once, revoked."""
+"""Tokens, and invitations of teams: made, their secrets shown once, revoked, accepted."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import re
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from starlette.responses import Response
@@ -11,7 +12,10 @@ from vidscore_server.web.site.forms import Form, refused_by_service, typed
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.visit import Visit
 
-FIELDS: Mapping[str, str] = {name: name for name in ("role", "team", "comment", "lifetime")}
+TOKEN_FIELDS: Mapping[str, str] = {name: name for name in ("role", "team", "comment", "lifetime")}
+INVITATION_FIELDS: Mapping[str, str] = {
+    name: name for name in ("teams", "comment", "lifetime", "token_lifetime")
+}
 
 ROLES = ("participant", "organiser", "viewer")
 DAY_S = 86_400
@@ -20,7 +24,7 @@ MOST_DAYS = 36_525
 
 async def show(visit: Visit) -> Response:
     """The tokens."""
-    return await _page(visit, 200, Form({"role": "participant"}))
+    return await _tokens(visit, 200, Form({"role": "participant"}))
 
 
 async def create(visit: Visit) -> Response:
@@ -31,7 +35,7 @@ async def create(visit: Visit) -> Response:
     if fault or role not in ROLES:
         faults = {"lifetime": (fault,)} if fault else {"role": ("Choose a role.",)}
         form = Form(values, faults, message="Nothing was changed.")
-        return await _page(visit, 400, form)
+        return await _tokens(visit, 400, form)
     try:
         made = await visit.call(
             "AccessService/CreateToken",
@@ -43,8 +47,8 @@ async def create(visit: Visit) -> Response:
     except ServiceError as error:
         if error.code != "INVALID_ARGUMENT":
             raise
-        return await _page(visit, 400, refused_by_service(values, error, FIELDS))
-    return await _page(visit, 200, Form({"role": "participant"}), made)
+        return await _tokens(visit, 400, refused_by_service(values, error, TOKEN_FIELDS))
+    return await _tokens(visit, 200, Form({"role": "participant"}), made)
 
 
 async def revoke(visit: Visit) -> Response:
@@ -73,7 +77,7 @@ def read_days(text: str) -> tuple[float | None, str]:
     return days * DAY_S, ""
 
 
-async def _page(
+async def _tokens(
     visit: Visit, status: int, form: Form, made: Mapping[str, Any] | None = None
 ) -> Response:
     page = await visit.call(
@@ -95,8 +99,100 @@ async def _page(
     )
 
 
+# --- Invitations
+
+
+async def show_invitations(visit: Visit) -> Response:
+    """The invitations."""
+    return await _invitations(visit, 200, Form({"lifetime": "30"}))
+
+
+async def invite(visit: Visit) -> Response:
+    """Invite teams, and show the links this once."""
+    values = typed(await visit.form())
+    lifetimes = {name: read_days(values.get(name, "")) for name in ("lifetime", "token_lifetime")}
+    faults = {name: (fault,) for name, (_, fault) in lifetimes.items() if fault}
+    if faults:
+        return await _invitations(visit, 400, Form(values, faults, message="Nothing was changed."))
+    try:
+        answer = await visit.call(
+            "AccessService/CreateInvitations",
+            teams=teams_of(values.get("teams", "")),
+            comment=values.get("comment", "").strip(),
+            **{name: seconds for name, (seconds, _) in lifetimes.items()},
+        )
+    except ServiceError as error:
+        if error.code != "INVALID_ARGUMENT":
+            raise
+        return await _invitations(visit, 400, refused_by_service(values, error, INVITATION_FIELDS))
+    base = visit.site.address.origin(visit.request)
+    made = [
+        (entry["invitation"]["team"], f"{base}/invitations/{entry['secret']}")
+        for entry in answer["invitations"]
+    ]
+    return await _invitations(visit, 200, Form({"lifetime": "30"}), made)
+
+
+async def revoke_invitation(visit: Visit) -> Response:
+    """Revoke an invitation."""
+    name = str((await visit.form()).get("name", ""))
+    await visit.call("AccessService/RevokeInvitation", name=name)
+    return visit.go("/organise/invitations")
+
+
+async def show_invitation(visit: Visit) -> Response:
+    """The page behind a link: a button that makes the team's token; looking changes nothing."""
+    secret = visit.request.path_params["secret"]
+    found = await visit.call("AccessService/AcceptInvitation", secret=secret, validate_only=True)
+    return await visit.render_open(
+        "organise/invitation.html", invitation=found["invitation"], secret=secret, made=None
+    )
+
+
+async def accept(visit: Visit) -> Response:
+    """Make the token, and show its secret this once."""
+    await visit.form()
+    secret = visit.request.path_params["secret"]
+    made = await visit.call("AccessService/AcceptInvitation", secret=secret)
+    return await visit.render(
+        "organise/invitation.html", invitation=made["invitation"], secret=secret, made=made
+    )
+
+
+def teams_of(text: str) -> list[str]:
+    """Names of teams that were pasted, separated by ends of lines, commas or semicolons.
+
+    Args:
+        text: What was pasted.
+    """
+    return [name for part in re.split(r"[\n,;]", text) if (name := part.strip())]
+
+
+async def _invitations(
+    visit: Visit, status: int, form: Form, made: Sequence[tuple[str, str]] = ()
+) -> Response:
+    page = await visit.call(
+        "AccessService/ListInvitations",
+        page_size=100,
+        page_token=visit.request.query_params.get("after", ""),
+    )
+    return await visit.render(
+        "organise/invitations.html",
+        status,
+        form=form,
+        made=made,
+        invitations=page["invitations"],
+        after=page["next_page_token"],
+    )
+
+
 ROUTES = (
     ("/organise/tokens", show, "GET"),
     ("/organise/tokens", create, "POST"),
     ("/organise/tokens/revoke", revoke, "POST"),
+    ("/organise/invitations", show_invitations, "GET"),
+    ("/organise/invitations", invite, "POST"),
+    ("/organise/invitations/revoke", revoke_invitation, "POST"),
+    ("/invitations/{secret}", show_invitation, "GET"),
+    ("/invitations/{secret}", accept, "POST"),
 )

@@ -2,12 +2,10 @@
 
 from vidscore_server.web.site.organise import (
     audit,
-    backup,
     benchmark,
     create,
     overview,
     policy,
-    submissions,
     tokens,
     trust,
     truth,
@@ -20,11 +18,9 @@ PAGES = (
     benchmark,
     truth,
     policy,
-    submissions,
     work,
     trust,
     tokens,
     audit,
-    backup,
 )
 """Modules with pages."""

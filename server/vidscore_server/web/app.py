@@ -17,8 +17,8 @@ from starlette.routing import Mount, Route
 from starlette.staticfiles import StaticFiles
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
+from vidscore_server.web.document import OUTCOMES, TABLES, outcomes_text, table_text
 from vidscore_server.web.rendering import HEADERS, STATIC
-from vidscore_server.web.tables import OUTCOMES, TABLES, outcomes_text, table_text
 from vidscore_server.web.view import NoSuchViewError
 from vidscore_server.web.viewer import Viewer
 

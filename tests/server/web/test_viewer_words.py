@@ -11,9 +11,8 @@ from tests.support.street import csv_of, material_of
 
 from vidscore_evaluators.explanation.figures import FigureRow, Uncertainty
 from vidscore_evaluators.tracking.clear import Clear
-from vidscore_server.web.document import written_page
+from vidscore_server.web.document import table_text, written_page
 from vidscore_server.web.sections import figures_context
-from vidscore_server.web.tables import table_text
 from vidscore_server.web.view import Links, View
 from vidscore_server.web.viewer import Viewer
 

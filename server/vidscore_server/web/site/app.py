@@ -16,7 +16,6 @@ from starlette.types import ASGIApp, Message, Receive, Scope, Send
 from vidscore_server.web.rendering import HEADERS, STATIC
 from vidscore_server.web.site import (
     benchmark,
-    benchmarks,
     board,
     organise,
     sign_in,
@@ -33,7 +32,6 @@ Page = Callable[[Visit], Awaitable[Response]]
 
 PAGES = (
     sign_in,
-    benchmarks,
     benchmark,
     board,
     submissions,

@@ -1,4 +1,4 @@
-"""The page of one benchmark: what is judged, the rules, how to take part, the top of the board."""
+"""The list of benchmarks; and of one what is judged, the rules, how to take part, first rows."""
 
 from __future__ import annotations
 
@@ -8,14 +8,20 @@ from urllib.parse import urlsplit
 
 from starlette.responses import PlainTextResponse, Response
 
+from vidscore_server.web.site import sign_in
 from vidscore_server.web.site.benchmark_document import (
+    CLOSED,
     domains_of,
     frames_text,
     judges_of,
     labels_of,
+    left_text,
+    short_name,
+    state_text,
+    title_of,
     toml_of,
+    when_text,
 )
-from vidscore_server.web.site.benchmarks import CLOSED, left_text, short_name, state_text, title_of
 from vidscore_server.web.site.board import View
 from vidscore_server.web.site.board_view import board_view
 from vidscore_server.web.site.markdown import html_of
@@ -24,6 +30,9 @@ from vidscore_server.web.site.policy_words import sentences
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.take_part import Entry, check_command, next_name, programs
 from vidscore_server.web.site.visit import Account, Visit
+
+BENCHMARKS_LISTED = 50
+"""Benchmarks on one page."""
 
 FIRST_ROWS = 5
 """Rows of the board on the page."""
@@ -39,6 +48,37 @@ _SHAPES = {
     "quadrilateral": "shapes of four corners",
 }
 _ANYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - looked for, not listened at
+
+
+async def show_all(visit: Visit) -> Response:
+    """The benchmarks that the visitor may see."""
+    token = visit.request.query_params.get("page", "")
+    page = await visit.call(
+        "BenchmarkService/ListBenchmarks", page_size=BENCHMARKS_LISTED, page_token=token
+    )
+    if not page["benchmarks"] and not visit.visitor.session:
+        return sign_in.redirect(visit)
+    account = await visit.account()
+    now = visit.site.clock()
+    rows = []
+    for benchmark in page["benchmarks"]:
+        state = state_text(benchmark, now)
+        quotas = []
+        if account.team:
+            found = await visit.call("BenchmarkService/GetBenchmark", name=benchmark["name"])
+            quotas = found["quotas"]
+        rows.append(
+            {
+                "url": f"/{benchmark['name']}",
+                "title": title_of(benchmark),
+                "name": short_name(benchmark),
+                "state": state,
+                "when": when_text(benchmark, now),
+                "teams": benchmark["team_count"],
+                "left": "" if state == CLOSED else left_text(quotas),
+            }
+        )
+    return await visit.render("benchmarks.html", rows=rows, next_page=page["next_page_token"])
 
 
 async def show(visit: Visit) -> Response:
@@ -168,6 +208,7 @@ async def _first_rows(
 
 
 ROUTES = (
+    ("/benchmarks", show_all, "GET"),
     ("/benchmarks/{benchmark}", show, "GET"),
     ("/benchmarks/{benchmark}/benchmark.toml", show_toml, "GET"),
 )

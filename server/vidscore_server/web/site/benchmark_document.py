@@ -1,25 +1,33 @@
-"""A benchmark as its file has it, and what it judges, made of the plain values of a call."""
+"""A benchmark as its file has it, how it stands and what it judges, made of a call's values."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from datetime import datetime
 from typing import Any
 
 from msgspec import Struct
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.explanation.answer import in_words
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.specification import spec_from_dict
-from vidscore_server.web.site.phrases import things
+from vidscore_server.web.site.phrases import counted, things, time_text
 
 _SHAPES = ("truth_geometry", "detection_geometry")
 _TIMES = ("open_time", "close_time")
 _SECONDS = ("quiet_timeout", "truth_timeout")
 """Keys of a policy whose names in a file end in ``_s``."""
+
+CLOSED = "closed"
+"""State of a benchmark that takes no more submissions."""
+
+_SPANS = {"submissions_per_day": "today", "submissions_in_all": "in all"}
+"""Quotas on a team's submissions, and for how long each counts."""
 
 Plain = Mapping[str, Any]
 
@@ -100,6 +108,47 @@ def _policy(policy: Plain) -> dict[str, Any]:
     if found.pop("unlimited_submissions"):
         found["submissions_in_all"] = 0
     return {key: value for key, value in found.items() if value is not None}
+
+
+# --- What it is called, and how it stands
+
+
+def short_name(benchmark: Plain) -> str:
+    """The last part of a benchmark's name."""
+    return str(benchmark["name"]).removeprefix("benchmarks/")
+
+
+def title_of(benchmark: Plain) -> str:
+    """What a benchmark is called: its title, or its name where it has none."""
+    return benchmark["specification"]["title"] or short_name(benchmark)
+
+
+def state_text(benchmark: Plain, now: datetime) -> str:
+    """Whether submissions are taken."""
+    opening, closing = benchmark["open_time"], benchmark["close_time"]
+    if closing and now >= closing:
+        return CLOSED
+    return "not open yet" if opening and now < opening else "open"
+
+
+def when_text(benchmark: Plain, now: datetime) -> str:
+    """The date that matters to whoever comes now; empty for none."""
+    opening, closing = benchmark["open_time"], benchmark["close_time"]
+    if opening and now < opening:
+        return f"opens {time_text(opening)}"
+    if not closing:
+        return ""
+    return f"{'closed' if now >= closing else 'open until'} {time_text(closing)}"
+
+
+def left_text(quotas: Iterable[Plain]) -> str:
+    """What a team has left: ``two of three submissions today``; empty where nothing limits it."""
+    return ", ".join(
+        f"{in_words(quota['left']) if quota['left'] else 'none'} of "
+        f"{counted(quota['maximum'], 'submission')} {_SPANS[quota['name']]}"
+        for quota in quotas
+        if quota["name"] in _SPANS
+    )
 
 
 # --- What it judges, in words: evaluators, their parameters, labels and frames

@@ -17,8 +17,17 @@ from vidscore_evaluators.figures.report_curves import choose_curves
 from vidscore_evaluators.report import Report, Scores
 from vidscore_server.domain.policy import Visibility
 from vidscore_server.web.charts import chart_context
-from vidscore_server.web.site.benchmark_document import Judge, domains_of, judges_of, labels_of
-from vidscore_server.web.site.benchmarks import CLOSED, left_text, short_name, state_text, title_of
+from vidscore_server.web.site.benchmark_document import (
+    CLOSED,
+    Judge,
+    domains_of,
+    judges_of,
+    labels_of,
+    left_text,
+    short_name,
+    state_text,
+    title_of,
+)
 from vidscore_server.web.site.board_view import board_view, measures_of, tiers_text, weaknesses
 from vidscore_server.web.site.phrases import counted, shortened, time_text
 from vidscore_server.web.site.service import FieldFault, ServiceError

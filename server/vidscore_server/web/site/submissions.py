@@ -13,7 +13,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from vidscore_evaluators.submitting import STREAM_PREFIX
-from vidscore_server.web.site.benchmarks import CLOSED, state_text
+from vidscore_server.web.site.benchmark_document import CLOSED, state_text
 from vidscore_server.web.site.phrases import last_part, running_scores_from
 from vidscore_server.web.site.policy_words import hidden_figures, seen_by_team
 from vidscore_server.web.site.service import ServiceError

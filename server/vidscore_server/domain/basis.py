@@ -12,7 +12,7 @@ import re
 from collections.abc import Mapping
 from datetime import datetime
 
-import orjson
+import msgspec
 from msgspec import Struct
 
 from vidscore_server.domain.definition import Definition
@@ -43,8 +43,7 @@ class Basis(Struct, frozen=True):
 
     def to_json(self) -> str:
         """The basis as the store keeps it; equal ones are equal strings."""
-        kept = {"truth_revision": self.truth_revision, "configurations": dict(self.configurations)}
-        return orjson.dumps(kept, option=orjson.OPT_SORT_KEYS).decode()
+        return msgspec.json.encode(self, order="sorted").decode()
 
 
 class BoardState(Struct, frozen=True):
@@ -72,7 +71,7 @@ class BoardState(Struct, frozen=True):
 
 def shown_basis(record: BenchmarkRecord) -> Basis | None:
     """Basis of the scores on a benchmark's board; None while it has none."""
-    return Basis(**orjson.loads(record.board)) if record.board else None
+    return msgspec.json.decode(record.board, type=Basis) if record.board else None
 
 
 def own_basis(reader: Reader, definition: Definition, record: BenchmarkRecord) -> Basis | None:

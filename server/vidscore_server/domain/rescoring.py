@@ -12,6 +12,7 @@ import logging
 from collections.abc import Sequence
 from functools import partial
 
+import msgspec
 import orjson
 from msgspec import Struct
 from msgspec.structs import replace
@@ -54,13 +55,7 @@ class Plan(Struct, frozen=True):
 
 def read_plan(record: OperationRecord) -> Plan:
     """The plan of an operation."""
-    request = orjson.loads(record.request)
-    return Plan(
-        request["benchmark"],
-        request["revision"],
-        tuple(request["submissions"]),
-        request["before"],
-    )
+    return msgspec.json.decode(record.request, type=Plan)
 
 
 def done_of(record: OperationRecord) -> list[str]:
@@ -108,13 +103,13 @@ class Rescoring:
             if parent.truth_revision == 0:
                 raise NotFoundError(f"{benchmark_name(benchmark)} has no truth yet")
             definition = self._benchmarks.definition(parent)
-            plan = {
-                "benchmark": benchmark,
-                "revision": newest_complete(transaction, parent) or parent.truth_revision,
-                "submissions": scored_submissions(transaction, benchmark, names),
-                "before": shown_standing(transaction, definition, benchmark, request.time),
-            }
-            return orjson.dumps(plan).decode()
+            plan = Plan(
+                benchmark,
+                newest_complete(transaction, parent) or parent.truth_revision,
+                tuple(scored_submissions(transaction, benchmark, names)),
+                shown_standing(transaction, definition, benchmark, request.time),
+            )
+            return msgspec.json.encode(plan).decode()
 
         resource = benchmark_name(benchmark)
         return await create_operation(self._context, request, KIND, make, resource, comment)

@@ -12,11 +12,11 @@ import logging
 import zlib
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any
+from typing import Annotated, Any, TypeVar
 
+import msgspec
 import orjson
-from msgspec import Struct, field
-from msgspec.structs import asdict
+from msgspec import Meta, Struct, field
 
 from vidscore_evaluators.evaluator import Direction, Evaluator
 from vidscore_evaluators.names import counted
@@ -31,6 +31,8 @@ from vidscore_server.domain.private_part import Portion
 from vidscore_server.logs import log, places_of
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, TiersRecord
+
+T = TypeVar("T")
 
 DRAWS = 1000
 SEED = 1
@@ -151,7 +153,7 @@ def lack_of_tiers(
 # --- As the store keeps them
 
 
-class Draws(Struct, frozen=True):
+class Draws(Struct, frozen=True, forbid_unknown_fields=True):
     """Scores of a submission over everything on draws of sequences.
 
     Attributes:
@@ -160,13 +162,13 @@ class Draws(Struct, frozen=True):
         values: By measure its value in each draw; None where it is undefined.
     """
 
-    sequences: int
-    resamples: int
-    values: Mapping[str, list[float | None]]
+    sequences: Annotated[int, Meta(gt=0)]
+    resamples: Annotated[int, Meta(gt=0)]
+    values: Mapping[str, Annotated[list[float | None], Meta(min_length=DRAWS, max_length=DRAWS)]]
 
     def to_bytes(self) -> bytes:
         """As the store keeps them."""
-        return zlib.compress(orjson.dumps(asdict(self)))
+        return zlib.compress(msgspec.json.encode(self))
 
     @classmethod
     def from_bytes(cls, data: bytes) -> Draws:
@@ -174,22 +176,12 @@ class Draws(Struct, frozen=True):
 
         Raises:
             StoreDamagedError: If it grows beyond all measure.
-            TypeError: If it is something else.
             ValueError: If it is something else.
         """
-        found = cls(**orjson.loads(inflate(data, MOST_BYTES)))
-        numbers = [number for column in found.values.values() for number in column]
-        lengths = {len(column) for column in found.values.values()}
-        if lengths - {DRAWS} or not all(isinstance(one, float | None) for one in numbers):
-            raise ValueError("no draws")
-        if not all(
-            type(count) is int and count > 0 for count in (found.sequences, found.resamples)
-        ):
-            raise ValueError("no counts")
-        return found
+        return _read(inflate(data, MOST_BYTES), cls)
 
 
-class BoardTiers(Struct, frozen=True):
+class BoardTiers(Struct, frozen=True, forbid_unknown_fields=True):
     """Computed tiers of a board.
 
     Attributes:
@@ -206,7 +198,7 @@ class BoardTiers(Struct, frozen=True):
 
     def record(self, benchmark: str, plan: TierPlan) -> TiersRecord:
         """The tiers as the store keeps them."""
-        document = orjson.dumps(asdict(self)).decode()
+        document = msgspec.json.encode(self).decode()
         return TiersRecord(benchmark, plan.evaluator.name, plan.key[0], plan.exact, document)
 
 
@@ -214,16 +206,16 @@ def read_tiers(document: str) -> BoardTiers:
     """Tiers as the store keeps them, read.
 
     Raises:
-        TypeError: If they are something else.
         ValueError: If they are something else.
     """
-    found = orjson.loads(document)
-    found["rows"] = {
-        name: (int(tier), float(share)) for name, (tier, share) in found["rows"].items()
-    }
-    if not all(type(found[count]) is int for count in ("sequences", "left_out")):
-        raise ValueError("no counts")
-    return BoardTiers(**found)
+    return _read(document, BoardTiers)
+
+
+def _read(document: bytes | str, kind: type[T]) -> T:
+    try:
+        return msgspec.json.decode(document, type=kind)
+    except msgspec.MsgspecError as error:  # before 0.20 it is no ValueError
+        raise ValueError(str(error)) from None
 
 
 def stored_tiers(

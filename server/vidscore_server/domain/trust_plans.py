@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Any
 
+import msgspec
 from msgspec import Struct, structs
 
 from vidscore_evaluators.alignment import restrict
@@ -114,14 +115,8 @@ def read_plan(record: OperationRecord) -> TrustPlan:
     """The plan of an operation."""
     kept = json.loads(record.request)
     if record.kind == RANKING:
-        return RankingPlan(
-            kept["benchmark"],
-            kept["revision"],
-            tuple(kept["submissions"]),
-            tuple(map(_ranking_evaluator, kept["evaluators"])),
-            Questions(**kept["questions"]),
-        )
-    return CriterionPlan(kept["test"], _specs(kept["criteria"]), Plan(**kept["plan"]))
+        return msgspec.convert(kept, RankingPlan)
+    return msgspec.convert(kept, CriterionPlan)
 
 
 def ranking_evaluators(
@@ -248,16 +243,6 @@ def _own_evaluators(
             for one in evaluators_of(entry, specification):
                 if one.preset is not None:
                     yield one.name, (parameter_values(one.parameters), one.specification)
-
-
-def _ranking_evaluator(kept: Mapping[str, Any]) -> RankingEvaluator:
-    classes = kept.get("classes")
-    listed = None if classes is None else tuple(classes)
-    return RankingEvaluator(kept["name"], kept["parameters"], listed)
-
-
-def _specs(kept: Sequence[Mapping[str, Any]]) -> tuple[EvaluatorSpec, ...]:
-    return tuple(EvaluatorSpec(entry["name"], entry["parameters"]) for entry in kept)
 
 
 # --- Uploaded systems: checked, bounded, not stored

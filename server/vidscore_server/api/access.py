@@ -12,12 +12,11 @@ from vidscore_protos.v1 import access_service_pb2 as pb
 from vidscore_protos.v1 import access_service_pb2_grpc, token_pb2
 from vidscore_server.api.convert import read_seconds, read_time, write_time
 from vidscore_server.api.requests import (
+    Time,
     cut_page,
     page_size_of,
     read_page_token,
-    read_time_key,
     request_of,
-    time_key,
 )
 from vidscore_server.api.stream import Responses
 from vidscore_server.domain.access import Gate, new_token
@@ -167,12 +166,9 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
     ) -> pb.ListTokensResponse:
         """A page of tokens, newest first."""
         size = page_size_of(request)
-        key = read_page_token(request, str, str)
-        before = None if key is None else (read_time_key(key[0]), key[1])
+        before = read_page_token(request, Time, str)
         records = await self._context.read(lambda reader: reader.tokens(before, size + 1))
-        shown, token = cut_page(
-            records, size, lambda last: (time_key(last.create_time), last.token)
-        )
+        shown, token = cut_page(records, size, lambda last: (last.create_time, last.token))
         return pb.ListTokensResponse(
             tokens=[write_token(record) for record in shown], next_page_token=token
         )
@@ -224,12 +220,9 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
     ) -> pb.ListInvitationsResponse:
         """A page of invitations, newest first."""
         size = page_size_of(request)
-        key = read_page_token(request, str, str)
-        before = None if key is None else (read_time_key(key[0]), key[1])
+        before = read_page_token(request, Time, str)
         records = await self._context.read(lambda reader: reader.invitations(before, size + 1))
-        shown, token = cut_page(
-            records, size, lambda last: (time_key(last.create_time), last.invitation)
-        )
+        shown, token = cut_page(records, size, lambda last: (last.create_time, last.invitation))
         return pb.ListInvitationsResponse(
             invitations=[write_invitation(record, self._context.clock()) for record in shown],
             next_page_token=token,

@@ -4,20 +4,12 @@ from __future__ import annotations
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_protos.v1 import server_service_pb2 as pb
-from vidscore_server.api.requests import (
-    cut_page,
-    page_size_of,
-    read_page_token,
-    read_time_key,
-    time_key,
-)
-from vidscore_server.api.submissions import STATES, write_submission
+from vidscore_server.api.requests import Time, cut_page, page_size_of, read_page_token
+from vidscore_server.api.submissions import STATE_OF_NUMBER, STATES, write_submission
 from vidscore_server.domain.states import UNFINISHED
 from vidscore_server.domain.submissions import SubmissionView
 from vidscore_server.store import Reader
 from vidscore_server.store.records import SubmissionState
-
-_STATES_BY_NUMBER = {number: state for state, number in STATES.items()}
 
 
 def queue_page(request: pb.GetQueueRequest, reader: Reader) -> pb.GetQueueResponse:
@@ -32,11 +24,10 @@ def queue_page(request: pb.GetQueueRequest, reader: Reader) -> pb.GetQueueRespon
     """
     states = read_states(request)
     size = page_size_of(request)
-    key = read_page_token(request, str, str, str)
-    after = None if key is None else (read_time_key(key[0]), *key[1:])
+    after = read_page_token(request, Time, str, str)
     records = reader.queue(states, after, size + 1)
     shown, token = cut_page(
-        records, size, lambda last: (time_key(last.state_time), last.benchmark, last.submission)
+        records, size, lambda last: (last.state_time, last.benchmark, last.submission)
     )
     counts = reader.state_counts()
     return pb.GetQueueResponse(
@@ -59,9 +50,9 @@ def read_states(request: pb.GetQueueRequest) -> frozenset[SubmissionState]:
     faults = [
         Fault(f"the number {number}", "a state of submissions", field=f"states[{row}]")
         for row, number in enumerate(request.states)
-        if number not in _STATES_BY_NUMBER
+        if number not in STATE_OF_NUMBER
     ]
     if faults:
         raise InputError(faults)
-    wanted = frozenset(_STATES_BY_NUMBER[number] for number in request.states)
+    wanted = frozenset(STATE_OF_NUMBER[number] for number in request.states)
     return wanted or UNFINISHED | {SubmissionState.FAILED}

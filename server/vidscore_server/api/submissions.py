@@ -16,12 +16,11 @@ from vidscore_server.api.convert import write_report, write_time
 from vidscore_server.api.kept_answers import KeptAnswers, ReadyAnswer, next_change
 from vidscore_server.api.live_answers import LiveAnswering
 from vidscore_server.api.requests import (
+    Time,
     cut_page,
     page_size_of,
     read_page_token,
-    read_time_key,
     request_of,
-    time_key,
 )
 from vidscore_server.api.scores import ScoreWriter
 from vidscore_server.api.stored_frames import send_detections, send_outcomes
@@ -54,6 +53,7 @@ from vidscore_server.store import Reader
 from vidscore_server.store.records import StreamRecord, SubmissionState
 
 STATES = {state: getattr(pb, f"SUBMISSION_STATE_{state.name}") for state in SubmissionState}
+STATE_OF_NUMBER = {number: state for state, number in STATES.items()}
 
 
 def write_submission(found: SubmissionView) -> pb.Submission:
@@ -242,8 +242,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         """A page of the submissions that the caller may see."""
         benchmark = read_benchmark(request.benchmark, "benchmark")
         size, caller = page_size_of(request), current_caller()
-        key = read_page_token(request, str, str)
-        after = None if key is None else (read_time_key(key[0]), key[1])
+        after = read_page_token(request, Time, str)
         wanted, state = parse_string(request.team, "team"), _read_state(request.state)
 
         def read(reader: Reader) -> list[SubmissionView]:
@@ -256,7 +255,9 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             return self._hosting.submissions.views(reader, benchmark, records)
 
         found = await self._context.read(read)
-        shown, token = cut_page(found, size, _list_key)
+        shown, token = cut_page(
+            found, size, lambda last: (last.record.create_time, last.record.submission)
+        )
         return pb.ListSubmissionsResponse(
             submissions=[write_submission(entry) for entry in shown], next_page_token=token
         )
@@ -443,11 +444,6 @@ def _read_state(number: int) -> SubmissionState | None:
     """
     if number == pb.SUBMISSION_STATE_UNSPECIFIED:
         return None
-    for state, value in STATES.items():
-        if value == number:
-            return state
-    raise InputError([Fault(f"state {number}", "a state of submissions", field="state")])
-
-
-def _list_key(found: SubmissionView) -> tuple[str, str]:
-    return time_key(found.record.create_time), found.record.submission
+    if number not in STATE_OF_NUMBER:
+        raise InputError([Fault(f"state {number}", "a state of submissions", field="state")])
+    return STATE_OF_NUMBER[number]

@@ -74,18 +74,18 @@ class CallMetrics:
         def counter(name: str, meaning: str, *more: str) -> Counter:
             return Counter(name, meaning, (*LABELS, *more), registry=registry)
 
-        self._started = counter("grpc_server_started", "Calls that began.")
-        self._handled = counter("grpc_server_handled", "Calls that ended.", "grpc_code")
-        self._received = counter("grpc_server_msg_received", "Messages from clients.")
-        self._sent = counter("grpc_server_msg_sent", "Messages to clients.")
-        self._handling = Histogram(
+        self.started = counter("grpc_server_started", "Calls that began.")
+        self.handled = counter("grpc_server_handled", "Calls that ended.", "grpc_code")
+        self.received = counter("grpc_server_msg_received", "Messages from clients.")
+        self.sent = counter("grpc_server_msg_sent", "Messages to clients.")
+        self.handling = Histogram(
             "grpc_server_handling_seconds",
             "Time from the beginning of a call to its end.",
             LABELS,
             buckets=CALL_DURATIONS_S,
             registry=registry,
         )
-        self._frames = Counter(
+        self.frames = Counter(
             "vidscore_frames_received",
             "Frames in messages from clients, taken in or not.",
             ("grpc_service", "side"),
@@ -101,25 +101,8 @@ class CallMetrics:
         """
         _, service, name = method.split("/")
         labels = (TYPES[kind], service, name)
-        self._started.labels(*labels).inc()
+        self.started.labels(*labels).inc()
         return CallMeter(self, labels)
-
-    def received(self, labels: tuple[str, str, str]) -> Counter:
-        """Counter of messages from clients."""
-        return self._received.labels(*labels)
-
-    def frames(self, service: str, side: str) -> Counter:
-        """Counter of frames of a side in messages from clients."""
-        return self._frames.labels(service, side)
-
-    def sent(self, labels: tuple[str, str, str]) -> Counter:
-        """Counter of messages to clients."""
-        return self._sent.labels(*labels)
-
-    def ended(self, labels: tuple[str, str, str], code: str, duration_s: float) -> None:
-        """Count the end of a call."""
-        self._handled.labels(*labels, _spelled(code)).inc()
-        self._handling.labels(*labels).observe(duration_s)
 
 
 class CallMeter:
@@ -154,16 +137,16 @@ class CallMeter:
 
     @cached_property
     def _received(self) -> Counter:
-        return self._metrics.received(self._labels)
+        return self._metrics.received.labels(*self._labels)
 
     @cached_property
     def _sent(self) -> Counter:
-        return self._metrics.sent(self._labels)
+        return self._metrics.sent.labels(*self._labels)
 
     def _frames(self, side: str) -> Counter:
         found = self._frames_of_sides.get(side)
         if found is None:
-            found = self._frames_of_sides[side] = self._metrics.frames(self._labels[1], side)
+            found = self._frames_of_sides[side] = self._metrics.frames.labels(self._labels[1], side)
         return found
 
     def ended(self, code: str) -> None:
@@ -172,7 +155,8 @@ class CallMeter:
         Args:
             code: Its canonical code, such as ``NOT_FOUND``.
         """
-        self._metrics.ended(self._labels, code, self.duration_s)
+        self._metrics.handled.labels(*self._labels, _spelled(code)).inc()
+        self._metrics.handling.labels(*self._labels).observe(self.duration_s)
 
 
 def frames_of(message: Message) -> Iterator[tuple[str, int]]:

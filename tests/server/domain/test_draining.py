@@ -29,7 +29,7 @@ def hosting_of(hosted: Hosted) -> Hosting:
 def received(hosted: Hosted) -> float:
     """Messages of streams of appends that the server has read."""
     labels = ("bidi_stream", "vidscore.v1.SubmissionService", "AppendFrames")
-    counted: float = hosted.server._metrics.calls._received.labels(*labels)._value.get()
+    counted: float = hosted.server._metrics.calls.received.labels(*labels)._value.get()
     return counted
 
 

@@ -21,6 +21,7 @@ from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.live_answers import Answered, Given, LiveCall
 from vidscore_server.domain.live_clock import MICROSECONDS
 from vidscore_server.domain.names import read_submission
+from vidscore_server.domain.scoring_session import LatestValue
 from vidscore_server.domain.sessions import TakeOver
 from vidscore_server.errors import message_order
 
@@ -37,8 +38,7 @@ class LiveAnswering:
         self._hosting = hosting
         self._answers = hosting.live_answers
         self._take_over = take_over
-        self._newest: pb.AnswerFramesResponse | None = None
-        self._is_told = asyncio.Event()
+        self._newest: LatestValue[pb.AnswerFramesResponse] = LatestValue()
 
     async def run(
         self,
@@ -78,9 +78,9 @@ class LiveAnswering:
         given = await self._answers.give_out(call)
         if given is None:
             online = write_online(await self._answers.online(call))
-            self._put(pb.AnswerFramesResponse(ended=pb.ClockEnded(online=online)))
+            self._newest.put(pb.AnswerFramesResponse(ended=pb.ClockEnded(online=online)))
         elif given.is_new or (is_first and not given.is_answered):
-            self._put(_write_frame(call, given))
+            self._newest.put(_write_frame(call, given))
         return given
 
     async def _go_on(self, call: LiveCall, given: Given | None) -> None:
@@ -89,18 +89,10 @@ class LiveAnswering:
             await self._hosting.context.clock.until(given.over_time)
             given = await self._give(call)
 
-    def _put(self, response: pb.AnswerFramesResponse) -> None:
-        self._newest = response
-        self._is_told.set()
-
     async def _tell(self, responses: Responses[pb.AnswerFramesResponse]) -> None:
         """Send the newest frame, or the end, whenever the client has taken the one before."""
-        while True:
-            await self._is_told.wait()
-            self._is_told.clear()
-            newest, self._newest = self._newest, None
-            if newest is not None:
-                await responses.send(newest)
+        async for newest in self._newest:
+            await responses.send(newest)
 
     async def _answer(
         self, call: LiveCall, request: pb.AnswerFramesRequest

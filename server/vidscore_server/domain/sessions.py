@@ -245,7 +245,6 @@ class Sessions:
 
     def __init__(self, maximum: int, *, shared: bool = False) -> None:
         self._places = Places(maximum, shared=shared)
-        self._draining = False
         self._stopping = asyncio.Event()
         self._expired = asyncio.Event()
         self._given_back = asyncio.Event()
@@ -260,7 +259,7 @@ class Sessions:
     @property
     def draining(self) -> bool:
         """Whether the server is about to stop."""
-        return self._draining
+        return self._stopping.is_set()
 
     def refuse_while_draining(self) -> None:
         """Let nothing new begin while the server drains.
@@ -268,7 +267,7 @@ class Sessions:
         Raises:
             DrainingError: If it does.
         """
-        if self._draining:
+        if self.draining:
             raise DrainingError("the server is about to stop; try again, here or elsewhere")
 
     @contextmanager
@@ -363,7 +362,6 @@ class Sessions:
 
     async def drain(self, timeout_s: float) -> None:
         """Refuse new streams, wait for the open ones, and end those that take too long."""
-        self._draining = True
         self._stopping.set()
         if not await self._end_within(timeout_s):
             self.expire()
@@ -371,7 +369,6 @@ class Sessions:
 
     def expire(self) -> None:
         """End all runs now."""
-        self._draining = True
         self._stopping.set()
         self._expired.set()
 

@@ -11,7 +11,7 @@ import asyncio
 from collections.abc import AsyncGenerator
 from contextlib import aclosing, suppress
 from operator import attrgetter
-from typing import Any, Protocol
+from typing import Any
 
 import orjson
 from google.protobuf.message import Message
@@ -28,43 +28,16 @@ PING_S = 15.0
 BYTES_PER_ROW = 8
 
 
-class StreamForm(Protocol):
-    """How several messages are written.
+class JsonLines:
+    """A message is a line of JSON.
 
     Attributes:
         content_type: Type of the answer.
         pause_s: Time after which `ping` is sent where no message comes; None for never.
+        empty_status: Status of an answer without any message.
+        ping: What says that there is nothing to say.
+        last: What stands behind the last message of a call that ended well.
     """
-
-    content_type: str
-    pause_s: float | None
-
-    @property
-    def empty_status(self) -> int:
-        """Status of an answer without any message."""
-
-    @property
-    def ping(self) -> bytes:
-        """What says that there is nothing to say."""
-
-    @property
-    def last(self) -> bytes:
-        """What stands behind the last message of a call that ended well."""
-
-    def message(self, message: Message, text: bytes) -> bytes:
-        """A message.
-
-        Args:
-            message: The message.
-            text: The same as JSON.
-        """
-
-    def failure(self, error: HttpError) -> bytes:
-        """What stands behind the last message of a call that failed."""
-
-
-class JsonLines:
-    """A message is a line of JSON."""
 
     content_type = LINES
     pause_s: float | None = None
@@ -72,16 +45,16 @@ class JsonLines:
     ping = last = b""
 
     def message(self, _: Message, text: bytes) -> bytes:
-        """A line."""
+        """A message, which is given as JSON, too."""
         return text + b"\n"
 
     def failure(self, error: HttpError) -> bytes:
-        """A line with nothing but the error."""
+        """A line with nothing but the error, behind the last message."""
         return orjson.dumps({"error": error.body}) + b"\n"
 
 
 class Events:
-    """A message is an event.
+    """A message is an event; see `JsonLines` for the attributes.
 
     Args:
         rpc: Full name of the method.
@@ -105,6 +78,10 @@ class Events:
     def failure(self, error: HttpError) -> bytes:
         """An event of its own, which is no `error`: browsers have one of that name."""
         return b"event: failure\ndata: " + orjson.dumps(error.body) + b"\n\n"
+
+
+StreamForm = JsonLines | Events
+"""How several messages are written."""
 
 
 async def send_stream(

@@ -1,4 +1,4 @@
-"""What the running process gives all its parts: threads, calls that may be ended, failpoints, time.
+"""What the running process gives all its parts: threads, calls, what is kept, failpoints, time.
 
 Tests may break the process at its failpoints, and shift its clock.
 """
@@ -11,13 +11,13 @@ import os
 import signal
 import threading
 import time
-from collections import Counter
-from collections.abc import Callable
+from collections import Counter, OrderedDict
+from collections.abc import Callable, Hashable
 from contextvars import ContextVar
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from types import TracebackType
-from typing import Any, ParamSpec, Self, TypeVar
+from typing import Any, Generic, ParamSpec, Self, TypeVar
 
 from vidscore_evaluators.errors import VidscoreError
 
@@ -109,6 +109,50 @@ _current: ContextVar[RunningCall | None] = ContextVar("running_call", default=No
 def current_running_call() -> RunningCall | None:
     """The present call; None outside of calls."""
     return _current.get()
+
+
+# --- What is kept, to be made less often
+
+Held = TypeVar("Held")
+
+
+class Kept(Generic[Held]):
+    """What was made or asked for last, up to a size; what nobody asks for longest goes first.
+
+    Args:
+        most: Bound of the sizes together; what is larger is not kept.
+    """
+
+    def __init__(self, most: int) -> None:
+        self._most = most
+        self._size = 0
+        self._found: OrderedDict[Hashable, tuple[Held, int]] = OrderedDict()
+
+    def get(self, key: Hashable) -> Held | None:
+        """What is kept under a key; None where nothing is."""
+        if key not in self._found:
+            return None
+        self._found.move_to_end(key)
+        return self._found[key][0]
+
+    def put(self, key: Hashable, value: Held, size: int) -> None:
+        """Keep something in place of what was under its key.
+
+        Args:
+            key: The key.
+            value: What is kept.
+            size: How large it is.
+        """
+        self.drop(key)
+        self._found[key] = value, size
+        self._size += size
+        while self._size > self._most:
+            self.drop(next(iter(self._found)))
+
+    def drop(self, key: Hashable) -> None:
+        """Keep nothing under a key."""
+        _, size = self._found.pop(key, (None, 0))
+        self._size -= size
 
 
 # --- Failpoints: named points at which a test may kill, delay or break the server

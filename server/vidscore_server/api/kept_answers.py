@@ -8,7 +8,6 @@ sent as the bytes that it was written to once.
 
 from __future__ import annotations
 
-from collections import OrderedDict
 from collections.abc import Awaitable, Callable, Hashable
 from datetime import datetime
 from typing import Any, NamedTuple
@@ -17,6 +16,7 @@ from google.protobuf.message import Message
 
 from vidscore_server.domain.access import current_caller
 from vidscore_server.domain.context import Context
+from vidscore_server.runtime import Kept
 
 MAXIMUM_BYTES = 8 << 20
 """Size of all answers that are kept; the one that nobody has asked for longest goes first."""
@@ -58,7 +58,6 @@ class _Kept(NamedTuple):
     state: int
     until: datetime | None
     answer: ReadyAnswer
-    byte_count: int
 
 
 class KeptAnswers:
@@ -74,9 +73,7 @@ class KeptAnswers:
 
     def __init__(self, context: Context, maximum_bytes: int = MAXIMUM_BYTES) -> None:
         self._context = context
-        self._maximum_bytes = maximum_bytes
-        self._byte_count = 0
-        self._kept: OrderedDict[Hashable, _Kept] = OrderedDict()
+        self._kept: Kept[_Kept] = Kept(maximum_bytes)
 
     async def answer(
         self,
@@ -97,30 +94,20 @@ class KeptAnswers:
         state = self._context.store.state_number()
         kept = self._kept.get(key)
         if kept is not None and kept.state == state and self._holds(kept):
-            self._kept.move_to_end(key)
             return kept.answer
         message, until = await make()
         answer = ReadyAnswer.of(message)
         if state is not None:
             # The message beside its bytes takes about as much again.
             byte_count = OVERHEAD_BYTES + len(data) + 2 * len(answer.data)
-            self._keep(key, _Kept(state, until, answer, byte_count))
+            if byte_count <= MAXIMUM_ANSWER_BYTES:
+                self._kept.put(key, _Kept(state, until, answer), byte_count)
+            else:
+                self._kept.drop(key)
         return answer
 
     def _holds(self, kept: _Kept) -> bool:
         return kept.until is None or self._context.clock() < kept.until
-
-    def _keep(self, key: Hashable, kept: _Kept) -> None:
-        before = self._kept.pop(key, None)
-        if before is not None:
-            self._byte_count -= before.byte_count
-        if kept.byte_count > MAXIMUM_ANSWER_BYTES:
-            return
-        self._kept[key] = kept
-        self._byte_count += kept.byte_count
-        while self._byte_count > self._maximum_bytes:
-            _, oldest = self._kept.popitem(last=False)
-            self._byte_count -= oldest.byte_count
 
 
 def next_change(now: datetime, *times: datetime | None) -> datetime | None:

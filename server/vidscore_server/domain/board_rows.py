@@ -9,7 +9,6 @@ after a new score a board of ten thousand submissions is there without reading t
 from __future__ import annotations
 
 import threading
-from collections import OrderedDict
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
 from functools import partial
@@ -37,6 +36,7 @@ from vidscore_server.domain.policy import NameKind, Visibility
 from vidscore_server.domain.private_part import Portion
 from vidscore_server.domain.release import released_curves, shown_values
 from vidscore_server.domain.scores import readable, released_step, unpack_score
+from vidscore_server.runtime import Kept
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, RankedVersion, ScoreRecord
 
@@ -158,10 +158,6 @@ class _Kept(NamedTuple):
     candidates: Mapping[str, Candidate]
     rows: list[RankedEntry]
 
-    @property
-    def row_count(self) -> int:
-        return 1 + len(self.rows) + len(self.candidates)
-
 
 class KeptBoards:
     """The boards that were asked for last.
@@ -172,7 +168,7 @@ class KeptBoards:
 
     def __init__(self, most_one_by_one: int = MOST_ONE_BY_ONE) -> None:
         self._most_one_by_one = most_one_by_one
-        self._kept: OrderedDict[_Key, _Kept] = OrderedDict()
+        self._kept: Kept[_Kept] = Kept(MAXIMUM_KEPT_ROWS)
         self._lock = threading.Lock()
 
     def entries(
@@ -200,9 +196,8 @@ class KeptBoards:
         stamp = (record.create_time, record.revision, portion, *reader.board_stamp(board.benchmark))
         with self._lock:
             kept = self._kept.get(key)
-            if kept is not None and kept.stamp == stamp:
-                self._kept.move_to_end(key)
-                return kept.rows
+        if kept is not None and kept.stamp == stamp:
+            return kept.rows
         rules = (record.create_time, record.definition, record.board, portion)
         if kept is None or kept.rules != rules:
             kept = _Kept((), rules, {}, {}, [])
@@ -213,10 +208,7 @@ class KeptBoards:
             view = board_view(reader, definition, board, caller, now)
             kept = self._brought_up_to_date(kept, view, definition, record)._replace(stamp=stamp)
         with self._lock:
-            self._kept[key] = kept
-            self._kept.move_to_end(key)
-            while sum(one.row_count for one in self._kept.values()) > MAXIMUM_KEPT_ROWS:
-                self._kept.popitem(last=False)
+            self._kept.put(key, kept, 1 + len(kept.rows) + len(kept.candidates))
         return kept.rows
 
     def _brought_up_to_date(

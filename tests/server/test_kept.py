@@ -1,8 +1,8 @@
-"""What is kept of pictures between visits is bounded."""
+"""What is kept is bounded."""
 
 from __future__ import annotations
 
-from vidscore_server.web.site.kept_pictures import Kept
+from vidscore_server.runtime import Kept
 
 
 def test_what_was_not_asked_for_longest_goes_first() -> None:

@@ -83,6 +83,13 @@ def log(level: int, event: str, **fields: object) -> None:
     logging.getLogger(LOGGER_NAME).log(level, event, extra={"fields": {**fields, **known}})
 
 
+def log_incident(error: BaseException) -> tuple[str, str]:
+    """Log a mistake of ours, none of the data; gives its number, and what is told of it."""
+    incident = uuid.uuid4().hex[:16]
+    log(logging.ERROR, "incident", incident=incident, places=places_of(error))
+    return incident, f"The server made a mistake; its log tells more under incident {incident}."
+
+
 def _as_word(value: object) -> str:
     text = str(value)
     plain = text.isascii() and text.isprintable() and not set(text) & set(' "=\\')

@@ -6,8 +6,6 @@ gets an incident number, the log the number and the stack.
 
 from __future__ import annotations
 
-import logging
-import uuid
 from collections.abc import Iterator, Mapping
 
 import grpc
@@ -47,7 +45,7 @@ from vidscore_server.errors import (
     UnauthenticatedError,
     WorkerLostError,
 )
-from vidscore_server.logs import log, places_of
+from vidscore_server.logs import log_incident
 from vidscore_server.store.errors import StoreDamagedError, StoreError, StoreFullError
 
 ERROR_DOMAIN = "vidscore"
@@ -192,14 +190,8 @@ def leaves(error: BaseException) -> Iterator[BaseException]:
 
 
 def _incident(error: BaseException) -> Refusal:
-    incident = uuid.uuid4().hex[:16]
-    log(logging.ERROR, "incident", incident=incident, places=places_of(error))
-    return Refusal(
-        grpc.StatusCode.INTERNAL,
-        "INTERNAL",
-        f"The server made a mistake; its log tells more under incident {incident}.",
-        metadata={"incident": incident},
-    )
+    incident, message = log_incident(error)
+    return Refusal(grpc.StatusCode.INTERNAL, "INTERNAL", message, metadata={"incident": incident})
 
 
 def _faults(error: BaseException) -> tuple[Fault, ...]:

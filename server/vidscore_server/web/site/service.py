@@ -2,15 +2,13 @@
 
 from __future__ import annotations
 
-import logging
-import uuid
 from collections.abc import AsyncGenerator, AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 from msgspec import Struct
 
-from vidscore_server.logs import log, places_of
+from vidscore_server.logs import log_incident
 
 HTTP_STATUS: Mapping[str, int] = {
     "INVALID_ARGUMENT": 400,
@@ -79,10 +77,7 @@ class ServiceError(Exception):
 
 def incident(error: Exception) -> ServiceError:
     """A mistake of ours as an answer; the log has its places, and none of the data."""
-    incident = uuid.uuid4().hex[:16]
-    log(logging.ERROR, "incident", incident=incident, places=places_of(error))
-    text = f"The server made a mistake; its log tells more under incident {incident}."
-    return ServiceError("INTERNAL", "INTERNAL", text)
+    return ServiceError("INTERNAL", "INTERNAL", log_incident(error)[1])
 
 
 @dataclass(frozen=True, slots=True)

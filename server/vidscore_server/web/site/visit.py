@@ -95,8 +95,7 @@ class Visit:
     def __init__(self, site: Site, request: Request) -> None:
         self.site = site
         self.request = request
-        host = request.client.host if request.client else ""
-        self.visitor = Visitor(request.cookies.get(SESSION_COOKIE, ""), f"http:{host}")
+        self.visitor = Visitor(request.cookies.get(SESSION_COOKIE, ""), f"http:{self.host}")
         self._account: Account | None = None
         self._forms: list[Request] = []
         self._server: dict[str, Any] = {}

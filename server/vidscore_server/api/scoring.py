@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-from collections import OrderedDict
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import partial
@@ -45,6 +44,7 @@ from vidscore_server.domain.scoring_session import (
 )
 from vidscore_server.domain.sessions import Sessions, Use
 from vidscore_server.errors import message_order
+from vidscore_server.runtime import Kept
 from vidscore_server.settings import Settings, limits_of
 from vidscore_server.workers import WorkerPool
 
@@ -168,7 +168,7 @@ class KeptConfigurations:
     """Configurations of small requests: whoever makes many such calls sends the same each time."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[bytes, RunConfiguration] = OrderedDict()
+        self._kept: Kept[RunConfiguration] = Kept(MOST_KEPT)
 
     def of(
         self, message: scoring_service_pb2.ScoreConfiguration, read: Callable[[], RunConfiguration]
@@ -181,15 +181,11 @@ class KeptConfigurations:
         """
         data = message.SerializeToString(deterministic=True)
         found = self._kept.get(data)
-        if found is not None:
-            self._kept.move_to_end(data)
-            return found
-        found = read()
-        # Evaluators that others have written may remember what they have scored.
-        if all(is_built_in(evaluator.name) for evaluator in found.evaluators):
-            self._kept[data] = found
-            if len(self._kept) > MOST_KEPT:
-                self._kept.popitem(last=False)
+        if found is None:
+            found = read()
+            # Evaluators that others have written may remember what they have scored.
+            if all(is_built_in(evaluator.name) for evaluator in found.evaluators):
+                self._kept.put(data, found, 1)
         return found
 
 

@@ -6,7 +6,6 @@ import asyncio
 import re
 import shutil
 import tempfile
-from collections import OrderedDict
 from collections.abc import Generator, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
@@ -46,7 +45,7 @@ from vidscore_server.domain.hosting import Hosting
 from vidscore_server.domain.names import read_benchmark
 from vidscore_server.domain.sessions import Sessions
 from vidscore_server.errors import UnauthenticatedError
-from vidscore_server.runtime import utc_now
+from vidscore_server.runtime import Kept, utc_now
 from vidscore_server.settings import Settings, limits_of
 from vidscore_server.store import Reader, Transaction, is_address
 from vidscore_server.store.backup_file import BackupHeader, check_backup
@@ -309,7 +308,7 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
     """
 
     def __init__(self) -> None:
-        self._pages: OrderedDict[tuple[int, int], ReadyAnswer] = OrderedDict()
+        self._pages: Kept[ReadyAnswer] = Kept(KEPT_PAGES)
 
     async def ListEvaluators(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self,
@@ -322,9 +321,7 @@ class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
         page = self._pages.get((start, size))
         if page is None:
             page = ReadyAnswer.of(await asyncio.to_thread(_evaluator_page, start, size))
-            self._pages[start, size] = page
-            if len(self._pages) > KEPT_PAGES:
-                self._pages.popitem(last=False)
+            self._pages.put((start, size), page, 1)
         return page
 
     async def GetEvaluator(  # type: ignore[override]  # noqa: N802 - gRPC's name

@@ -73,7 +73,7 @@ def _rescore_metadata(record: OperationRecord) -> Message:
 
 def _rescore_response(result: str) -> Message:
     return organiser_pb2.RescoreResponse(
-        differences=[_write_difference(entry) for entry in orjson.loads(result)]
+        differences=[organiser_pb2.ScoreDifference(**entry) for entry in orjson.loads(result)]
     )
 
 
@@ -91,10 +91,6 @@ def _trust_metadata(record: OperationRecord) -> Message:
 
 def _trust_response(result: str) -> Message:
     return trust_pb2.TrustResponse(document_json=result)
-
-
-def _write_difference(entry: dict[str, Any]) -> organiser_pb2.ScoreDifference:
-    return organiser_pb2.ScoreDifference(**entry)
 
 
 _KINDS: Mapping[str, tuple[Callable[[OperationRecord], Message], Callable[[str], Message]]] = {

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import asyncio
 import re
-from collections.abc import Awaitable, Callable, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -208,25 +208,37 @@ def pieces(
     frames: Annotations, limits: UploadLimits, start: int = 0
 ) -> Iterator[tuple[int, Annotations]]:
     """Frames from a row on, cut as they are sent, each piece with the row of its first frame."""
+    for begin, end in cuts(frames, limits, start):
+        yield begin, frames.frame_run(begin, end).with_used_tables()
+
+
+def cuts(frames: Annotations, limits: UploadLimits, start: int = 0) -> Iterator[tuple[int, int]]:
+    """Rows between which frames go together, so that no call is large."""
     starts = frames.frame_starts
     while start < frames.frame_count:
         most_objects = starts[start] + limits.batch_objects
         most = int(np.searchsorted(starts, most_objects, side="right")) - 1
         stop = min(max(start + 1, most), start + limits.batch_frames, frames.frame_count)
-        yield start, frames.frame_run(start, stop).with_used_tables()
+        yield start, stop
         start = stop
+
+
+def doubts_and_notes(
+    warnings: Iterable[ReportWarning], source: Source, path: Path
+) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """What does not look right about a file, and what reading has only noticed."""
+    texts = {on_page(with_place(one, source), path): one.is_note for one in warnings}
+    doubts = tuple(text for text, is_note in texts.items() if not is_note)
+    return doubts, tuple(text for text, is_note in texts.items() if is_note)
 
 
 def checked_file(read: FileFrames, path: Path) -> Checked:
     """What reading alone has found."""
     frames = read.frames.with_used_tables()
-    texts = {}
-    for warning in read.warnings:
-        text = with_place(warning, read.source)
-        texts[on_page(text, path)] = warning.is_note
+    doubts, notes = doubts_and_notes(read.warnings, read.source, path)
     return Checked(
-        doubts=tuple(text for text, is_note in texts.items() if not is_note),
-        notes=tuple(text for text, is_note in texts.items() if is_note),
+        doubts=doubts,
+        notes=notes,
         input_format=read.source.format or "",
         frames=frames.frame_count,
         objects=frames.object_count,

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 from urllib.parse import urlencode
 
-import numpy as np
 from msgspec import Struct
 from starlette.datastructures import UploadFile
 from starlette.responses import Response
@@ -19,7 +18,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import AUTO, FORMATS, read_source
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.plausibility.inputs import warnings_of_side
-from vidscore_server.web.site.checking import on_page, with_place
+from vidscore_server.web.site.checking import cuts, doubts_and_notes, on_page
 from vidscore_server.web.site.forms import Form, refused_by_service, refused_input, typed
 from vidscore_server.web.site.organise.truth_preview import (
     MOST_ROWS,
@@ -31,7 +30,7 @@ from vidscore_server.web.site.organise.truth_preview import (
     merged,
 )
 from vidscore_server.web.site.service import ServiceError
-from vidscore_server.web.site.spool import FileFacts, Typed, Upload, chunks_of
+from vidscore_server.web.site.spool import FileFacts, Typed, Upload, UploadLimits, chunks_of
 from vidscore_server.web.site.submission_words import ORGANISERS_TEAM
 from vidscore_server.web.site.visit import Visit
 
@@ -41,8 +40,8 @@ LIMITS = ReadLimits(MOST_FILE_BYTES, maximum_files=20_000, maximum_unpacked_byte
 MOST_REVISIONS = (1 << 31) - 1
 """What a call can ask for; there are never so many."""
 
-FRAMES_AT_ONCE = 1000
-OBJECTS_AT_ONCE = 100_000
+AT_ONCE = UploadLimits(batch_frames=1000, batch_objects=100_000)
+"""How much goes into one call."""
 
 CHOICES = ("complete", "merge", "comment")
 """What is typed about an upload, as its page carries it on."""
@@ -226,14 +225,12 @@ def _compared(
     preview.add(truth)
     changes = changes_of(before, after)
     warnings = (*source.warnings, *warnings_of_side(Side.TRUTH, truth))
-    texts = {on_page(with_place(one, source), waiting.path): one.is_note for one in warnings}
     return WaitingTruth(
         preview,
         changes,
         change_sentence(changes),
         label_changes(before, after),
-        tuple(text for text, is_note in texts.items() if not is_note),
-        tuple(text for text, is_note in texts.items() if is_note),
+        *doubts_and_notes(warnings, source, waiting.path),
     )
 
 
@@ -265,33 +262,9 @@ async def _requests(
             "comment": values.get("comment", ""),
         }
     }
-    for chosen in batches_of(truth):
-        yield {"truth": await asyncio.to_thread(truth.take_frames, chosen)}
+    for start, stop in cuts(truth, AT_ONCE):
+        yield {"truth": truth.frame_run(start, stop)}
     yield {"end": {"frame_count": truth.frame_count}}
-
-
-def batches_of(truth: Annotations) -> list[np.typing.NDArray[np.bool_]]:
-    """Masks of frames that go together, so that no batch is large.
-
-    Args:
-        truth: The annotations.
-    """
-    masks: list[np.typing.NDArray[np.bool_]] = []
-    start, objects = 0, 0
-    for row, count in enumerate(truth.object_counts.tolist()):
-        if row > start and (row - start >= FRAMES_AT_ONCE or objects + count > OBJECTS_AT_ONCE):
-            masks.append(_between(truth.frame_count, start, row))
-            start, objects = row, 0
-        objects += count
-    if truth.frame_count:
-        masks.append(_between(truth.frame_count, start, truth.frame_count))
-    return masks
-
-
-def _between(size: int, start: int, end: int) -> np.typing.NDArray[np.bool_]:
-    mask = np.zeros(size, dtype=np.bool_)
-    mask[start:end] = True
-    return mask
 
 
 async def preview(visit: Visit) -> Response:

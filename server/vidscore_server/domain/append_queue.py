@@ -14,6 +14,7 @@ from collections import defaultdict, deque
 from collections.abc import Sequence
 from typing import Any
 
+from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.names import counted
 from vidscore_server.domain.appends import (
     AppendTarget,
@@ -213,7 +214,7 @@ class AppendQueue:
         except Exception as error:  # noqa: BLE001 - the same
             return error
         domain, sequence, number = (stored or frames)[0]
-        place = "/".join(filter(None, (domain, sequence)))
+        place = sequence_name((domain, sequence))
         count = max(1, len(stored))
         of_batch = counted(count, "frame of the batch is", "frames of the batch are")
         return FrameExistsError(

@@ -14,7 +14,7 @@ from functools import cached_property
 import numpy as np
 from msgspec import Struct
 
-from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
+from vidscore_evaluators.annotations import Annotations, SequenceKey, Side, sequence_name
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.names import closest_name
 from vidscore_evaluators.plausibility.labels import LabelUse
@@ -346,7 +346,7 @@ def _folded(labels: Iterable[str]) -> frozenset[str]:
 
 
 def _shown(key: SequenceKey) -> str:
-    return "/".join(filter(None, key))[:SHOWN_CHARACTERS]
+    return sequence_name(key)[:SHOWN_CHARACTERS]
 
 
 # --- Rules

@@ -15,7 +15,6 @@ from vidscore_server.web.site.benchmark_document import (
     frames_text,
     judges_of,
     labels_of,
-    left_text,
     short_name,
     state_text,
     title_of,
@@ -28,6 +27,7 @@ from vidscore_server.web.site.markdown import html_of
 from vidscore_server.web.site.phrases import counted, date_text, last_part, listed, time_text
 from vidscore_server.web.site.policy_words import sentences
 from vidscore_server.web.site.service import ServiceError
+from vidscore_server.web.site.submission_words import left_text
 from vidscore_server.web.site.take_part import Entry, check_command, next_name, programs
 from vidscore_server.web.site.visit import Account, Visit
 

@@ -10,13 +10,12 @@ from msgspec import Struct
 
 from vidscore_evaluators.errors import VidscoreError
 from vidscore_evaluators.evaluator import Evaluator
-from vidscore_evaluators.explanation.answer import in_words
 from vidscore_evaluators.explanation.titles import measure_title
 from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.parameters import describe_parameters, parameter_values
 from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.specification import spec_from_dict
-from vidscore_server.web.site.phrases import counted, things, time_text
+from vidscore_server.web.site.phrases import things, time_text
 
 _SHAPES = ("truth_geometry", "detection_geometry")
 _TIMES = ("open_time", "close_time")
@@ -25,9 +24,6 @@ _SECONDS = ("quiet_timeout", "truth_timeout")
 
 CLOSED = "closed"
 """State of a benchmark that takes no more submissions."""
-
-_SPANS = {"submissions_per_day": "today", "submissions_in_all": "in all"}
-"""Quotas on a team's submissions, and for how long each counts."""
 
 Plain = Mapping[str, Any]
 
@@ -139,16 +135,6 @@ def when_text(benchmark: Plain, now: datetime) -> str:
     if not closing:
         return ""
     return f"{'closed' if now >= closing else 'open until'} {time_text(closing)}"
-
-
-def left_text(quotas: Iterable[Plain]) -> str:
-    """What a team has left: ``two of three submissions today``; empty where nothing limits it."""
-    return ", ".join(
-        f"{in_words(quota['left']) if quota['left'] else 'none'} of "
-        f"{counted(quota['maximum'], 'submission')} {_SPANS[quota['name']]}"
-        for quota in quotas
-        if quota["name"] in _SPANS
-    )
 
 
 # --- What it judges, in words: evaluators, their parameters, labels and frames

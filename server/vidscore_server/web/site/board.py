@@ -23,7 +23,6 @@ from vidscore_server.web.site.benchmark_document import (
     domains_of,
     judges_of,
     labels_of,
-    left_text,
     short_name,
     state_text,
     title_of,
@@ -32,6 +31,7 @@ from vidscore_server.web.site.board_view import board_view, measures_of, tiers_t
 from vidscore_server.web.site.phrases import counted, shortened, time_text
 from vidscore_server.web.site.service import FieldFault, ServiceError
 from vidscore_server.web.site.submission_report import curve_of
+from vidscore_server.web.site.submission_words import left_text
 from vidscore_server.web.site.visit import Visit
 
 ROWS = 100

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from vidscore_evaluators.explanation.answer import in_words
-from vidscore_server.web.site.phrases import sentence, things, time_text
+from vidscore_server.web.site.phrases import counted, sentence, things, time_text
 
 ORGANISERS_TEAM = "organiser"
 """Team of submissions that organisers make."""
@@ -141,3 +141,13 @@ def quota_sentence(quotas: Sequence[Mapping[str, Any]]) -> str:
             until = f" (until {time_text(quota['renew_time'])})"
         parts.append(f"{in_words(quota['left'])} more {times} {span}{until}")
     return f"Your team may submit {' and '.join(parts)}." if parts else ""
+
+
+def left_text(quotas: Sequence[Mapping[str, Any]]) -> str:
+    """What a team has left: ``two of three submissions today``; empty where nothing limits it."""
+    return ", ".join(
+        f"{in_words(quota['left']) if quota['left'] else 'none'} of "
+        f"{counted(quota['maximum'], 'submission')} {_SPANS[quota['name']]}"
+        for quota in quotas
+        if quota["name"] in _SPANS
+    )

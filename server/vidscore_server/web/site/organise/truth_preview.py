@@ -61,7 +61,7 @@ class Preview:
 
     def __init__(self, sequences: Iterable[Mapping[str, Any]]) -> None:
         self._sizes = {
-            _name(entry.get("domain", ""), entry["name"]): (
+            sequence_name((entry.get("domain", ""), entry["name"])): (
                 entry.get("image_width") or 0,
                 entry.get("image_height") or 0,
             )
@@ -116,7 +116,7 @@ class Preview:
         """
         kept = min(batch.frame_count, MOST_FRAMES - self.frame_count)
         self.is_full = kept < batch.frame_count
-        names = [_name(key.domain, key.sequence) for key in batch.sequences]
+        names = list(map(sequence_name, batch.sequences))
         owners = batch.frame_sequences[:kept]
         for row, count in zip(*np.unique(owners, return_counts=True), strict=True):
             self.frame_counts[names[row]] += int(count)
@@ -163,10 +163,6 @@ class Preview:
         overlay = Overlay(width, height, frame.marks)
         svg = overlay.svg(title, description, f"frame-{row}")
         return DrawnFrame(title, Markup(svg), overlay.note)  # noqa: S704 - the figure escapes its texts
-
-
-def _name(domain: str, sequence: str) -> str:
-    return "/".join(filter(None, (domain, sequence)))
 
 
 # --- What an upload would change, sequence by sequence

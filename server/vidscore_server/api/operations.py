@@ -27,10 +27,9 @@ from vidscore_server.domain.trust import FAILED as ANALYSIS_FAILED
 from vidscore_server.domain.trust import TIMED_OUT as ANALYSIS_TIMED_OUT
 from vidscore_server.domain.trust_plans import KINDS as TRUST
 from vidscore_server.errors import OperationRunsError
+from vidscore_server.status import ERROR_DOMAIN
 from vidscore_server.store import Transaction
 from vidscore_server.store.records import OperationRecord
-
-ERROR_DOMAIN = "vidscore"
 
 _ENDINGS = {
     "CANCELLED": (grpc.StatusCode.CANCELLED, "The operation was cancelled."),

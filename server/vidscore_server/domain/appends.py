@@ -28,7 +28,7 @@ from vidscore_server.domain.batches import (
 )
 from vidscore_server.domain.byte_budget import Reservation
 from vidscore_server.domain.names import StreamName, SubmissionName
-from vidscore_server.domain.quotas import MEBIBYTE, refuse_ended, refuse_more_bytes
+from vidscore_server.domain.quotas import refuse_ended, refuse_more_bytes
 from vidscore_server.domain.states import Event, is_draft, move
 from vidscore_server.errors import (
     ContentDiffersError,
@@ -37,7 +37,7 @@ from vidscore_server.errors import (
     OffsetGapError,
     OffsetStraddlesError,
 )
-from vidscore_server.settings import Settings
+from vidscore_server.settings import MEBIBYTE, Settings
 from vidscore_server.store import Transaction
 from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecord, SubmissionRecord
 

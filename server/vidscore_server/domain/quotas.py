@@ -18,7 +18,7 @@ from vidscore_server.domain.definition import Definition
 from vidscore_server.domain.names import SubmissionName, benchmark_name
 from vidscore_server.domain.states import TAKES_FRAMES, is_draft
 from vidscore_server.errors import NoFramesError, NotOpenError, QuotaError, SubmissionEndedError
-from vidscore_server.settings import Settings
+from vidscore_server.settings import MEBIBYTE, Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
 
@@ -109,8 +109,6 @@ def refuse_over_quota(
 #
 # Quotas count scored submissions; these bounds count what is stored, whatever becomes of it, so
 # that one team cannot fill the store. What a cancelled submission held is freed in the background.
-
-MEBIBYTE = 1 << 20
 
 OPEN_SUBMISSIONS = "maximum_team_open_submissions"
 MEBIBYTES = "maximum_team_mebibytes"

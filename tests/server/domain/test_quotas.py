@@ -10,7 +10,6 @@ import pytest
 
 from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.domain.quotas import (
-    MEBIBYTE,
     MEBIBYTES,
     OPEN_SUBMISSIONS,
     Quota,
@@ -21,7 +20,7 @@ from vidscore_server.domain.quotas import (
     team_usage,
 )
 from vidscore_server.errors import NotOpenError, QuotaError
-from vidscore_server.settings import Settings
+from vidscore_server.settings import MEBIBYTE, Settings
 from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, SubmissionRecord
 

@@ -16,7 +16,7 @@ from vidscore_evaluators.figures.curves import CurveChart
 from vidscore_evaluators.figures.report_curves import choose_curves
 from vidscore_evaluators.report import Report, Scores
 from vidscore_server.domain.policy import Visibility
-from vidscore_server.web.charts import chart_context
+from vidscore_server.web.charts import MOST_CHARTS, chart_context
 from vidscore_server.web.site.benchmark_document import (
     CLOSED,
     Judge,
@@ -36,8 +36,6 @@ from vidscore_server.web.site.visit import Visit
 
 ROWS = 100
 """Rows on one page: as many as tiers look at or more, so that the first one has whole tiers."""
-
-MOST_CHARTS = 4
 
 NOT_RELEASED = "NOT_RELEASED"
 

@@ -259,6 +259,7 @@ def refused_file(error: InputError, path: Path) -> Checked:
 
 
 Call = Callable[..., Awaitable[dict[str, Any]]]
+"""Makes a call as the visitor."""
 
 
 async def held_to_benchmark(

@@ -7,22 +7,18 @@ same file again, by page or by command, goes on where the stream ends.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Mapping
 from typing import Any
 
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.errors import InputError
-from vidscore_server.web.site.checking import pieces
+from vidscore_server.web.site.checking import Call, pieces
 from vidscore_server.web.site.phrases import last_part
 from vidscore_server.web.site.service import ServiceError, incident
 from vidscore_server.web.site.spool import UploadLimits
 
-Call = Callable[..., Awaitable[dict[str, Any]]]
-"""Makes a call as the visitor."""
-
-TAKES_FRAMES = frozenset({"open", "receiving"})
 MOST_LOOKED_AT = 200
 """Newest submissions of a team among which one is looked for that has begun to take a file."""
 

@@ -8,9 +8,6 @@ from typing import Any
 from vidscore_evaluators.explanation.answer import in_words
 from vidscore_server.web.site.phrases import counted, sentence, things, time_text
 
-ORGANISERS_TEAM = "organiser"
-"""Team of submissions that organisers make."""
-
 STATES = (
     "receiving",
     "sealed",

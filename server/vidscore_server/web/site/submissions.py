@@ -13,6 +13,7 @@ from msgspec import Struct
 from starlette.responses import Response
 
 from vidscore_evaluators.submitting import STREAM_PREFIX
+from vidscore_server.domain.access import ORGANISERS_TEAM
 from vidscore_server.web.site.benchmark_document import CLOSED, state_text
 from vidscore_server.web.site.phrases import last_part, running_scores_from
 from vidscore_server.web.site.policy_words import hidden_figures, seen_by_team
@@ -22,7 +23,6 @@ from vidscore_server.web.site.submission_report import Ranking, shown_score, sho
 from vidscore_server.web.site.submission_words import (
     CANCELLABLE,
     ENDED,
-    ORGANISERS_TEAM,
     STATES,
     TAKES_FRAMES,
     event_words,

@@ -16,6 +16,7 @@ from vidscore_evaluators.annotations import with_arity
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import AUTO, FORMATS
 from vidscore_evaluators.submitting import STREAM_PREFIX
+from vidscore_server.domain.access import ORGANISERS_TEAM
 from vidscore_server.domain.definition import ARITY_OF_NAME
 from vidscore_server.web.site.checking import (
     Checked,
@@ -26,7 +27,6 @@ from vidscore_server.web.site.checking import (
     refused_file,
 )
 from vidscore_server.web.site.sending import (
-    TAKES_FRAMES,
     Destination,
     begun_before,
     open_destination,
@@ -46,10 +46,10 @@ from vidscore_server.web.site.spool import (
     UploadLimits,
     chunks_of,
 )
-from vidscore_server.web.site.submission_words import ORGANISERS_TEAM, quota_sentence
+from vidscore_server.web.site.submission_files import SMALL_FORM_BYTES
+from vidscore_server.web.site.submission_words import TAKES_FRAMES, quota_sentence
 from vidscore_server.web.site.visit import Visit
 
-SMALL_FORM_BYTES = 1 << 16
 FORM_OVERHEAD_BYTES = 1 << 16
 """Bytes of a form beside its file."""
 

@@ -18,6 +18,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats import AUTO, FORMATS, read_source
 from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.plausibility.inputs import warnings_of_side
+from vidscore_server.domain.access import ORGANISERS_TEAM
 from vidscore_server.web.site.checking import cuts, doubts_and_notes, on_page
 from vidscore_server.web.site.forms import Form, refused_by_service, refused_input, typed
 from vidscore_server.web.site.organise.truth_preview import (
@@ -31,7 +32,6 @@ from vidscore_server.web.site.organise.truth_preview import (
 )
 from vidscore_server.web.site.service import ServiceError
 from vidscore_server.web.site.spool import FileFacts, Typed, Upload, UploadLimits, chunks_of
-from vidscore_server.web.site.submission_words import ORGANISERS_TEAM
 from vidscore_server.web.site.visit import Visit
 
 MOST_FILE_BYTES = 2 << 30

@@ -215,7 +215,6 @@ class _Context:
         self._closed = False
         self.responses: asyncio.Queue[Any] = asyncio.Queue()
         self.taken = asyncio.Event()
-        self._left = False
 
     async def read(self) -> Any:
         """The next request; gRPC's mark of the end where there is none."""

@@ -74,7 +74,7 @@ SECTIONS: Sections = {
     },
     "Hosted benchmarks": {
         "init": Entry(
-            f"{SERVER}.init:init",
+            f"{SERVER}.store:init",
             "Make a store for hosted benchmarks, and the first organiser's token.",
             extra="server",
         ),

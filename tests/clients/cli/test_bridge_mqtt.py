@@ -16,7 +16,7 @@ from vidscore_cli.bridge import mqtt
 from vidscore_cli.bridge.access import BrokerAccess
 from vidscore_cli.bridge.choices import checked_choice
 from vidscore_cli.bridge.mqtt import MqttSource
-from vidscore_cli.bridge.opening import open_source
+from vidscore_cli.bridge.running import open_source
 from vidscore_cli.bridge.spool import Spool
 from vidscore_evaluators.errors import Fault
 

@@ -1,6 +1,7 @@
 """How a bridge gets into a broker: its address, and secrets that stand in files or the environment.
 
 A secret is read where it is needed and never shown: it is in no address, no option and no message.
+What is said while a broker is away is here, too.
 """
 
 from __future__ import annotations
@@ -15,6 +16,7 @@ from urllib.parse import SplitResult, parse_qs, unquote, urlsplit
 import click
 from msgspec import Struct
 
+from vidscore_cli.output import say
 from vidscore_evaluators.errors import Fault
 
 MOST_SECRET_BYTES = 1 << 16
@@ -206,3 +208,33 @@ def _check_use(access: BrokerAccess, refuse: Callable[..., None]) -> None:
         except OSError as error:  # of which errors of TLS are some
             found = f"{access.tls_ca} ({error.strerror or error})"
             refuse("tls_ca", found, "a file of certificates in PEM")
+
+
+class Absence:
+    """Something that a source waits for; it is told once each time.
+
+    Args:
+        host: The broker.
+        what: What is waited for.
+    """
+
+    def __init__(self, host: str, what: str = "the broker") -> None:
+        self._host, self._what = host, what
+        self._is_away = self._is_over = False
+
+    def begin(self, reason: str) -> None:
+        """It is away, for a reason."""
+        if not (self._is_away or self._is_over):
+            self._is_away = True
+            text = f"{self._what} is away ({reason}); it is tried again"
+            say(f"Warning: {self._host}: {text}", err=True)
+
+    def end(self) -> None:
+        """It is there."""
+        if self._is_away and not self._is_over:
+            self._is_away = False
+            say(f"{self._host}: {self._what} is there", err=True)
+
+    def close(self) -> None:
+        """Nobody waits for it any more."""
+        self._is_over = True

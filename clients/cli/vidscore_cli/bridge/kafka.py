@@ -10,8 +10,7 @@ from typing import Any, ClassVar
 
 import click
 
-from vidscore_cli.bridge.absence import Absence
-from vidscore_cli.bridge.access import BrokerAccess
+from vidscore_cli.bridge.access import Absence, BrokerAccess
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 
 try:

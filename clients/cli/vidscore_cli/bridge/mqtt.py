@@ -12,8 +12,7 @@ from typing import Any, ClassVar, NamedTuple
 
 import click
 
-from vidscore_cli.bridge.absence import Absence
-from vidscore_cli.bridge.access import BrokerAccess, lasting_tls_error
+from vidscore_cli.bridge.access import Absence, BrokerAccess, lasting_tls_error
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 from vidscore_cli.bridge.spool import Spool
 from vidscore_cli.output import say

@@ -11,8 +11,7 @@ from typing import Any, ClassVar
 
 import click
 
-from vidscore_cli.bridge.absence import Absence
-from vidscore_cli.bridge.access import BrokerAccess, lasting_tls_error
+from vidscore_cli.bridge.access import Absence, BrokerAccess, lasting_tls_error
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 
 try:

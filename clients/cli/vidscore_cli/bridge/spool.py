@@ -7,11 +7,13 @@ import os
 import struct
 import threading
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
+from typing import NamedTuple
 from zlib import crc32
 
-from vidscore_cli.bridge.spool_damage import Damage, keep_copy, refused
 from vidscore_cli.output import say
+from vidscore_evaluators.errors import Fault, InputError
 
 _HEADER = struct.Struct(">4sIQ")
 _MAGIC = b"VSP2"
@@ -20,9 +22,23 @@ _OLD_MAGIC = b"VSPOOL01"
 """Of 0.2.0: a header of the same length, without a checksum."""
 
 _RECORD = struct.Struct(">II")
-_CHECK = struct.Struct(">I")
+_CHUNK_BYTES = 1 << 20
 _LEFT_OUT = 0xFFFF_FFFF
 """What turns the checksum of a damaged message into the mark of one that is passed over."""
+
+
+class _Damage(NamedTuple):
+    """Bytes of a spool that are no whole message.
+
+    Attributes:
+        begin: Offset of the first of them.
+        next: Offset of the message behind them; None where nothing behind them can be read.
+        end: Offset of the byte behind them.
+    """
+
+    begin: int
+    next: int | None
+    end: int
 
 
 class Spool:
@@ -91,7 +107,7 @@ class Spool:
 
     def _in_use(self) -> Exception:
         expected = "a file of its own for each source"
-        return refused(self._path, "a spool that a bridge is using", expected, "name another file")
+        return _refused(self._path, "a spool that a bridge is using", expected, "name another file")
 
     def _stored_base(self) -> int | None:
         """Offset of the first message, as the file says it; None where the file is empty."""
@@ -103,10 +119,10 @@ class Spool:
         advice = "name another file, or move this one away"
         if not head.startswith(_MAGIC):
             expected = "a new or empty file, or one that a bridge has spooled into"
-            raise refused(self._path, "a file that is no spool", expected, advice)
+            raise _refused(self._path, "a file that is no spool", expected, advice)
         if len(head) < _HEADER.size or crc32(head[-8:]) != _HEADER.unpack(head)[1]:
             found = "a spool whose first 16 bytes are damaged"
-            raise refused(self._path, found, "a whole one", advice)
+            raise _refused(self._path, found, "a whole one", advice)
         return int(_HEADER.unpack(head)[2])
 
     def _header(self, base: int) -> bytes:
@@ -121,14 +137,14 @@ class Spool:
             Whether a message begins or ends at the offset.
         """
         end = self._base + max(0, os.fstat(self._file).st_size - _HEADER.size)
-        damages: list[Damage] = []
+        damages: list[_Damage] = []
         is_message = offset is not None and not self._base < offset < end
         while self._write_at < end:
             is_message = is_message or self._write_at == offset
             found = self._record_at(self._write_at)
             if found is None:
                 behind = self._behind_damage(self._write_at, offset, end)
-                damages.append(Damage(self._write_at, behind, end if behind is None else behind))
+                damages.append(_Damage(self._write_at, behind, end if behind is None else behind))
                 if behind is None:
                     break
                 self._write_at = behind
@@ -149,13 +165,13 @@ class Spool:
                 return found
         return None
 
-    def _leave_out(self, damages: list[Damage], durable: int) -> None:
+    def _leave_out(self, damages: list[_Damage], durable: int) -> None:
         """Mark what is damaged, so that it is passed over now and later, and say so.
 
         Raises:
             InputError: If there is no room to keep the file as it was.
         """
-        kept = keep_copy(self._path, self._file)
+        kept = _keep_copy(self._path, self._file)
         for damage in damages:
             place = self._place(damage.begin)
             if damage.next is None:
@@ -242,7 +258,7 @@ class Spool:
                 if found is None:
                     damaged = f"damage at byte {self._place(self._read_at)} since it was written"
                     expected = "a disk that keeps it, and no other program that writes into it"
-                    raise refused(self._path, damaged, expected, "start the bridge again")
+                    raise _refused(self._path, damaged, expected, "start the bridge again")
                 data, self._read_at = found
                 if data is not None:
                     given.append((data, self._read_at))
@@ -303,3 +319,32 @@ def _write_all(file: int, data: bytes, place: int) -> None:
         if not count:
             raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
         data, place = data[count:], place + count
+
+
+def _refused(path: Path, found: str, expected: str, advice: str) -> InputError:
+    """The error of a file that cannot be a spool."""
+    return InputError([Fault(found, expected, source=str(path), advice=advice)])
+
+
+def _keep_copy(path: Path, file: int) -> Path:
+    """Copy a damaged file beside itself; gives the name of the copy.
+
+    Raises:
+        InputError: If that is not possible.
+    """
+    names = (path.with_name(f"{path.name}.damaged-{number}") for number in count(1))
+    kept = next(name for name in names if not name.exists())
+    try:
+        kept.touch(0o600, exist_ok=False)
+        with kept.open("wb") as copy:
+            place = 0
+            while data := os.pread(file, _CHUNK_BYTES, place):
+                copy.write(data)
+                place += len(data)
+    except OSError as error:
+        with suppress(OSError):
+            kept.unlink()
+        found = f"damage, and no way to keep the file as {kept.name} ({error.strerror})"
+        expected = "a folder with room for a copy"
+        raise _refused(path, found, expected, "make room, or move the file away") from None
+    return kept

@@ -35,7 +35,7 @@ def deliver_comparisons(comparisons: Sequence[Comparison], form: str, output: st
         form: One of `FORMATS`.
         output: Path of a file, or "-".
     """
-    from vidscore_cli.report_text import deliver_parts
+    from vidscore_cli.report_parts import deliver_parts
 
     if form == "json":
         documents = [one.to_dict() for one in comparisons]

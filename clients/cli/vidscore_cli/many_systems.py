@@ -166,8 +166,7 @@ def write_systems(
 
 
 def _deliver_grid(heading: str, grid: Grid, form: str, output: str) -> None:
-    from vidscore_cli.report_parts import Words
-    from vidscore_cli.report_text import deliver_parts
+    from vidscore_cli.report_parts import Words, deliver_parts
 
     deliver_parts([Words(heading, heading=True), grid], output, form)
 

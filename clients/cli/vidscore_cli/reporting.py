@@ -151,8 +151,7 @@ def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
     Raises:
         WarningsRefusedError: If there are any, and they are errors; nothing is written then.
     """
-    from vidscore_cli.report_parts import report_parts
-    from vidscore_cli.report_text import deliver_parts
+    from vidscore_cli.report_parts import deliver_parts, report_parts
     from vidscore_evaluators.report import report_to_dict
 
     show_warnings_of(reports, wanted.locate)

@@ -17,7 +17,7 @@ from tests.clients.cli.helpers import BINARY, run, run_binary
 from tests.clients.cli.terminal import run_on_terminal
 
 from vidscore_cli.demo.board import Board
-from vidscore_cli.demo.files import next_steps, write_files
+from vidscore_cli.demo.contest import next_steps, write_files
 from vidscore_cli.demo.network import Relay
 from vidscore_cli.demo.scenes import make_shows
 from vidscore_evaluators.registry import create_evaluator

@@ -23,9 +23,8 @@ from vidscore_cli.output import (
     deliver_json,
     write_atomically,
 )
-from vidscore_cli.report_parts import Words, fold_heading, report_parts
+from vidscore_cli.report_parts import Words, deliver_parts, fold_heading, parts_text, report_parts
 from vidscore_cli.report_table import parts_renderable
-from vidscore_cli.report_text import deliver_parts, parts_text
 from vidscore_cli.reporting import View, reports_to_csv
 from vidscore_evaluators.csv_text import csv_text
 from vidscore_evaluators.names import holds_controls

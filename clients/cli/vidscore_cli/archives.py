@@ -3,17 +3,16 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
 from click.core import ParameterSource
-from msgspec import Struct
 
 from vidscore_cli.input_paths import refuse_input
-from vidscore_cli.inputs import InputChoice
+from vidscore_cli.inputs import FileOptions, InputChoice, check_format_name
 from vidscore_cli.options import Decorator, together
 from vidscore_cli.output import STDOUT, say, write_atomically
 from vidscore_cli.progress import ProgressBar
@@ -43,8 +42,8 @@ _OF_REPORTS = {
 """Options of what is done with reports, by their names."""
 
 
-class ArchiveChoice(Struct, frozen=True):
-    """How a scoring is cut, as typed.
+class ArchiveOptions(FileOptions, frozen=True):
+    """Options of files that are scored, and of how the scoring is cut.
 
     Attributes:
         shard: The only shard to score; None for all.
@@ -143,7 +142,7 @@ def archive_options() -> Decorator[Any]:
 
 
 def write_tally(
-    part: Selected, choice: ArchiveChoice, *, workers: int, progress: ProgressBar
+    part: Selected, choice: ArchiveOptions, *, workers: int, progress: ProgressBar
 ) -> None:
     """Score a shard and write its tally file.
 
@@ -170,7 +169,7 @@ def write_tally(
 
 
 def wanted_of_shard(
-    choice: ArchiveChoice, specification: BenchmarkSpec, data: InputChoice, selection: Selection
+    choice: ArchiveOptions, specification: BenchmarkSpec, data: InputChoice, selection: Selection
 ) -> Wanted | None:
     """The sequences that a shard reads; None where it has to read all of them.
 
@@ -181,13 +180,15 @@ def wanted_of_shard(
         selection: The part of it to score.
 
     Raises:
+        click.BadParameter: If there is no such format.
         InputError: If nothing of a known format is there.
     """
-    from vidscore_evaluators.shards.readings import wanted_by
-
-    sides = (data_path(data.truth), data_path(data.detections))
     if choice.shard is None:
         return None
+    from vidscore_evaluators.shards.readings import wanted_by
+
+    check_format_name(data.input_format)
+    sides = (data_path(data.truth), data_path(data.detections))
     reading = _reading(data, selection, choice.cut_frames)
     return wanted_by(choice.shard, specification, *sides, reading)
 
@@ -196,7 +197,7 @@ def wanted_of_shard(
 def merging_by_dask(
     specification: BenchmarkSpec,
     selection: Selection,
-    choice: ArchiveChoice,
+    choice: ArchiveOptions,
     *,
     workers: int,
     progress: ProgressBar,
@@ -249,17 +250,6 @@ def _reading(data: InputChoice, selection: Selection, cut_frames: int | None) ->
         data.image_size,
         cut_frames,
     )
-
-
-def merge_typed(files: Sequence[str]) -> Merged:
-    """Merge the tally files that were typed.
-
-    Raises:
-        InputError: With every reason why they do not go together.
-    """
-    from vidscore_evaluators.shards.merging import merge_files
-
-    return merge_files([data_path(file) for file in files])
 
 
 def _is_typed(name: str) -> bool:

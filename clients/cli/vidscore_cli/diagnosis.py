@@ -6,7 +6,6 @@ from collections.abc import Callable, Sequence
 from enum import StrEnum
 
 from msgspec import Struct
-from msgspec.structs import asdict
 
 from vidscore_cli.output import STDOUT, deliver_json, say
 from vidscore_cli.session import ExitCode
@@ -111,36 +110,27 @@ def diagnose(steps: Sequence[Step]) -> list[Finding]:
     return findings
 
 
-def exit_code_of(findings: Sequence[Finding]) -> ExitCode:
-    """Exit code of the command: that of the first step that failed."""
-    failed = [finding for finding in findings if finding.status is Status.FAILED]
-    return failed[0].exit_code if failed else ExitCode.OK
-
-
 def disk_step(free_bytes: int) -> Passed:
     """Free space on the disk of a store."""
     found = f"{free_bytes / GIBIBYTE:.1f} GiB free"
     advice = "make room: a full disk refuses frames with STORE_FULL until there is some"
     if free_bytes < FREE_DISK_FAILURE_BYTES:
         raise StepFailedError(found, advice, ExitCode.INPUT)
-    return (
-        Passed(found, Status.WARNING, advice)
-        if free_bytes < FREE_DISK_WARNING_BYTES
-        else (Passed(found))
-    )
+    if free_bytes < FREE_DISK_WARNING_BYTES:
+        return Passed(found, Status.WARNING, advice)
+    return Passed(found)
 
 
 def write_findings(findings: Sequence[Finding], format_: str) -> ExitCode:
-    """Write what was found as text or JSON; gives the exit code."""
+    """Write what was found as text or JSON; gives the exit code of the first step that failed."""
     if format_ == "json":
-        entries = [{**asdict(finding), "exit_code": None} for finding in findings]
-        for entry in entries:
-            del entry["exit_code"]
-        deliver_json(entries, STDOUT)
+        keys = ("step", "status", "found", "advice")
+        deliver_json([{key: getattr(one, key) for key in keys} for one in findings], STDOUT)
     else:
         width = max(len(finding.step) for finding in findings)
         for finding in findings:
             say(f"{finding.status:<8} {finding.step:<{width}}  {finding.found}")
             if finding.advice:
                 say(f"{'':<{width + 9}}  -> {finding.advice}")
-    return exit_code_of(findings)
+    failed = (one.exit_code for one in findings if one.status is Status.FAILED)
+    return next(failed, ExitCode.OK)

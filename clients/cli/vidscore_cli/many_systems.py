@@ -149,6 +149,8 @@ def write_systems(
     Returns:
         What the command exits with.
     """
+    from vidscore_cli.report_parts import Words, deliver_parts
+
     table = SystemTable.of(scored)
     if form == "json":
         deliver_json(list(table.documents()), output)
@@ -159,16 +161,10 @@ def write_systems(
     else:
         best = f"{evaluators[0].name} {evaluators[0].version}"
         heading = f"{counted(len(scored), 'system')}, best first by {best}"
-        _deliver_grid(heading, table.grid(), form, output)
+        deliver_parts([Words(heading, heading=True), table.grid()], output, form)
     if missing_count:
         say(f"Error: {counted(missing_count, 'system')} not scored, named above", err=True)
     return ExitCode.INPUT if missing_count else ExitCode.OK
-
-
-def _deliver_grid(heading: str, grid: Grid, form: str, output: str) -> None:
-    from vidscore_cli.report_parts import Words, deliver_parts
-
-    deliver_parts([Words(heading, heading=True), grid], output, form)
 
 
 class SystemTable(Struct, frozen=True):

@@ -95,7 +95,7 @@ def parse_thresholds(typed: Sequence[str], evaluators: Sequence[Evaluator[Any]])
     Raises:
         click.UsageError: If one is no measure with a value, or measures several evaluators.
     """
-    return [_threshold(text, evaluators) for text in typed]
+    return [parse_threshold(text, evaluators, FAIL_UNDER) for text in typed]
 
 
 def check_thresholds(thresholds: Sequence[Threshold], reports: Sequence[Report]) -> ExitCode:
@@ -106,10 +106,6 @@ def check_thresholds(thresholds: Sequence[Threshold], reports: Sequence[Report])
     for line in failures:
         say(f"Error: {line}", err=True)
     return ExitCode.THRESHOLD if failures else ExitCode.OK
-
-
-def _threshold(text: str, evaluators: Sequence[Evaluator[Any]]) -> Threshold:
-    return parse_threshold(text, evaluators, FAIL_UNDER)
 
 
 def parse_threshold(text: str, evaluators: Sequence[Measured], option: str) -> Threshold:

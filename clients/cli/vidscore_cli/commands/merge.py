@@ -6,7 +6,6 @@ from typing import Any
 
 import click
 
-from vidscore_cli.archives import merge_typed
 from vidscore_cli.command_tree import command
 from vidscore_cli.input_paths import InputPath
 from vidscore_cli.options import (
@@ -19,6 +18,7 @@ from vidscore_cli.options import (
 from vidscore_cli.output import check_output
 from vidscore_cli.reporting import Presentation, View, write_reports
 from vidscore_cli.thresholds import check_thresholds, fail_under_option, parse_thresholds
+from vidscore_evaluators.remote_files import data_path
 
 
 @command(
@@ -42,8 +42,10 @@ def merge(files: tuple[str, ...], fail_under: tuple[str, ...], **choices: Any) -
     the files. A file that is torn, of other data, or of a shard that is there twice is refused, and
     so is a set without one of its shards.
     """
+    from vidscore_evaluators.shards.merging import merge_files
+
     check_output(choices["output"])
-    merged = merge_typed(files)
+    merged = merge_files([data_path(file) for file in files])
     thresholds = parse_thresholds(fail_under, merged.evaluators)
     view = View(sequences=choices["sequences"], curves=choices["curves"])
     write_reports(

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, Literal
 import click
 
 from vidscore_cli.archives import (
-    ArchiveChoice,
+    ArchiveOptions,
     archive_options,
     merging_by_dask,
     wanted_of_shard,
@@ -17,9 +17,7 @@ from vidscore_cli.archives import (
 )
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
-    FileOptions,
     InputChoice,
-    check_format_name,
     create_evaluators,
     read_data,
     read_specification,
@@ -51,15 +49,13 @@ if TYPE_CHECKING:
     from vidscore_cli.reporting import Locate
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.formats import Pair
-    from vidscore_evaluators.formats.source import Wanted
     from vidscore_evaluators.report import Report
     from vidscore_evaluators.selection import Selection
-    from vidscore_evaluators.shards.dealing import Shard
     from vidscore_evaluators.shards.merging import Merged
     from vidscore_evaluators.specification import BenchmarkSpec
 
 
-class FileScoring(FileOptions, frozen=True):
+class FileScoring(ArchiveOptions, frozen=True):
     """Options of `vidscore score`, by their names."""
 
     detections: str
@@ -73,19 +69,6 @@ class FileScoring(FileOptions, frozen=True):
     curves: bool
     strict: bool
     fail_under: tuple[str, ...]
-    shard: Shard | None
-    tally: str | None
-    dask: str | None
-    shards: int
-    run_folder: str | None
-    cut_frames: int | None
-
-    @property
-    def archive(self) -> ArchiveChoice:
-        """How the scoring is cut."""
-        return ArchiveChoice(
-            self.shard, self.tally, self.dask, self.shards, self.run_folder, self.cut_frames
-        )
 
 
 @command(
@@ -128,7 +111,7 @@ def score(**choices: Any) -> int:
     typed = FileScoring(**choices)
     if typed.online and typed.selection.frames is not None:
         raise click.UsageError("--online and --frames exclude each other; choose whole sequences")
-    typed.archive.check(online=typed.online)
+    typed.check(online=typed.online)
     check_output(typed.output)
     if typed.tally is not None:
         check_output(typed.tally, "--tally")
@@ -171,11 +154,12 @@ def _score(
             merged = merge(choice)
         return merged.reports, merged.place_of
     bar.stage("reading")
-    pair = read_data(choice, specification, wanted=_wanted(typed, choice, specification))
+    wanted = wanted_of_shard(typed, specification, choice, typed.selection)
+    pair = read_data(choice, specification, wanted=wanted)
     if typed.tally is not None:
         part = select_part(typed.selection, evaluators, pair, specification)
         bar.stage("scoring")
-        write_tally(part, typed.archive, workers=typed.workers, progress=bar)
+        write_tally(part, typed, workers=typed.workers, progress=bar)
         return None
     return _reports(typed, evaluators, pair, specification, bar), pair.place_of
 
@@ -205,7 +189,7 @@ def _merging(
     typed: FileScoring, specification: BenchmarkSpec, bar: ProgressBar
 ) -> AbstractContextManager[Callable[[InputChoice], Merged]]:
     return merging_by_dask(
-        specification, typed.selection, typed.archive, workers=typed.workers, progress=bar
+        specification, typed.selection, typed, workers=typed.workers, progress=bar
     )
 
 
@@ -259,11 +243,3 @@ def _score_systems(
         scored = score_each(systems, evaluators, score_one, strict=typed.strict)
     missing_count = len(systems) - len(scored)
     return write_systems(evaluators, scored, missing_count, typed.format_, typed.output)
-
-
-def _wanted(typed: FileScoring, data: InputChoice, specification: BenchmarkSpec) -> Wanted | None:
-    """The sequences of the shard that was typed, where it need not read the others."""
-    if typed.shard is None:
-        return None
-    check_format_name(data.input_format)
-    return wanted_of_shard(typed.archive, specification, data, typed.selection)

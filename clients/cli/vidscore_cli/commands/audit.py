@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from datetime import datetime
 from typing import Any
 
 import click
-from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import records_options, server_options, time_option
@@ -16,21 +14,6 @@ from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
 
 AUDIT_COLUMNS = ("number", "time", "actor", "action", "resource", "detail")
-
-
-class AuditQuery(Struct, frozen=True):
-    """Options of `vidscore audit`, by their names."""
-
-    server: ServerChoice
-    benchmark: str | None
-    resource: str | None
-    actor: str | None
-    action: str | None
-    since: datetime | None
-    until: datetime | None
-    limit: int
-    format_: str
-    output: str
 
 
 @command(
@@ -58,20 +41,11 @@ class AuditQuery(Struct, frozen=True):
 )
 @server_options()
 @records_options()
-def audit(**choices: Any) -> None:
+def audit(server: ServerChoice, limit: int, format_: str, output: str, **typed: Any) -> None:
     """Show who did what on a server, newest first."""
     from vidscore_client import AuditFilter
 
-    typed = AuditQuery(**choices)
-    wanted = AuditFilter(
-        typed.benchmark or "",
-        typed.actor or "",
-        typed.action or "",
-        typed.since,
-        typed.until,
-        typed.resource or "",
-    )
-    with open_client(typed.server) as client:
-        found = client.audit(typed.limit, wanted)
-    records = [asdict(record) for record in found]
-    write_records(records, AUDIT_COLUMNS, typed.format_, typed.output)
+    wanted = AuditFilter(**{name: value for name, value in typed.items() if value is not None})
+    with open_client(server) as client:
+        found = client.audit(limit, wanted)
+    write_records([asdict(record) for record in found], AUDIT_COLUMNS, format_, output)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from msgspec import Struct
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.hosted import (
@@ -69,40 +68,6 @@ DIFFERENCE_COLUMNS = (
     "rank_before",
     "rank_after",
 )
-
-
-class TruthUpload(Struct, frozen=True):
-    """Options of `vidscore benchmark truth`, by their names."""
-
-    server: ServerChoice
-    benchmark: str
-    truth: str
-    input_format: str
-    merge: bool
-    complete: bool
-    comment: str
-
-
-class Rescore(Struct, frozen=True):
-    """Options of `vidscore benchmark rescore`, by their names."""
-
-    server: ServerChoice
-    benchmark: str
-    submissions: tuple[str, ...]
-    comment: str
-    format_: str
-    output: str
-
-
-class Publishing(Struct, frozen=True):
-    """Options of `vidscore benchmark publish`, by their names."""
-
-    server: ServerChoice
-    benchmark: str
-    check: bool
-    format_: str
-    output: str
-
 
 LABELS_SHOWN = 10
 
@@ -204,32 +169,39 @@ def delete(server: ServerChoice, benchmark: str, force: bool) -> None:
 )
 @click.option("--comment", metavar="TEXT", default="", help="Why, for the record.")
 @server_options()
-def truth(**choices: Any) -> None:
+def truth(
+    server: ServerChoice,
+    benchmark: str,
+    truth: str,
+    input_format: str,
+    merge: bool,
+    complete: bool,
+    comment: str,
+) -> None:
     """Upload a new revision of the truth, which participants can never read back."""
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.formats import read_source
 
-    typed = TruthUpload(**choices)
-    check_format_name(typed.input_format)
-    with ProgressBar() as bar, open_client(typed.server) as client:
+    check_format_name(input_format)
+    with ProgressBar() as bar, open_client(server) as client:
         bar.stage("reading")
-        format_name = format_for(evaluator_names(client, typed.benchmark), typed.input_format)
-        source = read_source(data_path(typed.truth), Side.TRUTH, format_name=format_name)
+        format_name = format_for(evaluator_names(client, benchmark), input_format)
+        source = read_source(data_path(truth), Side.TRUTH, format_name=format_name)
         show_source_warnings(source, Side.TRUTH)
         bar.stage("uploading")
         revision = client.benchmarks.upload_truth(
-            typed.benchmark,
+            benchmark,
             [to_frames(source.annotations)],
-            merge=typed.merge,
-            complete=typed.complete,
-            comment=typed.comment,
+            merge=merge,
+            complete=complete,
+            comment=comment,
         )
         waiting = revision.submissions_to_rescore
-        hosted = client.benchmarks.get(typed.benchmark) if waiting or revision.complete else None
-    complete = "complete" if revision.complete else "not complete yet"
+        hosted = client.benchmarks.get(benchmark) if waiting or revision.complete else None
+    state = "complete" if revision.complete else "not complete yet"
     say(
-        f"revision {revision.revision} of the truth of {short_names(typed.benchmark)}: "
-        f"{counted(revision.frame_count, 'frame')}, {complete}"
+        f"revision {revision.revision} of the truth of {short_names(benchmark)}: "
+        f"{counted(revision.frame_count, 'frame')}, {state}"
     )
     say(f"uploaded: {_truth_summary(source.annotations)}")
     if hosted is not None and waiting:
@@ -267,17 +239,23 @@ def revisions(server: ServerChoice, benchmark: str, format_: str, output: str) -
 @click.option("--comment", metavar="TEXT", default="", help="Why, for the record.")
 @server_options()
 @records_options()
-def rescore(**choices: Any) -> None:
+def rescore(
+    server: ServerChoice,
+    benchmark: str,
+    submissions: tuple[str, ...],
+    comment: str,
+    format_: str,
+    output: str,
+) -> None:
     """Score stored detections again, beside the scores there are, and list what changed.
 
     The server does so by itself for a newer truth or other rules; this is to try once more, and to
     wait. Without a SUBMISSION, all that have a score. Interrupted, it goes on on the server.
     """
-    typed = Rescore(**choices)
-    check_output(typed.output)
-    with ProgressBar() as bar, open_client(typed.server) as client:
-        names = [within(typed.benchmark, submission) for submission in typed.submissions]
-        rescoring = client.benchmarks.rescore(typed.benchmark, names, comment=typed.comment)
+    check_output(output)
+    with ProgressBar() as bar, open_client(server) as client:
+        names = [within(benchmark, submission) for submission in submissions]
+        rescoring = client.benchmarks.rescore(benchmark, names, comment=comment)
         bar.stage("scoring")
 
         breaks = Breaks(bar.say)
@@ -288,9 +266,7 @@ def rescore(**choices: Any) -> None:
 
         differences = rescoring.wait(on_progress=show_progress, retry=breaks.retry())
     lines = [asdict(difference) for difference in differences]
-    write_records(
-        lines, DIFFERENCE_COLUMNS, typed.format_, typed.output, empty="no score has changed"
-    )
+    write_records(lines, DIFFERENCE_COLUMNS, format_, output, empty="no score has changed")
 
 
 @command(
@@ -301,21 +277,18 @@ def rescore(**choices: Any) -> None:
 @click.option("--check", is_flag=True, help="Only list what would change; move nothing.")
 @server_options()
 @records_options()
-def publish(**choices: Any) -> None:
+def publish(server: ServerChoice, benchmark: str, check: bool, format_: str, output: str) -> None:
     """Move a board to the new scores that wait for it, and list what that changes.
 
     With rescore = "review" in its policy a board moves only so.
     """
-    wanted = Publishing(**choices)
-    check_output(wanted.output)
-    with open_client(wanted.server) as client:
-        differences = client.benchmarks.publish_leaderboard(
-            wanted.benchmark, validate_only=wanted.check
-        )
+    check_output(output)
+    with open_client(server) as client:
+        differences = client.benchmarks.publish_leaderboard(benchmark, validate_only=check)
     if not differences:
         say("no score on the board changes", err=True)
     lines = [asdict(difference) for difference in differences]
-    write_records(lines, DIFFERENCE_COLUMNS, wanted.format_, wanted.output)
+    write_records(lines, DIFFERENCE_COLUMNS, format_, output)
 
 
 def _all_about(found: Benchmark, format_: str) -> Record:

@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import Any
 
 import click
-from msgspec import Struct
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.commands.token import DAY_S
@@ -29,18 +27,6 @@ SECTIONS = {
         "accept": Entry(f"{HERE}:accept"),
     },
 }
-
-
-class NewInvitations(Struct, frozen=True):
-    """Options of `vidscore invitation create`, by their names."""
-
-    server: ServerChoice
-    teams: tuple[str, ...]
-    comment: str
-    lifetime_days: float
-    token_lifetime_days: float | None
-    link_base: str
-    secret_file: str | None
 
 
 @click.group("invitation", cls=CommandTree, sections=SECTIONS)
@@ -79,24 +65,31 @@ def invitation() -> None:
 )
 @secret_file_option()
 @server_options()
-def create(**choices: Any) -> None:
+def create(
+    server: ServerChoice,
+    teams: tuple[str, ...],
+    comment: str,
+    lifetime_days: float,
+    token_lifetime_days: float | None,
+    link_base: str,
+    secret_file: str | None,
+) -> None:
     """Invite teams; a line each, of team and link, goes to standard output or a file, this once."""
-    typed = NewInvitations(**choices)
-    if typed.link_base and not typed.link_base.startswith(("https://", "http://")):
-        found = f"{typed.link_base} does not begin with https:// or http://"
+    if link_base and not link_base.startswith(("https://", "http://")):
+        found = f"{link_base} does not begin with https:// or http://"
         raise click.BadParameter(found, param_hint="--link-base")
-    days = typed.token_lifetime_days
-    with secret_output(typed.secret_file) as write:
-        with open_client(typed.server) as client:
+    days = token_lifetime_days
+    with secret_output(secret_file) as write:
+        with open_client(server) as client:
             made = client.invitations.create(
-                typed.teams,
-                comment=typed.comment,
-                lifetime_s=typed.lifetime_days * DAY_S,
+                teams,
+                comment=comment,
+                lifetime_s=lifetime_days * DAY_S,
                 token_lifetime_s=None if days is None else days * DAY_S,
             )
-        base = f"{typed.link_base.rstrip('/')}/invitations/" if typed.link_base else ""
+        base = f"{link_base.rstrip('/')}/invitations/" if link_base else ""
         lines = [f"{entry.invitation.team}  {base}{entry.secret}" for entry in made]
-        say(f"{counted(len(made), 'team')} invited. {_place_of(typed.secret_file)}", err=True)
+        say(f"{counted(len(made), 'team')} invited. {_place_of(secret_file)}", err=True)
         write("\n".join(lines))
 
 

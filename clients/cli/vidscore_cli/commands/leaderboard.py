@@ -7,7 +7,6 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 import click
-from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import records_options, server_options
@@ -22,18 +21,6 @@ if TYPE_CHECKING:
 
 TIER_COLUMNS = ("tier", "first_probability")
 BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart", "submission_count")
-
-
-class BoardQuery(Struct, frozen=True):
-    """Options of `vidscore leaderboard`, by their names."""
-
-    server: ServerChoice
-    benchmark: str
-    evaluator: str
-    domain: str | None
-    label: str | None
-    format_: str
-    output: str
 
 
 @command(
@@ -51,19 +38,26 @@ class BoardQuery(Struct, frozen=True):
 @click.option("--label", "--class", "label", metavar="NAME", help="Rank over one class alone.")
 @server_options()
 @records_options()
-def leaderboard(**choices: Any) -> None:
+def leaderboard(
+    server: ServerChoice,
+    benchmark: str,
+    evaluator: str,
+    domain: str | None,
+    label: str | None,
+    format_: str,
+    output: str,
+) -> None:
     """Show the submissions to a benchmark in rank order."""
     from vidscore_evaluators.report_grids import UNDEFINED
 
-    typed = BoardQuery(**choices)
-    with open_client(typed.server) as client:
+    with open_client(server) as client:
         board = client.benchmarks.leaderboard(
-            typed.benchmark, evaluator=typed.evaluator, domain=typed.domain, label=typed.label
+            benchmark, evaluator=evaluator, domain=domain, label=label
         )
     measures = tuple(dict.fromkeys([*board.ranking, *_measures(row.scores for row in board.rows)]))
-    basis = BASIS_COLUMNS[:1] if typed.format_ == "table" else BASIS_COLUMNS
+    basis = BASIS_COLUMNS[:1] if format_ == "table" else BASIS_COLUMNS
     tiers: tuple[str, ...] = TIER_COLUMNS
-    if typed.format_ == "table":  # a column of nothing is no news
+    if format_ == "table":  # a column of nothing is no news
         tiers = tuple(
             name for name in tiers if any(getattr(row, name) is not None for row in board.rows)
         )
@@ -71,7 +65,7 @@ def leaderboard(**choices: Any) -> None:
     columns = (*whose, "title", *measures, *basis, "seal_time", "submission")
     if any(row.disqualification for row in board.rows):
         columns = (*columns, "disqualification")
-    missing = UNDEFINED if typed.format_ == "table" else None
+    missing = UNDEFINED if format_ == "table" else None
     records: list[Record] = [
         {
             **asdict(row),
@@ -83,8 +77,8 @@ def leaderboard(**choices: Any) -> None:
     write_records(
         records,
         columns,
-        typed.format_,
-        typed.output,
+        format_,
+        output,
         empty="the board is empty",
         leading=len(whose),
     )

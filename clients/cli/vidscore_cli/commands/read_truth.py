@@ -3,10 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Any
 
 import click
-from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import server_options
@@ -18,16 +16,6 @@ from vidscore_evaluators.names import counted
 
 FORMATS_OF_FILES = ("generic-csv", "coco-json", "spotgeo-json")
 """Formats of a single file."""
-
-
-class TruthReading(Struct, frozen=True):
-    """Options of `vidscore benchmark read-truth`, by their names."""
-
-    server: ServerChoice
-    benchmark: str
-    file: str
-    revision: int
-    to_format: str
 
 
 @command(
@@ -55,7 +43,9 @@ class TruthReading(Struct, frozen=True):
     help="Format of FILE.",
 )
 @server_options()
-def read_truth(**choices: Any) -> None:
+def read_truth(
+    server: ServerChoice, benchmark: str, file: str, revision: int, to_format: str
+) -> None:
     """Write a revision of the truth to FILE. For organisers; it stands in the audit record.
 
     FILE holds hidden truth: only you can read it.
@@ -64,19 +54,17 @@ def read_truth(**choices: Any) -> None:
     from vidscore_evaluators.formats.convert import convert
     from vidscore_evaluators.formats.source import Source
 
-    typed = TruthReading(**choices)
-    check_output(typed.file, "FILE")
-    with ProgressBar() as bar, open_client(typed.server) as client:
+    check_output(file, "FILE")
+    with ProgressBar() as bar, open_client(server) as client:
         bar.stage("reading")
         parts = [
-            to_annotations(frames)
-            for frames in client.benchmarks.read_truth(typed.benchmark, typed.revision)
+            to_annotations(frames) for frames in client.benchmarks.read_truth(benchmark, revision)
         ]
     if not parts:
-        raise click.ClickException(f"the truth of {typed.benchmark} has no frames")
+        raise click.ClickException(f"the truth of {benchmark} has no frames")
     truth = concatenate(parts)
-    conversion = convert(Source(truth, typed.benchmark), typed.to_format, Side.TRUTH)
-    write_atomically(Path(typed.file), conversion.files[""], SECRET_MODE)
-    say(f"{typed.file}: {counted(truth.frame_count, 'frame')} of truth")
+    conversion = convert(Source(truth, benchmark), to_format, Side.TRUTH)
+    write_atomically(Path(file), conversion.files[""], SECRET_MODE)
+    say(f"{file}: {counted(truth.frame_count, 'frame')} of truth")
     for remark in conversion.remarks:
         say(f"Changed: {remark}", err=True)

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from msgspec import Struct
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.failures import InputRefusedError
@@ -32,18 +31,6 @@ SHORTEST_BEGINNING = 4
 """Digits of a token's name that must be typed at least."""
 
 TOKEN_COLUMNS = ("name", "role", "team", "comment", "create_time", "expire_time", "revoke_time")
-
-
-class NewKey(Struct, frozen=True):
-    """Options of `vidscore token create`, by their names."""
-
-    server: ServerChoice
-    role: str
-    team: str
-    comment: str
-    lifetime_days: float | None
-    secret_file: str | None
-
 
 SECRET_PREFIX = "vidscore_"  # noqa: S105 - how all of them begin
 """Begins the secret of every token, which the server makes."""
@@ -90,21 +77,26 @@ def token() -> None:
 )
 @secret_file_option()
 @server_options()
-def create(**choices: Any) -> None:
+def create(
+    server: ServerChoice,
+    role: str,
+    team: str,
+    comment: str,
+    lifetime_days: float | None,
+    secret_file: str | None,
+) -> None:
     """Create a token; its secret goes to standard output or a file, this once."""
-    typed = NewKey(**choices)
-    if (typed.role == "participant") != bool(typed.team):
+    if (role == "participant") != bool(team):
         raise click.UsageError("a participant belongs to a team, --team NAME, and nobody else does")
-    days = typed.lifetime_days
-    with secret_output(typed.secret_file) as write:
-        with open_client(typed.server) as client:
+    with secret_output(secret_file) as write:
+        with open_client(server) as client:
             made = client.tokens.create(
-                typed.role,
-                team=typed.team,
-                comment=typed.comment,
-                lifetime_s=None if days is None else days * DAY_S,
+                role,
+                team=team,
+                comment=comment,
+                lifetime_s=None if lifetime_days is None else lifetime_days * DAY_S,
             )
-        say(f"{made.token.name} is ready. {place_of(typed.secret_file)}", err=True)
+        say(f"{made.token.name} is ready. {place_of(secret_file)}", err=True)
         write(made.secret)
 
 

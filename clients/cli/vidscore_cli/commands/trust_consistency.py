@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
-from msgspec import Struct
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
@@ -20,18 +19,6 @@ from vidscore_evaluators.errors import InputError
 if TYPE_CHECKING:
     from vidscore_evaluators.trust.consistency import Consistency, Counterexample
     from vidscore_evaluators.trust.tables import TextTable
-
-
-class ConsistencySearch(Struct, frozen=True):
-    """Options of `vidscore trust consistency`, by their names."""
-
-    evaluator: str
-    settings: tuple[str, ...]
-    measure: str | None
-    sets: int
-    seed: int
-    format_: str
-    output: str
 
 
 @command(
@@ -58,7 +45,15 @@ class ConsistencySearch(Struct, frozen=True):
 )
 @seed_option()
 @form_options()
-def consistency(**choices: Any) -> None:
+def consistency(
+    evaluator: str,
+    settings: tuple[str, ...],
+    measure: str | None,
+    sets: int,
+    seed: int,
+    format_: str,
+    output: str,
+) -> None:
     """Look for the smallest proof that a measure is no distance.
 
     A distance is 0 for equal sets and no others, the same both ways, and never longer than a
@@ -68,29 +63,26 @@ def consistency(**choices: Any) -> None:
     from vidscore_evaluators.trust.consistency import search_violations
     from vidscore_evaluators.trust.dissimilarities import declared_measure
 
-    typed = ConsistencySearch(**choices)
-    check_output(typed.output)
-    created = create_alone(typed.evaluator, typed.settings)
+    check_output(output)
+    created = create_alone(evaluator, settings)
     refuse_presets(created)
-    [evaluator] = created
+    [chosen] = created
     try:
-        measure = None if typed.measure is None else declared_measure(evaluator, typed.measure)
+        declared = None if measure is None else declared_measure(chosen, measure)
     except InputError as error:
         text = error.faults[0].description
         raise click.BadParameter(text, param_hint="--measure") from None
     with ProgressBar() as bar:
         bar.stage("comparing sets")
-        found = search_violations(
-            evaluator, measure, set_count=typed.sets, seed=typed.seed, progress=bar.advance
-        )
-    if typed.format_ == "json":
-        deliver_json(asdict(found), typed.output)
+        found = search_violations(chosen, declared, set_count=sets, seed=seed, progress=bar.advance)
+    if format_ == "json":
+        deliver_json(asdict(found), output)
         return
     notes = [
         f"{found.pairs} pairs of sets, of which {found.undefined} have no defined dissimilarity.",
         "A set lists where squares of 10 px (or points) stand along a line, in px.",
     ]
-    deliver_tables([_table(found, tracks=evaluator.needs.tracks)], notes, typed.output)
+    deliver_tables([_table(found, tracks=chosen.needs.tracks)], notes, output)
 
 
 def _table(found: Consistency, *, tracks: bool) -> TextTable:

@@ -13,7 +13,6 @@ from types import MappingProxyType
 
 from vidscore_client._decoding import Event, decode_response
 from vidscore_client._encoding import encode_batch, encode_configuration
-from vidscore_client._forks import Home
 from vidscore_client._outbox import Batch, Item
 from vidscore_client._specification import Specification
 from vidscore_client._stream_state import (
@@ -26,7 +25,7 @@ from vidscore_client._stream_state import (
     not_finished,
     not_started,
 )
-from vidscore_client._transport import Transport
+from vidscore_client._transport import Home, Transport
 from vidscore_client._values import check_number, check_timeout
 from vidscore_client.errors import InputError, VidscoreError
 from vidscore_client.evaluators import EvaluatorChoice

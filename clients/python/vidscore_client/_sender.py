@@ -19,11 +19,10 @@ from vidscore_client._append_state import (
 )
 from vidscore_client._convert import to_dataclass
 from vidscore_client._encoding import checksum, encode_frames
-from vidscore_client._forks import Home
 from vidscore_client._limits import limited
 from vidscore_client._outbox import Item
 from vidscore_client._retrying import ended_early
-from vidscore_client._transport import Call, Transport
+from vidscore_client._transport import Call, Home, Transport
 from vidscore_client._upload import refuse_other_arity
 from vidscore_client._values import check_timeout
 from vidscore_client.benchmarks import AsyncBenchmarks

@@ -7,6 +7,7 @@ that `run_blocking` can call a coroutine like a function: the synchronous client
 
 from __future__ import annotations
 
+import os
 from collections.abc import AsyncGenerator, Callable, Coroutine, Iterable, Iterator
 from copy import deepcopy
 from operator import methodcaller
@@ -15,7 +16,7 @@ from typing import Any, Protocol, TypeVar
 
 from google.protobuf.message import Message
 
-from vidscore_client.errors import InternalError
+from vidscore_client.errors import ClosedError, InternalError
 
 Result = TypeVar("Result")
 
@@ -155,6 +156,33 @@ class Transport(Protocol):
 
     async def close(self) -> None:
         """End all calls and the connection."""
+
+
+class Home:
+    """The process that something with threads of its own was made in.
+
+    A process that is forked has what a stream knows, and no thread that serves it.
+    """
+
+    def __init__(self) -> None:
+        self._process = os.getpid()
+
+    @property
+    def is_here(self) -> bool:
+        """Whether it is this one."""
+        return os.getpid() == self._process
+
+    def check(self) -> None:
+        """Refuse another one; before any lock, which may be held for ever there.
+
+        Raises:
+            ClosedError: If this is a process that was forked from it.
+        """
+        if not self.is_here:
+            raise ClosedError(
+                f"the stream was opened by process {self._process}, which goes on with it; this "
+                f"one, {os.getpid()}, was forked from it and needs a client and a stream of its own"
+            )
 
 
 def run_blocking(coroutine: Coroutine[Any, Any, Result]) -> Result:

@@ -213,12 +213,9 @@ class _Call:
             await self._monitor.wait_until(
                 lambda: bool(self._error) or not self._progress.unacknowledged, None
             )
-            if self._online is None or self._progress.unacknowledged:
+            # Where a record is outdated, the next call is told how the last answers stand.
+            if self._online is None or self._progress.unacknowledged or self._outdated:
                 raise self._error or ended_early()
-            if self._outdated:
-                raise (
-                    self._error or ended_early()
-                )  # the next call is told how it stands with the last answers
             return self._online
 
     async def close(self) -> None:

@@ -7,6 +7,8 @@ import time
 import uuid
 from collections.abc import AsyncGenerator, Callable, Iterable, Iterator
 
+from google.protobuf.message import Message
+
 from vidscore_client._convert import checked, to_dataclass
 from vidscore_client._decoding import decode_score, decode_update
 from vidscore_client._encoding import benchmark_name, encode_frames, submission_name
@@ -49,19 +51,12 @@ class AsyncSubmissions:
             title=parse_string("title", title),
             request_id=str(uuid.uuid4()),
         )
-        response = await self._transport.unary(
-            SUBMISSIONS + "CreateSubmission", request, wire.CreateSubmissionResponse
-        )
-        return to_dataclass(Submission, response.submission)
+        return await self._call("CreateSubmission", request, wire.CreateSubmissionResponse)
 
     async def get(self, submission: str) -> Submission:
         """One submission; see `vidscore_client.Submissions.get`."""
-        response = await self._transport.unary(
-            SUBMISSIONS + "GetSubmission",
-            wire.GetSubmissionRequest(name=submission_name(submission)),
-            wire.GetSubmissionResponse,
-        )
-        return to_dataclass(Submission, response.submission)
+        request = wire.GetSubmissionRequest(name=submission_name(submission))
+        return await self._call("GetSubmission", request, wire.GetSubmissionResponse)
 
     async def list(self, benchmark: str) -> list[Submission]:
         """The submissions that may be seen; see `vidscore_client.Submissions.list`."""
@@ -111,59 +106,38 @@ class AsyncSubmissions:
         tries = Retrying(retry)
         while True:
             try:
-                response = await self._transport.unary(
-                    SUBMISSIONS + "SealSubmission", request, wire.SealSubmissionResponse
-                )
-                return to_dataclass(Submission, response.submission)
+                return await self._call("SealSubmission", request, wire.SealSubmissionResponse)
             except VidscoreError as error:
                 await self._transport.sleep(tries.delay_s(error, time.monotonic()))
 
     async def cancel(self, submission: str) -> Submission:
         """Give a submission up; see `vidscore_client.Submissions.cancel`."""
-        response = await self._transport.unary(
-            SUBMISSIONS + "CancelSubmission",
-            wire.CancelSubmissionRequest(name=submission_name(submission)),
-            wire.CancelSubmissionResponse,
-        )
-        return to_dataclass(Submission, response.submission)
+        request = wire.CancelSubmissionRequest(name=submission_name(submission))
+        return await self._call("CancelSubmission", request, wire.CancelSubmissionResponse)
 
     async def retry(self, submission: str) -> Submission:
         """Have a failed submission scored again; see `vidscore_client.Submissions.retry`."""
         request = wire.RetrySubmissionRequest(
             name=submission_name(submission), request_id=str(uuid.uuid4())
         )
-        response = await self._transport.unary(
-            SUBMISSIONS + "RetrySubmission", request, wire.RetrySubmissionResponse
-        )
-        return to_dataclass(Submission, response.submission)
+        return await self._call("RetrySubmission", request, wire.RetrySubmissionResponse)
 
     async def disqualify(self, submission: str, reason: str) -> Submission:
         """Take a submission out of the ranking; see `vidscore_client.Submissions.disqualify`."""
         request = wire.DisqualifySubmissionRequest(
             name=submission_name(submission), reason=parse_string("reason", reason)
         )
-        response = await self._transport.unary(
-            SUBMISSIONS + "DisqualifySubmission", request, wire.DisqualifySubmissionResponse
-        )
-        return to_dataclass(Submission, response.submission)
+        return await self._call("DisqualifySubmission", request, wire.DisqualifySubmissionResponse)
 
     async def reinstate(self, submission: str) -> Submission:
         """Undo a disqualification; see `vidscore_client.Submissions.reinstate`."""
-        response = await self._transport.unary(
-            SUBMISSIONS + "ReinstateSubmission",
-            wire.ReinstateSubmissionRequest(name=submission_name(submission)),
-            wire.ReinstateSubmissionResponse,
-        )
-        return to_dataclass(Submission, response.submission)
+        request = wire.ReinstateSubmissionRequest(name=submission_name(submission))
+        return await self._call("ReinstateSubmission", request, wire.ReinstateSubmissionResponse)
 
     async def choose(self, submission: str, *, undo: bool = False) -> Submission:
         """Choose one for the final order; see `vidscore_client.Submissions.choose`."""
-        response = await self._transport.unary(
-            SUBMISSIONS + "ChooseSubmission",
-            wire.ChooseSubmissionRequest(name=submission_name(submission), undo=undo),
-            wire.ChooseSubmissionResponse,
-        )
-        return to_dataclass(Submission, response.submission)
+        request = wire.ChooseSubmissionRequest(name=submission_name(submission), undo=undo)
+        return await self._call("ChooseSubmission", request, wire.ChooseSubmissionResponse)
 
     async def watch(
         self,
@@ -248,6 +222,11 @@ class AsyncSubmissions:
                     fill_scalar(request, name, value, name)
         async for outcomes in read_outcomes(self._transport, request, retry):
             yield outcomes
+
+    async def _call(self, method: str, request: Message, response: type[Message]) -> Submission:
+        """Make a call whose answer has the submission."""
+        answer = await self._transport.unary(SUBMISSIONS + method, request, response)
+        return to_dataclass(Submission, answer.submission)
 
 
 class Submissions:

@@ -22,19 +22,23 @@ import io
 import os
 import re
 import shlex
+import socket
 import subprocess
 import sys
 import sysconfig
+import tempfile
 import traceback
 import zipfile
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from tools.docs_pages import ROOT, Block, blocks
 
+from vidscore_cli.demo.network import ServerProcess
 from vidscore_cli.main import cli
+from vidscore_server.domain.administration import initialise
 
 SERVER = "127.0.0.1:50051"
 """The default address, which examples use and a server on any port stands in for."""
@@ -45,6 +49,38 @@ SITE = "127.0.0.1:8080"
 ANYTHING = "..."
 COMMAND_TIMEOUT_S = 300
 _SHELL = re.compile(r"[|<>&;$*`]")
+
+
+class DocsServer(NamedTuple):
+    """The server that the examples talk to, which hosts benchmarks.
+
+    Attributes:
+        address: Its address.
+        token: Secret of an organiser's token.
+        site: Address of its site and its HTTP API.
+    """
+
+    address: str
+    token: str
+    site: str = ""
+
+
+@contextlib.contextmanager
+def docs_server() -> Iterator[DocsServer]:
+    """Run a server with a store of its own."""
+    with tempfile.TemporaryDirectory() as folder:
+        store = Path(folder) / "store.db"
+        token = initialise(store).secret
+        site = _free_address()
+        options = ("--workers", "1", "--store", str(store), "--web", site)
+        with ServerProcess(*options) as process:
+            yield DocsServer(process.address, token, site)
+
+
+def _free_address() -> str:
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return f"127.0.0.1:{listener.getsockname()[1]}"
 
 
 @dataclass(frozen=True)

@@ -15,9 +15,8 @@ import tempfile
 from collections.abc import Callable, Sequence
 from pathlib import Path
 
-from tools.docs_examples import ExampleError, PageRun
+from tools.docs_examples import DocsServer, ExampleError, PageRun, docs_server
 from tools.docs_pages import ROOT, example_pages, pages
-from tools.docs_server import DocsServer, docs_server
 from tools.docs_tables import TABLES
 from tools.front_picture import front_picture
 from tools.library_types import STUB, library_types

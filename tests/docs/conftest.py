@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from tools.docs_server import DocsServer, docs_server
+from tools.docs_examples import DocsServer, docs_server
 
 
 @pytest.fixture(scope="session")

@@ -9,10 +9,9 @@ import pytest
 from tools.docs_pages import ROOT, pages
 from tools.docs_site.__main__ import write_sources
 from tools.docs_site.checks import faults_of_site
-from tools.docs_site.copies import stripped
+from tools.docs_site.copies import published, site_pages, stripped, target_on_site
 from tools.docs_site.doors import Entry, Group, NavigationError, groups, write_navigation
 from tools.docs_site.llms import llms_text
-from tools.docs_site.places import published, site_pages, target_on_site
 from tools.docs_site.references import HTTP, LIBRARY
 
 import vidscore

@@ -6,9 +6,8 @@ import re
 from pathlib import Path
 
 import pytest
-from tools.docs_examples import PageRun, commands
+from tools.docs_examples import DocsServer, PageRun, commands
 from tools.docs_pages import ROOT, Block, blocks, example_pages
-from tools.docs_server import DocsServer
 
 PAGES = [
     page

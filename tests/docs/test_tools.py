@@ -6,9 +6,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from tools.docs_examples import ExampleError, Outcome, PageRun, commands
+from tools.docs_examples import DocsServer, ExampleError, Outcome, PageRun, commands
 from tools.docs_pages import anchors, blocks, headings, links, table
-from tools.docs_server import DocsServer
 from tools.docs_tables import TABLES
 from tools.proto_comments import Member, declarations
 from tools.refresh_docs import with_fresh_outputs, with_fresh_tables

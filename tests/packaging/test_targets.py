@@ -14,8 +14,7 @@ from packaging.tags import mac_platforms, platform_tags
 from tests.support.requirements import missing
 from tests.support.tree import ROOT
 from tests.support.varieties import mostly_nightly
-from tools.library_headers import Headers
-from tools.release import MACHINES, differences, faults_of, of_release, wrong_files
+from tools.release import MACHINES, Headers, differences, faults_of, of_release, wrong_files
 
 SOURCES = ROOT / hatch_build.KERNELS
 FIRST_BYTES = {"linux": b"\x7fELF", "macos": b"\xcf\xfa\xed\xfe", "windows": b"MZ"}

@@ -66,6 +66,18 @@ HAS_SUBMISSIONS = "HAS_SUBMISSIONS"
 KEY_ADVICE = "set VIDSCORE_TOKEN, give --token, or use vidscore login"
 
 
+def connect_to(server: ServerChoice, *, timeout_s: float) -> Client:
+    """A client of a server, whose errors are the SDK's.
+
+    Args:
+        server: The server.
+        timeout_s: Seconds that a call, or the opening of a stream, may take.
+    """
+    from vidscore_client import connect
+
+    return connect(server.address, timeout_s=timeout_s, **_connection(server))
+
+
 @contextmanager
 def open_client(
     server: ServerChoice, *, timeout_s: float = 10.0, typed: bool = False
@@ -80,12 +92,7 @@ def open_client(
     Raises:
         click.ClickException: For every error of the SDK.
     """
-    from vidscore_client import connect
-
-    with (
-        _messages(server, typed=typed),
-        connect(server.address, timeout_s=timeout_s, **_connection(server)) as client,
-    ):
+    with _messages(server, typed=typed), connect_to(server, timeout_s=timeout_s) as client:
         yield client
 
 

@@ -25,12 +25,15 @@ FILE_MODE = 0o600
 FOLDER_MODE = 0o700
 
 
+TLS_FILES = ("tls_root", "tls_certificate", "tls_key")
+
+
 @dataclass(frozen=True)
-class Site:
+class ServerChoice:
     """A server, and how to talk to it.
 
     Attributes:
-        server: ``host:port``.
+        address: ``host:port``.
         token: Sent with each call; empty for none.
         tls: Whether to encrypt.
         tls_root: PEM file of the authorities to trust; empty for the system's own.
@@ -39,13 +42,25 @@ class Site:
         plaintext_token: Whether the token may go unencrypted to another machine.
     """
 
-    server: str
+    address: str
     token: str = field(default="", repr=False)
     tls: bool = False
     tls_root: str = ""
     tls_certificate: str = ""
     tls_key: str = ""
     plaintext_token: bool = False
+
+    @property
+    def sdk_tls(self) -> Tls | bool:
+        """The same as the SDK takes it.
+
+        Raises:
+            InputError: If one of certificate and key is missing.
+        """
+        from vidscore_client import Tls
+
+        files = [getattr(self, name) or None for name in TLS_FILES]
+        return Tls(*files) if any(files) else self.tls
 
 
 @dataclass(frozen=True)
@@ -58,9 +73,9 @@ class Sites:
     """
 
     default: str = ""
-    by_name: Mapping[str, Site] = field(default_factory=dict)
+    by_name: Mapping[str, ServerChoice] = field(default_factory=dict)
 
-    def named(self, name: str) -> Site:
+    def named(self, name: str) -> ServerChoice:
         """A site by its name.
 
         Raises:
@@ -73,15 +88,15 @@ class Sites:
             )
         return self.by_name[name]
 
-    def of(self, address: str) -> Site | None:
+    def of(self, address: str) -> ServerChoice | None:
         """The site of a server: the default one, if it is, else the only one that is."""
         default = self.by_name.get(self.default)
-        if default is not None and default.server == address:
+        if default is not None and default.address == address:
             return default
-        found = [site for site in self.by_name.values() if site.server == address]
+        found = [site for site in self.by_name.values() if site.address == address]
         return found[0] if len(found) == 1 else None
 
-    def with_site(self, name: str, site: Site, *, default: bool) -> Sites:
+    def with_site(self, name: str, site: ServerChoice, *, default: bool) -> Sites:
         """These sites and a further one, which may take the place of one of the same name."""
         chosen = name if default or self.default not in self.by_name else self.default
         return Sites(chosen, {**self.by_name, name: site})
@@ -91,45 +106,6 @@ class Sites:
         left = {key: site for key, site in self.by_name.items() if key != name}
         only = next(iter(left)) if len(left) == 1 else ""
         return Sites(self.default if self.default in left else only, left)
-
-
-TLS_FILES = ("tls_root", "tls_certificate", "tls_key")
-
-
-@dataclass(frozen=True)
-class ServerChoice:
-    """Which server, and how to talk to it.
-
-    Attributes:
-        address: ``host:port``.
-        tls: Whether to encrypt.
-        tls_root: PEM file of the authorities to trust; None for the system's own.
-        tls_certificate: PEM file of this side's certificate; None for none.
-        tls_key: PEM file of its private key; None for none.
-        token: Sent with each call; None for none.
-        plaintext_token: Whether the token may go unencrypted to another machine.
-    """
-
-    address: str
-    tls: bool = False
-    tls_root: str | None = None
-    tls_certificate: str | None = None
-    tls_key: str | None = None
-    token: str | None = field(default=None, repr=False)
-    plaintext_token: bool = False
-
-    @property
-    def sdk_tls(self) -> Tls | bool:
-        """The same as the SDK takes it.
-
-        Raises:
-            InputError: If one of certificate and key is missing.
-        """
-        from vidscore_client import Tls
-
-        if self.tls_root or self.tls_certificate or self.tls_key:
-            return Tls(self.tls_root, self.tls_certificate, self.tls_key)
-        return self.tls
 
 
 class SitesFileError(click.ClickException):
@@ -163,10 +139,10 @@ def read_sites() -> Sites:
     except (ValueError, RecursionError) as error:
         raise SitesFileError(f"{path} is no TOML: {error}") from None
     try:
-        by_name = {name: Site(**entry) for name, entry in document.get("sites", {}).items()}
-        return Sites(str(document.get("default", "")), _checked(by_name))
-    except (TypeError, AttributeError):
-        keys = ", ".join(entry.name for entry in fields(Site)[1:])
+        by_name = {name: _site_of(entry) for name, entry in document.get("sites", {}).items()}
+        return Sites(str(document.get("default", "")), by_name)
+    except (TypeError, KeyError, AttributeError):
+        keys = ", ".join(entry.name for entry in fields(ServerChoice)[1:])
         raise SitesFileError(
             f"{path}: a site is a table [sites.NAME] with server and, where needed, {keys}"
         ) from None
@@ -214,23 +190,26 @@ def write_sites(sites: Sites) -> Path:
     path = sites_file()
     path.parent.mkdir(mode=FOLDER_MODE, parents=True, exist_ok=True)
     default = {"default": sites.default} if sites.default else {}
-    tables = {name: _without_unset(asdict(site)) for name, site in sites.by_name.items()}
+    tables = {name: _table_of(site) for name, site in sites.by_name.items()}
     text = write_document({**default, "sites": tables})
     write_atomically(path, text.encode(), mode=FILE_MODE)
     return path
 
 
-def _checked(by_name: dict[str, Site]) -> dict[str, Site]:
-    for site in by_name.values():
-        for entry in fields(Site):
-            kind = bool if isinstance(entry.default, bool) else str
-            if not isinstance(getattr(site, entry.name), kind):
-                raise TypeError
-    return by_name
+def _site_of(table: dict[str, Any]) -> ServerChoice:
+    entries = {**table}
+    site = ServerChoice(entries.pop("server"), **entries)
+    for entry in fields(ServerChoice):
+        kind = bool if isinstance(entry.default, bool) else str
+        if not isinstance(getattr(site, entry.name), kind):
+            raise TypeError
+    return site
 
 
-def _without_unset(entries: dict[str, Any]) -> dict[str, Any]:
-    return {key: value for key, value in entries.items() if value}
+def _table_of(site: ServerChoice) -> dict[str, Any]:
+    entries = asdict(site)
+    table = {"server": entries.pop("address"), **entries}
+    return {key: value for key, value in table.items() if value}
 
 
 def choose_server(
@@ -251,24 +230,24 @@ def choose_server(
     """
     sites = read_sites()
     named = None if site_name is None else sites.named(site_name)
-    if named is not None and typed["server"] not in {None, named.server}:
+    if named is not None and typed["server"] not in {None, named.address}:
         raise click.UsageError(
-            f"--server {typed['server']} and --site {site_name}, which is {named.server}, "
+            f"--server {typed['server']} and --site {site_name}, which is {named.address}, "
             "name two servers"
         )
     default = sites.by_name.get(sites.default)
     address = (
         typed["server"]
-        or (named.server if named is not None else environment["server"])
-        or (default.server if default is not None else DEFAULT_ADDRESS)
+        or (named.address if named is not None else environment["server"])
+        or (default.address if default is not None else DEFAULT_ADDRESS)
     )
-    kept = named or sites.of(address) or Site(address)
+    kept = named or sites.of(address) or ServerChoice(address)
     of_site, of_environment = kept.token, environment["token"]
     later = (of_site, of_environment) if named is not None else (of_environment, of_site)
     return ServerChoice(
         address,
+        token=typed["token"] or later[0] or later[1] or "",
         tls=typed["tls"] or kept.tls,
-        **{name: typed[name] or getattr(kept, name) or None for name in TLS_FILES},
-        token=typed["token"] or later[0] or later[1] or None,
+        **{name: typed[name] or getattr(kept, name) for name in TLS_FILES},
         plaintext_token=typed["plaintext_token"] or kept.plaintext_token,
     )

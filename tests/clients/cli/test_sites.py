@@ -18,7 +18,6 @@ from vidscore_cli.demo.network import ServerProcess
 from vidscore_cli.session import DEFAULT_ADDRESS, ExitCode
 from vidscore_cli.sites import (
     ServerChoice,
-    Site,
     Sites,
     change_sites,
     choose_server,
@@ -27,8 +26,8 @@ from vidscore_cli.sites import (
     write_sites,
 )
 
-LAB = Site("lab.example.org:443", "lab-token", tls=True, tls_root="/ca.pem")
-HOME = Site("127.0.0.1:7", "home-token")
+LAB = ServerChoice("lab.example.org:443", "lab-token", tls=True, tls_root="/ca.pem")
+HOME = ServerChoice("127.0.0.1:7", "home-token")
 NOBODY = "127.0.0.1:1"
 
 
@@ -84,9 +83,7 @@ def test_without_xdg_config_home_the_file_is_in_the_home_folder(
 
 @pytest.mark.usefixtures("kept")
 def test_a_site_brings_its_server_token_and_encryption() -> None:
-    assert chosen("lab") == ServerChoice(
-        LAB.server, tls=True, tls_root="/ca.pem", token="lab-token"
-    )
+    assert chosen("lab") == LAB
 
 
 @pytest.mark.usefixtures("kept")
@@ -96,14 +93,14 @@ def test_options_go_before_the_environment_which_goes_before_the_file() -> None:
     assert chosen(token="typed", environment=both).token == "typed"
     assert chosen(environment=both) == ServerChoice("127.0.0.1:8", token="other")
     assert chosen("lab", environment=both).token == "lab-token"
-    assert chosen() == ServerChoice(HOME.server, token="home-token")
+    assert chosen() == HOME
 
 
 @pytest.mark.usefixtures("kept")
 def test_a_sites_token_goes_to_its_own_server_alone() -> None:
-    assert chosen(server="127.0.0.1:9").token is None
-    assert chosen(environment=("127.0.0.1:9", None)).token is None
-    assert chosen(server=LAB.server).token == "lab-token"
+    assert chosen(server="127.0.0.1:9").token == ""
+    assert chosen(environment=("127.0.0.1:9", None)).token == ""
+    assert chosen(server=LAB.address).token == "lab-token"
     with pytest.raises(click.UsageError, match="name two servers"):
         chosen("lab", server="127.0.0.1:9")
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 import ssl
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 
@@ -21,7 +22,7 @@ from vidscore_cli.diagnosis import (
     write_findings,
 )
 from vidscore_cli.options import NumberRange, format_option, server_options
-from vidscore_cli.remote import GRPC_FOUND_HTTP, SPEAKS_HTTP, in_typed_words
+from vidscore_cli.remote import GRPC_FOUND_HTTP, SPEAKS_HTTP, connect_to, in_typed_words
 from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
 
@@ -148,7 +149,7 @@ class _ServerChecks:
         if not any((server.tls, server.tls_root, server.tls_certificate, server.tls_key)):
             return Passed("not encrypted", Status.SKIPPED)
         try:
-            self._client(None).close()  # which reads the files
+            self._client("").close()  # which reads the files
             end = self._certificate_end()
         except sdk.InputError as error:
             advice = "name PEM files of an authority, or of a certificate and its own key"
@@ -170,7 +171,7 @@ class _ServerChecks:
         return Passed(found)
 
     def _certificate_end(self) -> datetime:
-        context = ssl.create_default_context(cafile=self._server.tls_root)
+        context = ssl.create_default_context(cafile=self._server.tls_root or None)
         context.set_alpn_protocols(["h2"])
         if self._server.tls_certificate:
             context.load_cert_chain(self._server.tls_certificate, self._server.tls_key)
@@ -208,23 +209,14 @@ class _ServerChecks:
         except sdk.AccessDeniedError:
             self._token_refused = bool(self._server.token)
         try:
-            return self._ask(None)
+            return self._ask("")
         except sdk.AccessDeniedError:
             return None
 
-    def _client(self, token: str | None) -> sdk.Client:
-        import vidscore_client as sdk
+    def _client(self, token: str) -> sdk.Client:
+        return connect_to(replace(self._server, token=token), timeout_s=self._timeout_s)
 
-        server = self._server
-        return sdk.connect(
-            server.address,
-            tls=server.sdk_tls,
-            token=token or None,
-            timeout_s=self._timeout_s,
-            allow_plaintext_token=server.plaintext_token,
-        )
-
-    def _ask(self, token: str | None) -> sdk.ServerInfo:
+    def _ask(self, token: str) -> sdk.ServerInfo:
         with self._client(token) as client:
             self._asked_at = datetime.now(UTC)
             told = client.server()
@@ -305,7 +297,7 @@ class _ServerChecks:
         import vidscore_client as sdk
 
         try:
-            with self._client(None) as client:
+            with self._client("") as client:
                 health = client.health()
         except sdk.VidscoreError:
             return  # what the step `server` told
@@ -334,7 +326,7 @@ def _tls_advice(error: ssl.SSLCertVerificationError) -> str:
 def _answer_advice(server: ServerChoice) -> str:
     if not server.sdk_tls:
         return "if the server has a certificate, add --tls or --tls-root"
-    if server.tls_certificate is None:
+    if not server.tls_certificate:
         return (
             "if the server wants certificates of its clients, add --tls-certificate and --tls-key"
         )

@@ -16,7 +16,7 @@ from vidscore_cli.output import say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.session import DEFAULT_ADDRESS
-from vidscore_cli.sites import ServerChoice, Site, change_sites, read_sites, sites_file
+from vidscore_cli.sites import ServerChoice, change_sites, read_sites, sites_file
 
 HERE = "vidscore_cli.commands.login"
 
@@ -96,7 +96,7 @@ def list_(format_: str, output: str) -> None:
     records = [
         {
             "site": name,
-            "server": site.server,
+            "server": site.address,
             "default": name == sites.default,
             "tls": bool(site.tls or site.tls_root or site.tls_certificate),
             "token": bool(site.token),
@@ -134,26 +134,17 @@ def log_in(typed: Login) -> None:
         _keep(typed, known)
         return
     site = _site(typed, known)
-    choice = ServerChoice(
-        site.server,
-        site.tls,
-        site.tls_root or None,
-        site.tls_certificate or None,
-        site.tls_key or None,
-        site.token or None,
-        site.plaintext_token,
-    )
-    with open_client(choice) as client:
+    with open_client(site) as client:
         client.server()
     _keep(typed, site)
 
 
-def _site(typed: Login, known: Site | None) -> Site:
-    present = known or Site(DEFAULT_ADDRESS)
-    server = typed.server or present.server
-    same = present if server == present.server else Site(server)
-    return Site(
-        server,
+def _site(typed: Login, known: ServerChoice | None) -> ServerChoice:
+    present = known or ServerChoice(DEFAULT_ADDRESS)
+    address = typed.server or present.address
+    same = present if address == present.address else ServerChoice(address)
+    return ServerChoice(
+        address,
         _token(typed),
         typed.tls or same.tls,
         _absolute(typed.tls_root) or same.tls_root,
@@ -195,8 +186,8 @@ def _absolute(file: str | None) -> str:
     return str(Path(file).resolve()) if file else ""
 
 
-def _keep(typed: Login, site: Site) -> None:
+def _keep(typed: Login, site: ServerChoice) -> None:
     name = typed.site
     sites = change_sites(lambda present: present.with_site(name, site, default=typed.default))
     default = ", the default one," if sites.default == name else ""
-    say(f"site {name}{default} is kept in {sites_file()}: {sites.by_name[name].server}")
+    say(f"site {name}{default} is kept in {sites_file()}: {sites.by_name[name].address}")

@@ -6,7 +6,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 from click.core import ParameterSource
@@ -96,7 +96,7 @@ class ArchiveOptions(FileOptions, frozen=True):
             raise click.UsageError("--workers goes with --dask local: a cluster has its own")
 
 
-def archive_options() -> Decorator[Any]:
+def archive_options() -> Decorator:
     """``--shard``, ``--tally``, ``--dask``, ``--shards``, ``--run-folder``, ``--cut-frames``."""
     return together(
         click.option(

@@ -220,22 +220,16 @@ def described_evaluators(client: Client, benchmark: Benchmark) -> list[Evaluator
     return [described[name] for name in order if name in described]
 
 
-def over_private(outcome: Outcome) -> Outcome:
-    """The scores over private sequences, as far as they are shown."""
-    scores = [
-        dataclasses.replace(score, report=score.private_report)
-        for score in outcome.scores
-        if score.private_report is not None
-    ]
-    return structs.replace(outcome, scores=scores)
+def with_other_reports(outcome: Outcome, name: str) -> Outcome:
+    """The scores with other reports, as far as they are shown.
 
-
-def by_streaming_accuracy(outcome: Outcome) -> Outcome:
-    """The scores by streaming accuracy, as far as they are shown."""
+    Args:
+        outcome: The outcome.
+        name: What a score calls the other report, such as ``private_report``.
+    """
+    reports = [(score, getattr(score, name)) for score in outcome.scores]
     scores = [
-        dataclasses.replace(score, report=score.streaming_report)
-        for score in outcome.scores
-        if score.streaming_report is not None
+        dataclasses.replace(score, report=other) for score, other in reports if other is not None
     ]
     return structs.replace(outcome, scores=scores)
 

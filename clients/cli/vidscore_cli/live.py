@@ -102,6 +102,23 @@ def _part(side: Annotations, rows: IntArray) -> Annotations:
     return side.take_frames(rows[rows >= 0])
 
 
+def ranking_scores(reports: Sequence[Report], ranking: Mapping[str, Sequence[str]]) -> list[str]:
+    """The scores over everything by which systems are ranked, as far as they are shown.
+
+    Args:
+        reports: The reports.
+        ranking: For each evaluator, the measures by which systems are ranked.
+    """
+    from vidscore_evaluators.report_grids import format_number
+
+    return [
+        f"{report.evaluator} {row.measure} {format_number(row.value)}"
+        for report in reports
+        for row in report.rows()
+        if row[:3] == (None, None, None) and row.measure in ranking.get(report.evaluator, ())
+    ]
+
+
 class RunningScores:
     """Scores so far as a picture and as a line; written by one thread and read by another.
 
@@ -133,17 +150,7 @@ class RunningScores:
 
     def line(self) -> str:
         """The same in one line: frames, and the scores by which systems are ranked."""
-        from vidscore_evaluators.report_grids import format_number
-
-        values = [
-            (report.evaluator, row.measure, row.value)
-            for report in self._reports
-            for row in report.rows()
-            if row[:3] == (None, None, None)
-            and row.measure in self._ranking.get(report.evaluator, ())
-        ]
-        scores = [f"{name} {measure} {format_number(value)}" for name, measure, value in values]
-        return ", ".join([self._frames, *scores])
+        return ", ".join([self._frames, *ranking_scores(self._reports, self._ranking)])
 
 
 class LiveDisplay:

@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable
 from datetime import UTC, datetime
 from functools import partial, wraps
-from typing import Any, TypeVar
+from typing import Any
 
 import click
 from click.core import ParameterSource
@@ -22,9 +22,8 @@ from vidscore_cli.completions import (
 from vidscore_cli.input_paths import EvaluatorPath, InputPath
 from vidscore_cli.session import DEFAULT_ADDRESS, Session
 
-Function = TypeVar("Function", bound=Callable[..., Any])
-Decorator = Callable[[Function], Function]
-
+Decorator = Callable[[Any], Any]
+"""Adds options to the function of a command."""
 
 ANYWHERE = "a file, a folder or an address such as s3://bucket/folder"
 """Where the data of commands may be."""
@@ -43,7 +42,7 @@ class NumberRange(click.FloatRange):
         return number
 
 
-def format_option(*choices: str) -> Decorator[Any]:
+def format_option(*choices: str) -> Decorator:
     """``--format``; the first choice is the default."""
     return click.option(
         "--format",
@@ -55,7 +54,7 @@ def format_option(*choices: str) -> Decorator[Any]:
     )
 
 
-def output_option(how: str = "") -> Decorator[Any]:
+def output_option(how: str = "") -> Decorator:
     """``--output``: a file that is written whole or not at all.
 
     Args:
@@ -71,7 +70,7 @@ def output_option(how: str = "") -> Decorator[Any]:
     )
 
 
-def all_faults_option() -> Decorator[Any]:
+def all_faults_option() -> Decorator:
     """``--all-faults``: errors list every fault."""
     return click.option(
         "--all-faults",
@@ -82,7 +81,7 @@ def all_faults_option() -> Decorator[Any]:
     )
 
 
-def data_options() -> Decorator[Any]:
+def data_options() -> Decorator:
     """``--truth``, ``--detections``, and how they are to be read."""
     return together(
         truth_option(),
@@ -99,7 +98,7 @@ def data_options() -> Decorator[Any]:
     )
 
 
-def on_error_option() -> Decorator[Any]:
+def on_error_option() -> Decorator:
     """``--on-error``."""
     return click.option(
         "--on-error",
@@ -110,7 +109,7 @@ def on_error_option() -> Decorator[Any]:
     )
 
 
-def operating_point_options(whose: str = "") -> Decorator[Any]:
+def operating_point_options(whose: str = "") -> Decorator:
     """``--at-threshold`` and ``--at-confidence``.
 
     Args:
@@ -129,7 +128,7 @@ def operating_point_options(whose: str = "") -> Decorator[Any]:
     )
 
 
-def confidence_scale_option() -> Decorator[Any]:
+def confidence_scale_option() -> Decorator:
     """``--confidence-scale``."""
     return click.option(
         "--confidence-scale",
@@ -139,9 +138,7 @@ def confidence_scale_option() -> Decorator[Any]:
     )
 
 
-def truth_option(
-    *, required: bool = True, help_: str = f"Ground truth: {ANYWHERE}."
-) -> Decorator[Any]:
+def truth_option(*, required: bool = True, help_: str = f"Ground truth: {ANYWHERE}.") -> Decorator:
     """``--truth``."""
     return click.option(
         "--truth",
@@ -152,7 +149,7 @@ def truth_option(
     )
 
 
-def evaluator_options(metavar: str = "[EVALUATOR]...") -> Decorator[Any]:
+def evaluator_options(metavar: str = "[EVALUATOR]...") -> Decorator:
     """``EVALUATOR...``, ``--set`` and ``--manifest``.
 
     Args:
@@ -171,7 +168,7 @@ def evaluator_options(metavar: str = "[EVALUATOR]...") -> Decorator[Any]:
     )
 
 
-def manifest_option() -> Decorator[Any]:
+def manifest_option() -> Decorator:
     """``--manifest``."""
     return click.option(
         "--manifest",
@@ -181,7 +178,7 @@ def manifest_option() -> Decorator[Any]:
     )
 
 
-def selection_options() -> Decorator[Any]:
+def selection_options() -> Decorator:
     """``--domain``, ``--sequence``, ``--label`` and ``--frames``.
 
     The command gets them as one `vidscore_evaluators.selection.Selection`, named ``selection``.
@@ -217,7 +214,7 @@ def selection_options() -> Decorator[Any]:
     return decorate
 
 
-def settings_option() -> Decorator[Any]:
+def settings_option() -> Decorator:
     """``--set``."""
     return click.option(
         "--set",
@@ -229,14 +226,14 @@ def settings_option() -> Decorator[Any]:
     )
 
 
-def number_option(name: str, least: int, most: int, default: int, help_: str) -> Decorator[Any]:
+def number_option(name: str, least: int, most: int, default: int, help_: str) -> Decorator:
     """An option that takes an integer."""
     return click.option(
         name, type=click.IntRange(least, most), default=default, show_default=True, help=help_
     )
 
 
-def online_option() -> Decorator[Any]:
+def online_option() -> Decorator:
     """``--online``."""
     return click.option(
         "--online",
@@ -245,14 +242,14 @@ def online_option() -> Decorator[Any]:
     )
 
 
-def workers_option() -> Decorator[Any]:
+def workers_option() -> Decorator:
     """``--workers``."""
     return number_option(
         "--workers", 1, 1024, 1, "Processes that score; the scores do not depend on it."
     )
 
 
-def view_options() -> Decorator[Any]:
+def view_options() -> Decorator:
     """``--sequences`` and ``--curves``."""
     return together(
         click.option("--sequences", is_flag=True, help="In a table, show each sequence too."),
@@ -260,7 +257,7 @@ def view_options() -> Decorator[Any]:
     )
 
 
-def strict_option(left_undone: str = "written") -> Decorator[Any]:
+def strict_option(left_undone: str = "written") -> Decorator:
     """``--strict``.
 
     Args:
@@ -273,7 +270,7 @@ def strict_option(left_undone: str = "written") -> Decorator[Any]:
     )
 
 
-def input_format_option() -> Decorator[Any]:
+def input_format_option() -> Decorator:
     """``--input-format``."""
     return click.option(
         "--input-format",
@@ -285,7 +282,7 @@ def input_format_option() -> Decorator[Any]:
     )
 
 
-def side_option() -> Decorator[Any]:
+def side_option() -> Decorator:
     """``--side``."""
     return click.option(
         "--side",
@@ -296,13 +293,13 @@ def side_option() -> Decorator[Any]:
     )
 
 
-def image_size_option() -> Decorator[Any]:
+def image_size_option() -> Decorator:
     """``--image-size``."""
     help_ = "Size of every image in pixels, for formats that do not say it (yolo-text)."
     return size_option("--image-size", help_)
 
 
-def size_option(name: str, help_: str) -> Decorator[Any]:
+def size_option(name: str, help_: str) -> Decorator:
     """An option that takes the width and height of images."""
     return click.option(name, metavar="WIDTHxHEIGHT", callback=_read_image_size, help=help_)
 
@@ -310,7 +307,7 @@ def size_option(name: str, help_: str) -> Decorator[Any]:
 _connection_option = partial(click.option, cls=ConnectionOption)
 
 
-def server_options(*, instead: str = "") -> Decorator[Any]:
+def server_options(*, instead: str = "") -> Decorator:
     """``--server``, ``--site``, ``--tls`` and its files, ``--token`` and ``--plaintext-token``.
 
     The command gets them as one `ServerChoice`, named ``server``.
@@ -362,7 +359,7 @@ CONNECTION = ("tls", "tls_root", "tls_certificate", "tls_key", "token", "plainte
 """Names of the options of `connection_options`."""
 
 
-def connection_options() -> Decorator[Any]:
+def connection_options() -> Decorator:
     """``--tls`` and its files, ``--token`` and ``--plaintext-token``."""
     return together(
         _connection_option("--tls", is_flag=True, help="Encrypt the connection."),
@@ -399,7 +396,7 @@ def connection_options() -> Decorator[Any]:
     )
 
 
-def secret_file_option() -> Decorator[Any]:
+def secret_file_option() -> Decorator:
     """``--secret-file``."""
     return click.option(
         "--secret-file",
@@ -409,19 +406,19 @@ def secret_file_option() -> Decorator[Any]:
     )
 
 
-def time_option(name: str, help_: str) -> Decorator[Any]:
+def time_option(name: str, help_: str) -> Decorator:
     """An option that takes a date, or a date and time; what has no offset is in UTC."""
     return click.option(
         name, metavar="TIME", callback=_read_time, help=f"{help_}: 2026-05-01[T12:00:00Z]."
     )
 
 
-def records_options() -> Decorator[Any]:
+def records_options() -> Decorator:
     """``--format`` and ``--output`` of a command that lists something."""
     return together(format_option("table", "json", "csv"), output_option())
 
 
-def together(*options: Decorator[Any]) -> Decorator[Any]:
+def together(*options: Decorator) -> Decorator:
     """Several options as one decorator, in the order of the help."""
 
     def decorate(function: Callable[..., Any]) -> Callable[..., Any]:

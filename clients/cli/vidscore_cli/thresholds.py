@@ -74,7 +74,7 @@ def overall_value(report: Report, measure: str) -> float | None:
     )
 
 
-def fail_under_option() -> Decorator[Any]:
+def fail_under_option() -> Decorator:
     """``--fail-under``."""
     return click.option(
         FAIL_UNDER,

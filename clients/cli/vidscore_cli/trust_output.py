@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from vidscore_cli.options import Decorator, format_option, number_option, output_option, together
 from vidscore_cli.output import deliver_table, indented
@@ -22,12 +22,12 @@ if TYPE_CHECKING:
 WAITING = "waiting for its turn"
 
 
-def seed_option() -> Decorator[Any]:
+def seed_option() -> Decorator:
     """``--seed``."""
     return number_option("--seed", 0, 2**32 - 1, 1, "Seed of all chance.")
 
 
-def form_options() -> Decorator[Any]:
+def form_options() -> Decorator:
     """``--format`` and ``--output`` of what `vidscore trust` writes."""
     return together(format_option("table", "json"), output_option())
 

@@ -208,7 +208,7 @@ def alarm_of(
         yield Alarm(alerts, webhook)
 
 
-def alert_options() -> Decorator[Any]:
+def alert_options() -> Decorator:
     """``--baseline``, ``--alert`` and ``--alert-url``."""
     return together(
         click.option(

@@ -2,26 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from dataclasses import asdict
 from functools import partial
-from typing import TYPE_CHECKING
 
 import click
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.hosted import (
-    by_streaming_accuracy,
     described_evaluators,
     look_up,
-    over_private,
     refuse_unscored,
     say_warnings,
     submission_waits_for,
     summary,
+    with_other_reports,
     write_outcome,
 )
+from vidscore_cli.live import ranking_scores
 from vidscore_cli.online import online_of, online_text
 from vidscore_cli.options import (
     format_option,
@@ -41,9 +39,6 @@ from vidscore_cli.sites import ServerChoice
 from vidscore_cli.waiting import Breaks
 from vidscore_cli.windows import alarm_of, alert_options
 from vidscore_evaluators.names import counted
-
-if TYPE_CHECKING:
-    from vidscore_evaluators.report import Report
 
 COLUMNS = ("name", "team", "title", "state", "frame_count", "create_time", "seal_time")
 
@@ -139,9 +134,9 @@ def scores(
     with open_client(server) as client:
         outcome = look_up(client, client.submissions.get(submission))
     if private:
-        outcome = over_private(outcome)
+        outcome = with_other_reports(outcome, "private_report")
     if online:
-        outcome = by_streaming_accuracy(outcome)
+        outcome = with_other_reports(outcome, "streaming_report")
     view = View(sequences=sequences, curves=curves)
     write_outcome(outcome, Presentation(format_, output, view))
 
@@ -228,11 +223,11 @@ def watch(
                 breaks.over()
                 last = update.submission
                 reports = to_reports(score.report for score in update.scores)
-                parts = [summary(last), *_ranking_scores(reports, ranking)]
+                parts = [summary(last), *ranking_scores(reports, ranking)]
                 over = f"the last {counted(update.window_frame_count, 'frame')}"
                 if update.window_reports:
                     reports = to_reports(update.window_reports)
-                    parts += [over, *_ranking_scores(reports, ranking)]
+                    parts += [over, *ranking_scores(reports, ranking)]
                 line = f"{time_text(last.state_time)}  {', '.join(parts)}"
                 if line != told:  # each call begins with the scores as they are
                     say(line)
@@ -327,15 +322,3 @@ def choose(server: ServerChoice, submission: str, undo: bool) -> None:
         found = client.submissions.choose(submission, undo=undo)
     counts = "counts for the final order" if found.chosen else "is not chosen any more"
     say(f"{short_names(found.name)} {counts}")
-
-
-def _ranking_scores(reports: Sequence[Report], ranking: Mapping[str, Sequence[str]]) -> list[str]:
-    """The scores over everything by which systems are ranked, as far as they are shown."""
-    from vidscore_evaluators.report_grids import format_number
-
-    return [
-        f"{report.evaluator} {row.measure} {format_number(row.value)}"
-        for report in reports
-        for row in report.rows()
-        if row[:3] == (None, None, None) and row.measure in ranking.get(report.evaluator, ())
-    ]

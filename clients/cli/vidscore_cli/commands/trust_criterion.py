@@ -109,17 +109,7 @@ def criterion(**choices: Any) -> None:
 def _test_remotely(
     server: ServerChoice, test: str, criteria: Sequence[EvaluatorSpec], plan: Plan
 ) -> Document:
-    """Let a server test criteria.
-
-    Args:
-        server: The server.
-        test: Name of the test.
-        criteria: The criteria; none for all of the paper.
-        plan: How many families of scenes.
-
-    Raises:
-        click.ClickException: If the server refuses, fails or cannot be reached.
-    """
+    """Let a server test criteria; without any, all of the paper."""
     with ProgressBar() as bar, open_client(server, typed=True) as client:
         bar.stage(WAITING)
         analysis = client.trust.test_criterion(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
 from pathlib import Path
@@ -178,10 +178,7 @@ def ranking(**choices: Any) -> None:
         document = _examine_files(typed, questions)
     else:
         _refuse_options_of_files(typed)
-        evaluators = (typed.evaluators, typed.settings)
-        document = examine_hosted(
-            typed.server, typed.benchmark, typed.submissions, evaluators, questions
-        )
+        document = _examine_hosted(typed, typed.benchmark, questions)
     _deliver(document, typed)
 
 
@@ -229,13 +226,42 @@ def _examine_there(
     settings: Settings,
 ) -> Document:
     """Let the server that was typed examine the files; it may have other evaluators than this."""
+    from vidscore_client import RankingQuestions
+    from vidscore_evaluators.convert import to_dict
+
     if typed.workers != 1:
         raise click.UsageError("not together with --server: --workers")
     with ProgressBar() as bar:
         bar.stage(READING)
         truth, systems = _read_sides(typed, paths, (), specification)
     specification, _ = sent_specification(specification, typed=True)
-    return examine_files(typed.server, (truth, systems), specification, settings, questions)
+    with ProgressBar() as bar, open_client(typed.server, typed=True) as client:
+        bar.stage("sending")
+        return client.trust.examine_upload(
+            [to_frames(truth)],
+            {name: [to_frames(detections)] for name, detections in systems.items()},
+            evaluators=[
+                (entry.name, settings.get(entry.name, {})) for entry in specification.evaluators
+            ],
+            specification=to_dict(specification),
+            questions=RankingQuestions(**asdict(questions)),
+            on_progress=partial(show_progress, bar),
+        )
+
+
+def _examine_hosted(typed: RankingExamination, benchmark: str, questions: Questions) -> Document:
+    """Let the server examine the ranking of a benchmark that it hosts."""
+    from vidscore_client import RankingQuestions
+
+    with ProgressBar() as bar, open_client(typed.server, typed=True) as client:
+        bar.stage(WAITING)
+        analysis = client.trust.examine_ranking(
+            benchmark,
+            [within(benchmark, submission) for submission in typed.submissions],
+            evaluators=_choices(client, benchmark, typed.evaluators, typed.settings),
+            questions=RankingQuestions(**asdict(questions)),
+        )
+        return outcome_of(analysis, bar)
 
 
 def _deliver(document: Document, typed: RankingExamination) -> None:
@@ -319,75 +345,6 @@ def _read_sides(
     if truth is None:
         raise click.UsageError(TOO_FEW)
     return truth, systems
-
-
-def examine_hosted(
-    server: ServerChoice,
-    benchmark: str,
-    submissions: Sequence[str],
-    evaluators: tuple[Sequence[str], Sequence[str]],
-    questions: Questions,
-) -> Document:
-    """Let a server examine the ranking of a benchmark that it hosts.
-
-    Args:
-        server: The server.
-        benchmark: The benchmark.
-        submissions: Its submissions; none for all that have a score.
-        evaluators: Names and settings, as they were typed.
-        questions: What is asked.
-
-    Raises:
-        click.ClickException: If the server refuses, fails or cannot be reached.
-    """
-    from vidscore_client import RankingQuestions
-
-    with ProgressBar() as bar, open_client(server, typed=True) as client:
-        bar.stage(WAITING)
-        analysis = client.trust.examine_ranking(
-            benchmark,
-            [within(benchmark, submission) for submission in submissions],
-            evaluators=_choices(client, benchmark, *evaluators),
-            questions=RankingQuestions(**asdict(questions)),
-        )
-        return outcome_of(analysis, bar)
-
-
-def examine_files(
-    server: ServerChoice,
-    sides: tuple[Annotations, Mapping[str, Annotations]],
-    specification: BenchmarkSpec,
-    settings: Settings,
-    questions: Questions,
-) -> Document:
-    """Let a server examine the ranking of systems that it does not keep.
-
-    Args:
-        server: The server.
-        sides: The truth, and the detections of each system by its name.
-        specification: The specification, with who ranks.
-        settings: Settings of the evaluators, as they were typed.
-        questions: What is asked.
-
-    Raises:
-        click.ClickException: If the server refuses, fails or cannot be reached.
-    """
-    from vidscore_client import RankingQuestions
-    from vidscore_evaluators.convert import to_dict
-
-    truth, systems = sides
-    with ProgressBar() as bar, open_client(server, typed=True) as client:
-        bar.stage("sending")
-        return client.trust.examine_upload(
-            [to_frames(truth)],
-            {name: [to_frames(detections)] for name, detections in systems.items()},
-            evaluators=[
-                (entry.name, settings.get(entry.name, {})) for entry in specification.evaluators
-            ],
-            specification=to_dict(specification),
-            questions=RankingQuestions(**asdict(questions)),
-            on_progress=partial(show_progress, bar),
-        )
 
 
 def _choices(

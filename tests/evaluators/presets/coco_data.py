@@ -11,8 +11,15 @@ from pathlib import Path
 from typing import Any, Literal
 
 import numpy as np
+import pytest
 from pycocotools.coco import COCO
 from pycocotools.cocoeval import COCOeval
+
+from vidscore_evaluators.formats import read_pair
+from vidscore_evaluators.presets import find_preset
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.scoring import score
+from vidscore_evaluators.tally import merge_tallies
 
 FIGURES = (
     *("ap", "ap_50", "ap_75", "ap_small", "ap_medium", "ap_large"),
@@ -23,8 +30,11 @@ FIGURES = (
 Figures = dict[str | None, dict[str, float | None]]
 """Figures by class, and of all classes (None)."""
 
+Files = tuple[dict[str, Any], list[dict[str, Any]]]
+"""Truth and results."""
 
-def random_files(seed: int) -> tuple[dict[str, Any], list[dict[str, Any]]]:
+
+def random_files(seed: int) -> Files:
     """Truth and results whose images and entries are in no order.
 
     There are equal scores, duplicates, IoU at exact thresholds, crowds, ignored objects, areas at
@@ -129,6 +139,43 @@ def by_pycocotools(
         parts = [ap[0], ap[0][:1], ap[0][5:6], *ap[1:], *few, *ar]
         figures[f"c{category}"] = _named([_mean(part) for part in parts])
     return figures
+
+
+def compare(preset: str, folder: Path, files: Files, kind: Literal["bbox", "segm"]) -> int:
+    """Hold a preset against pycocotools; gives the number of compared figures."""
+    truth, results = files
+    if not results:
+        return 0  # pycocotools cannot read results of nothing
+    report = score(preset, *write_files(folder, truth, results))
+    rows = {(row.label, row.measure): row.value for row in report.rows()}
+    count = 0
+    for label, figures in by_pycocotools(truth, results, kind).items():
+        for name, expected in figures.items():
+            actual = rows.get((label, name))  # a class with nothing at all has no row
+            assert actual == pytest.approx(expected, abs=1e-9), (label, name)
+            count += 1
+    return count
+
+
+def check_any_split(preset: str, paths: tuple[Path, Path], seed: int) -> None:
+    """Any split and order of frames gives the same bits."""
+    [entry] = find_preset(preset).evaluators
+    evaluator = create_evaluator(entry.name, entry.parameters)
+    pair = read_pair(*paths)
+    sides = pair.truth.annotations, pair.detections.annotations
+    whole = evaluator.report(evaluator.tally(*sides))
+    random = np.random.default_rng(seed)
+    part_of = random.integers(0, 3, 1001)
+    tallies = []
+    for part in random.permutation(3).tolist():
+        pieces = []
+        for side in sides:
+            rows = np.flatnonzero(part_of[side.frame_numbers] == part)
+            pieces.append(side.take_frames(random.permutation(rows)))
+        tallies.append(evaluator.tally(*pieces))
+    merged = evaluator.report(merge_tallies(tallies))
+    assert merged.rows() == whole.rows()
+    assert merged.truth_digest == whole.truth_digest
 
 
 def _named(values: list[float | None]) -> dict[str, float | None]:

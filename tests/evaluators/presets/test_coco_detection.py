@@ -7,42 +7,32 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.evaluators.presets.coco_data import FIGURES, by_pycocotools, random_files, write_files
+from tests.evaluators.presets.coco_data import (
+    FIGURES,
+    by_pycocotools,
+    check_any_split,
+    compare,
+    random_files,
+    write_files,
+)
 
-from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.formats import read_pair
 from vidscore_evaluators.presets import find_preset
-from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score
-from vidscore_evaluators.tally import merge_tallies
 
 PRESET = "coco-detection"
 
 
-def compare(folder: Path, seed: int) -> int:
-    """Hold the preset against pycocotools; gives the number of compared figures."""
-    truth, results = random_files(seed)
-    if not results:
-        return 0  # pycocotools cannot read results of nothing
-    report = score(PRESET, *write_files(folder, truth, results))
-    rows = {(row.label, row.measure): row.value for row in report.rows()}
-    count = 0
-    for label, figures in by_pycocotools(truth, results).items():
-        for name, expected in figures.items():
-            actual = rows.get((label, name))  # a class with nothing at all has no row
-            assert actual == pytest.approx(expected, abs=1e-9), (seed, label, name)
-            count += 1
-    return count
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_all_figures_are_those_of_pycocotools(tmp_path: Path, seed: int) -> None:
-    compare(tmp_path, seed)
+    compare(PRESET, tmp_path, random_files(seed), "bbox")
 
 
 @pytest.mark.nightly
 def test_all_figures_of_many_files_are_those_of_pycocotools(tmp_path: Path) -> None:
-    assert sum(compare(tmp_path / str(seed), seed) for seed in range(1000, 1500)) > 30_000
+    seeds = range(1000, 1500)
+    counts = [compare(PRESET, tmp_path / str(seed), random_files(seed), "bbox") for seed in seeds]
+    assert sum(counts) > 30_000
 
 
 @pytest.mark.slow
@@ -92,29 +82,10 @@ def test_nine_tenths_is_a_threshold_as_numpy_has_it() -> None:
     assert list(entry.parameters["thresholds"]) == np.linspace(0.5, 0.95, 10).tolist()
 
 
-def sides_of(folder: Path, seed: int) -> tuple[Annotations, Annotations]:
-    pair = read_pair(*write_files(folder, *random_files(seed)))
-    return pair.truth.annotations, pair.detections.annotations
-
-
 @pytest.mark.parametrize("seed", [3, 5, 8])
 def test_any_split_and_order_of_frames_gives_the_same_bits(tmp_path: Path, seed: int) -> None:
     """Ties go by what is in the tally: sequence, frame and row of the frame."""
-    [entry] = find_preset(PRESET).evaluators
-    evaluator = create_evaluator(entry.name, entry.parameters)
-    sides = sides_of(tmp_path, seed)
-    whole = evaluator.report(evaluator.tally(*sides))
-    random = np.random.default_rng(seed)
-    part_of = random.integers(0, 3, 1001)
-    tallies = []
-    for part in random.permutation(3).tolist():
-        pieces = []
-        for side in sides:
-            rows = np.flatnonzero(part_of[side.frame_numbers] == part)
-            pieces.append(side.take_frames(random.permutation(rows)))
-        tallies.append(evaluator.tally(*pieces))
-    merged = evaluator.report(merge_tallies(tallies))
-    assert merged.rows() == whole.rows()
+    check_any_split(PRESET, write_files(tmp_path, *random_files(seed)), seed)
 
 
 def test_workers_and_streams_give_the_same_bits(tmp_path: Path) -> None:

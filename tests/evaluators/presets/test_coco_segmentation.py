@@ -4,40 +4,25 @@ from __future__ import annotations
 
 from pathlib import Path
 
-import numpy as np
 import pytest
-from tests.evaluators.presets.coco_data import FIGURES, by_pycocotools, write_files
+from tests.evaluators.presets.coco_data import (
+    FIGURES,
+    by_pycocotools,
+    check_any_split,
+    compare,
+    write_files,
+)
 from tests.evaluators.presets.coco_masks import random_mask_files
 
-from vidscore_evaluators.formats import read_pair
-from vidscore_evaluators.presets import find_preset
-from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.selection import Selection
-from vidscore_evaluators.tally import merge_tallies
 
 PRESET = "coco-segmentation"
 
 
-def compare(folder: Path, seed: int) -> int:
-    """Hold the preset against pycocotools; gives the number of compared figures."""
-    truth, results = random_mask_files(seed)
-    if not results:
-        return 0  # pycocotools cannot read results of nothing
-    report = score(PRESET, *write_files(folder, truth, results))
-    rows = {(row.label, row.measure): row.value for row in report.rows()}
-    count = 0
-    for label, figures in by_pycocotools(truth, results, "segm").items():
-        for name, expected in figures.items():
-            actual = rows.get((label, name))  # a class with nothing at all has no row
-            assert actual == pytest.approx(expected, abs=1e-9), (seed, label, name)
-            count += 1
-    return count
-
-
 @pytest.mark.parametrize("seed", range(12))
 def test_all_figures_are_those_of_pycocotools(tmp_path: Path, seed: int) -> None:
-    compare(tmp_path, seed)
+    compare(PRESET, tmp_path, random_mask_files(seed), "segm")
 
 
 @pytest.mark.parametrize("seed", range(20, 26))
@@ -76,7 +61,11 @@ def test_results_of_masks_are_scored_by_the_area_of_the_mask(tmp_path: Path) -> 
 
 @pytest.mark.nightly
 def test_all_figures_of_many_files_are_those_of_pycocotools(tmp_path: Path) -> None:
-    assert sum(compare(tmp_path / str(seed), seed) for seed in range(1000, 1300)) > 10_000
+    seeds = range(1000, 1300)
+    counts = [
+        compare(PRESET, tmp_path / str(seed), random_mask_files(seed), "segm") for seed in seeds
+    ]
+    assert sum(counts) > 10_000
 
 
 @pytest.mark.slow
@@ -95,20 +84,4 @@ def test_the_seeded_files_tell_masks_from_boxes(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("seed", [3, 5, 8])
 def test_any_split_and_order_of_frames_gives_the_same_bits(tmp_path: Path, seed: int) -> None:
-    [entry] = find_preset(PRESET).evaluators
-    evaluator = create_evaluator(entry.name, entry.parameters)
-    pair = read_pair(*write_files(tmp_path, *random_mask_files(seed)))
-    sides = pair.truth.annotations, pair.detections.annotations
-    whole = evaluator.report(evaluator.tally(*sides))
-    random = np.random.default_rng(seed)
-    part_of = random.integers(0, 3, 1001)
-    tallies = []
-    for part in random.permutation(3).tolist():
-        pieces = []
-        for side in sides:
-            rows = np.flatnonzero(part_of[side.frame_numbers] == part)
-            pieces.append(side.take_frames(random.permutation(rows)))
-        tallies.append(evaluator.tally(*pieces))
-    merged = evaluator.report(merge_tallies(tallies))
-    assert merged.rows() == whole.rows()
-    assert merged.truth_digest == whole.truth_digest
+    check_any_split(PRESET, write_files(tmp_path, *random_mask_files(seed)), seed)

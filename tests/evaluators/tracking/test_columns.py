@@ -5,9 +5,9 @@ from __future__ import annotations
 import math
 
 import pytest
-from tests.evaluators.tracking.test_agreement import report_of, silent
+from tests.evaluators.presets.trackeval_tables import ALL_METRICS
+from tests.evaluators.tracking.test_agreement import report_of
 from tests.evaluators.tracking.tracking_data import random_tracking, sequence_of, trackeval_data
-from trackeval import metrics
 
 from vidscore_evaluators import score
 from vidscore_evaluators.errors import ParameterError
@@ -34,7 +34,7 @@ FOUND = Thing(BOX, "car", 0.9, 7)
 def test_hota_at_one_threshold_is_that_of_trackeval(step: int) -> None:
     """Of one sequence, at each of the 19 thresholds."""
     alone = sequence_of(SCENE, "s0")
-    expected = metrics.HOTA().eval_sequence(trackeval_data(alone))
+    expected = ALL_METRICS["HOTA"].eval_sequence(trackeval_data(alone))
     report = report_of("hota", alone, thresholds=[(step + 1) / 20])
     for measure, field in (("hota", "HOTA"), ("ass_a", "AssA"), ("owta", "OWTA")):
         assert report.value(measure) == pytest.approx(expected[field][step], abs=1e-9)
@@ -111,7 +111,7 @@ def test_false_positives_per_frame_are_those_of_trackeval() -> None:
         {("", "a"): {0: [stray], 1: []}, ("", "b"): {0: [stray], 1: [stray]}}, arity=4
     )
     case = Case(truth, found)
-    metric = silent(metrics.CLEAR)
+    metric = ALL_METRICS["CLEAR"]
     own = {name: metric.eval_sequence(trackeval_data(sequence_of(case, name))) for name in "ab"}
     expected = metric.combine_sequences(own)["FP_per_frame"]
     report = report_of("clear", case)

@@ -11,19 +11,20 @@ import json
 from collections import defaultdict
 from typing import Any
 
+import numpy as np
 import pytest
 from tests.evaluators.distances import track_oracle as oracle
 from tests.evaluators.distances.track_oracle import Track
-from tests.evaluators.tracking.test_agreement import (
-    CLEAR_FIELDS,
-    HOTA_FIELDS,
-    IDENTITY_FIELDS,
+from tests.evaluators.presets.trackeval_tables import (
+    ALL_METRICS,
+    CLEAR,
+    HOTA,
+    IDENTITY,
     TOLERANCE,
 )
 from tests.evaluators.tracking.tracking_data import sequence_of, trackeval_data
 from tests.support.goldens import sealed_form
 from tests.support.tree import ROOT
-from trackeval import metrics
 
 from vidscore_evaluators.annotations import Annotations
 from vidscore_evaluators.registry import create_evaluator, evaluator_class
@@ -77,9 +78,9 @@ def plain(golden: dict[str, Any], sequence: str) -> Case:
 @pytest.mark.parametrize(
     ("name", "metric", "fields"),
     [
-        ("clear", metrics.CLEAR({"PRINT_CONFIG": False}), CLEAR_FIELDS),
-        ("identity", metrics.Identity({"PRINT_CONFIG": False}), IDENTITY_FIELDS),
-        ("hota", metrics.HOTA(), HOTA_FIELDS),
+        ("clear", ALL_METRICS["CLEAR"], CLEAR),
+        ("identity", ALL_METRICS["Identity"], IDENTITY),
+        ("hota", ALL_METRICS["HOTA"], HOTA),
     ],
     ids=["clear", "identity", "hota"],
 )
@@ -91,7 +92,7 @@ def test_trackeval_confirms_the_golden(
     expected = metric.eval_sequence(trackeval_data(plain(golden, sequence)))
     values = golden_values(golden, 0, sequence)
     for measure, field in fields.items():
-        value = expected[field].mean() if name == "hota" else expected[field]
+        value = float(np.mean(expected[field]))
         assert values[measure] == pytest.approx(value, abs=TOLERANCE), measure
 
 

@@ -98,6 +98,15 @@ def well(result: Result) -> str:
     return text
 
 
+def write_sides(folder: Path, truth: str, detections: str) -> list[str]:
+    """Write a CSV file of each side; gives the options that name them."""
+    (folder / "truth.csv").write_text(truth)
+    (folder / "detections.csv").write_text(detections)
+    return [
+        "--truth", str(folder / "truth.csv"), "--detections", str(folder / "detections.csv"),
+    ]  # fmt: skip
+
+
 def run_binary(
     *arguments: str, cwd: Path | None = None, env: Mapping[str, str] | None = None
 ) -> subprocess.CompletedProcess[str]:

@@ -16,24 +16,23 @@ import numpy as np
 import pytest
 from click.testing import Result
 from tests.clients.cli.helpers import BINARY, run, well
-from tests.clients.cli.test_pipe_hosted import Environment, answer_late, frame_count, host, lines
+from tests.clients.cli.test_pipe_hosted import (
+    Environment,
+    answer_late,
+    environment,
+    frame_count,
+    host,
+    lines,
+)
 from tests.support.waiting import TIMEOUT_S, eventually
 
 from vidscore_cli.session import ExitCode
 from vidscore_client import Frames, InvalidArgumentError, connect
 
+__all__ = ["environment"]
+
 FRAMES = 20
 ACCEPTED = ("--accept", "no-confidence")
-
-
-@pytest.fixture(scope="module")
-def environment(site: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """What leads commands to a server with a benchmark called street."""
-    own = {"VIDSCORE_SERVER": site[0], "VIDSCORE_TOKEN": site[1]}
-    folder = tmp_path_factory.mktemp("street")
-    own["XDG_CONFIG_HOME"] = str(folder)
-    host(own, folder, "street")
-    return own
 
 
 def bridge(environment: Environment, *options: str, input_: str | None = None) -> Result:

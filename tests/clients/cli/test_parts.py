@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.clients.cli.helpers import run, well
+from tests.clients.cli.helpers import run, well, write_sides
 
 from vidscore_evaluators.alignment import Aligned
 from vidscore_evaluators.detection.f1 import F1
@@ -30,11 +30,7 @@ road,0,car,300,10,340,50,0.2
 @pytest.fixture
 def sides(tmp_path: Path) -> list[str]:
     """Options for two files."""
-    (tmp_path / "truth.csv").write_text(TRUTH)
-    (tmp_path / "detections.csv").write_text(DETECTIONS)
-    return [
-        "--truth", str(tmp_path / "truth.csv"), "--detections", str(tmp_path / "detections.csv"),
-    ]  # fmt: skip
+    return write_sides(tmp_path, TRUTH, DETECTIONS)
 
 
 @pytest.mark.parametrize(

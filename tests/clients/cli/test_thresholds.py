@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from tests.clients.cli.helpers import run, well
+from tests.clients.cli.helpers import run, well, write_sides
 
 TRUTH = """\
 sequence,frame,class,x1,y1,x2,y2
@@ -25,11 +25,7 @@ s,0,car,50,0,60,10,0.5
 @pytest.fixture
 def sides(tmp_path: Path) -> list[str]:
     """Options for two files."""
-    (tmp_path / "truth.csv").write_text(TRUTH)
-    (tmp_path / "detections.csv").write_text(DETECTIONS)
-    return [
-        "--truth", str(tmp_path / "truth.csv"), "--detections", str(tmp_path / "detections.csv"),
-    ]  # fmt: skip
+    return write_sides(tmp_path, TRUTH, DETECTIONS)
 
 
 @pytest.mark.parametrize(

@@ -11,24 +11,16 @@ import numpy as np
 import polars as pl
 import pyarrow as pa
 import pytest
-from hypothesis import given, settings
-from hypothesis import strategies as st
 from pyarrow import feather
-from tests.evaluators.formats.helpers import detections_of, truth_of, validate_file
-from tests.evaluators.formats.test_parquet import COLUMNS, scene
+from tests.evaluators.formats.helpers import detections_of, validate_file
+from tests.evaluators.formats.test_parquet import COLUMNS, written
 
-from vidscore_evaluators.annotations import ARITIES, Annotations, Side
+from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import _column_writing, detect_format, read_source
 from vidscore_evaluators.formats.arrow import ArrowFile
-from vidscore_evaluators.formats.convert import convert
-from vidscore_evaluators.formats.source import ReadLimits, Source
+from vidscore_evaluators.formats.source import ReadLimits
 from vidscore_evaluators.testing import make_annotations
-from vidscore_evaluators.testing.examples import example_count
-
-
-def written(annotations: Annotations, side: Side) -> bytes:
-    return convert(Source(annotations, "given"), "arrow", side).files[""]
 
 
 def as_file(table: pa.Table, rows: int | None = None, **options: Any) -> bytes:
@@ -76,34 +68,6 @@ WRITERS: dict[str, Callable[[pa.Table], bytes]] = {
         )
     ),
 }
-
-
-@settings(max_examples=example_count(25), deadline=None)
-@given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(ARITIES)))
-def test_everything_comes_back_to_the_last_bit(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, arity: int
-) -> None:
-    """Any numbers and names, flags, times, arrivals, columns, empty and don't-care frames."""
-    made = scene(np.random.default_rng(seed), arity)
-    path = tmp_path_factory.mktemp("arrow") / "written"
-    path.write_bytes(written(made, Side.DETECTIONS))
-    back = detections_of(path).annotations
-    assert back.arity == arity
-    assert fingerprint(back) == fingerprint(made)
-    assert back.frame_count == made.frame_count
-
-
-@pytest.mark.parametrize("arity", sorted(ARITIES))
-def test_nothing_at_all_comes_back_with_its_shape(tmp_path: Path, arity: int) -> None:
-    path = tmp_path / "a.arrow"
-    path.write_bytes(written(make_annotations({}, arity=arity), Side.TRUTH))
-    back = truth_of(path).annotations
-    assert (back.frame_count, back.object_count, back.arity) == (0, 0, arity)
-
-
-def test_equal_annotations_give_equal_bytes() -> None:
-    sides = [scene(np.random.default_rng(7), 2) for _ in range(2)]
-    assert written(sides[0], Side.TRUTH) == written(sides[1], Side.TRUTH)
 
 
 @pytest.mark.parametrize("writer", WRITERS)
@@ -162,7 +126,7 @@ def test_a_batch_ends_with_a_sequence_where_it_is_large_enough(
     monkeypatch.setattr(_column_writing, "GROUP_ROWS", 5)
     sizes = {"a": 1, "b": 1, "c": 4, "d": 7, "e": 1}
     frames = {("", name): {n: [(1, 2)] for n in range(size)} for name, size in sizes.items()}
-    file = pa.ipc.open_file(pa.BufferReader(written(make_annotations(frames), Side.TRUTH)))
+    file = pa.ipc.open_file(pa.BufferReader(written(make_annotations(frames), Side.TRUTH, "arrow")))
     batches = [
         "".join(file.get_batch(index).column("sequence").to_pylist())
         for index in range(file.num_record_batches)

@@ -30,6 +30,9 @@ from vidscore_evaluators.scoring import score
 from vidscore_evaluators.testing import Thing, make_annotations
 from vidscore_evaluators.testing.examples import example_count
 
+COLUMNAR = ("parquet", "arrow")
+"""Formats that hold the same columns, to the last bit."""
+
 COLUMNS: dict[str, Any] = {
     "sequence": ["a", "a", "b"],
     "frame": [0, 1, 0],
@@ -49,8 +52,8 @@ def save(path: Path, columns: Any = None, **changed: Any) -> Path:
     return path
 
 
-def written(annotations: Annotations, side: Side) -> bytes:
-    return convert(Source(annotations, "given"), "parquet", side).files[""]
+def written(annotations: Annotations, side: Side, format_name: str = "parquet") -> bytes:
+    return convert(Source(annotations, "given"), format_name, side).files[""]
 
 
 def scene(random: np.random.Generator, arity: int) -> Annotations:
@@ -79,15 +82,16 @@ def scene(random: np.random.Generator, arity: int) -> Annotations:
     return replace(made, frame_arrivals_s=known)
 
 
+@pytest.mark.parametrize("format_name", COLUMNAR)
 @settings(max_examples=example_count(40), deadline=None)
 @given(st.integers(0, 2**32 - 1), st.sampled_from(sorted(ARITIES)))
 def test_everything_comes_back_to_the_last_bit(
-    tmp_path_factory: pytest.TempPathFactory, seed: int, arity: int
+    tmp_path_factory: pytest.TempPathFactory, format_name: str, seed: int, arity: int
 ) -> None:
     """Any numbers and names, flags, times, arrivals, columns, empty and don't-care frames."""
     given_ = scene(np.random.default_rng(seed), arity)
-    path = tmp_path_factory.mktemp("parquet") / "written"
-    path.write_bytes(written(given_, Side.DETECTIONS))
+    path = tmp_path_factory.mktemp(format_name) / "written"
+    path.write_bytes(written(given_, Side.DETECTIONS, format_name))
     back = detections_of(path).annotations
     assert back.arity == arity
     assert fingerprint(back) == fingerprint(given_)
@@ -99,10 +103,13 @@ def test_everything_comes_back_to_the_last_bit(
         np.testing.assert_array_equal(back.frame_arrivals_s, expected)
 
 
+@pytest.mark.parametrize("format_name", COLUMNAR)
 @pytest.mark.parametrize("arity", sorted(ARITIES))
-def test_nothing_at_all_comes_back_with_its_shape(tmp_path: Path, arity: int) -> None:
-    path = tmp_path / "a.parquet"
-    path.write_bytes(written(make_annotations({}, arity=arity), Side.TRUTH))
+def test_nothing_at_all_comes_back_with_its_shape(
+    tmp_path: Path, arity: int, format_name: str
+) -> None:
+    path = tmp_path / "a"
+    path.write_bytes(written(make_annotations({}, arity=arity), Side.TRUTH, format_name))
     back = truth_of(path).annotations
     assert (back.frame_count, back.object_count, back.arity) == (0, 0, arity)
 
@@ -124,9 +131,11 @@ def test_the_report_is_that_of_json_lines(tmp_path: Path) -> None:
     assert texts[0] == texts[1]
 
 
-def test_equal_annotations_give_equal_bytes() -> None:
+@pytest.mark.parametrize("format_name", COLUMNAR)
+def test_equal_annotations_give_equal_bytes(format_name: str) -> None:
     sides = [scene(np.random.default_rng(7), 2) for _ in range(2)]
-    assert written(sides[0], Side.TRUTH) == written(sides[1], Side.TRUTH)
+    first, second = (written(side, Side.TRUTH, format_name) for side in sides)
+    assert first == second
 
 
 def test_row_groups_end_with_a_sequence_where_they_are_large_enough(

@@ -9,7 +9,6 @@ from typing import Any
 import grpc
 import pytest
 import pytest_asyncio
-from google.longrunning import operations_pb2
 from google.protobuf import message_factory
 from google.protobuf.descriptor import MethodDescriptor
 from google.protobuf.duration_pb2 import Duration
@@ -17,17 +16,12 @@ from grpc_health.v1 import health_pb2
 from grpc_reflection.v1alpha import reflection_pb2
 from tests.server.domain.hosted import BENCHMARK, Hosted, append, create_token, hosting
 from tests.server.scene import HERE, points, refused
+from tests.server.wire.exchange import FILES
 
 from vidscore_protos.v1 import (
     access_service_pb2,
     benchmark_service_pb2,
-    evaluator_service_pb2,
-    ranking_service_pb2,
-    scoring_service_pb2,
-    server_service_pb2,
-    submission_service_pb2,
     token_pb2,
-    trust_service_pb2,
 )
 from vidscore_server.api.guard import HEALTH_WATCH
 from vidscore_server.api.reflection import V1_FILE as REFLECTION_V1
@@ -36,25 +30,13 @@ from vidscore_server.store.records import Role
 
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
-FILES = (
-    access_service_pb2,
-    benchmark_service_pb2,
-    evaluator_service_pb2,
-    ranking_service_pb2,
-    scoring_service_pb2,
-    server_service_pb2,
-    submission_service_pb2,
-    trust_service_pb2,
-    operations_pb2,
-    health_pb2,
-    reflection_pb2,
-)
+MODULES = (*FILES, health_pb2, reflection_pb2)
 NOT_SERVED = {"/grpc.health.v1.Health/List"}
 """RPCs that newer protos have and the servicers of gRPC have not."""
 
 METHODS: dict[str, MethodDescriptor] = {
     f"/{service.full_name}/{method.name}": method
-    for file in (*(module.DESCRIPTOR for module in FILES), REFLECTION_V1)
+    for file in (*(module.DESCRIPTOR for module in MODULES), REFLECTION_V1)
     for service in file.services_by_name.values()
     for method in service.methods
     if f"/{service.full_name}/{method.name}" not in NOT_SERVED

@@ -203,10 +203,6 @@ class ChaosProxy:
         """Take new connections again."""
         self._run(self._listen())
 
-    def retarget(self, target: str) -> None:
-        """Bring new connections to another server."""
-        self._target = _parsed(target)
-
     def calm(self) -> None:
         """Delay, throttle and cut nothing any more, and take new connections."""
 

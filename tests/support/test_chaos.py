@@ -178,14 +178,13 @@ def test_a_refused_connection_finds_nobody_until_they_are_taken_again(proxy: Cha
         assert all_of(client, 3) == b"new"
 
 
-def test_a_server_that_is_not_there_resets_the_client(echo: EchoServer) -> None:
-    with ChaosProxy("127.0.0.1:1") as proxy:
-        with pytest.raises(ConnectionResetError), connected(proxy) as client:
-            client.recv(1)
-        proxy.retarget(echo.address)
-        with connected(proxy) as client:
-            client.sendall(b"there")
-            assert all_of(client, 5) == b"there"
+def test_a_server_that_is_not_there_resets_the_client() -> None:
+    with (
+        ChaosProxy("127.0.0.1:1") as proxy,
+        pytest.raises(ConnectionResetError),
+        connected(proxy) as client,
+    ):
+        client.recv(1)
 
 
 async def test_it_serves_asyncio_tests_too(proxy: ChaosProxy) -> None:

@@ -89,7 +89,7 @@ class Exchange:
         Raises:
             ProgramError: If none comes in time.
         """
-        await self._while_reading(reading, self._in_limit(self._ready, "has not said it is ready"))
+        await self._while_reading(reading, self._ready_in_time())
 
     async def while_answered(
         self, reading: asyncio.Task[None], answering: Coroutine[Any, Any, LiveOutcome]
@@ -182,12 +182,12 @@ class Exchange:
             return len(self._owed) <= left
         return True
 
-    async def _in_limit(self, event: asyncio.Event, what: str) -> None:
+    async def _ready_in_time(self) -> None:
         try:
             async with asyncio.timeout(self._silence_timeout_s):
-                await event.wait()
+                await self._ready.wait()
         except TimeoutError:
-            raise self._silent(what) from None
+            raise self._silent("has not said it is ready") from None
 
     async def _while_reading(
         self, reading: asyncio.Task[None], work: Coroutine[Any, Any, Any]

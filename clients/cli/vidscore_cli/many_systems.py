@@ -79,9 +79,10 @@ class ScoredSystem(Struct, frozen=True):
     ) -> ScoredSystem:
         """Keep of the reports of a system, one per evaluator, what the table shows."""
         scores = {
-            f"{report.evaluator}.{measure}" if len(evaluators) > 1 else measure: value
+            f"{report.evaluator}.{row.measure}" if len(evaluators) > 1 else row.measure: row.value
             for report in reports
-            for measure, value in _overall(report)
+            for row in report.rows()
+            if row[:3] == (None, None, None)
         }
         return cls(name, evaluators[0].rank_key(reports[0]), scores)
 
@@ -250,9 +251,3 @@ def _column(values: Sequence[Number]) -> Any:
     kind = np.int64 if all(isinstance(value, int | None) for value in values) else np.float64
     known = np.array([0 if value is None else value for value in values], dtype=kind)
     return Column(known, missing)
-
-
-def _overall(report: Report) -> Iterator[tuple[str, Number]]:
-    for row in report.rows():
-        if row[:3] == (None, None, None):
-            yield row.measure, row.value

@@ -105,15 +105,6 @@ def show_warnings_of(reports: Sequence[Report], locate: Locate | None = None) ->
         say(_line(warning, locate) + of, err=True)
 
 
-def refuse_warnings(warnings: Sequence[ReportWarning]) -> None:
-    """Make warnings an error; notes are none.
-
-    Raises:
-        WarningsRefusedError: If there is a warning that is more than a note.
-    """
-    refuse_count(len({warning for warning in warnings if not warning.is_note}), "written")
-
-
 def refuse_count(count: int, left_undone: str) -> None:
     """Make so many warnings an error.
 
@@ -156,7 +147,8 @@ def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
 
     show_warnings_of(reports, wanted.locate)
     if wanted.strict:
-        refuse_warnings([warning for report in reports for warning in report.warnings])
+        told = {warning for report in reports for warning in report.warnings}
+        refuse_count(sum(not warning.is_note for warning in told), "written")
     if wanted.format == "json":
         documents = [report_to_dict(report) for report in reports]
         document = documents[0] if len(documents) == 1 else documents

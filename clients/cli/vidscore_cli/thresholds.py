@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Sequence
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any, Protocol
 
 import click
@@ -135,7 +135,7 @@ def _parse(text: str, evaluators: Sequence[Measured]) -> Threshold:
     if not named:
         advice = name_advice(evaluator_name, [one.name for one in evaluators])
         raise ValueError(f"{evaluator_name} is not being scored; {advice}")
-    having = [(one, measure) for one in named for measure in _measures(one, name)]
+    having = [(one, measure) for one in named for measure in one.measures if measure.name == name]
     if not having:
         known = dict.fromkeys(measure.name for one in named for measure in one.measures)
         raise ValueError(f"no measure is called {name!r}; {name_advice(name, known)}")
@@ -144,10 +144,6 @@ def _parse(text: str, evaluators: Sequence[Measured]) -> Threshold:
         raise ValueError(f"several evaluators measure it; address one as {choices}")
     [(evaluator, measure)] = having
     return Threshold(evaluator.name, name, bound, _lower_is_better(measure))
-
-
-def _measures(evaluator: Measured, name: str) -> Iterator[_Measure]:
-    return (measure for measure in evaluator.measures if measure.name == name)
 
 
 def _lower_is_better(measure: _Measure) -> bool:

@@ -79,14 +79,9 @@ def resource_name(argument: str, name: str, collection: str) -> str:
     Raises:
         InputError: If it is neither; a secret is not sent, and not repeated either.
     """
-    if is_secret(parse_string(argument, name)):
+    if parse_string(argument, name).strip().rpartition("/")[2].startswith(SECRET_PREFIX):
         raise InputError(argument, "a secret", f"the {argument}'s name, which is no secret")
     return f"{collection}/{_parts(argument, name, (collection,))[0]}"
-
-
-def is_secret(name: str) -> bool:
-    """Whether a name is, or looks like the beginning of, a token's secret."""
-    return name.strip().rpartition("/")[2].startswith(SECRET_PREFIX)
 
 
 def _parts(argument: str, name: str, collections: tuple[str, ...]) -> list[str]:

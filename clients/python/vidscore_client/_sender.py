@@ -56,14 +56,6 @@ class AppendPlan:
     delivery: Delivery
     replay: bool
 
-    def new_state(self) -> AppendState:
-        """The state to begin with."""
-        return AppendState(self.stream, self.batching, self.delivery, replay=self.replay)
-
-    def find_stream(self, submission: Submission) -> StreamInfo | None:
-        """This stream as the server knows it now; None where it does not."""
-        return submission.stream(self.stream.stream)
-
     def check_batch(self, frames: Frames) -> None:
         """Refuse a batch that does not belong to this stream.
 
@@ -168,7 +160,7 @@ class Sender:
 
     def __init__(self, transport: Transport, plan: AppendPlan) -> None:
         self.plan = plan
-        self.state = plan.new_state()
+        self.state = AppendState(plan.stream, plan.batching, plan.delivery, replay=plan.replay)
         self.left = False  # whether it was closed or aborted by this side
         self._transport = transport
         self._home = Home()
@@ -293,7 +285,8 @@ class Sender:
     async def _resume(self) -> None:
         submission = await AsyncSubmissions(self._transport).get(self.plan.submission.name)
         with self._monitor:
-            grown = self.state.resume(self.plan.find_stream(submission), time.monotonic())
+            known = submission.stream(self.plan.stream.stream)
+            grown = self.state.resume(known, time.monotonic())
             self._monitor.wake()
         if grown:
             await self._call_back()

@@ -66,7 +66,7 @@ class RecordingSource:
         number = first = 0
         seen: dict[str, str] = {}
         for file in files:
-            with closing(_content(file)) as content:
+            with closing(_sqlite(file) if file.suffix == ".db3" else _mcap(file)) as content:
                 try:
                     recorded = next(content)
                     seen |= recorded.types
@@ -149,10 +149,6 @@ def recorded_files(path: Path) -> list[Path]:
             part.zfill(20) if part.isdecimal() else part for part in _DIGITS.split(file.name)
         ],
     )
-
-
-def _content(file: Path) -> Generator[_Recorded, None, None]:
-    return _sqlite(file) if file.suffix == ".db3" else _mcap(file)
 
 
 def _mcap(file: Path) -> Generator[_Recorded, None, None]:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -35,7 +34,7 @@ if TYPE_CHECKING:
 
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.formats.convert import Conversion
-    from vidscore_evaluators.formats.source import Files, Source
+    from vidscore_evaluators.formats.source import Source
 
 
 class FileConversion(Struct, frozen=True):
@@ -178,17 +177,13 @@ def _save(conversion: Conversion, target: DataPath) -> None:
     if isinstance(target, RemotePath):
         write_files(target, conversion.files)
     elif conversion.folder:
-        _write_folder(conversion.files, target)
+        with atomic_folder(target) as folder:
+            for name, content in conversion.files.items():
+                path = folder / name
+                path.parent.mkdir(parents=True, exist_ok=True)
+                path.write_bytes(content)
     else:
         write_atomically(target, conversion.files[""])
-
-
-def _write_folder(files: Files, target: Path) -> None:
-    with atomic_folder(target) as folder:
-        for name, content in files.items():
-            path = folder / name
-            path.parent.mkdir(parents=True, exist_ok=True)
-            path.write_bytes(content)
 
 
 def _summary(typed: FileConversion, source: Source, conversion: Conversion) -> RenderableType:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
@@ -54,7 +54,9 @@ def leaderboard(
         board = client.benchmarks.leaderboard(
             benchmark, evaluator=evaluator, domain=domain, label=label
         )
-    measures = tuple(dict.fromkeys([*board.ranking, *_measures(row.scores for row in board.rows)]))
+    measures = tuple(
+        dict.fromkeys([*board.ranking, *(name for row in board.rows for name in row.scores)])
+    )
     basis = BASIS_COLUMNS[:1] if format_ == "table" else BASIS_COLUMNS
     tiers: tuple[str, ...] = TIER_COLUMNS
     if format_ == "table":  # a column of nothing is no news
@@ -70,7 +72,8 @@ def leaderboard(
         {
             **asdict(row),
             "rank": None if row.apart or row.disqualification else row.rank,
-            **{name: _shown(row.scores.get(name), missing) for name in measures},
+            **dict.fromkeys(measures, missing),
+            **{name: value for name, value in row.scores.items() if value is not None},
         }
         for row in board.rows
     ]
@@ -107,11 +110,3 @@ def _about_board(board: Leaderboard) -> Iterator[str]:
             f"the board shows revision {board.truth_revision} of the truth until it moves to "
             f"revision {board.newest_truth_revision}"
         )
-
-
-def _measures(scores: Any) -> Sequence[str]:
-    return [name for row in scores for name in row]
-
-
-def _shown(value: float | None, missing: str | None) -> float | str | None:
-    return missing if value is None else value

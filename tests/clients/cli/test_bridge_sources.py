@@ -250,25 +250,27 @@ def test_a_file_that_is_shorter_than_what_was_read_of_it_is_refused(tmp_path: Pa
     at_its_end.close()
 
 
-@pytest.mark.parametrize("lines", [2, 2 * HEAD_BYTES])
+@pytest.mark.parametrize(("width", "lines"), [(2, 2), (1024, HEAD_BYTES // 512)])
 def test_a_file_that_was_replaced_by_another_is_refused_and_one_that_grew_goes_on(
-    tmp_path: Path, lines: int
+    tmp_path: Path, width: int, lines: int
 ) -> None:
     """Lines of both files are as long, so that the offset is behind a line of either."""
+    first, grown_by, other = (text.ljust(width - 1, b"-") + b"\n" for text in (b"a", b"b", b"c"))
     path = tmp_path / "found.jsonl"
-    path.write_bytes(b"a\n" * lines)
+    path.write_bytes(first * lines)
     before = ByteSource(str(path), Framing.LINES)
     before.open(None)
     offset = given(before, lines)[-1].offset
     assert isinstance(offset, list)
     before.close()
-    path.write_bytes(b"a\n" * lines + b"b\n")
+    path.write_bytes(first * lines + grown_by)
     grown = ByteSource(str(path), Framing.LINES)
     grown.open(offset)
-    assert taken(grown, 1) == [b"b"]
+    assert taken(grown, 1) == [grown_by.rstrip()]
     grown.close()
-    path.write_bytes(b"c\n" * (lines + 1))
-    expected = f"found other first bytes, expected the one of which {2 * lines} bytes were read"
+    path.write_bytes(other * (lines + 1))
+    read = width * lines
+    expected = f"found other first bytes, expected the one of which {read} bytes were read"
     with pytest.raises(InputError, match=expected):
         ByteSource(str(path), Framing.LINES).open(offset)
 

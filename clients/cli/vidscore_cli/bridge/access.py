@@ -216,15 +216,28 @@ class Absence:
     Args:
         host: The broker.
         what: What is waited for.
+
+    Attributes:
+        refused: Why the broker refuses, which no waiting ends; None where it does not.
     """
 
     def __init__(self, host: str, what: str = "the broker") -> None:
+        self.refused: str | None = None
         self._host, self._what = host, what
         self._is_away = self._is_over = False
 
+    def check(self) -> None:
+        """End the run where no waiting helps.
+
+        Raises:
+            click.ClickException: If the broker refuses.
+        """
+        if self.refused is not None:
+            raise click.ClickException(f"the broker refuses: {self.refused}")
+
     def begin(self, reason: str) -> None:
-        """It is away, for a reason."""
-        if not (self._is_away or self._is_over):
+        """It is away, for a reason; of one that refuses that is not said."""
+        if self.refused is None and not (self._is_away or self._is_over):
             self._is_away = True
             text = f"{self._what} is away ({reason}); it is tried again"
             say(f"Warning: {self._host}: {text}", err=True)

@@ -77,7 +77,6 @@ class KafkaSource:
             raise click.UsageError(f"{access.address.geturl()}: a topic is missing")
         self._absence = Absence(access.bare_host)
         self._topic_absence = Absence(access.bare_host, f"the topic {self._topic}")
-        self._refused: str | None = None
         self._next: dict[str, int] = {}
         self._is_assigned = False
         self._look_due_s = 0.0
@@ -136,7 +135,7 @@ class KafkaSource:
         except KafkaException as error:
             self._refuse(error.args[0])
             self._consumer.poll(0)  # lets what is wrong with the connection be told
-            self._say_away(error.args[0])
+            self._absence.begin(error.args[0].str())
             return None
         self._absence.end()
         if topic.error is not None:
@@ -151,12 +150,8 @@ class KafkaSource:
 
     def _on_error(self, error: Any) -> None:
         if error.code() in _LASTING:
-            self._refused = error.str()
+            self._absence.refused = error.str()
         elif error.code() == KafkaError._ALL_BROKERS_DOWN:  # noqa: SLF001 - its public name
-            self._say_away(error)
-
-    def _say_away(self, error: Any) -> None:
-        if self._refused is None:
             self._absence.begin(error.str())
 
     def _refuse(self, error: Any) -> None:
@@ -179,8 +174,7 @@ class KafkaSource:
         Raises:
             click.ClickException: If messages are gone that were not read, or the broker refuses.
         """
-        if self._refused is not None:
-            raise click.ClickException(f"the broker refuses: {self._refused}")
+        self._absence.check()
         self._is_assigned = self._is_assigned or self._assign()
         if not self._is_assigned:
             return []

@@ -84,7 +84,6 @@ class MqttSource:
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._connection = 0
-        self._refused: str | None = None
         self._client: Any = Client(
             CallbackAPIVersion.VERSION2, client_id=client_id, protocol=MQTTv5, manual_ack=True
         )
@@ -124,7 +123,7 @@ class MqttSource:
 
     def _on_connect(self, client: Any, _data: Any, _flags: Any, reason: Any, _: Any) -> None:
         if reason.is_failure:
-            self._refused = str(reason)
+            self._absence.refused = str(reason)
             return
         self._absence.end()
         client.subscribe(self._topic, qos=_QOS)
@@ -132,22 +131,18 @@ class MqttSource:
     def _on_subscribe(self, _client: Any, _data: Any, _mid: Any, reasons: Any, _: Any) -> None:
         failed = [str(reason) for reason in reasons if reason.is_failure]
         if failed:
-            self._refused = f"the subscription to {self._topic} ({failed[0]})"
+            self._absence.refused = f"the subscription to {self._topic} ({failed[0]})"
         self._subscribed_s = time.monotonic()
 
     def _on_connect_fail(self, *_: Any) -> None:
         error = sys.exc_info()[1]
-        self._refused = lasting_tls_error(error) or self._refused
-        self._say_away(getattr(error, "strerror", None) or str(error))
+        self._absence.refused = lasting_tls_error(error) or self._absence.refused
+        self._absence.begin(getattr(error, "strerror", None) or str(error))
 
     def _on_disconnect(self, _client: Any, _data: Any, _flags: Any, reason: Any, _: Any) -> None:
         with self._lock:
             self._connection += 1
-        self._say_away(f"the connection has ended: {reason}")
-
-    def _say_away(self, reason: str) -> None:
-        if self._refused is None:
-            self._absence.begin(reason)
+        self._absence.begin(f"the connection has ended: {reason}")
 
     def _on_message(self, _client: Any, _data: Any, message: MQTTMessage) -> None:
         if message.qos:
@@ -187,8 +182,7 @@ class MqttSource:
         Raises:
             click.ClickException: If the broker refuses the connection.
         """
-        if self._refused is not None:
-            raise click.ClickException(f"the broker refuses: {self._refused}")
+        self._absence.check()
         messages: list[Message] = []
         with suppress(queue.Empty):
             self._add(messages, self._messages.get(timeout=timeout_s))

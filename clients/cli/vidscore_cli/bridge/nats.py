@@ -65,7 +65,6 @@ class NatsSource:
         self._pending: dict[int, Any] = {}
         self._given = 0
         self._absence = Absence(access.bare_host)
-        self._refused: str | None = None
 
     def open(self, offset: object) -> None:
         """Connect, now or as soon as the broker is there."""
@@ -117,8 +116,7 @@ class NatsSource:
             click.ClickException: If the broker has no such stream, or refuses the connection.
         """
         messages = asyncio.run_coroutine_threadsafe(self._read(timeout_s), self._loop).result()
-        if self._refused is not None:
-            raise click.ClickException(f"the broker refuses: {self._refused}")
+        self._absence.check()
         return messages
 
     async def _read(self, timeout_s: float) -> list[Message]:
@@ -129,10 +127,10 @@ class NatsSource:
             found = await self._subscription.fetch(MOST_MESSAGES, timeout=timeout_s)
         except TimeoutError:
             if self._subscription is None:
-                self._say_away(f"no answer within {_CLOSE_S:g} s")
+                self._absence.begin(f"no answer within {_CLOSE_S:g} s")
             return []
         except (NatsError, OSError, ServiceUnavailableError) as error:
-            self._say_away(str(error) or type(error).__name__)
+            self._absence.begin(str(error) or type(error).__name__)
             await asyncio.sleep(timeout_s)  # it is away, or about to be there
             return []
         except APIError as error:
@@ -177,17 +175,13 @@ class NatsSource:
 
     async def _on_error(self, error: Exception) -> None:
         if "authorization" in str(error).lower():
-            self._refused = str(error)
-        self._refused = lasting_tls_error(error) or self._refused
+            self._absence.refused = str(error)
+        self._absence.refused = lasting_tls_error(error) or self._absence.refused
         if isinstance(error, OSError):
-            self._say_away(error.strerror or str(error))
+            self._absence.begin(error.strerror or str(error))
 
     async def _on_disconnected(self) -> None:
-        self._say_away("the connection has ended")
-
-    def _say_away(self, reason: str) -> None:
-        if self._refused is None:
-            self._absence.begin(reason)
+        self._absence.begin("the connection has ended")
 
     async def _on_connected(self) -> None:
         self._absence.end()

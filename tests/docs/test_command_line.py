@@ -44,7 +44,6 @@ OPTIONS_OF_OTHERS = {
     "without-a-client.md": {"--cacert"},
 }
 """What pages name of the options of other programs: runners of clients, Docker, Dask, buf."""
-PROGRAMS_OF_OTHERS = {"docker", "pip", "pytest", "make"}
 
 
 def options_of(command: str) -> set[str]:

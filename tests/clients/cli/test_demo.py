@@ -8,19 +8,21 @@ import shlex
 import signal
 import socket
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
 import pytest
-from tests.clients.cli.helpers import BINARY, run, run_binary
+from tests.clients.cli.helpers import BINARY, example_report, run, run_binary
 from tests.clients.cli.terminal import run_on_terminal
 
-from vidscore_cli.demo.board import Board
+from vidscore_cli.demo.board import Board, Place, compare_measures, compare_places
 from vidscore_cli.demo.contest import next_steps, write_files
 from vidscore_cli.demo.network import Relay
 from vidscore_cli.demo.scenes import make_shows
 from vidscore_evaluators.registry import create_evaluator
+from vidscore_evaluators.report import Block, Report, Scores
 from vidscore_evaluators.scoring import score_annotations
 from vidscore_server.commands.demo import demo
 
@@ -178,3 +180,23 @@ def test_the_examples_of_the_help_are_those_that_run_here() -> None:
 )
 def test_a_demo_that_cannot_be_is_a_usage_error(options: list[str]) -> None:
     assert run("demo", *options).exit_code == 2
+
+
+def report_with(mean: float | None) -> Report:
+    return replace(example_report(), scores=Scores((Block({"mean_nmotda": (mean,)}),)))
+
+
+def test_scores_over_everything_stand_side_by_side() -> None:
+    grid = compare_measures("all", ["mean_nmotda"], {"a": report_with(0.5), "b": report_with(None)})
+    assert grid.headings == ("measure", "a", "b")
+    assert grid.lines == [("mean_nmotda", "0.5000", "undefined")]
+
+
+def test_scores_of_domains_and_classes_stand_side_by_side() -> None:
+    places = [Place("nmotda", "Tower", "Car"), Place("mean_nmotda", "Tower"), Place("mean_nmotda")]
+    grid = compare_places("by class", places, {"a": example_report()})
+    assert grid.lines == [
+        ("Tower", "Car", "0.7500"),
+        ("Tower", "all", "0.7500"),
+        ("all", "all", "0.8750"),
+    ]

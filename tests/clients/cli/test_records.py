@@ -1,4 +1,4 @@
-"""Lists of records on terminals of any width."""
+"""Lists of records on terminals of any width, and names of resources as they are shown."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ import pytest
 from rich.console import Console
 
 from vidscore_cli.hosted import summary
+from vidscore_cli.records import short_names, within
 from vidscore_cli.report_table import RecordsView
 from vidscore_evaluators.report_grids import Grid
 
@@ -60,3 +61,25 @@ def test_a_submission_of_one_frame_has_one_frame() -> None:
         frame_count=1,
     )
     assert summary(cast(Any, submission)) == "b/s is scored, 1 frame"
+
+
+@pytest.mark.parametrize(
+    ("full", "short"),
+    [
+        ("benchmarks/streets", "streets"),
+        ("benchmarks/streets/submissions/v1", "streets/v1"),
+        ("benchmarks/streets/submissions/v1/streams/east", "streets/v1/east"),
+        ("benchmarks/a is not there, nor is benchmarks/b", "a is not there, nor is b"),
+        ("streets/v1", "streets/v1"),
+        ("tokens/falcon", "tokens/falcon"),
+        ("my-benchmarks", "my-benchmarks"),
+    ],
+)
+def test_a_full_name_has_a_short_one(full: str, short: str) -> None:
+    assert short_names(full) == short
+
+
+@pytest.mark.parametrize("benchmark", ["streets", "benchmarks/streets"])
+@pytest.mark.parametrize("typed", ["v1", "streets/v1", "benchmarks/streets/submissions/v1"])
+def test_a_submission_of_a_benchmark_may_be_named_in_each_way(benchmark: str, typed: str) -> None:
+    assert within(benchmark, typed) == "streets/v1"

@@ -17,10 +17,16 @@ import pytest
 from tests.clients.cli.helpers import BINARY, example_report, run, run_binary
 from tests.clients.cli.terminal import run_on_terminal
 
-from vidscore_cli.demo.board import Board, Place, compare_measures, compare_places
-from vidscore_cli.demo.contest import next_steps, write_files
+from vidscore_cli.demo.contest import (
+    Place,
+    compare_measures,
+    compare_places,
+    next_steps,
+    write_files,
+)
 from vidscore_cli.demo.network import Relay
 from vidscore_cli.demo.scenes import make_shows
+from vidscore_cli.demo.teams import Board
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Block, Report, Scores
 from vidscore_evaluators.scoring import score_annotations
@@ -66,8 +72,8 @@ def test_the_connection_that_was_cut_is_made_again(plain: str) -> None:
 def test_frames_and_scores_of_both_systems_are_lines_where_there_is_no_terminal() -> None:
     streets, sky = make_shows(1)
     board = Board((streets, sky))
-    board.take_frames("falcon", streets, 123)
-    board.take_score("falcon", streets, 0.875)
+    board.frames["falcon", "streets"] = 123
+    board.scores["falcon", "streets"] = 0.875
     assert board.line() == (
         "  falcon  streets 123/600 frames, NMOTDA 0.8750    sky   0/240 frames, F1 -\n"
         "  mole    streets   0/600 frames, NMOTDA -         sky   0/240 frames, F1 -"

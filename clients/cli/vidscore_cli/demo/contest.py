@@ -15,13 +15,13 @@ from concurrent.futures import Future, ThreadPoolExecutor
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from msgspec import Struct
 from rich.console import Group, RenderableType
 from rich.text import Text
 
-from vidscore_cli.demo.board import Board, Place, compare_measures, compare_places
 from vidscore_cli.demo.network import Relay, ServerProcess
 from vidscore_cli.demo.scenes import DETECTORS, Show, make_shows
-from vidscore_cli.demo.teams import Organiser, Participant
+from vidscore_cli.demo.teams import Board, Organiser, Participant
 from vidscore_cli.failures import ServerFailedError
 from vidscore_cli.live import LiveDisplay
 from vidscore_cli.output import STDOUT, deliver_table, indented, write_atomically
@@ -33,7 +33,7 @@ from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.source import Source
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report, report_to_json
-from vidscore_evaluators.report_grids import format_number
+from vidscore_evaluators.report_grids import ALL, Grid, format_number
 from vidscore_evaluators.scoring import score_annotations
 
 UNLUCKY = ("mole", "streets")
@@ -43,6 +43,14 @@ EXAMPLE_FOLDER = "demo-files"
 
 Reports = dict[str, dict[str, Report]]
 """Benchmark -> team -> report."""
+
+
+class Place(Struct, frozen=True):
+    """A row of a comparison: a measure, of one domain and class or of all."""
+
+    measure: str
+    domain: str | None = None
+    label: str | None = None
 
 
 def demonstrate(
@@ -193,6 +201,42 @@ def _show_scores(shows: Sequence[Show], reports: Reports) -> None:
     )
     for grid in grids:
         _print(Text(""), indented(Group(Text(grid.title), GridView(grid))))
+
+
+def compare_measures(title: str, measures: Sequence[str], reports: Mapping[str, Report]) -> Grid:
+    """Scores over everything, a line for each measure.
+
+    Args:
+        title: Title of the table.
+        measures: Measures in the order of the lines.
+        reports: Report of each system.
+    """
+    grid = Grid(title, ("measure", *reports), leading=1)
+    for measure in measures:
+        grid.lines.append((measure, *_scores(Place(measure), reports)))
+    return grid
+
+
+def compare_places(title: str, places: Sequence[Place], reports: Mapping[str, Report]) -> Grid:
+    """Scores of domains and classes, a line for each; what is of all classes is their mean.
+
+    Args:
+        title: Title of the table.
+        places: What each line is of.
+        reports: Report of each system.
+    """
+    grid = Grid(title, ("domain", "label", *reports), leading=2)
+    for place in places:
+        names = (place.domain or ALL, place.label or ALL)
+        grid.lines.append((*names, *_scores(place, reports)))
+    return grid
+
+
+def _scores(place: Place, reports: Mapping[str, Report]) -> list[str]:
+    return [
+        format_number(report.value(place.measure, domain=place.domain, label=place.label))
+        for report in reports.values()
+    ]
 
 
 def _places(streets: Mapping[str, Report]) -> list[Place]:

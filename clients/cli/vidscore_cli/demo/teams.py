@@ -1,22 +1,63 @@
-"""The demo's organiser and participants, who use a server as people would."""
+"""The demo's organiser and participants, who use a server as people would, and their board."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 
-from vidscore_cli.demo.board import Board
-from vidscore_cli.demo.scenes import Show
+from msgspec import Struct, field
+from rich.console import RenderableType
+
+from vidscore_cli.demo.scenes import DETECTORS, Show
 from vidscore_cli.hosted import refuse_unscored
 from vidscore_cli.live import LiveDisplay, steps_at
+from vidscore_cli.output import indented
 from vidscore_cli.remote import geometry_of, open_client, to_frames, to_reports
+from vidscore_cli.report_table import plain_table
 from vidscore_cli.sites import ServerChoice
 from vidscore_client import Client, Delivery, Leaderboard, SubmissionUpdate
 from vidscore_evaluators.convert import to_dict
-from vidscore_evaluators.report import Report
+from vidscore_evaluators.report import Number, Report
+from vidscore_evaluators.report_grids import format_number
 
 MINIMUM_FRAMES = 5
 """Frames that a live score covers at least: one of the short videos."""
+
+
+class Board(Struct):
+    """Progress of each system in each show; written by the streams' own threads."""
+
+    shows: Sequence[Show]
+    frames: dict[tuple[str, str], int] = field(default_factory=dict)
+    scores: dict[tuple[str, str], Number] = field(default_factory=dict)
+
+    def cells(self, system: str, show: Show) -> tuple[str, str]:
+        """Frames that are safe, and the score over completed videos."""
+        key = (system, show.benchmark)
+        score = format_number(self.scores[key]) if key in self.scores else "-"
+        return f"{self.frames.get(key, 0)}/{show.truth.frame_count}", score
+
+    def draw(self) -> RenderableType:
+        """A table with a line for each system."""
+        table = plain_table("system")
+        for show in self.shows:
+            table.add_column(f"{show.benchmark}\nframes", justify="right", min_width=10)
+            table.add_column(show.headline_label, justify="right", min_width=9)
+        for detector in DETECTORS:
+            pairs = (self.cells(detector.name, show) for show in self.shows)
+            table.add_row(detector.name, *(cell for pair in pairs for cell in pair))
+        return indented(table)
+
+    def line(self) -> str:
+        """The same as plain text, a line for each system."""
+        lines = []
+        for detector in DETECTORS:
+            line = f"  {detector.name:8}"
+            for show in self.shows:
+                frames, score = self.cells(detector.name, show)
+                line += f"{show.benchmark} {frames:>7} frames, {show.headline_label} {score:10}"
+            lines.append(line.rstrip())
+        return "\n".join(lines)
 
 
 class Organiser:
@@ -119,10 +160,11 @@ class Participant:
             refuse_unscored(watching.result())
 
     def _take_frames(self, show: Show, count: int) -> None:
-        self._board.take_frames(self._team, show, count)
+        self._board.frames[self._team, show.benchmark] = count
         self._display.changed()
 
     def _take_update(self, show: Show, update: SubmissionUpdate) -> None:
         for score in update.scores:
-            self._board.take_score(self._team, show, score.report.value(show.headline))
+            value = score.report.value(show.headline)
+            self._board.scores[self._team, show.benchmark] = value
         self._display.changed()

@@ -189,7 +189,7 @@ def _added(
     counts: dict[str, int] = dict(known.get("faults", {}))
     for kind, count in faults.items():
         counts[kind] = counts.get(kind, 0) + count
-    now, commit = f"{datetime.now(UTC):%Y-%m-%d}", _commit()
+    now, commit = f"{datetime.now(UTC):%Y-%m-%d}", commit_name()
     found = [{"seed": seed, "when": now, "commit": commit, "what": text} for text in findings]
     return {
         "runs": known.get("runs", 0) + 1,
@@ -224,7 +224,8 @@ def _locked(path: Path) -> Iterator[None]:
         os.close(folder)
 
 
-def _commit() -> str:
+def commit_name() -> str:
+    """The commit that is checked out, in eight digits."""
     command = ["git", "rev-parse", "--short=8", "HEAD"]
     return subprocess.run(
         command, cwd=ROOT, capture_output=True, text=True, check=True

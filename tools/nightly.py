@@ -21,12 +21,11 @@ import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
-from pathlib import Path
 
 from tools import campaign_record
+from tools.docs_pages import ROOT
 from tools.refresh_docs import with_fresh_tables
 
-ROOT = Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs/nightly.md"
 SUMS = ROOT / "docs/robustness.md"
 """Shows the sums of the robustness record."""
@@ -167,7 +166,7 @@ def run(campaign: Campaign) -> bool:
     took_s = time.monotonic() - began_s
     result = summary(log.read_text(encoding="utf-8", errors="replace"), done.returncode)
     print(f"   {result} ({took_s:.0f} s)", flush=True)
-    row = row_of(campaign, result, took_s, datetime.now(UTC), _commit())
+    row = row_of(campaign, result, took_s, datetime.now(UTC), campaign_record.commit_name())
     PAGE.write_text(with_row(PAGE.read_text(encoding="utf-8"), row), encoding="utf-8")
     SUMS.write_text(with_fresh_tables(SUMS.read_text(encoding="utf-8")), encoding="utf-8")
     return done.returncode == 0
@@ -208,13 +207,6 @@ def with_row(page: str, row: str) -> str:
 
 def _head_of_table(lines: Sequence[str]) -> int:
     return next(number for number, line in enumerate(lines) if line.startswith("| ---"))
-
-
-def _commit() -> str:
-    command = ["git", "rev-parse", "--short", "HEAD"]
-    return subprocess.run(
-        command, cwd=ROOT, capture_output=True, text=True, check=True
-    ).stdout.strip()
 
 
 if __name__ == "__main__":

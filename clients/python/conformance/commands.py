@@ -12,13 +12,15 @@ from typing import Any
 
 from conformance.arguments import batching_of, client_of, delivery_of
 from conformance.documents import (
+    Frame,
+    FramesFile,
     leaderboard_row_document,
     live_document,
+    read_frames,
     report_document,
     score_document,
     submission_document,
 )
-from conformance.frames_file import Frame, FramesFile, read_frames
 from vidscore_client import Live, ScoreStream, SubmissionStream, __version__
 
 Document = dict[str, Any]

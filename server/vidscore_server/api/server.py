@@ -39,16 +39,15 @@ from vidscore_server.api.queue import queue_page
 from vidscore_server.api.requests import page_size_of, read_page_token, request_of, write_page_token
 from vidscore_server.api.stream import Requests, Responses
 from vidscore_server.domain.access import Gate, current_caller
-from vidscore_server.domain.backups import export_backup, load_backup
-from vidscore_server.domain.context import Context
+from vidscore_server.domain.backups import export_backup
 from vidscore_server.domain.hosting import Hosting
-from vidscore_server.domain.names import read_benchmark
+from vidscore_server.domain.imports import import_benchmark
+from vidscore_server.domain.names import benchmark_name, read_benchmark
 from vidscore_server.domain.sessions import Sessions
 from vidscore_server.errors import UnauthenticatedError
 from vidscore_server.runtime import Kept, utc_now
 from vidscore_server.settings import Settings, limits_of
-from vidscore_server.store import Reader, Transaction, is_address
-from vidscore_server.store.backup_file import BackupHeader, check_backup
+from vidscore_server.store import Reader, is_address
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import TokenRecord
 from vidscore_server.version import server_version, supported_versions
@@ -156,12 +155,17 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         self, requests: Requests[backup_pb2.ImportBackupRequest], _: Responses[Any]
     ) -> backup_pb2.ImportBackupResponse:
         """Add a benchmark out of its backup."""
-        context = self._hosted().context
+        hosted = self._hosted()
+        context = hosted.context
         async with self._sessions.resumable():
             with tempfile.TemporaryFile() as file:
                 await self._receive(requests, file)
-                header = await asyncio.to_thread(check_backup, file)
-                return await self._load(context, header, file)
+                made = request_of(backup_pb2.ImportBackupRequest(), "ImportBackup", context)
+                name = await import_benchmark(context, hosted.leases, made, file)
+            count = await context.read(lambda reader: _submission_count(reader, name))
+        return backup_pb2.ImportBackupResponse(
+            benchmark=benchmark_name(name), submission_count=count
+        )
 
     async def _receive(
         self, requests: Requests[backup_pb2.ImportBackupRequest], file: BinaryIO
@@ -172,20 +176,6 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
             if size > maximum:
                 raise LimitError(f"{size} bytes of a backup", "maximum_backup_bytes", maximum)
             await asyncio.to_thread(file.write, request.chunk)
-
-    async def _load(
-        self, context: Context, header: BackupHeader, file: BinaryIO
-    ) -> backup_pb2.ImportBackupResponse:
-        name = f"benchmarks/{header.benchmark}" if header.benchmark else "site"
-        made = request_of(backup_pb2.ImportBackupRequest(), "ImportBackup", context)
-
-        def command(transaction: Transaction) -> None:
-            load_backup(transaction, file)
-            made.audit(transaction, name)
-
-        await context.write(command)
-        count = await context.read(lambda reader: _submission_count(reader, header.benchmark))
-        return backup_pb2.ImportBackupResponse(benchmark=name, submission_count=count)
 
     async def _keeps(self) -> pb.StoreInfo:
         location = self._settings.store

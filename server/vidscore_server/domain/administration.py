@@ -6,10 +6,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from vidscore_server.domain.access import new_token
-from vidscore_server.domain.backups import load_backup, refuse_schema
+from vidscore_server.domain.backups import check_rows, load_backup
 from vidscore_server.runtime import utc_now
 from vidscore_server.store import Transaction, open_store, open_store_beside
-from vidscore_server.store.backup_file import BackupHeader, check_backup
+from vidscore_server.store.backup_file import BackupHeader
 from vidscore_server.store.migrations import revisions
 from vidscore_server.store.records import AuditRecord, Role
 
@@ -70,7 +70,7 @@ def restore(file: Path, location: str) -> BackupHeader:
         OSError: If the file cannot be read.
     """
     with file.open("rb") as backup:
-        refuse_schema(check_backup(backup), revisions()[0])
+        check_rows(backup, revisions()[0])
 
         def command(transaction: Transaction) -> BackupHeader:
             header = load_backup(transaction, backup)

@@ -8,7 +8,8 @@ be read would fail later, whenever it is asked for.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Generator, Iterator, Mapping
+import secrets
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, BinaryIO
 
@@ -25,10 +26,10 @@ from vidscore_server.domain.release import values_from_json
 from vidscore_server.domain.scores import GREATEST_COMPRESSION, report_of
 from vidscore_server.domain.tiers import Draws, read_tiers
 from vidscore_server.errors import BackupError, NameTakenError, NotFoundError
-from vidscore_server.store import SqlStore, Transaction
+from vidscore_server.store import Reader, SqlStore, Transaction
 from vidscore_server.store.backup_file import BackupHeader, read_header, read_rows, write_backup
 from vidscore_server.store.errors import AlreadyExistsError
-from vidscore_server.store.records import Role, Row, SubmissionState
+from vidscore_server.store.records import HIDDEN, Role, Row, RowNumbers, SubmissionState
 from vidscore_server.version import server_version
 
 LEAST_PAYLOAD_BYTES = 64 << 20
@@ -41,13 +42,12 @@ _NOT_UNDERSTOOD = (
 
 
 def understood(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield the same rows, and check each after it was loaded, when its types are right.
+    """Yield the same rows, each after a look at its values.
 
     Raises:
         BackupError: If a value cannot be read.
     """
     for table, values in rows:
-        yield table, values
         for column, value in values.items():
             look = _LOOKS.get((table, column))
             try:
@@ -59,6 +59,7 @@ def understood(rows: Iterator[Row]) -> Iterator[Row]:
                 found, place = "what no server writes", f"{table}.{column}"
                 fault = Fault(found, "a value of this version of vidscore", field=place)
                 raise BackupError([fault]) from None
+        yield table, values
 
 
 def _payload(value: bytes) -> None:
@@ -144,41 +145,87 @@ def export_backup(store: SqlStore, benchmark: str | None) -> Generator[bytes, No
         yield from write_backup(header, reader.dump(benchmark))
 
 
+def check_rows(file: BinaryIO, schema: str) -> BackupHeader:
+    """Verify a backup with each of its rows, before anything of it is loaded.
+
+    Args:
+        file: The backup.
+        schema: Revision of the tables here.
+
+    Raises:
+        BackupError: If it is damaged, or cannot be restored here.
+    """
+    header = read_header(file)
+    refuse_schema(header, schema)
+    rows = read_rows(file)
+    own = _only_of(header.benchmark, rows) if header.benchmark else rows
+    for _ in understood(_in_newest_schema(header.schema, own)):
+        pass
+    return header
+
+
 def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
-    """Restore a file, which must have been verified before.
+    """Restore a file, which must have been verified with its rows before.
 
     Raises:
         BackupError: If it cannot be restored here.
         NameTakenError: If a benchmark of that name is there.
     """
     header = read_header(file)
-    refuse_schema(header, transaction.schema())
-    rows = _in_newest_schema(header.schema, read_rows(file))
     if not header.benchmark:
         if not transaction.is_empty():
             raise BackupError([Fault("a store that is in use", "an empty one", field="store")])
-        _load(transaction, rows)
+        load(transaction, _in_newest_schema(header.schema, read_rows(file)), {})
         return header
-    if transaction.benchmark(header.benchmark) is not None:
-        raise NameTakenError(f"benchmarks/{header.benchmark} is there already")
-    rows = _only_of(header.benchmark, rows)
-    _load(transaction, _as_of_now(rows, transaction.time()))
-    record = transaction.benchmark(header.benchmark)
-    if record is None:
-        raise BackupError([Fault("no such row", "the benchmark itself", field="benchmark")])
+    refuse_taken(transaction, header.benchmark)
+    hidden = hidden_name()
+    load(transaction, rows_under(hidden, header, file), {})
+    show(transaction, hidden, header.benchmark)
     return header
 
 
-def _load(transaction: Transaction, rows: Iterator[Row]) -> None:
-    """Add rows of a backup.
+def hidden_name() -> str:
+    """A name under which a benchmark is loaded: nobody sees it before it is shown."""
+    return HIDDEN + secrets.token_hex(16)
+
+
+def rows_under(hidden: str, header: BackupHeader, file: BinaryIO) -> Iterator[Row]:
+    """The rows of a benchmark's backup, which must have been verified, under a hidden name."""
+    for table, values in _in_newest_schema(header.schema, read_rows(file)):
+        yield table, ({**values, "benchmark": hidden} if table == "benchmarks" else values)
+
+
+def refuse_taken(reader: Reader, benchmark: str) -> None:
+    """Refuse to restore a benchmark over another.
 
     Raises:
-        BackupError: If a row cannot be read, or does not fit the others.
+        NameTakenError: If one of that name is there.
+    """
+    if reader.benchmark(benchmark) is not None:
+        raise NameTakenError(f"benchmarks/{benchmark} is there already")
+
+
+def show(transaction: Transaction, hidden: str, benchmark: str) -> None:
+    """Give a benchmark its name, after all of it was loaded under a hidden one.
+
+    Raises:
+        BackupError: If the backup had no benchmark.
+        NameTakenError: If one of that name is there.
+    """
+    refuse_taken(transaction, benchmark)
+    if transaction.benchmark(hidden) is None:
+        raise BackupError([Fault("no such row", "the benchmark itself", field="benchmark")])
+    transaction.show_benchmark(hidden, benchmark)
+
+
+def load(transaction: Transaction, rows: Iterable[Row], numbers: RowNumbers) -> None:
+    """Add rows of a backup; see `Transaction.load`.
+
+    Raises:
+        BackupError: If a row does not fit the others.
     """
     try:
-        transaction.load(understood(rows))
-    except BackupError:
-        raise
+        transaction.load(rows, numbers)
     except InputError as error:
         raise BackupError(error.faults) from None
     except (AlreadyExistsError, OverflowError) as error:
@@ -255,26 +302,6 @@ def refuse_schema(header: BackupHeader, schema: str) -> None:
             f"own, which this version ({server_version()}) brings up to date if it is newer"
         )
         raise BackupError([Fault(found, expected, field="backup")])
-
-
-def _as_of_now(rows: Iterator[Row], now: datetime) -> Iterator[Row]:
-    """The same rows, with numbers that say that their benchmark comes back now.
-
-    Revisions are above all that were there under the same names: boards that are kept, and whoever
-    watches a submission, tell by them what has changed. No submission is quiet since the backup.
-    """
-    microseconds = (now - _EPOCH) // timedelta(microseconds=1)
-    least = {"revision": microseconds // 1000, "activity_time": microseconds}
-    for table, values in rows:
-        if table in {"benchmarks", "submissions"}:
-            later = {
-                name: max(values[name], number)
-                for name, number in least.items()
-                if type(values.get(name)) is int
-            }
-            yield table, {**values, **later}
-        else:
-            yield table, values
 
 
 def _only_of(benchmark: str, rows: Iterator[Row]) -> Iterator[Row]:

@@ -15,7 +15,7 @@ from vidscore_server.domain.states import TAKES_FRAMES, Event, is_draft, move
 from vidscore_server.domain.submissions import Submissions
 from vidscore_server.errors import QuotaError
 from vidscore_server.store import Reader, Transaction
-from vidscore_server.store.records import SubmissionKey, SubmissionState
+from vidscore_server.store.records import HIDDEN_ROWS, SubmissionState
 
 RESPONSES_KEPT = timedelta(days=7)
 """Time for which a repeated request, by its `request_id`, gets the same response."""
@@ -27,9 +27,6 @@ FREED_BATCHES = 32
 
 FREEING_STEPS = 50
 """Commands of that kind between two polls."""
-
-REMAINS: SubmissionKey = ("", "")
-"""What deleted benchmarks have stored, as if of a submission: no other command is about it."""
 
 
 class Expirer:
@@ -71,7 +68,7 @@ class Expirer:
             if changed:
                 self._context.changes.tell(name)
         await self._free()
-        await self._free_deleted()
+        await self._free_remains()
 
     async def _free(self) -> None:
         """Free batches of cancelled submissions; their records stay."""
@@ -81,13 +78,13 @@ class Expirer:
                 return
             await self._context.write(partial(_free_some, SubmissionName(*found[0])), about=found)
 
-    async def _free_deleted(self) -> None:
-        """Free what deleted benchmarks have stored."""
-        if not await self._context.read(lambda reader: reader.has_deleted()):
+    async def _free_remains(self) -> None:
+        """Free what is stored of benchmarks that were deleted, or whose restore was given up."""
+        if not await self._context.read(lambda reader: reader.has_hidden()):
             return
         for _ in range(FREEING_STEPS):
             freeing = self._context.write(
-                lambda transaction: transaction.free_deleted(FREED_BATCHES), about=[REMAINS]
+                lambda transaction: transaction.free_remains(FREED_BATCHES), about=[HIDDEN_ROWS]
             )
             if not await freeing:
                 return

@@ -19,7 +19,7 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.store import Reader, SqlStore, Transaction
 from vidscore_server.store import tables as t
 from vidscore_server.store.errors import AlreadyExistsError, CopyDiffersError, StoreNotEmptyError
-from vidscore_server.store.records import Row
+from vidscore_server.store.records import Row, RowNumbers
 
 ROWS_AT_ONCE = 64
 """Rows per fetch or insertion; some have megabytes."""
@@ -34,9 +34,9 @@ _PARENTS = {key.column.table for table in TABLES.values() for key in table.forei
 
 
 def dump_rows(connection: Connection, benchmark: str | None) -> Iterator[Row]:
-    """Every row but those of deleted benchmarks, or those of one benchmark, parents first."""
+    """Every row but those of hidden benchmarks, or those of one benchmark, parents first."""
     for table in TABLES.values():
-        named = t.IS_DELETED if benchmark is None else t.benchmarks.c.benchmark == benchmark
+        named = t.IS_HIDDEN if benchmark is None else t.benchmarks.c.benchmark == benchmark
         of_named = belongs_to(table, t.benchmarks, named)
         if benchmark is not None and of_named is None:
             continue
@@ -48,14 +48,14 @@ def dump_rows(connection: Connection, benchmark: str | None) -> Iterator[Row]:
             yield table.name, {str(name): _plain(value) for name, value in row.items()}
 
 
-def load_rows(connection: Connection, rows: Iterable[Row]) -> None:
-    """Add rows as `dump_rows` returns them; the site's secret is replaced by theirs.
+def load_rows(connection: Connection, rows: Iterable[Row], numbers: RowNumbers) -> None:
+    """Add rows as `dump_rows` returns them; see `Transaction.load`.
 
     Raises:
         InputError: If a row does not fit its table, or precedes its parent.
         AlreadyExistsError: If a row is there already.
     """
-    loader = _Loader(connection)
+    loader = _Loader(connection, numbers)
     try:
         for name, values in rows:
             loader.add(name, values)
@@ -101,9 +101,9 @@ def belongs_to(
 class _Loader:
     """Inserts rows, in batches if no table refers to them."""
 
-    def __init__(self, connection: Connection) -> None:
+    def __init__(self, connection: Connection, numbers: RowNumbers) -> None:
         self._connection = connection
-        self._new_numbers: dict[tuple[str, int], int] = {}
+        self._new_numbers = numbers
         self._waiting: list[dict[str, Any]] = []
         self._table = t.site
 
@@ -118,7 +118,7 @@ class _Loader:
         old = 0 if numbered is None else int(row.pop(numbered.name))
         if table in _PARENTS:
             self.flush()
-            key_of_row = self._connection.execute(insert(table).values(row)).inserted_primary_key
+            key_of_row = self._connection.execute(insert(table), row).inserted_primary_key
             assert key_of_row is not None  # noqa: S101 - a row that was inserted has a key
             self._new_numbers[table.name, old] = int(key_of_row[0])
         else:
@@ -248,7 +248,7 @@ def copy_store(source: SqlStore, target: SqlStore, progress: Progress) -> dict[s
 
         def command(transaction: Transaction) -> None:
             _refuse_full(transaction)
-            transaction.load(_counted(reader.dump(None), "copying", total, progress))
+            transaction.load(_counted(reader.dump(None), "copying", total, progress), {})
             written = _counted(transaction.dump(None), "checking", total, progress)
             _refuse_other(found, table_digests(written))
 

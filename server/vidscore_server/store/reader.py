@@ -52,20 +52,20 @@ class Reader(LiveReader, SiteReader):
     def benchmarks(self, after: str, limit: int) -> list[BenchmarkRecord]:
         """Benchmarks with names after `after`, by name."""
         name = t.benchmarks.c.benchmark
-        wanted = (name > after) & ~t.IS_DELETED
+        wanted = (name > after) & ~t.IS_HIDDEN
         query = select(t.benchmarks).where(wanted).order_by(name).limit(limit)
         return self._all(query, BenchmarkRecord)
 
     def benchmark_revisions(self) -> dict[str, tuple[datetime, int]]:
         """Creation time and record revision of each benchmark, by name."""
         c = t.benchmarks.c
-        query = select(c.benchmark, c.create_time, c.revision).where(~t.IS_DELETED)
+        query = select(c.benchmark, c.create_time, c.revision).where(~t.IS_HIDDEN)
         rows = self._connection.execute(query)
         return {name: (from_microseconds(time), revision) for name, time, revision in rows}
 
-    def has_deleted(self) -> bool:
-        """Whether anything is still stored of benchmarks that were deleted."""
-        return self._connection.execute(select(exists().where(t.IS_DELETED))).scalar_one()
+    def has_hidden(self) -> bool:
+        """Whether anything is stored of benchmarks that were deleted, or are being restored."""
+        return self._connection.execute(select(exists().where(t.IS_HIDDEN))).scalar_one()
 
     def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:
         """One revision of a benchmark's truth."""
@@ -152,7 +152,7 @@ class Reader(LiveReader, SiteReader):
     def state_counts(self) -> dict[SubmissionState, int]:
         """Number of submissions of all benchmarks in each state that has any."""
         state = t.submissions.c.state
-        present = select(state, func.count()).join(t.benchmarks).where(~t.IS_DELETED)
+        present = select(state, func.count()).join(t.benchmarks).where(~t.IS_HIDDEN)
         rows = self._connection.execute(present.group_by(state))
         return {SubmissionState(name): int(count) for name, count in rows}
 
@@ -202,7 +202,7 @@ class Reader(LiveReader, SiteReader):
             .where(
                 t.submissions.c.state == SubmissionState.CANCELLED.value,
                 t.submissions.c.byte_count > 0,
-                ~t.IS_DELETED,
+                ~t.IS_HIDDEN,
             )
             .order_by(t.submissions.c.id)
             .limit(limit)
@@ -444,7 +444,7 @@ class Reader(LiveReader, SiteReader):
 
     def _submissions_present(self) -> Select[Any]:
         """Submissions of all benchmarks."""
-        return self._submissions().where(~t.IS_DELETED)
+        return self._submissions().where(~t.IS_HIDDEN)
 
     def _scores(self, *, reports: bool = True) -> Select[Any]:
         columns = [

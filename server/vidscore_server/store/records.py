@@ -24,6 +24,15 @@ FrameNumbers = Mapping[tuple[str, str], Sequence[int]]
 SubmissionKey = tuple[str, str]
 """Benchmark and submission."""
 
+HIDDEN = "~"
+"""Begins the names of benchmarks that are being removed or restored; no other name does."""
+
+HIDDEN_ROWS: SubmissionKey = ("", "")
+"""What hidden benchmarks have stored, as if of a submission, for commands about that alone."""
+
+RowNumbers = dict[tuple[str, int], int]
+"""Numbers of rows in a store by their table and their number where they come from."""
+
 
 class SubmissionState(StrEnum):
     """State of a submission; the transitions are in `vidscore_server.domain.states`."""

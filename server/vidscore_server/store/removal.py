@@ -16,6 +16,7 @@ from sqlalchemy import (
     LargeBinary,
     Table,
     delete,
+    exists,
     func,
     literal,
     select,
@@ -24,6 +25,7 @@ from sqlalchemy import (
 
 from vidscore_server.store import tables as t
 from vidscore_server.store.dump import TABLES, belongs_to
+from vidscore_server.store.records import HIDDEN
 
 FRAMES_PER_BATCH = 64
 """Frame rows that take about as long to delete as a batch with its payload."""
@@ -49,17 +51,22 @@ def delete_frames(connection: Connection, submission_id: int, batches: int) -> b
     return _delete_rows(connection, tables, t.submissions, submission_id, batches) >= batches
 
 
-def delete_remains(connection: Connection, batches: int) -> bool:
-    """Delete a part of what deleted benchmarks have left.
+def delete_remains(connection: Connection, now: int, batches: int) -> bool:
+    """Delete a part of hidden benchmarks on which nobody works.
 
     Args:
         connection: The database.
+        now: The time, in microseconds since 1970.
         batches: As of `delete_frames`.
 
     Returns:
         Whether anything may be left.
     """
-    first = select(func.min(t.benchmarks.c.id)).where(t.IS_DELETED)
+    # A lease that has ended ends for good, whatever becomes of the clock: removal has begun.
+    ended = delete(t.leases).where(t.leases.c.work >= HIDDEN, t.leases.c.end_time <= now)
+    connection.execute(ended)
+    is_leased = exists().where(t.leases.c.work == t.benchmarks.c.benchmark)
+    first = select(func.min(t.benchmarks.c.id)).where(t.IS_HIDDEN, ~is_leased)
     while batches > 0:
         benchmark_id = connection.execute(first).scalar()
         if benchmark_id is None:

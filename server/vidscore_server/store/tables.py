@@ -33,7 +33,7 @@ from sqlalchemy import (
     true,
 )
 
-from vidscore_server.store.records import Role, SubmissionState
+from vidscore_server.store.records import HIDDEN, Role, SubmissionState
 
 metadata = MetaData(
     naming_convention={
@@ -80,10 +80,7 @@ benchmarks = Table(
     Column("board", Text, nullable=False, server_default=""),
 )
 
-DELETED = "~"
-"""Begins the name that a deleted benchmark has until all of it is removed; no other name does."""
-
-IS_DELETED = benchmarks.c.benchmark >= DELETED
+IS_HIDDEN = benchmarks.c.benchmark >= HIDDEN
 """Of a benchmark's row: it sorts after all names that there may be."""
 
 truth_revisions = Table(

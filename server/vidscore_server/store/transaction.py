@@ -9,7 +9,7 @@ from itertools import islice
 from typing import Any
 
 from msgspec.structs import replace
-from sqlalchemy import Table, and_, delete, func, insert, select, update
+from sqlalchemy import ColumnElement, Table, and_, case, delete, func, insert, select, update
 from sqlalchemy.exc import IntegrityError
 
 from vidscore_server.store import tables as t
@@ -18,12 +18,14 @@ from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
 from vidscore_server.store.live import LiveWriter
 from vidscore_server.store.reader import Reader
 from vidscore_server.store.records import (
+    HIDDEN,
     AuditRecord,
     BenchmarkRecord,
     InvitationRecord,
     OperationRecord,
     ReleaseRecord,
     Row,
+    RowNumbers,
     ScoreDrawsRecord,
     ScoreRecord,
     ServingRecord,
@@ -64,19 +66,44 @@ class Transaction(LiveWriter, Reader):
     def delete_benchmark(self, benchmark: str) -> None:
         """Delete a benchmark with all that belongs to it; the audit record stays.
 
-        It is not there for anybody from now on, and `free_deleted` frees what it has stored.
+        It is not there for anybody from now on, and `free_remains` frees what it has stored.
         """
         number = self._benchmark_id(benchmark)
-        row = {"benchmark": f"{t.DELETED}{number}", "definition": "", "board": ""}
+        row = {"benchmark": f"{HIDDEN}{number}", "definition": "", "board": ""}
         self._update(t.benchmarks, t.benchmarks.c.id == number, row, f"benchmark {benchmark}")
 
-    def free_deleted(self, batches: int) -> bool:
-        """Free what deleted benchmarks have stored, as much as `batches` usual batches.
+    def show_benchmark(self, hidden: str, benchmark: str) -> None:
+        """Give a benchmark that was loaded under a hidden name its own: it comes back now.
+
+        Its revisions become larger than all that were there under the same names: boards that are
+        kept, and whoever watches a submission, tell by them what has changed. No submission is
+        quiet since the backup.
+
+        Raises:
+            NotFoundError: If nothing was loaded under the hidden name.
+        """
+        number, now = self._benchmark_id(hidden), to_microseconds(self.time())
+        revision = now // 1000
+        named = {"benchmark": benchmark, "revision": _at_least(t.benchmarks.c.revision, revision)}
+        self._update(t.benchmarks, t.benchmarks.c.id == number, named, f"benchmark {hidden}")
+        c = t.submissions.c
+        later = {
+            "revision": _at_least(c.revision, revision),
+            "activity_time": _at_least(c.activity_time, now),
+        }
+        own = c.benchmark_id == number
+        self._connection.execute(update(t.submissions).where(own).values(later))
+
+    def free_remains(self, batches: int) -> bool:
+        """Free what hidden benchmarks have stored, as much as `batches` usual batches.
+
+        These are deleted ones, and those whose restore has ended before they were shown: nobody
+        holds the lease of their name.
 
         Returns:
             Whether anything may be left.
         """
-        return delete_remains(self._connection, batches)
+        return delete_remains(self._connection, to_microseconds(self.time()), batches)
 
     def insert_truth_revision(self, record: TruthRevisionRecord, payloads: Iterable[bytes]) -> None:
         """Add a revision with its batches."""
@@ -239,14 +266,18 @@ class Transaction(LiveWriter, Reader):
         }
         self._insert(t.responses, row, f"request {request_id}")
 
-    def load(self, rows: Iterable[Row]) -> None:
+    def load(self, rows: Iterable[Row], numbers: RowNumbers) -> None:
         """Add rows as `dump` returns them; the site's secret is replaced by theirs.
+
+        Args:
+            rows: The rows, or the next ones of them.
+            numbers: The numbers that rows before them were given; those of these are added.
 
         Raises:
             InputError: If a row does not fit its table, or precedes its parent.
             AlreadyExistsError: If a row is there already.
         """
-        load_rows(self._connection, rows)
+        load_rows(self._connection, rows, numbers)
 
     def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:
         """Take or prolong a lease; returns False if another owner has it."""
@@ -300,3 +331,8 @@ class Transaction(LiveWriter, Reader):
     def _delete(self, table: Table, key: Any, what: str) -> None:
         if self._connection.execute(delete(table).where(key)).rowcount == 0:
             raise NotFoundError(what)
+
+
+def _at_least(column: ColumnElement[int], least: int) -> ColumnElement[int]:
+    """The value of a column, or the least one where it is smaller."""
+    return case((column < least, least), else_=column)

@@ -120,8 +120,8 @@ class MemoryReader:
             for name, record in self._state.benchmarks.items()
         }
 
-    def has_deleted(self) -> bool:
-        """Nothing here deletes benchmarks."""
+    def has_hidden(self) -> bool:
+        """Nothing here deletes or restores benchmarks."""
         return False
 
     def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:

@@ -379,10 +379,19 @@ STREAM: Row = (
         ([("tokens", {"token": "planted"})], "found a row of tokens, expected rows of dots alone"),
         ([benchmark_row(benchmark="other")], "expected rows of dots alone"),
         ([("nothing", {})], "expected a table of the store"),
-        ([benchmark_row(revision="1")], r"benchmarks.revision: found str, expected int"),
-        ([benchmark_row(revision=1 << 63)], r"benchmarks.revision: found int, expected int"),
-        ([benchmark_row(revision=None)], r"benchmarks.revision: found NoneType, expected int"),
-        ([benchmark_row(more=1)], "benchmarks: found .*more"),
+        (
+            [benchmark_row(definition=SOUND, revision="1")],
+            r"benchmarks.revision: found str, expected int",
+        ),
+        (
+            [benchmark_row(definition=SOUND, revision=1 << 63)],
+            r"benchmarks.revision: found int, expected int",
+        ),
+        (
+            [benchmark_row(definition=SOUND, revision=None)],
+            r"benchmarks.revision: found NoneType, expected int",
+        ),
+        ([benchmark_row(definition=SOUND, more=1)], "benchmarks: found .*more"),
         (
             [benchmark_row(definition=SOUND), STREAM],
             "submissions: found number 5, expected that of a row before",

@@ -8,27 +8,33 @@ from __future__ import annotations
 
 import json
 import os
+import sqlite3
 import subprocess
 import sys
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager, suppress
+from contextlib import closing, contextmanager, suppress
 from pathlib import Path
 
 import grpc
 import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, append, dots, end_of
+from tests.server.domain.test_backup_rows import submission_row
+from tests.server.domain.test_backups import SOUND, benchmark_row, made
 from tests.server.domain.test_scoring import library_report
 from tests.server.scene import points
 
 from vidscore_protos.v1 import (
+    backup_pb2,
     benchmark_service_pb2,
     benchmark_service_pb2_grpc,
     organiser_pb2,
     submission_service_pb2,
     submission_service_pb2_grpc,
 )
+from vidscore_protos.v1.server_service_pb2_grpc import ServerServiceStub
 from vidscore_server.domain.administration import initialise
+from vidscore_server.store.records import Row
 
 pytestmark = pytest.mark.slow
 
@@ -201,3 +207,47 @@ def test_a_server_that_is_killed_while_a_board_is_scored_again_moves_it_after_th
             revisions = [board.truth_revision, *(row.truth_revision for row in board.rows)]
             time.sleep(0.1)  # each call is logged, and nobody empties the pipe of the log meanwhile
         assert revisions == [2, 2]
+
+
+# Commits: the heartbeat, the lease, five parts of 256 rows, and the one that shows the benchmark.
+@pytest.mark.parametrize(
+    ("failpoints", "is_there"),
+    [
+        ("before_commit=kill@7", False),
+        *(
+            pytest.param(f"before_commit=kill@{commit}", False, marks=pytest.mark.nightly)
+            for commit in (2, 3, 4, 5, 6, 8)
+        ),
+        pytest.param("after_commit=kill@8", True, marks=pytest.mark.nightly),
+    ],
+)
+def test_a_server_that_is_killed_while_it_restores_a_benchmark_has_all_of_it_or_nothing(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failpoints: str, is_there: bool
+) -> None:
+    monkeypatch.setenv("VIDSCORE_SERVER_LEASE_TIMEOUT_S", "1")
+    monkeypatch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "60000")  # it looks for remainders
+    sequence = {"id": 3, "submission_id": 5, "domain": "", "sequence": "walk"}
+    frames: list[Row] = [("frames", {"sequence_id": 3, "frame": frame}) for frame in range(1200)]
+    known = [benchmark_row(definition=SOUND), submission_row(), ("sequences", sequence)]
+    file, _ = made(tmp_path, [*known, *frames])
+    site = Site(tmp_path)
+    with site.server(failpoints) as channel, pytest.raises(grpc.RpcError):
+        ServerServiceStub(channel).ImportBackup(
+            iter([backup_pb2.ImportBackupRequest(chunk=file.read_bytes())]), metadata=site.metadata
+        )
+    expected = 1200 if is_there else 0
+    assert counted(site.path, "benchmarks WHERE benchmark = 'dots'") == bool(expected)
+    monkeypatch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "100")
+    with site.server():
+        end_s = time.monotonic() + TIMEOUT_S
+        while counted(site.path, "frames") != expected and time.monotonic() < end_s:
+            time.sleep(0.1)
+        assert counted(site.path, "frames") == expected
+        assert counted(site.path, "benchmarks") == bool(expected)
+
+
+def counted(store: Path, what: str) -> int:
+    """Number of rows of a table of a store."""
+    with closing(sqlite3.connect(store)) as connection:
+        found: int = connection.execute(f"SELECT count(*) FROM {what}").fetchone()[0]
+        return found

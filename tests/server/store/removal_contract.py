@@ -1,9 +1,11 @@
-"""What every store does with deleted benchmarks: nobody sees them, and they go part by part."""
+"""What every store does with hidden benchmarks: nobody sees them, and they go or come in parts."""
 
 from __future__ import annotations
 
 from collections import Counter
+from datetime import timedelta
 
+import pytest
 from msgspec import structs
 from sqlalchemy import func, select
 from tests.server.store import records as r
@@ -11,7 +13,15 @@ from tests.server.store.commands import append, populate, put
 
 from vidscore_server.store import SqlStore, Transaction
 from vidscore_server.store.dump import TABLES
-from vidscore_server.store.records import LiveClockRecord, LiveFrameRecord, SubmissionState
+from vidscore_server.store.reader import Reader
+from vidscore_server.store.records import (
+    HIDDEN,
+    LiveClockRecord,
+    LiveFrameRecord,
+    RowNumbers,
+    SubmissionState,
+)
+from vidscore_server.store.tables import to_microseconds
 
 
 def fill(store: SqlStore) -> None:
@@ -45,7 +55,7 @@ def stored(store: SqlStore) -> Counter[str]:
 
 def free(store: SqlStore, batches: int) -> bool:
     """Free as much as so many batches of deleted benchmarks; whether anything may be left."""
-    return store.submit(lambda t: t.free_deleted(batches)).result(60)
+    return store.submit(lambda t: t.free_remains(batches)).result(60)
 
 
 class RemovalContract:
@@ -63,7 +73,7 @@ class RemovalContract:
         with store.read() as reader:
             assert reader.cancelled_with_bytes(9) == [("b", "cancelled")]
             assert len(reader.queue(SubmissionState, None, 9)) == 3
-            assert not reader.has_deleted()
+            assert not reader.has_hidden()
         put(store, lambda t: t.delete_benchmark("b"))
         with store.read() as reader:
             assert reader.benchmark("b") is None
@@ -74,7 +84,7 @@ class RemovalContract:
             assert reader.state_counts() == {}
             assert reader.cancelled_with_bytes(9) == []
             assert {table for table, _ in reader.dump(None)} == {"site"}
-            assert reader.has_deleted()
+            assert reader.has_hidden()
 
     def test_nothing_is_left_of_deleted_benchmarks_and_all_of_others(self, store: SqlStore) -> None:
         fill(store)
@@ -90,7 +100,7 @@ class RemovalContract:
         with store.read() as reader:
             assert [b for b, _ in reader.detection_payloads("b", "s")] == [b"payload", b"payload"]
             assert list(reader.truth_payloads("b", 1)) == [b"one", b"two"]
-            assert not reader.has_deleted()
+            assert not reader.has_hidden()
 
     def test_a_part_is_as_large_as_was_asked_for(self, store: SqlStore) -> None:
         """Two batches, or a large one alone: 64 KiB more count as one more."""
@@ -118,3 +128,64 @@ class RemovalContract:
         before = stored(store)
         assert not free(store, 64)
         assert stored(store) == before
+
+    def test_what_is_loaded_under_a_hidden_name_is_seen_when_it_is_shown(
+        self, store: SqlStore
+    ) -> None:
+        """In two parts, beside a benchmark of the same submission; later numbers stay."""
+        fill(store)
+        late = structs.replace(r.submission("late"), revision=1 << 60, activity_time=r.later(1e10))
+        put(store, lambda t: t.insert_submission(late))
+        with store.read() as reader:
+            rows = list(reader.dump("b"))
+            before = reader.time()
+        hidden = f"{HIDDEN}x"
+        named = [
+            (table, {**values, "benchmark": hidden} if table == "benchmarks" else values)
+            for table, values in rows
+        ]
+        numbers: RowNumbers = {}
+        put(store, lambda t: t.load(named[:7], numbers), lambda t: t.load(named[7:], numbers))
+        with store.read() as reader:
+            assert [record.benchmark for record in reader.benchmarks("", 9)] == ["b"]
+        put(store, lambda t: t.show_benchmark(hidden, "c"))
+        least = to_microseconds(before)
+        with store.read() as reader:
+            assert [record.benchmark for record in reader.benchmarks("", 9)] == ["b", "c"]
+            assert not reader.has_hidden()
+            old, new = reader.submission("b", "s"), reader.submission("c", "s")
+            benchmark = reader.benchmark("c")
+            assert old is not None
+            assert new is not None
+            assert benchmark is not None
+            assert (old.revision, old.activity_time) == (1, r.NOON)
+            assert new.revision >= least // 1000
+            assert new.activity_time >= before
+            assert benchmark.revision >= least // 1000
+            kept = reader.submission("c", "late")
+            assert kept == structs.replace(late, benchmark="c")
+            assert [b for b, _ in reader.detection_payloads("c", "s")] == [b"payload", b"payload"]
+            assert list(reader.truth_payloads("c", 1)) == [b"one", b"two"]
+
+    def test_a_hidden_benchmark_is_kept_while_somebody_holds_its_lease(
+        self, store: SqlStore, monkeypatch: pytest.MonkeyPatch
+    ) -> None:
+        """Once the lease has ended it is free for good, though the clock goes back."""
+        hidden, minute = f"{HIDDEN}x", timedelta(minutes=1)
+        put(
+            store,
+            lambda t: t.insert_benchmark(r.benchmark(hidden)),
+            lambda t: t.take_lease(hidden, "a", minute),
+            lambda t: t.take_lease("other work", "a", minute),
+        )
+        assert not free(store, 1)
+        assert stored(store) == Counter({"benchmarks": 1})
+        with store.read() as reader:
+            later = reader.time() + 2 * minute
+        with monkeypatch.context() as ahead:
+            ahead.setattr(Reader, "time", lambda _: later)
+            while free(store, 1):
+                pass
+        assert stored(store) == Counter()
+        assert not store.submit(lambda t: t.end_lease(hidden, "a")).result(60)
+        assert store.submit(lambda t: t.end_lease("other work", "a")).result(60)

@@ -88,8 +88,8 @@ def test_a_copy_holds_everything_and_goes_on_as_the_original_would(
         assert list(after.truth_payloads("b", 1)) == [b"one", b"\0two"]
         assert [a.action for a in after.audit_records(None, 9)] == ["täter 日本"]
         assert after.leases() == []
-        assert before.has_deleted()  # which stays there
-        assert not after.has_deleted()
+        assert before.has_hidden()  # which stays there
+        assert not after.has_hidden()
     put(
         copied,
         append(3, 4),

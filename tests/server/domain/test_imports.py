@@ -1,0 +1,215 @@
+"""A benchmark is restored part by part: others write in between, and nobody sees a part of it."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+import threading
+from collections.abc import AsyncIterator, Iterable, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import grpc
+import pytest
+import pytest_asyncio
+from tests.server.domain.hosted import BENCHMARK, Hosted, hosting, refusal
+from tests.server.domain.test_backups import (
+    SOUND,
+    STREAM,
+    benchmark_row,
+    export,
+    import_,
+    is_number,
+    made,
+    prepare,
+)
+from tests.server.domain.test_deleted_benchmarks import NOTHING, listed
+from tests.server.domain.test_restored_benchmarks import delete
+from tests.server.domain.test_team_usage import rows, upkeep
+from tests.support.waiting import TIMEOUT_S
+
+from vidscore_protos.v1 import backup_pb2
+from vidscore_server.domain import imports
+from vidscore_server.store.backup_file import read_rows
+from vidscore_server.store.records import Row
+
+Import = asyncio.Task[backup_pb2.ImportBackupResponse]
+
+
+class HalfWay:
+    """Imports load a row at a time; the first one waits after a share of them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.share = 0.5
+        self._waits = True
+        self._reached, self._goes_on = threading.Event(), threading.Event()
+        monkeypatch.setattr(imports, "in_parts", self._in_parts)
+
+    def _in_parts(self, rows: Iterable[Row]) -> Iterator[list[Row]]:
+        parts = [[row] for row in rows]
+        loaded = int(self.share * len(parts))
+        yield from parts[:loaded]
+        if self._waits:
+            self._waits = False
+            self._reached.set()
+            assert self._goes_on.wait(TIMEOUT_S)
+        yield from parts[loaded:]
+
+    @asynccontextmanager
+    async def importing(self, hosted: Hosted, data: bytes) -> AsyncIterator[Import]:
+        """An import that stands half-way, and goes on at the end."""
+        call = asyncio.create_task(import_(hosted.organiser, data))
+        try:
+            assert await asyncio.to_thread(self._reached.wait, TIMEOUT_S)
+            yield call
+        finally:
+            self._goes_on.set()
+            await asyncio.wait([call])
+
+
+@pytest.fixture
+def half_way(monkeypatch: pytest.MonkeyPatch) -> HalfWay:
+    return HalfWay(monkeypatch)
+
+
+@pytest_asyncio.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Hosted]:
+    """A server that does its upkeep when it is told; a lease lasts for a second."""
+    async with hosting(tmp_path, upkeep_interval_ms=60_000, lease_timeout_s=1) as hosted:
+        yield hosted
+
+
+async def removed(hosted: Hosted) -> bytes:
+    """The backup of a benchmark that was there, and of which nothing is left."""
+    await prepare(hosted)
+    hosting_ = hosted.server.hosting
+    assert hosting_ is not None
+    await hosting_.work()
+    await hosted.red.ended()
+    data = await export(hosted.organiser, BENCHMARK)
+    await delete(hosted)
+    await upkeep(hosted)
+    return data
+
+
+def held(data: bytes) -> list[Row]:
+    """What a backup holds, without what is new after a restore."""
+    return [
+        (
+            table,
+            {
+                name: value
+                for name, value in row.items()
+                if not is_number(name) and name not in {"revision", "activity_time"}
+            },
+        )
+        for table, row in read_rows(io.BytesIO(data))
+    ]
+
+
+async def test_what_comes_back_in_parts_is_what_was_backed_up(
+    site: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(imports, "ROWS_PER_PART", 3)
+    data = await removed(site)
+    await import_(site.organiser, data)
+    assert held(await export(site.organiser, BENCHMARK)) == held(data)
+
+
+async def test_a_benchmark_that_is_half_there_is_seen_by_nobody_and_holds_up_nobody(
+    site: Hosted, half_way: HalfWay, tmp_path: Path
+) -> None:
+    """For longer than a lease lasts, which is prolonged; nor is it taken for a remainder."""
+    data = await removed(site)
+    async with half_way.importing(site, data) as call:
+        await asyncio.sleep(1.5)
+        assert rows(tmp_path)["submissions"] == 2
+        assert await listed(site) == ["benchmarks/other"]
+        missing = await refusal(site.red.get("one"))
+        assert missing.reason == "NOT_FOUND"
+        assert "submissions" not in {table for table, _ in held(await export(site.organiser))}
+        await upkeep(site)
+        assert rows(tmp_path)["submissions"] == 2
+        await site.organiser.create_benchmark("third")  # a write, while the import waits
+    assert (await call).submission_count == 2
+    assert await listed(site) == [BENCHMARK, "benchmarks/other", "benchmarks/third"]
+    await upkeep(site)
+    assert held(await export(site.organiser, BENCHMARK)) == held(data)
+
+
+async def test_of_two_imports_at_once_the_first_to_end_gets_the_name(
+    site: Hosted, half_way: HalfWay, tmp_path: Path
+) -> None:
+    """Of the other one nothing is left."""
+    data = await removed(site)
+    async with half_way.importing(site, data) as late:
+        await import_(site.organiser, data)
+        once = rows(tmp_path)
+    status = await refusal(late)
+    assert (status.code, status.reason) == (grpc.StatusCode.ALREADY_EXISTS, "NAME_TAKEN")
+    await upkeep(site)
+    assert rows(tmp_path)["submissions"] == 2
+    assert once["submissions"] > 2
+    assert held(await export(site.organiser, BENCHMARK)) == held(data)
+
+
+async def test_of_an_import_whose_caller_has_gone_nothing_is_left(
+    site: Hosted, half_way: HalfWay, tmp_path: Path
+) -> None:
+    data = await removed(site)
+    async with half_way.importing(site, data) as call:
+        call.cancel()
+        await asyncio.wait([call])
+        async with asyncio.timeout(TIMEOUT_S):
+            while rows(tmp_path) != NOTHING:
+                await upkeep(site)
+                await asyncio.sleep(0.01)
+    await upkeep(site)
+    assert rows(tmp_path) == NOTHING
+    assert await listed(site) == ["benchmarks/other"]
+
+
+async def test_of_a_backup_whose_rows_do_not_fit_nothing_is_left(
+    site: Hosted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The last one does not, when all others were loaded."""
+    monkeypatch.setattr(imports, "ROWS_PER_PART", 1)
+    file, _ = made(tmp_path, [benchmark_row(definition=SOUND), STREAM])
+    status = await refusal(import_(site.organiser, file.read_bytes()))
+    assert status.reason == "BACKUP_UNUSABLE"
+    await upkeep(site)
+    hosting_ = site.server.hosting
+    assert hosting_ is not None
+    assert not await hosting_.context.read(lambda reader: reader.has_hidden())
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+async def test_an_import_whose_lease_was_lost_is_given_up(
+    site: Hosted, half_way: HalfWay, tmp_path: Path, share: float
+) -> None:
+    """As where the server stood still: what it had loaded may be freed in part."""
+    half_way.share = share
+    data = await removed(site)
+    hosting_ = site.server.hosting
+    assert hosting_ is not None
+    async with half_way.importing(site, data) as call:
+        [lease] = await hosting_.context.read(lambda reader: reader.leases())
+        await hosting_.context.write(lambda t: t.end_lease(lease.work, lease.owner))
+        await upkeep(site)
+    status = await refusal(call)
+    assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE")
+    await upkeep(site)
+    assert rows(tmp_path) == NOTHING
+    assert await listed(site) == ["benchmarks/other"]
+
+
+def test_a_part_has_as_many_rows_or_bytes_as_one_command_may_load(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Three rows, or ten bytes: a row that is larger ends its part."""
+    monkeypatch.setattr(imports, "ROWS_PER_PART", 3)
+    monkeypatch.setattr(imports, "BYTES_PER_PART", 10)
+    sizes = [0, 1, 2, 5, 5, 30, 1, 9, 9]
+    rows = [("t", {"payload": bytes(size), "number": 1 << 60}) for size in sizes]
+    parts = [[len(row["payload"]) for _, row in part] for part in imports.in_parts(rows)]
+    assert parts == [[0, 1, 2], [5, 5], [30], [1, 9], [9]]

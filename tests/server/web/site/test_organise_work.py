@@ -40,6 +40,40 @@ async def _ended(site: Browsing, page: Page) -> Page:
     return ended
 
 
+async def test_an_operation_is_shown_and_cancelled_under_its_own_benchmark_alone(
+    site: Browsing,
+) -> None:
+    await prepare(site.hosted)
+    await site.hosted.organiser.create_benchmark("other")
+    hosting = site.hosted.server.hosting
+    assert hosting is not None
+    examined = OperationRecord(
+        "ranking-1", "ranking", '{"benchmark":"dots"}', later(0), done=True, error="CANCELLED"
+    )
+    await hosting.context.write(lambda transaction: transaction.insert_operation(examined))
+    site.hosted.workers.gate.clear()
+    page = await site.organiser.get(HERE)
+    page = await site.organiser.send(page, f"{HERE}/rescore", comment="held")
+    rescoring = page.path.rpartition("/")[2]
+    other = "/organise/benchmarks/other"
+    form = page.fields("/sign-out")
+    for name in (rescoring, "ranking-1"):
+        elsewhere = await site.organiser.get(f"{other}/operations/{name}")
+        assert elsewhere.status == 404
+        assert f"operations/{name} is not of benchmarks/other" in elsewhere.words
+        refused = await site.organiser.post(f"{other}/operations/{name}/cancel", form)
+        assert refused.status == 404
+        own = await site.organiser.get(f"{HERE}/operations/{name}")
+        assert own.status == 200
+        with hosting.context.store.read() as reader:
+            record = reader.operation(name)
+        assert record is not None
+        assert not record.cancel_requested
+    site.hosted.workers.gate.set()
+    page = await _ended(site, page)
+    assert "2 of 2 submissions are scored again" in page.words
+
+
 async def test_new_scores_are_published_after_a_review(site: Browsing) -> None:
     await prepare(site.hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     await site.hosted.organiser.upload(points({1: [(300.0, 200.0)], 2: [], 3: [], 4: [], 5: []}))

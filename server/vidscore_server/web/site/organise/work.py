@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from datetime import timedelta
 from typing import Any
 
 from starlette.responses import Response
@@ -40,11 +41,7 @@ async def publish(visit: Visit) -> Response:
 
 async def show_operation(visit: Visit) -> Response:
     """The progress of an operation, and in the end what came of it."""
-    name = f"operations/{visit.request.path_params['operation']}"
-    operation = await visit.call("google.longrunning.Operations/GetOperation", name=name)
-    if operation["metadata"]["type"] == "TrustMetadata" and not examines_ranking(operation):
-        text = f"{name} tests a criterion and has no page; programs read what came of it."
-        raise ServiceError("NOT_FOUND", "PAGE", text)
+    operation = await _own_operation(visit)
     return await visit.render(
         TEMPLATES[operation["metadata"]["type"]],
         operation=operation,
@@ -57,9 +54,42 @@ async def show_operation(visit: Visit) -> Response:
 async def cancel(visit: Visit) -> Response:
     """Cancel an operation."""
     await visit.form()
-    name = f"operations/{visit.request.path_params['operation']}"
+    name = (await _own_operation(visit))["name"]
     await visit.call("google.longrunning.Operations/CancelOperation", name=name)
     return visit.go(f"/organise/{visit.benchmark}/{name}")
+
+
+async def _own_operation(visit: Visit) -> dict[str, Any]:
+    """The operation of the address.
+
+    Raises:
+        ServiceError: If there is none, it has no page, or it is of another benchmark.
+    """
+    name = f"operations/{visit.request.path_params['operation']}"
+    operation = await visit.call("google.longrunning.Operations/GetOperation", name=name)
+    if operation["metadata"]["type"] == "TrustMetadata" and not examines_ranking(operation):
+        text = f"{name} tests a criterion and has no page; programs read what came of it."
+        raise ServiceError("NOT_FOUND", "PAGE", text)
+    if not await _is_own(visit, operation):
+        raise ServiceError("NOT_FOUND", "PAGE", f"{name} is not of {visit.benchmark}.")
+    return operation
+
+
+async def _is_own(visit: Visit, operation: Mapping[str, Any]) -> bool:
+    metadata = operation["metadata"]
+    if metadata["type"] == "TrustMetadata":
+        return bool(metadata["benchmark"] == visit.benchmark)
+    # Its progress does not say what is scored again; the record of its beginning does.
+    begun = await visit.call(
+        "AccessService/ListAuditRecords",
+        benchmark=visit.benchmark,
+        action="RescoreSubmissions",
+        since=metadata["start_time"],
+        until=metadata["start_time"] + timedelta(microseconds=1),
+        page_size=1000,
+    )
+    name = operation["name"].rpartition("/")[2]
+    return any(record["detail"].partition(" ")[0] == name for record in begun["records"])
 
 
 def _trust(operation: Mapping[str, Any]) -> dict[str, Any]:

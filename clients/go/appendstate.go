@@ -111,9 +111,9 @@ func (state *appendState) admit(items []item, alone bool, now time.Time) (bool, 
 // refusal is the error for frames that were not taken in.
 func (state *appendState) refusal(waited time.Duration) *Error {
 	message := fmt.Sprintf(
-		"the queue has been full%s: %d frames wait to be sent and %d to be acknowledged, "+
+		"the queue has been full%s: %s to be sent and %d to be acknowledged, "+
 			"QueueFrames is %d, WindowFrames is %d",
-		waitedFor(waited), state.outbox.frames, state.windowFrames,
+		waitedFor(waited), counted(state.outbox.frames, "frame"), state.windowFrames,
 		state.outbox.batching.QueueFrames, state.delivery.WindowFrames,
 	)
 	return &Error{Kind: ErrBackPressure, Message: message, Reason: "BACK_PRESSURE"}
@@ -136,7 +136,7 @@ func (state *appendState) take(now time.Time) sentBatch {
 func (state *appendState) acknowledge(nextOffset int64, now time.Time) (bool, error) {
 	if nextOffset > state.taken {
 		return false, internalError(fmt.Sprintf(
-			"the server acknowledged %d frames of which %d were sent", nextOffset, state.taken))
+			"the server acknowledged %s where %d had been sent", counted(nextOffset, "frame"), state.taken))
 	}
 	state.quietSince = now
 	if nextOffset <= state.acknowledged {
@@ -172,8 +172,8 @@ func (state *appendState) resume(known *StreamInfo, now time.Time) (bool, error)
 		return false, &Error{
 			Kind: ErrConflict,
 			Message: fmt.Sprintf(
-				"the server has %d frames of the stream and had acknowledged %d: it was set back",
-				known.NextOffset, state.acknowledged),
+				"the server has %s of the stream and had acknowledged %d: it was set back",
+				counted(known.NextOffset, "frame"), state.acknowledged),
 			Reason: "STREAM_SET_BACK",
 		}
 	}

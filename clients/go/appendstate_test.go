@@ -164,7 +164,10 @@ func TestReplayLeavesOutWhatIsDurable(t *testing.T) {
 func TestAcknowledgementsAreChecked(t *testing.T) {
 	state := newState(5, false, Delivery{})
 	_, err := state.acknowledge(6, noon)
-	isKind(t, err, ErrInternal)
+	failure := isKind(t, err, ErrInternal)
+	equal(t, failure.Error(), "the server acknowledged 6 frames where 5 had been sent")
+	_, err = newState(0, false, Delivery{}).acknowledge(1, noon)
+	equal(t, isKind(t, err, ErrInternal).Error(), "the server acknowledged 1 frame where 0 had been sent")
 	grown, err := state.acknowledge(3, noon)
 	must(t, err)
 	equal(t, grown, false)

@@ -175,8 +175,16 @@ func callbackError(name string, cause error) *Error {
 
 // notDelivered tells that frames are given up because the time to deliver them is over.
 func notDelivered(frames int, timeout time.Duration) *Error {
-	message := fmt.Sprintf("%d frames were not durable within %v and are given up", frames, timeout)
+	message := fmt.Sprintf("%s given up: not durable within %v", counted(frames, "frame"), timeout)
 	return &Error{Kind: ErrDeadline, Message: message, Code: "DEADLINE_EXCEEDED", Reason: "DEADLINE_EXCEEDED"}
+}
+
+// counted is a number with its noun: 1 frame, 2 frames.
+func counted[Number int | int64](count Number, noun string) string {
+	if count == 1 {
+		return "1 " + noun
+	}
+	return fmt.Sprintf("%d %ss", count, noun)
 }
 
 // contextError tells that a caller's context was done before what it waited for.

@@ -127,7 +127,7 @@ const (
 // newItem checks shapes and lengths, and copies, so that the caller may reuse its slices.
 func newItem(frame Frame, arity int) (item, error) {
 	if len(frame.Coordinates)%arity != 0 {
-		found := fmt.Sprintf("%d numbers", len(frame.Coordinates))
+		found := counted(len(frame.Coordinates), "number")
 		return item{}, inputError("Coordinates", found, fmt.Sprintf("a multiple of %d", arity))
 	}
 	objects := len(frame.Coordinates) / arity
@@ -222,7 +222,7 @@ func columnLength[Value any](name string, column []Value, objects int) error {
 	if column == nil || len(column) == objects {
 		return nil
 	}
-	return inputError(name, fmt.Sprintf("%d values", len(column)), fmt.Sprintf("%d, one for each object", objects))
+	return inputError(name, counted(len(column), "value"), fmt.Sprintf("%d, one for each object", objects))
 }
 
 func validText(name, text string) error {

@@ -226,8 +226,9 @@ def _frame_annotations(
     columns = {
         name: _array(side, name, values) for name, values in fields.items() if name != "coordinates"
     }
+    expected = f"one of {counted(len(coordinates), 'value')}"
     faults = [
-        _fault(side, name, f"an array of shape {column.shape}", f"one of {len(coordinates)} values")
+        _fault(side, name, f"an array of shape {column.shape}", expected)
         for name, column in columns.items()
         if column.shape != (len(coordinates),)
     ]

@@ -238,7 +238,7 @@ class _Builder:
             return np.zeros((0, arity))
         # Each count first: counts from outside may be so large that their sum overflows.
         most = len(flat) // arity
-        expected = f"0 to {most}, for there are {len(flat)} coordinates"
+        expected = f"0 to {most}, the objects of {counted(len(flat), 'coordinate')}"
         self._refuse("frame_object_counts", (counts < 0) | (counts > most), counts, expected)
         if not self._faults and int(counts.sum()) * arity != len(flat):
             wanted = int(counts.sum()) * arity
@@ -254,9 +254,8 @@ class _Builder:
             return None
         object_count = int(counts.sum())
         if masks.count != object_count or self._columns.arity != BOX:
-            found = (
-                f"{masks.count} masks of {object_count} objects of {self._columns.arity} numbers"
-            )
+            objects = f"{counted(object_count, 'object')} of {self._columns.arity} numbers"
+            found = f"{counted(masks.count, 'mask')} of {objects}"
             self._fault("masks", found, "a mask for each object, and boxes")
             return None
         first = np.repeat(starts_from_counts(counts)[:-1], counts)
@@ -316,7 +315,7 @@ class _Builder:
         try:
             array = _numbers(values)
             if width is not None and array.ndim == 2 and array.shape[1] != width and array.size:
-                raise ValueError(f"rows of {array.shape[1]} values")
+                raise ValueError(f"rows of {counted(array.shape[1], 'value')}")
             if array.ndim > (1 if width is None else 2):
                 raise ValueError(f"an array of {array.ndim} dimensions")
         except ValueError as error:

@@ -196,6 +196,7 @@ def test_crowds_and_ignored_objects_are_no_misses() -> None:
         ([[0, 0, 1, 1], [0, 0]], r"found an array of shape \(\)"),
         ({"boxes": TWO, "scores": [0.5]}, r"confidences: found an array of shape \(1,\)"),
         ({"boxes": TWO, "scores": []}, "expected one of 2 values"),
+        ({"boxes": TWO[:1], "scores": []}, "expected one of 1 value$"),
         ({"scores": [0.5]}, "boxes: found none"),
         ({"boxes": TWO, "score": [1, 1]}, "score: unknown field; did you mean scores?"),
         ({"boxes": TWO, "xyxy": TWO}, "found a second name of the same field"),

@@ -181,7 +181,7 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
             [
                 (
                     "entry 1, frame_object_counts: found -1, "
-                    "expected 0 to 3, for there are 6 coordinates"
+                    "expected 0 to 3, the objects of 6 coordinates"
                 )
             ],
         ),
@@ -210,6 +210,10 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
         (
             {"coordinates": [[1, 2, 3], [4, 5, 6]]},
             ["coordinates: found rows of 3 values, expected a list of numbers"],
+        ),
+        (
+            {"coordinates": [[1], [2]]},
+            ["coordinates: found rows of 1 value, expected a list of numbers"],
         ),
         (
             {"label_indices": [0, 2, 1]},

@@ -19,9 +19,9 @@ namespace {
 
 [[noreturn]] void raise_set_back(std::uint64_t found, std::uint64_t acknowledged) {
   raise(local_error(ErrorKind::conflict,
-                    "the server has " + std::to_string(found) +
-                        " frames of the stream and had acknowledged " +
-                        std::to_string(acknowledged) + ": it was set back",
+                    "the server has " + counted(found, "frame") +
+                        " of the stream and had acknowledged " + std::to_string(acknowledged) +
+                        ": it was set back",
                     "STREAM_SET_BACK"));
 }
 
@@ -67,7 +67,7 @@ bool AppendState::admit(Item* item, Instant now) {
 Error AppendState::refusal(const std::optional<Duration>& waited) const {
   return local_error(ErrorKind::back_pressure,
                      "the queue has been full" + (waited ? " for " + show(*waited) : "") + ": " +
-                         std::to_string(outbox_.frames()) + " frames wait to be sent and " +
+                         counted(outbox_.frames(), "frame") + " to be sent and " +
                          std::to_string(window_frames_) + " to be acknowledged, queue_frames is " +
                          std::to_string(batching_.queue_frames) + ", window_frames is " +
                          std::to_string(delivery_.window_frames),
@@ -83,8 +83,8 @@ std::optional<Sent> AppendState::take(Instant now) {
 bool AppendState::acknowledge(std::uint64_t next_offset, Instant now) {
   if (next_offset > taken_) {
     raise(local_error(ErrorKind::internal, "the server acknowledged " +
-                                               std::to_string(next_offset) + " frames of which " +
-                                               std::to_string(taken_) + " were sent"));
+                                               counted(next_offset, "frame") + " where " +
+                                               std::to_string(taken_) + " had been sent"));
   }
   quiet_since_ = now;
   if (next_offset <= acknowledged_) return false;

@@ -119,6 +119,10 @@ void refuse(const std::string& argument, const std::string& found, const std::st
                     "INVALID_INPUT"));
 }
 
+std::string counted(std::uint64_t count, const char* noun) {
+  return std::to_string(count) + " " + noun + (count == 1 ? "" : "s");
+}
+
 std::string quoted(const std::string& text) { return "'" + text.substr(0, 80) + "'"; }
 
 std::string show(Duration time) {

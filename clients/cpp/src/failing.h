@@ -2,6 +2,7 @@
 
 #pragma once
 
+#include <cstdint>
 #include <string>
 
 #include "vidscore/errors.h"
@@ -20,6 +21,9 @@ Error coded_error(ErrorKind kind, std::string code, std::string message, std::st
 /// Throw InputError.
 [[noreturn]] void refuse(const std::string& argument, const std::string& found,
                          const std::string& expected);
+
+/// A number with its noun: 1 frame, 2 frames.
+std::string counted(std::uint64_t count, const char* noun);
 
 /// A text in quotes, cut where it is long.
 std::string quoted(const std::string& text);

@@ -32,8 +32,7 @@ bool ScoreState::admit(Side side, Item* item, Instant now) {
 Error ScoreState::refusal(const std::optional<Duration>& waited) const {
   return local_error(ErrorKind::back_pressure,
                      "the queue has been full" + (waited ? " for " + show(*waited) : "") + ": " +
-                         std::to_string(outbox_.frames()) +
-                         " frames wait to be sent, queue_frames is " +
+                         counted(outbox_.frames(), "frame") + " to be sent, queue_frames is " +
                          std::to_string(batching_.queue_frames) + ", queue_bytes is " +
                          std::to_string(batching_.queue_bytes),
                      "BACK_PRESSURE");

@@ -40,8 +40,7 @@ Error no_answer(Duration timeout) {
 /// The error of frames that are given up because the time to deliver them is over.
 Error not_delivered(std::size_t frames, Duration timeout) {
   return coded_error(ErrorKind::deadline, "DEADLINE_EXCEEDED",
-                     std::to_string(frames) + " frames were not durable within " + show(timeout) +
-                         " and are given up");
+                     counted(frames, "frame") + " given up: not durable within " + show(timeout));
 }
 
 Error callback_failed(const std::string& what) {
@@ -99,8 +98,8 @@ void Sender::close_behind() noexcept {
   try {
     close(std::nullopt);
   } catch (const std::exception&) {
-    std::fprintf(stderr, "vidscore: %zu frames of %s were not durable and are given up\n",
-                 undelivered(), opened_.submission.name.c_str());
+    std::fprintf(stderr, "vidscore: %s of %s given up: not durable\n",
+                 counted(undelivered(), "frame").c_str(), opened_.submission.name.c_str());
   }
 }
 

@@ -123,7 +123,7 @@ void check(const Frame& frame, Geometry geometry) {
   for (const Object& object : frame.objects) {
     check_text("label", object.label);
     if (object.coordinate_count != arity(geometry)) {
-      refuse("coordinates", std::to_string(object.coordinate_count) + " coordinates an object",
+      refuse("coordinates", counted(object.coordinate_count, "coordinate") + " an object",
              std::to_string(arity(geometry)) + ", as the stream has objects of shape " +
                  to_string(geometry));
     }

@@ -290,7 +290,7 @@ TEST(SubmissionStream, SaysHowManyFramesItGivesUpWhenItIsClosedInVain) {
     stream.close();
     FAIL();
   } catch (const DeadlineError& error) {
-    EXPECT_EQ(error.message().rfind("7 frames were not durable within", 0), 0u);
+    EXPECT_EQ(error.message().rfind("7 frames given up: not durable within", 0), 0u);
   }
   EXPECT_EQ(stream.undelivered_frames(), 7u);
   EXPECT_NO_THROW(stream.close());  // that has been told

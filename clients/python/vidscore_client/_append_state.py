@@ -13,6 +13,7 @@ from typing import NamedTuple
 from vidscore_client._limits import exceeded_limit
 from vidscore_client._outbox import AT_ONCE, Item, Outbox, SingleFrame, item_size
 from vidscore_client._retrying import Retrying, is_break
+from vidscore_client._values import counted
 from vidscore_client.errors import (
     BackPressureError,
     CallbackError,
@@ -142,8 +143,8 @@ class AppendState:
         """
         waited = "" if waited_s is None else f" for {waited_s:g} s"
         return BackPressureError(
-            f"the queue has been full{waited}: {self.outbox.frames} frames wait to be sent and "
-            f"{self._window_frames} to be acknowledged, "
+            f"the queue has been full{waited}: {counted(self.outbox.frames, 'frame')} to be sent "
+            f"and {self._window_frames} to be acknowledged, "
             f"queue_frames is {self._batching.queue_frames}, "
             f"window_frames is {self._delivery.window_frames}"
         )
@@ -170,7 +171,8 @@ class AppendState:
         """
         if next_offset > self._taken:
             raise InternalError(
-                f"the server acknowledged {next_offset} frames of which {self._taken} were sent"
+                f"the server acknowledged {counted(next_offset, 'frame')} "
+                f"where {self._taken} had been sent"
             )
         self._idle_since_s = now_s
         if next_offset <= self.acknowledged:
@@ -208,7 +210,7 @@ class AppendState:
         found = 0 if known is None else known.next_offset
         if found < self.acknowledged:
             raise ConflictError(
-                f"the server has {found} frames of the stream and had acknowledged "
+                f"the server has {counted(found, 'frame')} of the stream and had acknowledged "
                 f"{self.acknowledged}: it was set back",
                 reason="STREAM_SET_BACK",
             )
@@ -325,7 +327,7 @@ def cannot_send(error: Exception) -> InternalError:
 def not_delivered(timeout_s: float, frames: int) -> DeadlineError:
     """The error of frames that are given up because the time to deliver them is over."""
     return DeadlineError(
-        f"{frames} frames were not durable within {timeout_s:g} s and are given up",
+        f"{counted(frames, 'frame')} given up: not durable within {timeout_s:g} s",
         code="DEADLINE_EXCEEDED",
     )
 

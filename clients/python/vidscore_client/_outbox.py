@@ -15,7 +15,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from vidscore_client._limits import limited
-from vidscore_client._values import shown
+from vidscore_client._values import counted, shown
 from vidscore_client.errors import InputError
 from vidscore_client.frames import (
     MAXIMUM_INDEX,
@@ -157,14 +157,14 @@ def _joined_masks(frames: Sequence[SingleFrame]) -> Masks | None:
 
 
 def _labels(labels: Sequence[str | int], count: int) -> tuple[str, ...]:
-    expected = f"{count} strings, one for each object"
+    expected = f"{counted(count, 'string')}, one for each object"
     if isinstance(labels, str):
         raise InputError("labels", "a string", expected)
     if not isinstance(labels, Iterable):
         raise InputError("labels", shown(labels), expected)
     names = tuple(label_text(label) for label in labels)
     if len(names) != count:
-        raise InputError("labels", f"{len(names)} values", expected)
+        raise InputError("labels", counted(len(names), "value"), expected)
     return names
 
 

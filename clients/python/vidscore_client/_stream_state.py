@@ -11,6 +11,7 @@ from collections import deque
 from vidscore_client._decoding import Event, Final, Started
 from vidscore_client._endpoint import check_server
 from vidscore_client._outbox import Batch, Item, Outbox
+from vidscore_client._values import counted
 from vidscore_client.errors import (
     BackPressureError,
     CallbackError,
@@ -82,7 +83,7 @@ class StreamState:
         """
         waited = "" if waited_s is None else f" for {waited_s:g} s"
         return BackPressureError(
-            f"the queue has been full{waited}: {self.outbox.frames} frames wait to be sent, "
+            f"the queue has been full{waited}: {counted(self.outbox.frames, 'frame')} to be sent, "
             f"queue_frames is {self._batching.queue_frames}, "
             f"queue_bytes is {self._batching.queue_bytes}"
         )

@@ -18,6 +18,11 @@ def shown(value: object) -> str:
         return f"a value of type {type(value).__name__} too large to be shown"
 
 
+def counted(count: int, noun: str) -> str:
+    """A number with its noun: ``1 frame``, ``2 frames``."""
+    return f"{count} {noun}" if count == 1 else f"{count} {noun}s"
+
+
 def is_list(value: object) -> bool:
     """Whether it has entries in their order, as an array has them, too, and is no text."""
     return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping | Set)

@@ -18,7 +18,7 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
-from vidscore_client._values import is_list, shown
+from vidscore_client._values import counted, is_list, shown
 from vidscore_client.errors import InputError
 from vidscore_client.masks import Masks, masks_of
 
@@ -246,7 +246,7 @@ def numbers(name: str, values: ArrayLike, length: int, *, copy: bool = False) ->
     Raises:
         InputError: If it is no column of `length` numbers.
     """
-    expected = f"{length} numbers"
+    expected = counted(length, "number")
     array = _convert(name, values, expected, copy=copy)
     if array.shape != (length,):
         raise InputError(name, f"shape {array.shape}", expected)

@@ -12,7 +12,7 @@ use std::time::{Duration, Instant};
 use tonic::Code;
 
 use crate::clock::{later, Due};
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{counted, Error, ErrorKind, Result};
 use crate::frames::{Frame, Side};
 use crate::hosting::StreamInfo;
 use crate::outbox::{total_size, Item, Outbox};
@@ -180,12 +180,12 @@ impl AppendState {
     /// The error for frames that were not taken in, after some waiting or none.
     pub(crate) fn refusal(&self, waited: Option<Duration>) -> Error {
         Error::back_pressure(format!(
-            "the queue has been full{}: {} frames wait to be sent and {} to be acknowledged, \
+            "the queue has been full{}: {} to be sent and {} to be acknowledged, \
              queue_frames is {}, window_frames is {}",
             waited
                 .map(|time| format!(" for {time:?}"))
                 .unwrap_or_default(),
-            self.outbox.frames(),
+            counted(self.outbox.frames() as u64, "frame"),
             self.window_frames,
             self.batching.queue_frames,
             self.delivery.window_frames,
@@ -209,7 +209,8 @@ impl AppendState {
     pub(crate) fn acknowledge(&mut self, next_offset: u64, now: Instant) -> Result<bool> {
         if next_offset > self.taken {
             return Err(Error::internal(format!(
-                "the server acknowledged {next_offset} frames of which {} were sent",
+                "the server acknowledged {} where {} had been sent",
+                counted(next_offset, "frame"),
                 self.taken
             )));
         }
@@ -404,8 +405,8 @@ fn superseded(known: &StreamInfo, opened: &StreamInfo) -> Error {
 
 fn set_back(found: u64, acknowledged: u64) -> Error {
     let message = format!(
-        "the server has {found} frames of the stream and had acknowledged {acknowledged}: it was \
-         set back"
+        "the server has {} of the stream and had acknowledged {acknowledged}: it was set back",
+        counted(found, "frame")
     );
     Error::new(ErrorKind::Conflict, message).and_reason("STREAM_SET_BACK")
 }

@@ -328,6 +328,11 @@ impl fmt::Display for Error {
 
 impl std::error::Error for Error {}
 
+/// A number with its noun: `1 frame`, `2 frames`.
+pub(crate) fn counted(count: u64, noun: &str) -> String {
+    format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
 /// The text of a status; of one that the connection made, with what lies at its bottom.
 fn message_of(status: &Status) -> String {
     let mut cause = std::error::Error::source(status);

@@ -4,7 +4,7 @@ use std::fmt;
 use std::ops::BitOr;
 use std::sync::Arc;
 
-use crate::error::{Error, Result};
+use crate::error::{counted, Error, Result};
 use crate::masks::Mask;
 use crate::wire::vidscore::v1 as wire;
 
@@ -156,7 +156,8 @@ impl Object {
     /// [`ErrorKind::Input`](crate::ErrorKind::Input) for any other number of them.
     pub fn from_coordinates(coordinates: &[f64]) -> Result<Self> {
         if Geometry::of_arity(coordinates.len()).is_none() {
-            let found = format!("{} coordinates an object", coordinates.len());
+            let count = counted(coordinates.len() as u64, "coordinate");
+            let found = format!("{count} an object");
             return Err(Error::input("coordinates", found, "2, 4 or 8"));
         }
         Ok(Self::of(coordinates))

@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use tonic::Code;
 
-use crate::error::{Error, Result};
+use crate::error::{counted, Error, Result};
 use crate::frames::Side;
 use crate::outbox::{Batch, Item, Outbox};
 use crate::reports::{LiveReport, Report};
@@ -99,12 +99,12 @@ impl ScoreState {
     /// The error for frames that were not taken in, after some waiting or none.
     pub(crate) fn refusal(&self, waited: Option<Duration>) -> Error {
         Error::back_pressure(format!(
-            "the queue has been full{}: {} frames wait to be sent, queue_frames is {}, \
+            "the queue has been full{}: {} to be sent, queue_frames is {}, \
              queue_bytes is {}",
             waited
                 .map(|time| format!(" for {time:?}"))
                 .unwrap_or_default(),
-            self.outbox.frames(),
+            counted(self.outbox.frames() as u64, "frame"),
             self.batching.queue_frames,
             self.batching.queue_bytes,
         ))

@@ -16,7 +16,7 @@ use crate::checksum::crc32;
 use crate::clock::later;
 use crate::connection::{call_error, Connection};
 use crate::encoding::encode_frames;
-use crate::error::{Error, ErrorKind, Result};
+use crate::error::{counted, Error, ErrorKind, Result};
 use crate::frames::Geometry;
 use crate::hosting::{natural, StreamInfo, Submission};
 use crate::monitor::Monitor;
@@ -349,14 +349,16 @@ impl Drop for Telling {
         let frames = self.0.monitor.lock().undelivered();
         if frames > 0 {
             let name = &self.0.opened.submission.name;
-            eprintln!("vidscore: {frames} frames of {name} were not durable and are given up");
+            let frames = counted(frames as u64, "frame");
+            eprintln!("vidscore: {frames} of {name} given up: not durable");
         }
     }
 }
 
 /// The error of frames that are given up because the time to deliver them is over.
 fn not_delivered(frames: usize, timeout: Duration) -> Error {
-    let message = format!("{frames} frames were not durable within {timeout:?} and are given up");
+    let frames = counted(frames as u64, "frame");
+    let message = format!("{frames} given up: not durable within {timeout:?}");
     Error::with_code(Code::DeadlineExceeded, message)
 }
 

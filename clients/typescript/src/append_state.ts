@@ -14,7 +14,7 @@ import {
   SupersededError,
   type VidscoreError,
 } from "./errors.js";
-import { type CheckedFrame, frameSize } from "./frames.js";
+import { type CheckedFrame, counted, frameSize } from "./frames.js";
 import type { StreamInfo } from "./hosting.js";
 import { Outbox } from "./outbox.js";
 import { isBreak, Retrying } from "./retrying.js";
@@ -147,7 +147,7 @@ export class AppendState {
   /** How full the queue and the window are, for people. */
   get fullness(): string {
     return (
-      `${this.outbox.frames} frames wait to be sent and ${this.#windowFrames} to be ` +
+      `${counted(this.outbox.frames, "frame")} to be sent and ${this.#windowFrames} to be ` +
       `acknowledged, queueFrames is ${this.#batching.queueFrames}, ` +
       `windowFrames is ${this.#delivery.windowFrames}`
     );
@@ -174,7 +174,7 @@ export class AppendState {
   acknowledge(nextOffset: number, nowMs: number): boolean {
     if (nextOffset > this.#taken) {
       throw new InternalError(
-        `the server acknowledged ${nextOffset} frames of which ${this.#taken} were sent`,
+        `the server acknowledged ${counted(nextOffset, "frame")} where ${this.#taken} had been sent`,
       );
     }
     this.#quietSinceMs = nowMs;
@@ -211,7 +211,7 @@ export class AppendState {
     const found = known?.nextOffset ?? 0;
     if (found < this.acknowledged) {
       throw new ConflictError(
-        `the server has ${found} frames of the stream and had acknowledged ` +
+        `the server has ${counted(found, "frame")} of the stream and had acknowledged ` +
           `${this.acknowledged}: it was set back`,
         { reason: "STREAM_SET_BACK" },
       );

@@ -209,10 +209,19 @@ function unlessAll<Value>(standard: Value, values: Value[]): Value[] {
   return values.every((value) => value === standard) ? [] : values;
 }
 
+/** A number with its noun: `1 frame`, `2 frames`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? "" : "s"}`;
+}
+
 function flatten(coordinates: Frame["coordinates"], arity: number): number[] {
   if (coordinates instanceof Float64Array) {
     if (coordinates.length % arity !== 0) {
-      throw new InputError("coordinates", `${coordinates.length} numbers`, `${arity} an object`);
+      throw new InputError(
+        "coordinates",
+        counted(coordinates.length, "number"),
+        `${arity} an object`,
+      );
     }
     return [...coordinates];
   }
@@ -221,7 +230,7 @@ function flatten(coordinates: Frame["coordinates"], arity: number): number[] {
   }
   for (const object of coordinates) {
     if (!Array.isArray(object) || object.length !== arity) {
-      const found = Array.isArray(object) ? `${object.length} coordinates` : typeof object;
+      const found = Array.isArray(object) ? counted(object.length, "coordinate") : typeof object;
       throw new InputError("coordinates", found, `${arity} coordinates an object`);
     }
   }
@@ -238,7 +247,8 @@ function column<Given, Value>(
     return undefined;
   }
   if (typeof values !== "object" || values.length !== count) {
-    const found = typeof values === "object" ? `${values.length} values` : `one ${typeof values}`;
+    const found =
+      typeof values === "object" ? counted(values.length, "value") : `one ${typeof values}`;
     throw new InputError(name, found, `${count}, one for each object`);
   }
   return Array.from(values, (value) => check(name, value));

@@ -17,6 +17,7 @@ import {
 import {
   arityOf,
   checkFrame,
+  counted,
   encodeFrames,
   type Frame,
   type Geometry,
@@ -238,7 +239,7 @@ export class ScoreStream implements AsyncDisposable {
   get #fullness(): string {
     const { queueFrames, queueBytes } = this.#batching;
     return (
-      `${this.#outbox.frames} frames wait to be sent, ` +
+      `${counted(this.#outbox.frames, "frame")} to be sent, ` +
       `queueFrames is ${queueFrames}, queueBytes is ${queueBytes}`
     );
   }

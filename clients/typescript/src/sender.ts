@@ -15,7 +15,7 @@ import {
   UnavailableError,
   VidscoreError,
 } from "./errors.js";
-import { type CheckedFrame, encodeFrames } from "./frames.js";
+import { type CheckedFrame, counted, encodeFrames } from "./frames.js";
 import {
   type AppendRequest,
   AppendRequestSchema,
@@ -320,7 +320,7 @@ export class Sender {
 
 function notDelivered(frames: number, timeoutMs: number): DeadlineError {
   return new DeadlineError(
-    `${frames} frames were not durable within ${timeoutMs / 1000} s and are given up`,
+    `${counted(frames, "frame")} given up: not durable within ${timeoutMs / 1000} s`,
     { code: "DEADLINE_EXCEEDED" },
   );
 }

@@ -101,7 +101,12 @@ test("a server that lost acknowledged frames is a conflict, not a reason to send
 });
 
 test("an acknowledgement of frames that were never sent is refused", () => {
-  assert.throws(() => opened().acknowledge(1, 0), InternalError);
+  const acknowledged = (frames: number): void => {
+    opened().acknowledge(frames, 0);
+  };
+  const said = "the server acknowledged";
+  assert.throws(() => acknowledged(1), new InternalError(`${said} 1 frame where 0 had been sent`));
+  assert.throws(() => acknowledged(2), new InternalError(`${said} 2 frames where 0 had been sent`));
 });
 
 test("a connection counts as broken where no answer comes in time", () => {

@@ -11,6 +11,7 @@ from typing import Any
 from msgspec.structs import replace
 
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.names import counted
 from vidscore_protos.v1 import (
     annotations_pb2,
     benchmark_pb2,
@@ -395,7 +396,7 @@ async def _batches_of(
         kind = request.WhichOneof("message")
         if kind == "end":
             if request.end.frame_count != len(upload.frames):
-                found = f"{len(upload.frames)} frames"
+                found = counted(len(upload.frames), "frame")
                 expected = f"{request.end.frame_count}, as the end says"
                 raise InputError([Fault(found, expected, source="truth", field="end.frame_count")])
             return

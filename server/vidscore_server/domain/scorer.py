@@ -16,6 +16,7 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.evaluator import Evaluator, Unit
 from vidscore_evaluators.jobs import PARTS_PER_WORKER, make_job, split, unit_of
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.streaming_accuracy import StreamingAnswers, online_reports
 from vidscore_evaluators.tally import Tally, merge_tallies
@@ -240,9 +241,8 @@ class Scorer:
             yield await asyncio.to_thread(meeting.meet, part, came), came
             del came  # or two parts would be in memory
         if left:
-            raise LookupError(
-                f"{left} frames of {name}"
-            )  # it was deleted, and made anew, meanwhile
+            # it was deleted, and made anew, meanwhile
+            raise LookupError(f"{counted(left, 'frame')} of {name}")
         if (rest := await asyncio.to_thread(meeting.rest, arity)) is not None:
             yield rest, rest[1]
 

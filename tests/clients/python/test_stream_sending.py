@@ -196,7 +196,7 @@ def test_a_full_queue_raises_where_the_policy_says_so(streaming: Streaming) -> N
     batching = Batching(batch_interval_s=0.0, queue_frames=8, policy="raise")
     with streaming(slow(go_on), batching=batching) as (_, stream):
         taken, refusal = send_until_refused(stream)
-        assert "8 frames wait to be sent, queue_frames is 8" in refusal
+        assert "8 frames to be sent, queue_frames is 8" in refusal
         go_on.set()
         assert stream.finish()[0].value("frames") == taken
 

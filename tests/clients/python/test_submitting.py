@@ -135,16 +135,18 @@ def test_leaving_the_block_with_an_exception_does_not_wait(
     assert fake.stored == []
 
 
+@pytest.mark.parametrize(("count", "shown"), [(7, "7 frames"), (1, "1 frame")])
 def test_closing_in_vain_tells_how_many_frames_are_given_up(
-    submitting: Submitting, fake: FakeSubmissions
+    submitting: Submitting, fake: FakeSubmissions, count: int, shown: str
 ) -> None:
     fake.go_on.clear()
     bounded = Delivery(close_timeout_s=0.05)
     with submitting(delivery=bounded) as stream:
-        send(stream, range(7))
-        with pytest.raises(DeadlineError, match=r"^7 frames were not durable within 0\.05 s"):
+        send(stream, range(count))
+        message = rf"^{shown} given up: not durable within 0\.05 s$"
+        with pytest.raises(DeadlineError, match=message):
             stream.close()
-        assert stream.undelivered_frames == 7
+        assert stream.undelivered_frames == count
         stream.close()  # that has been told
         with pytest.raises(DeadlineError):
             stream.seal()  # what is missing would count as empty

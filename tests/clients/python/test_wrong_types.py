@@ -153,7 +153,7 @@ def test_settings_take_the_numbers_of_numpy() -> None:
 
 
 def test_labels_that_are_no_list_and_times_that_are_no_number_are_told_as_they_are() -> None:
-    with pytest.raises(InputError, match=r"^labels: found 5, expected 1 strings, one for each obj"):
+    with pytest.raises(InputError, match=r"^labels: found 5, expected 1 string, one for each obj"):
         SingleFrame.of(4, "a", 0, BOX, labels=5)  # type: ignore[arg-type]
     with pytest.raises(InputError, match=r"^timeout_s: found None, expected a number of more than"):
         connect("127.0.0.1:1", timeout_s=None)  # type: ignore[arg-type]

@@ -179,6 +179,10 @@ def test_masks_are_columns_of_runs() -> None:
             {"frame_object_counts": [1, 1], "coordinates": [0.0] * 8},
             {"mask_heights": "found 3 masks of 2 objects of 4 numbers, expected a mask for each"},
         ),
+        (
+            {"frame_object_counts": [1, 0], "coordinates": [0.0] * 4},
+            {"mask_heights": "found 3 masks of 1 object of 4 numbers, expected a mask for each"},
+        ),
     ],
 )
 def test_wrong_masks_are_named_by_column_and_object(

@@ -119,10 +119,10 @@ final class AppendState {
   /** The error for frames that were not taken in, after a wait; null where there was none. */
   VidscoreException refusal(Duration waited) {
     return Failure.backPressure(
-        "the queue has been full%s: %d frames wait to be sent and %d to be acknowledged, "
+        "the queue has been full%s: %s to be sent and %d to be acknowledged, "
                 .formatted(
                     waited == null ? "" : " for " + Checks.seconds(waited),
-                    outbox.frames(),
+                    Checks.counted(outbox.frames(), "frame"),
                     windowFrames)
             + "queueFrames is %d, windowFrames is %d"
                 .formatted(outbox.batching().queueFrames(), delivery.windowFrames()));
@@ -143,7 +143,8 @@ final class AppendState {
   boolean acknowledge(long nextOffset, long nowNs) {
     if (nextOffset > taken) {
       throw Failure.internal(
-          "the server acknowledged %d frames of which %d were sent".formatted(nextOffset, taken));
+          "the server acknowledged %s where %d had been sent"
+              .formatted(Checks.counted(nextOffset, "frame"), taken));
     }
     quietSinceNs = nowNs;
     if (nextOffset <= acknowledged) {
@@ -177,8 +178,8 @@ final class AppendState {
     }
     if (found.nextOffset() < acknowledged) {
       throw Failure.of(
-              "the server has %d frames of the stream and had acknowledged %d: it was set back"
-                  .formatted(found.nextOffset(), acknowledged))
+              "the server has %s of the stream and had acknowledged %d: it was set back"
+                  .formatted(Checks.counted(found.nextOffset(), "frame"), acknowledged))
           .withReason("STREAM_SET_BACK")
           .exception(ConflictException.class);
     }

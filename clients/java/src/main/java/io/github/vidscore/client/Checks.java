@@ -41,9 +41,14 @@ final class Checks {
     return seconds.stripTrailingZeros().toPlainString() + " s";
   }
 
+  /** A number with its noun: {@code 1 frame}, {@code 2 frames}. */
+  static String counted(long count, String noun) {
+    return count + " " + noun + (count == 1 ? "" : "s");
+  }
+
   static void length(String argument, int found, int expected) {
     if (found != expected) {
-      throw Failure.input(argument, found + " values", expected + " values, one for each object");
+      throw Failure.input(argument, counted(found, "value"), expected + ", one for each object");
     }
   }
 

@@ -56,7 +56,7 @@ public final class Frame {
   /** Holds the columns against the shape of objects. */
   Frame checked(int arity) {
     if (coordinates.length % arity != 0) {
-      String found = coordinates.length + " numbers";
+      String found = Checks.counted(coordinates.length, "number");
       throw Failure.input("coordinates", found, "a multiple of " + arity);
     }
     int objects = objects(arity);

@@ -107,10 +107,9 @@ final class Sender {
               }
               state.end(
                   Failure.deadline(
-                      state.undelivered()
-                          + " frames were not durable within "
-                          + Checks.seconds(timeout)
-                          + " and are given up"));
+                      Checks.counted(state.undelivered(), "frame")
+                          + " given up: not durable within "
+                          + Checks.seconds(timeout)));
               return state.failure();
             });
     end(null);

@@ -68,10 +68,10 @@ final class StreamState {
   /** The error for frames that were not taken in, after a wait; null where there was none. */
   VidscoreException refusal(Duration waited) {
     return Failure.backPressure(
-        "the queue has been full%s: %d frames wait to be sent, queueFrames is %d, queueBytes is %d"
+        "the queue has been full%s: %s to be sent, queueFrames is %d, queueBytes is %d"
             .formatted(
                 waited == null ? "" : " for " + Checks.seconds(waited),
-                outbox.frames(),
+                Checks.counted(outbox.frames(), "frame"),
                 outbox.batching().queueFrames(),
                 outbox.batching().queueBytes()));
   }

@@ -240,6 +240,20 @@ func TestErrorsKeepWhatTheServerSaid(t *testing.T) {
 	equal(t, plain.Retryable(), true)
 }
 
+// A message that gRPC itself has refused breaks the server's limit.
+func TestAMessageThatGRPCRefusesBreaksALimit(t *testing.T) {
+	refused := status.Error(codes.ResourceExhausted, "SERVER: Received message larger than max (1280028 vs. 1114112)")
+	failure := fromStatus(refused)
+	isKind(t, failure, ErrLimitExceeded)
+	equal(t, failure.Error(), "a message of 1280028 bytes, of which the server takes 1114112 at most: "+
+		"send less at once, or raise its limit maximum_message_bytes")
+	equal(t, failure.Reason, "LIMIT_EXCEEDED")
+	equal(t, failure.Metadata["limit"], "maximum_message_bytes")
+	equal(t, failure.Metadata["maximum"], "1114112")
+	own := fromStatus(status.Error(codes.ResourceExhausted, "CLIENT: Received message larger than max (9 vs. 8)"))
+	equal(t, own.Reason, "RESOURCE_EXHAUSTED")
+}
+
 // A call that was cancelled by nobody here was cut by a server that stops.
 func TestACallThatNobodyCancelledIsUnavailable(t *testing.T) {
 	done, cancel := context.WithCancel(testContext(t))

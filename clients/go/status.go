@@ -3,6 +3,8 @@ package vidscore
 import (
 	"context"
 	"errors"
+	"fmt"
+	"regexp"
 	"slices"
 	"strconv"
 	"time"
@@ -17,6 +19,10 @@ const (
 	// violationCountKey is the key of the metadata that tells how many violations there are in all.
 	violationCountKey = "violations"
 )
+
+// messageTooLarge is what gRPC at the server says of a message that it does not read, before the
+// server can.
+var messageTooLarge = regexp.MustCompile(`^SERVER: Received message larger than max \((\d+) vs\. (\d+)\)$`)
 
 type codeFacts struct {
 	name string
@@ -57,6 +63,11 @@ func fromStatus(err error) *Error {
 		return own // of this side's
 	}
 	answer := status.Convert(err)
+	if answer.Code() == codes.ResourceExhausted {
+		if found := messageTooLarge.FindStringSubmatch(answer.Message()); found != nil {
+			return ofTooLarge(found[1], found[2], err)
+		}
+	}
 	facts, known := byCode[answer.Code()]
 	if !known {
 		facts = byCode[codes.Unknown]
@@ -76,6 +87,18 @@ func fromStatus(err error) *Error {
 		Metadata:       information.GetMetadata(),
 		RetryDelay:     retryDelay,
 		cause:          err,
+	}
+}
+
+func ofTooLarge(size, maximum string, cause error) *Error {
+	return &Error{
+		Kind: ErrLimitExceeded,
+		Message: fmt.Sprintf("a message of %s bytes, of which the server takes %s at most: "+
+			"send less at once, or raise its limit maximum_message_bytes", size, maximum),
+		Code:     "RESOURCE_EXHAUSTED",
+		Reason:   "LIMIT_EXCEEDED",
+		Metadata: map[string]string{"limit": "maximum_message_bytes", "maximum": maximum},
+		cause:    cause,
 	}
 }
 

@@ -5,6 +5,8 @@
 
 #include <algorithm>
 #include <array>
+#include <cinttypes>
+#include <cstdio>
 #include <string>
 #include <utility>
 
@@ -168,6 +170,20 @@ std::size_t count_of(const std::map<std::string, std::string>& metadata) {
   return digits && !found->second.empty() ? std::stoul(found->second) : 0;
 }
 
+/// Tells of a message that gRPC at the server did not read, before the server could, as the server
+/// would.
+void read_message_too_large(const std::string& text, ErrorFacts* facts) {
+  std::uint64_t size = 0;
+  std::uint64_t maximum = 0;
+  constexpr char kSaid[] = "SERVER: Received message larger than max (%" SCNu64 " vs. %" SCNu64 ")";
+  if (std::sscanf(text.c_str(), kSaid, &size, &maximum) != 2) return;
+  facts->message = "a message of " + std::to_string(size) + " bytes, of which the server takes " +
+                   std::to_string(maximum) +
+                   " at most: send less at once, or raise its limit maximum_message_bytes";
+  facts->reason = "LIMIT_EXCEEDED";
+  facts->metadata = {{"limit", "maximum_message_bytes"}, {"maximum", std::to_string(maximum)}};
+}
+
 }  // namespace
 
 Error error_of(const grpc::Status& status) {
@@ -182,6 +198,7 @@ Error error_of(const grpc::Status& status) {
   const auto code = static_cast<std::size_t>(said);
   facts.code = code < kCodeNames.size() ? kCodeNames[code] : "UNKNOWN";
   facts.message = status.error_message();
+  if (said == grpc::StatusCode::RESOURCE_EXHAUSTED) read_message_too_large(facts.message, &facts);
   if (facts.message.empty()) facts.message = "the call ended with " + facts.code;
   facts.kind = kind_of(said, facts.reason);
   facts.violation_count = std::max(facts.violations.size(), count_of(facts.metadata));

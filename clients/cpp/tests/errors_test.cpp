@@ -56,6 +56,20 @@ TEST(Status, LeavesDetailsOfOthersAndBrokenOnesAlone) {
   }
 }
 
+TEST(Status, OfAMessageThatGrpcItselfHasRefusedNamesTheServersLimit) {
+  const std::string refused = "SERVER: Received message larger than max (1280028 vs. 1114112)";
+  const Error error = error_of({StatusCode::RESOURCE_EXHAUSTED, refused});
+  EXPECT_EQ(error.kind(), ErrorKind::limit_exceeded);
+  EXPECT_EQ(error.message(),
+            "a message of 1280028 bytes, of which the server takes 1114112 at most: send less at "
+            "once, or raise its limit maximum_message_bytes");
+  EXPECT_EQ(error.reason(), "LIMIT_EXCEEDED");
+  EXPECT_EQ(error.metadata().at("limit"), "maximum_message_bytes");
+  EXPECT_EQ(error.metadata().at("maximum"), "1114112");
+  const std::string own = "CLIENT: Received message larger than max (9 vs. 8)";
+  EXPECT_EQ(error_of({StatusCode::RESOURCE_EXHAUSTED, own}).message(), own);
+}
+
 TEST(Error, IsThrownAsTheExceptionOfItsKind) {
   const auto raise = [](ErrorKind kind) { detail::raise(detail::local_error(kind, "no")); };
   EXPECT_THROW(raise(ErrorKind::quota_exceeded), LimitExceededError);

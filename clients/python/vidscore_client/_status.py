@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable
 from typing import Any
 
@@ -9,12 +10,21 @@ import grpc
 from google.protobuf.message import DecodeError
 from google.rpc import code_pb2, error_details_pb2, status_pb2
 
-from vidscore_client.errors import ERRORS_BY_CODE, ERRORS_BY_REASON, FieldViolation, VidscoreError
+from vidscore_client.errors import (
+    ERRORS_BY_CODE,
+    ERRORS_BY_REASON,
+    FieldViolation,
+    LimitExceededError,
+    VidscoreError,
+)
 
 ERROR_DOMAIN = "vidscore"
 DETAILS_KEY = "grpc-status-details-bin"
 LOCAL_CANCELLATIONS = frozenset({"Locally cancelled by application!", "Channel closed!"})
 """What grpc says of a call that this side has ended."""
+
+MESSAGE_TOO_LARGE = re.compile(r"SERVER: Received message larger than max \((\d+) vs\. (\d+)\)")
+"""What gRPC at the server says of a message that it does not read, before the server can."""
 
 VIOLATION_COUNT = "violations"
 """Key of the error's metadata: how many violations there are in all."""
@@ -30,7 +40,20 @@ def error_from_failure(failure: grpc.RpcError) -> VidscoreError:
     code, message = failure.code().name, failure.details() or ""
     if code == "CANCELLED" and not (status.details or message in LOCAL_CANCELLATIONS):
         code = "UNAVAILABLE"  # so gRPC's server ends what reaches it as it stops
+    too_large = MESSAGE_TOO_LARGE.fullmatch(message)
+    if code == "RESOURCE_EXHAUSTED" and too_large is not None:
+        return _message_too_large(*too_large.groups())
     return _error(code, message, status)
+
+
+def _message_too_large(size: str, maximum: str) -> LimitExceededError:
+    return LimitExceededError(
+        f"a message of {size} bytes, of which the server takes {maximum} at most: send less at "
+        "once, or raise its limit maximum_message_bytes",
+        code="RESOURCE_EXHAUSTED",
+        reason="LIMIT_EXCEEDED",
+        metadata={"limit": "maximum_message_bytes", "maximum": maximum},
+    )
 
 
 def error_from_status(status: status_pb2.Status) -> VidscoreError:

@@ -277,6 +277,18 @@ impl Error {
 
     /// The error for the status that a call ended with.
     pub(crate) fn from_status(status: &Status) -> Self {
+        if let (Code::ResourceExhausted, Some((size, maximum))) =
+            (status.code(), message_too_large(status.message()))
+        {
+            let message = format!(
+                "a message of {size} bytes, of which the server takes {maximum} at most: send less \
+                 at once, or raise its limit maximum_message_bytes"
+            );
+            return Self::with_code(Code::ResourceExhausted, message)
+                .and_reason("LIMIT_EXCEEDED")
+                .and_fact("limit", "maximum_message_bytes")
+                .and_fact("maximum", maximum);
+        }
         let details = status.get_error_details();
         let information = details
             .error_info()
@@ -331,6 +343,14 @@ impl std::error::Error for Error {}
 /// A number with its noun: `1 frame`, `2 frames`.
 pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
+}
+
+/// The sizes in what gRPC at the server says of a message that it does not read, before the server
+/// can.
+fn message_too_large(text: &str) -> Option<(&str, &str)> {
+    text.strip_prefix("SERVER: Received message larger than max (")?
+        .strip_suffix(')')?
+        .split_once(" vs. ")
 }
 
 /// The text of a status; of one that the connection made, with what lies at its bottom.

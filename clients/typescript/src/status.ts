@@ -7,6 +7,7 @@ import {
   ERRORS_BY_REASON,
   type FieldViolation,
   InternalError,
+  LimitExceededError,
   VidscoreError,
 } from "./errors.js";
 import {
@@ -17,6 +18,8 @@ import {
 
 const ERROR_DOMAIN = "vidscore";
 const VIOLATION_COUNT = "violations";
+/** What gRPC at the server says of a message that it does not read, before the server can. */
+const MESSAGE_TOO_LARGE = /^SERVER: Received message larger than max \((\d+) vs\. (\d+)\)$/;
 
 interface Details {
   reason: string;
@@ -37,6 +40,10 @@ export function errorFrom(thrown: unknown, given?: AbortSignal): VidscoreError {
   if (!(thrown instanceof ConnectError)) {
     return new InternalError(`this client failed: ${thrown}`, { cause: thrown });
   }
+  const tooLarge = MESSAGE_TOO_LARGE.exec(thrown.rawMessage);
+  if (tooLarge !== null && thrown.code === Code.ResourceExhausted) {
+    return messageTooLarge(tooLarge[1] as string, tooLarge[2] as string, thrown);
+  }
   const { reason, metadata, violations, retryDelayMs } = detailsOf(thrown);
   // So gRPC's server ends what reaches it as it stops.
   const isCut = thrown.code === Code.Canceled && reason === "" && !given?.aborted;
@@ -51,6 +58,19 @@ export function errorFrom(thrown: unknown, given?: AbortSignal): VidscoreError {
     violationCount: violationCount(metadata, violations.length),
     cause: thrown,
   });
+}
+
+function messageTooLarge(size: string, maximum: string, cause: ConnectError): VidscoreError {
+  return new LimitExceededError(
+    `a message of ${size} bytes, of which the server takes ${maximum} at most: ` +
+      "send less at once, or raise its limit maximum_message_bytes",
+    {
+      code: "RESOURCE_EXHAUSTED",
+      reason: "LIMIT_EXCEEDED",
+      metadata: { limit: "maximum_message_bytes", maximum },
+      cause,
+    },
+  );
 }
 
 /**

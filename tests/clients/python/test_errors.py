@@ -12,7 +12,12 @@ from google.protobuf.wrappers_pb2 import StringValue
 from google.rpc import error_details_pb2, status_pb2
 from tests.clients.python.fake_server import bad_request, error_info
 
-from vidscore_client import CallCancelledError, InvalidArgumentError, VidscoreError
+from vidscore_client import (
+    CallCancelledError,
+    InvalidArgumentError,
+    LimitExceededError,
+    VidscoreError,
+)
 from vidscore_client._status import error_from_failure
 from vidscore_client.errors import ERRORS_BY_CODE, ERRORS_BY_REASON
 from vidscore_evaluators.errors import Fault, InputError, LimitError
@@ -46,6 +51,33 @@ def packed(*details: Any) -> bytes:
         status.details.append(message)
     serialized: bytes = status.SerializeToString()
     return serialized
+
+
+def test_a_message_that_grpc_itself_refused_breaks_the_servers_limit() -> None:
+    """Without details: it came not as far as the server's code."""
+    refused = "SERVER: Received message larger than max (1280028 vs. 1114112)"
+    error = error_from_failure(failure(grpc.StatusCode.RESOURCE_EXHAUSTED, refused))
+    assert type(error) is LimitExceededError
+    assert str(error) == (
+        "a message of 1280028 bytes, of which the server takes 1114112 at most: send less at once, "
+        "or raise its limit maximum_message_bytes"
+    )
+    assert error.reason == "LIMIT_EXCEEDED"
+    assert error.metadata == {"limit": "maximum_message_bytes", "maximum": "1114112"}
+
+
+@pytest.mark.parametrize(
+    ("code", "text"),
+    [
+        (grpc.StatusCode.RESOURCE_EXHAUSTED, "CLIENT: Received message larger than max (9 vs. 8)"),
+        (grpc.StatusCode.INTERNAL, "SERVER: Received message larger than max (9 vs. 8)"),
+    ],
+)
+def test_other_messages_that_are_too_large_are_told_as_they_are(
+    code: grpc.StatusCode, text: str
+) -> None:
+    error = error_from_failure(failure(code, text))
+    assert (str(error), error.reason, error.metadata) == (text, code.name, {})
 
 
 @pytest.mark.parametrize("code", [code for code in grpc.StatusCode if code.name != "OK"])

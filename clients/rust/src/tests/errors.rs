@@ -75,6 +75,27 @@ fn violations_reason_metadata_and_delay_are_taken_from_the_details() {
 }
 
 #[test]
+fn a_message_that_grpc_itself_has_refused_breaks_the_servers_limit() {
+    let text = "SERVER: Received message larger than max (1280028 vs. 1114112)";
+    let error = Error::from_status(&Status::resource_exhausted(text));
+    assert_eq!(error.kind(), ErrorKind::LimitExceeded);
+    assert_eq!(
+        error.message(),
+        "a message of 1280028 bytes, of which the server takes 1114112 at most: send less at \
+         once, or raise its limit maximum_message_bytes"
+    );
+    assert_eq!(
+        (error.code(), error.reason()),
+        ("RESOURCE_EXHAUSTED", "LIMIT_EXCEEDED")
+    );
+    assert_eq!(error.metadata()["limit"], "maximum_message_bytes");
+    assert_eq!(error.metadata()["maximum"], "1114112");
+    let own = "CLIENT: Received message larger than max (9 vs. 8)";
+    let error = Error::from_status(&Status::resource_exhausted(own));
+    assert_eq!(error.message(), own);
+}
+
+#[test]
 fn details_of_another_domain_and_broken_details_are_left_alone() {
     let details = ErrorDetails::with_error_info("QUOTA", "proxy.example", HashMap::new());
     let foreign = Status::with_error_details(Code::Unavailable, "", details);

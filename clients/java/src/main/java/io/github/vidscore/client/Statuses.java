@@ -16,6 +16,8 @@ import java.util.LinkedHashSet;
 import java.util.List;
 import java.util.Map;
 import java.util.Set;
+import java.util.regex.Matcher;
+import java.util.regex.Pattern;
 
 /** Turns the status that a call ended with into an exception. */
 final class Statuses {
@@ -23,6 +25,10 @@ final class Statuses {
 
   /** Key of the error's metadata that tells how many violations there are in all. */
   private static final String VIOLATION_COUNT = "violations";
+
+  /** What gRPC at the server says of a message that it does not read, before the server can. */
+  private static final Pattern MESSAGE_TOO_LARGE =
+      Pattern.compile("SERVER: Received message larger than max \\((\\d+) vs\\. (\\d+)\\)");
 
   private static final Metadata.Key<com.google.rpc.Status> DETAILS =
       Metadata.Key.of(
@@ -66,6 +72,10 @@ final class Statuses {
     if (status.getCause() instanceof VidscoreException own) {
       return own.again();
     }
+    Matcher tooLarge = MESSAGE_TOO_LARGE.matcher(message(status));
+    if (status.getCode() == Status.Code.RESOURCE_EXHAUSTED && tooLarge.matches()) {
+      return messageTooLarge(tooLarge.group(1), tooLarge.group(2), thrown);
+    }
     ErrorInfo information = ErrorInfo.getDefaultInstance();
     List<FieldViolation> violations = new ArrayList<>();
     Duration retryDelay = null;
@@ -86,6 +96,20 @@ final class Statuses {
             retryDelay,
             thrown)
         .exception(SPECIAL_KINDS.getOrDefault(information.getReason(), KINDS.get(code)));
+  }
+
+  private static VidscoreException messageTooLarge(String size, String maximum, Throwable cause) {
+    return new Failure(
+            "a message of %s bytes, of which the server takes %s at most: ".formatted(size, maximum)
+                + "send less at once, or raise its limit maximum_message_bytes",
+            Status.Code.RESOURCE_EXHAUSTED.name(),
+            "LIMIT_EXCEEDED",
+            List.of(),
+            0,
+            Map.of("limit", "maximum_message_bytes", "maximum", maximum),
+            null,
+            cause)
+        .exception(LimitExceededException.class);
   }
 
   /**

@@ -7,6 +7,7 @@ import static org.junit.jupiter.api.Assertions.assertTrue;
 import io.grpc.Context;
 import io.grpc.Status;
 import java.nio.channels.ClosedChannelException;
+import java.util.Map;
 import org.junit.jupiter.api.Test;
 
 /** Which fault of the network is which exception. */
@@ -28,6 +29,23 @@ class StatusesTest {
     context.cancel(null);
     context.run(
         () -> assertInstanceOf(CallCancelledException.class, exceptionOf(cancelled)));
+  }
+
+  @Test
+  void aMessageThatGrpcItselfHasRefusedBreaksTheServersLimit() {
+    var refused = "SERVER: Received message larger than max (1280028 vs. 1114112)";
+    var found = exceptionOf(Status.RESOURCE_EXHAUSTED.withDescription(refused));
+    assertInstanceOf(LimitExceededException.class, found);
+    assertEquals(
+        "a message of 1280028 bytes, of which the server takes 1114112 at most: "
+            + "send less at once, or raise its limit maximum_message_bytes",
+        found.message());
+    assertEquals("LIMIT_EXCEEDED", found.reason());
+    assertEquals(
+        Map.of("limit", "maximum_message_bytes", "maximum", "1114112"), found.metadata());
+    var own = "CLIENT: Received message larger than max (9 vs. 8)";
+    found = exceptionOf(Status.RESOURCE_EXHAUSTED.withDescription(own));
+    assertEquals(own, found.message());
   }
 
   private static void assertUnavailable(Status status) {

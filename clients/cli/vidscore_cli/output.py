@@ -13,7 +13,7 @@ from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
-from typing import IO, TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, BinaryIO, TextIO
 
 import click
 
@@ -38,6 +38,9 @@ UNBOUNDED_WIDTH = 10_000
 """Columns of a console that is no terminal: lines are then as long as they are."""
 
 SECRET_MODE = 0o600
+
+MAXIMUM_NAME_PART = 50
+"""Characters of a name that stand in that of its neighbour: 200 bytes of the 255 that there are."""
 
 
 def say(text: str, *, err: bool = False) -> None:
@@ -128,6 +131,7 @@ def check_output(output: str, option: str = "--output") -> None:
     Raises:
         click.BadParameter: If it is a folder, lies in a folder that is not there, or is what the
             command reads.
+        OSError: If it cannot be.
         InputError: If it is an address of no known kind of store.
         MissingExtraError: If it is an address, and a package that it takes is not installed.
     """
@@ -138,14 +142,72 @@ def check_output(output: str, option: str = "--output") -> None:
         check_store(path)
         refuse_input(output, option)
         return
+    check_folder_of(path, option)
     if path.is_dir():
         raise click.BadParameter(f"{output} is a folder, expected a file", param_hint=option)
-    if not path.resolve().parent.is_dir():
-        raise click.BadParameter(
-            f"there is no folder {path.resolve().parent} to write {path.name} to",
-            param_hint=option,
-        )
     refuse_input(output, option)
+
+
+def check_file(output: str, option: str = "FILE") -> Path:
+    """Refuse what is no place for a regular file on this machine, before any work is done.
+
+    Args:
+        output: The place, for what is written whole or not at all, and is for its owner alone.
+        option: The option that names it.
+
+    Returns:
+        Its path.
+
+    Raises:
+        click.BadParameter: If it is standard output, an address, a pipe or a device, or what
+            `check_output` refuses.
+        OSError: If it cannot be.
+    """
+    path = data_path(output)
+    if output == STDOUT or isinstance(path, RemotePath):
+        raise click.BadParameter(f"{output} is no file on this machine", param_hint=option)
+    check_output(output, option)
+    if path.exists() and not path.is_file():
+        raise click.BadParameter(f"{output} is no regular file", param_hint=option)
+    return path
+
+
+def check_folder_of(path: Path, option: str) -> None:
+    """Refuse a place in a folder that is not there, before any work is done.
+
+    Args:
+        path: The place.
+        option: The option that names it.
+
+    Raises:
+        click.BadParameter: If the folder is not there.
+        OSError: If the place cannot be.
+    """
+    place = led_to(path)
+    if not place.parent.is_dir():
+        raise click.BadParameter(
+            f"there is no folder {place.parent} to write {path.name} to", param_hint=option
+        )
+
+
+def led_to(path: Path) -> Path:
+    """The place that a path, which may be a link, leads to, whether anything is there or not.
+
+    Raises:
+        OSError: If there can be none: links lead to each other, or a name is too long.
+    """
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise about(path, error) from None
+    return Path(os.path.realpath(path))  # before Python 3.13 `resolve` fails in its own way
+
+
+def neighbour_of(place: Path, suffix: str = ".part") -> Path:
+    """A new name beside a place, and no longer than names may be."""
+    return place.with_name(f".{place.name[:MAXIMUM_NAME_PART]}.{os.urandom(4).hex()}{suffix}")
 
 
 def write_atomically(path: DataPath, data: bytes, mode: int = 0o666) -> None:
@@ -167,10 +229,11 @@ def write_atomically(path: DataPath, data: bytes, mode: int = 0o666) -> None:
 
 
 @contextmanager
-def atomic_file(path: DataPath, mode: int = 0o666) -> Iterator[IO[bytes]]:
-    """A file to write that takes its place when it is whole; what fails leaves nothing.
+def atomic_file(path: DataPath, mode: int = 0o666) -> Iterator[BinaryIO]:
+    """A file to write, and read, that takes its place when it is whole; what fails leaves nothing.
 
-    What is no regular file (a device, a pipe) cannot be replaced and is written as it is.
+    What is no regular file (a device, a pipe) cannot be replaced; it is written as it is, and not
+    read.
 
     Args:
         path: The file.
@@ -193,12 +256,12 @@ def atomic_file(path: DataPath, mode: int = 0o666) -> Iterator[IO[bytes]]:
         except OSError as error:
             raise about(path, error) from None
         return
-    target = path.resolve()
-    neighbour = target.with_name(f".{target.name}.{os.urandom(4).hex()}.part")
+    target = led_to(path)
+    neighbour = neighbour_of(target)
     try:
         with removing_at_sigterm(neighbour):
-            descriptor = os.open(neighbour, os.O_WRONLY | os.O_CREAT | os.O_EXCL, mode)
-            with os.fdopen(descriptor, "wb") as file:
+            descriptor = os.open(neighbour, os.O_RDWR | os.O_CREAT | os.O_EXCL, mode)
+            with os.fdopen(descriptor, "w+b") as file:
                 _let_read(neighbour, target, mode)
                 yield file
                 file.flush()
@@ -257,8 +320,8 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     Raises:
         OSError: If it cannot be written; about the folder, not about its neighbour.
     """
-    whole = path.resolve()
-    neighbour = whole.with_name(f".{whole.name}.{os.urandom(4).hex()}.part")
+    whole = led_to(path)
+    neighbour = neighbour_of(whole)
     try:
         with removing_at_sigterm(neighbour):
             neighbour.mkdir()

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import os
-import secrets
 from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
@@ -13,7 +11,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import server_options
-from vidscore_cli.output import check_output, removing_at_sigterm, say
+from vidscore_cli.output import atomic_file, check_file, say
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
 
@@ -41,17 +39,11 @@ def backup(file: str, benchmark: str | None, server: ServerChoice) -> None:
     """
     from vidscore_server.store.backup_file import check_backup
 
-    check_output(file)
-    target = Path(file).resolve()
-    with _private_neighbour(target) as part:
-        with part.open("wb") as written, open_client(server) as client:
+    with atomic_file(check_file(file), PRIVATE) as written:
+        with open_client(server) as client:
             client.export_backup(written.write, benchmark)
-            written.flush()
-            os.fsync(written.fileno())
-        with part.open("rb") as backup:
-            header = check_backup(backup)
-        part.replace(target)
-    size = target.stat().st_size
+        header = check_backup(written)
+        size = written.seek(0, os.SEEK_END)
     say(f"{file} holds {_named(header)} as of {header.time}, {size} bytes")
     say("It holds hidden truth: let nobody else read it.", err=True)
 
@@ -99,18 +91,6 @@ def _restore_into_server(file: str, server: ServerChoice) -> BackupHeader:
         with open_client(server) as client:
             client.import_backup(_chunks(backup))
     return header
-
-
-@contextmanager
-def _private_neighbour(target: Path) -> Iterator[Path]:
-    """A new file beside the target that only its owner may read, gone at the end."""
-    part = target.with_name(f".{target.name}.{secrets.token_hex(4)}.part")
-    os.close(os.open(part, os.O_CREAT | os.O_EXCL | os.O_WRONLY, PRIVATE))
-    try:
-        with removing_at_sigterm(part):
-            yield part
-    finally:
-        part.unlink(missing_ok=True)
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

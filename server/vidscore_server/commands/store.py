@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+import os
 from contextlib import closing
-from pathlib import Path
 
 import click
 
@@ -76,7 +76,7 @@ def copy(source: str, target: str) -> None:
     from vidscore_server.store import open_store, shown_location
     from vidscore_server.store.dump import copy_store
 
-    if Path(source).resolve() == Path(target).resolve():
+    if os.path.realpath(source) == os.path.realpath(target):
         raise click.UsageError("FROM and TO are one store: name a new one to copy to")
     with (
         closing(open_store(source, must_exist=True)) as opened,

@@ -31,7 +31,7 @@ from vidscore_cli.options import (
     selection_options,
     truth_option,
 )
-from vidscore_cli.output import check_output, say, write_atomically
+from vidscore_cli.output import check_output, deliver, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings_of
 from vidscore_evaluators.errors import InputError, MissingExtraError, ParameterError
@@ -245,7 +245,7 @@ def _write(typed: Viewing, viewer: Viewer, bar: ProgressBar) -> None:
     bar.stage("drawing sequences again")
     viewer.uncertainty.compute(progress=bar.advance)
     bar.stage("writing")
-    write_atomically(Path(str(typed.output)), written_page(viewer, _command(typed)))
+    deliver(written_page(viewer, _command(typed)).decode(), str(typed.output))
 
 
 def _command(typed: Viewing) -> str:

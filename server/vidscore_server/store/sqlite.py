@@ -91,7 +91,7 @@ def open_sqlite_store(path: Path, mounts: Path = MOUNTS, *, must_exist: bool = F
     """
     if must_exist and not path.exists():
         raise StoreMissingError.at(str(path))
-    path = path.resolve()  # SQLite keeps its log beside the file itself, not beside a link to it
+    path = _itself(path)
     if not path.parent.is_dir():
         raise StoreError(f"the folder {path.parent} does not exist: make it, or choose another")
     _refuse_network(path, mounts)
@@ -112,7 +112,7 @@ def open_sqlite_beside(path: Path) -> SqlStore:
     Raises:
         StoreError: If it cannot be opened, or was made by another version of vidscore.
     """
-    path = path.resolve()
+    path = _itself(path)
     _refuse_network(path, MOUNTS)
     _refuse_names(path, MOUNTS)
     try:
@@ -126,6 +126,21 @@ def open_sqlite_beside(path: Path) -> SqlStore:
     except _FAILURES as error:
         raise _cannot_open(path, error) from error
     return _store(engine, path)
+
+
+def _itself(path: Path) -> Path:
+    """The file that a link leads to: SQLite keeps its log beside it, not beside the link.
+
+    Raises:
+        StoreError: If there can be none: links lead to each other, or a name is too long.
+    """
+    try:
+        path.stat()
+    except (FileNotFoundError, NotADirectoryError):
+        pass
+    except OSError as error:
+        raise StoreError(f"the store {path} cannot be opened: {_reason(error)}") from error
+    return Path(os.path.realpath(path))  # before Python 3.13 `resolve` fails in its own way
 
 
 def _open(path: Path, *, must_exist: bool) -> SqlStore:

@@ -113,10 +113,9 @@ import sys
 from pathlib import Path
 
 from vidscore_cli.output import atomic_file, atomic_folder
-from vidscore_server.commands.backup import _private_neighbour
 
 kind, path = sys.argv[1:]
-filled = {"file": atomic_file, "folder": atomic_folder, "backup": _private_neighbour}[kind]
+filled = {"file": atomic_file, "folder": atomic_folder}[kind]
 with filled(Path(path)) as part:
     if kind == "folder":
         (part / "1.png").write_bytes(b"")
@@ -125,7 +124,7 @@ with filled(Path(path)) as part:
 """
 
 
-@pytest.mark.parametrize("kind", ["file", "folder", "backup"])
+@pytest.mark.parametrize("kind", ["file", "folder"])
 def test_sigterm_leaves_nothing_half_written(kind: str, tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", FILLING, kind, str(tmp_path / "out")],

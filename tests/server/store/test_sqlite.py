@@ -284,6 +284,24 @@ def test_a_symbolic_link_is_the_file_that_it_leads_to(path: Path, tmp_path: Path
     again.close()
 
 
+@pytest.mark.parametrize(
+    ("name", "reason"),
+    [
+        ("loop", "Too many levels of symbolic links"),
+        ("loop/store.db", "Too many levels of symbolic links"),
+        ("x" * 256, "File name too long"),
+    ],
+)
+def test_a_place_that_cannot_be_is_an_error_that_names_it(
+    tmp_path: Path, name: str, reason: str
+) -> None:
+    (tmp_path / "loop").symlink_to("back")
+    (tmp_path / "back").symlink_to("loop")
+    with pytest.raises(StoreError, match=f"{name} cannot be opened: {reason}"):
+        open_sqlite_store(tmp_path / name)
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["back", "loop"]
+
+
 def test_a_file_with_a_second_name_is_refused(store: SqlStore, path: Path) -> None:
     """Its lock and its log would be others: both servers would serve, and one lose its writes."""
     del store

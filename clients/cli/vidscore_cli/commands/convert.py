@@ -17,7 +17,14 @@ from vidscore_cli.options import (
     image_size_option,
     side_option,
 )
-from vidscore_cli.output import STDOUT, atomic_folder, deliver_table, headed, write_atomically
+from vidscore_cli.output import (
+    STDOUT,
+    atomic_folder,
+    check_folder_of,
+    deliver_table,
+    headed,
+    write_atomically,
+)
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.names import counted, name_advice
 from vidscore_evaluators.remote_files import (
@@ -130,8 +137,7 @@ def _check_target(typed: FileConversion) -> None:
     if isinstance(target, RemotePath):
         _check_remote(typed, target)
         return
-    if not target.resolve().parent.is_dir():
-        raise click.BadParameter(f"there is no folder {target.resolve().parent}", param_hint=hint)
+    check_folder_of(target, hint)
     refuse_input(typed.target, hint)
     if FORMATS[typed.to_format].writer.folder:
         if target.exists() and (not target.is_dir() or any(target.iterdir())):

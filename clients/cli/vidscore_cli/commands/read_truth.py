@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import server_options
-from vidscore_cli.output import SECRET_MODE, check_output, say, write_atomically
+from vidscore_cli.output import SECRET_MODE, check_file, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.remote import open_client, to_annotations
 from vidscore_cli.sites import ServerChoice
@@ -54,7 +52,7 @@ def read_truth(
     from vidscore_evaluators.formats.convert import convert
     from vidscore_evaluators.formats.source import Source
 
-    check_output(file, "FILE")
+    path = check_file(file)
     with ProgressBar() as bar, open_client(server) as client:
         bar.stage("reading")
         parts = [
@@ -64,7 +62,7 @@ def read_truth(
         raise click.ClickException(f"the truth of {benchmark} has no frames")
     truth = concatenate(parts)
     conversion = convert(Source(truth, benchmark), to_format, Side.TRUTH)
-    write_atomically(Path(file), conversion.files[""], SECRET_MODE)
+    write_atomically(path, conversion.files[""], SECRET_MODE)
     say(f"{file}: {counted(truth.frame_count, 'frame')} of truth")
     for remark in conversion.remarks:
         say(f"Changed: {remark}", err=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from itertools import islice
@@ -39,9 +38,12 @@ from vidscore_cli.output import (
     STDOUT,
     about,
     atomic_folder,
+    check_folder_of,
     deliver_json,
     deliver_table,
     headed,
+    led_to,
+    neighbour_of,
     removing_at_sigterm,
 )
 from vidscore_cli.progress import ProgressBar
@@ -218,10 +220,10 @@ def _check_output(typed: Rendering) -> None:
 
     Raises:
         click.BadParameter: If it is one.
+        OSError: If it cannot be.
     """
     path, hint = Path(typed.output), "--output"
-    if not path.resolve().parent.is_dir():
-        raise click.BadParameter(f"there is no folder {path.resolve().parent}", param_hint=hint)
+    check_folder_of(path, hint)
     refuse_input(typed.output, hint)
     if typed.is_video:
         if path.is_dir():
@@ -347,9 +349,8 @@ def _writer(typed: Rendering, frames_per_s: float) -> Iterator[PictureWriter]:
         with atomic_folder(path) as folder:
             yield FolderWriter(folder, typed.image_format)
         return
-    whole = path.resolve()
-    # OpenCV goes by the suffix.
-    neighbour = whole.with_name(f".{whole.name}.{secrets.token_hex(4)}.part.mp4")
+    whole = led_to(path)
+    neighbour = neighbour_of(whole, ".part.mp4")  # OpenCV goes by the suffix
     try:
         with removing_at_sigterm(neighbour):
             with VideoWriter(neighbour, typed.frames_per_s or frames_per_s) as writer:

@@ -36,7 +36,7 @@ from vidscore_cli.options import (
     truth_option,
     workers_option,
 )
-from vidscore_cli.output import check_output, deliver_json, write_atomically
+from vidscore_cli.output import check_folder_of, check_output, deliver_json, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import within
 from vidscore_cli.remote import open_client, to_frames
@@ -303,12 +303,12 @@ def _system_paths(typed: Sequence[str]) -> dict[str, str]:
 
 def _check_folder(pictures: str | None) -> None:
     """Refuse what is no folder and cannot be made one before any work is done."""
-    if pictures is None or Path(pictures).is_dir():
+    if pictures is None:
         return
-    folder = Path(pictures).resolve()
-    found = f"{folder} is no folder" if folder.exists() else f"there is no folder {folder.parent}"
-    if folder.exists() or not folder.parent.is_dir():
-        raise click.BadParameter(found, param_hint="--pictures")
+    folder = Path(pictures)
+    check_folder_of(folder, "--pictures")
+    if folder.exists() and not folder.is_dir():
+        raise click.BadParameter(f"{folder} is no folder", param_hint="--pictures")
 
 
 def _read_sides(

@@ -1,0 +1,93 @@
+"""Places that cannot be written are one line with exit code 1; long names can be."""
+
+from __future__ import annotations
+
+import os
+from pathlib import Path
+
+import pytest
+from tests.clients.cli.helpers import run, well
+
+FILES = ("--truth", "t.csv", "--detections", "d.csv")
+COMMANDS = {
+    "score": ("score", "f1", *FILES, "--output"),
+    "tally": ("score", "f1", *FILES, "--tally"),
+    "outcomes": ("outcomes", "f1", *FILES, "--output"),
+    "view": ("view", "f1", *FILES, "--draws", "0", "--output"),
+    "render": ("render", "f1", *FILES, "--output"),
+    "convert to a file": ("convert", "t.csv", "--to", "jsonl"),
+    "convert to a folder": ("convert", "t.csv", "--to", "kitti-tracking"),
+    "pictures": ("trust", "ranking", "f1", "--truth", "t.csv", "--system", "d.csv", "--system",
+                 "e.csv", "--pictures"),
+    "backup": ("backup",),
+}  # fmt: skip
+LONGEST = "ü" * 127 + "x"
+"""A name of 255 bytes."""
+
+
+@pytest.fixture(autouse=True)
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    columns = "sequence,frame,class,track,x1,y1,x2,y2"
+    Path("t.csv").write_text(f"{columns}\ns,0,car,1,1,1,9,9\n")
+    for name in ("d.csv", "e.csv"):
+        Path(name).write_text(f"{columns},confidence\ns,0,car,1,1,1,9,9,0.5\n")
+    Path("loop").symlink_to("back")
+    Path("back").symlink_to("loop")
+    return tmp_path
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    ("place", "reason"),
+    [
+        ("loop", "too many levels of symbolic links"),
+        ("loop/x", "too many levels of symbolic links"),
+        (f"{LONGEST}x", "file name too long"),
+    ],
+    ids=["loop", "in a loop", "long name"],
+)
+def test_a_place_that_cannot_be_is_told_in_one_line(
+    command: tuple[str, ...], place: str, reason: str, folder: Path
+) -> None:
+    before = sorted(folder.rglob("*"))
+    result = run(*command, place)
+    assert result.exit_code == 1
+    assert result.stderr == f"Error: {place}: cannot be written: {reason}\n"
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["score", "tally", "view", "render", "convert to a file", "convert to a folder"],
+)
+def test_a_name_may_be_as_long_as_one_can_be(name: str, folder: Path) -> None:
+    well(run(*COMMANDS[name], LONGEST))
+    written = {"t.csv", "d.csv", "e.csv", "loop", "back", LONGEST}
+    assert {path.name for path in folder.iterdir()} == written
+
+
+@pytest.mark.parametrize("command", [("backup",), ("benchmark", "read-truth", "sky")])
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("-", "- is no file on this machine"),
+        ("s3://bucket/a", "s3://bucket/a is no file on this machine"),
+        ("pipe", "pipe is no regular file"),
+    ],
+)
+def test_what_is_for_its_owner_alone_is_a_regular_file(
+    command: tuple[str, ...], place: str, said: str, folder: Path
+) -> None:
+    """A device or a pipe would be replaced, or show hidden truth to who reads it."""
+    os.mkfifo("pipe")
+    before = sorted(folder.rglob("*"))
+    result = run(*command, place, "--server", "127.0.0.1:9")
+    assert (result.exit_code, f"Invalid value for FILE: {said}\n" in result.stderr) == (2, True)
+    assert sorted(folder.rglob("*")) == before
+
+
+def test_a_page_goes_to_standard_output_as_all_else_does(folder: Path) -> None:
+    page = well(run("view", "f1", *FILES, "--draws", "0", "--output", "-"))
+    assert page.startswith("<!doctype html>")
+    assert not (folder / "-").exists()

@@ -53,20 +53,25 @@ _RANGE = re.compile(r"\s*([0-9]{1,16})\s*(?::\s*([0-9]{1,16})\s*)?")
 
 
 def _read_names(value: object) -> tuple[str, ...]:
-    if not isinstance(value, list):
+    if not isinstance(value, list) or not value:
         raise ValueError("an array of names")
     return tuple(required_name(entry) for entry in value)
 
 
 def _names(given: Any) -> tuple[str, ...] | None:
-    """Names, one or several; a ValueError says what was expected."""
+    """Names, one or several; a ValueError says what was expected.
+
+    An empty list, such as a filter leaves that finds nothing, must not choose everything.
+    """
     if given is None:
         return None
     alone = isinstance(given, str) or not isinstance(given, Iterable)
     names: tuple[Any, ...] = (given,) if alone else tuple(given)
     if not all(isinstance(name, str) for name in names):
         raise ValueError("a name or several")
-    return tuple(dict.fromkeys(names)) or None
+    if not names:
+        raise ValueError("a name or several; None chooses all")
+    return tuple(dict.fromkeys(names))
 
 
 def _frame_ranges(
@@ -127,7 +132,7 @@ class Selection:
         labels: str | Iterable[str] | None = None,
         frames: str | FrameRanges | Iterable[int | tuple[int, int]] | None = None,
     ) -> None:
-        """Choose by names, one or several, and by frame numbers.
+        """Choose by names, one or several, and by frame numbers; what is left out chooses all.
 
         Args:
             domains: Domains.
@@ -136,7 +141,7 @@ class Selection:
             frames: ``"100:200,300"``, or numbers and (first, last) pairs; both ends are included.
 
         Raises:
-            ParameterError: With everything that is no name and no range of frames.
+            ParameterError: With everything that is no name and no range of frames, or is empty.
         """
         chosen: dict[str, Any] = {"domains": domains, "sequences": sequences, "labels": labels}
         faults = []

@@ -199,7 +199,8 @@ def selection_options() -> Decorator:
             from vidscore_evaluators.errors import ParameterError
             from vidscore_evaluators.selection import Selection
 
-            typed = {name: given.pop(f"only_{name}") for name in ("domains", "sequences", "labels")}
+            names = ("domains", "sequences", "labels")
+            typed = {name: given.pop(f"only_{name}") or None for name in names}
             frames = ",".join(given.pop("only_frames")) or None
             try:
                 selection = Selection(**typed, frames=frames)

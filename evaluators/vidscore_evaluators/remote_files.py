@@ -24,7 +24,9 @@ from vidscore_evaluators.errors import Fault, InputError, MissingExtraError, Vid
 MOST_SHOWN = 200
 """Characters that a fault shows of what a store says."""
 
-_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://.+", re.DOTALL)
+_ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://.*", re.DOTALL)
+_NAMES_NOTHING = re.compile(r"s3a?:///.*|[^/]*://+", re.DOTALL | re.IGNORECASE)
+"""Addresses without a bucket, or with nothing behind the kind of store."""
 _ON_DISK = re.compile(r"^file://(?=.)", re.IGNORECASE)
 _EXTRAS = {"s3": "s3fs", "s3a": "s3fs"}
 """Package of the kinds of store for which there is the extra."""
@@ -74,14 +76,19 @@ def data_path(named: str | os.PathLike[str]) -> DataPath:
     """What a name names: an address where it begins as one, else a path on a disk.
 
     Raises:
-        InputError: If it is empty, which is no path but would be the working folder, or has the
-            character 0, which no path may have.
+        InputError: If it is empty, which is no path but would be the working folder, has the
+            character 0, which no path may have, or is an address that names nothing.
     """
     text = path_text(named)
     if not text or "\0" in text:
         found = repr(text)[:MOST_SHOWN] if text else "an empty name"
         raise InputError([Fault(found, "the path of a file or folder")])
-    return RemotePath(text.rstrip("/")) if _ADDRESS.fullmatch(text) else Path(text)
+    if not _ADDRESS.fullmatch(text):
+        return Path(text)
+    if _NAMES_NOTHING.fullmatch(text):
+        expected = "one such as s3://bucket/runs"
+        raise InputError([Fault("an address that names nothing", expected, source=text)])
+    return RemotePath(text.rstrip("/"))
 
 
 def path_text(named: str | os.PathLike[str]) -> str:

@@ -68,9 +68,18 @@ def test_an_address_is_one_by_its_scheme(text: str) -> None:
     assert data_path(RemotePath(text)) == RemotePath(text)
 
 
-@pytest.mark.parametrize("text", ["truth.csv", "a/b", "C://x", "-", "s3:/a", "://a", "s3://"])
+@pytest.mark.parametrize("text", ["truth.csv", "a/b", "C://x", "-", "s3:/a", "://a", "s3:"])
 def test_all_else_is_a_path_on_a_disk(text: str) -> None:
     assert data_path(text) == Path(text)
+
+
+@pytest.mark.parametrize("text", ["s3://", "S3:///", "s3:///key", "https://", "file://", "gs:////"])
+def test_an_address_names_something(text: str) -> None:
+    with pytest.raises(InputError) as caught:
+        data_path(text)
+    assert str(caught.value) == (
+        f"{text}: found an address that names nothing, expected one such as s3://bucket/runs"
+    )
 
 
 def test_an_empty_name_is_no_path() -> None:

@@ -45,6 +45,7 @@ from vidscore_evaluators.formats._heads import PARTITIONED
 from vidscore_evaluators.formats._sequence_files import list_files
 from vidscore_evaluators.formats._table import (
     Kind,
+    RowChecks,
     RowTable,
     StringColumn,
     concatenate_tables,
@@ -57,7 +58,13 @@ from vidscore_evaluators.formats.generic import (
     read_table,
     sequences_of,
 )
-from vidscore_evaluators.formats.source import FaultList, Reading, ReadOptions, WantedFrames
+from vidscore_evaluators.formats.source import (
+    FaultList,
+    Reading,
+    ReadOptions,
+    WantedFrames,
+    show_text,
+)
 from vidscore_evaluators.masks import Masks
 
 
@@ -264,17 +271,11 @@ class _Reader(Struct):
         if self._checked is not None and opened.schema is self._checked:
             return
         names = tuple(opened.schema.names)
-        faults = [
-            Fault(f"the column {name}", f"none beside folders {name}=...", source=opened.name)
-            for name in file.partition
-            if name in names
-        ]
         if self._columns is not None and set(names) != set(self._names):
             different = ", ".join(sorted(set(names) ^ set(self._names)))[:80]
             expected = f"the columns of {self._first}"
-            faults.append(Fault(f"other columns ({different})", expected, source=opened.name))
-        if faults:
-            raise InputError(faults)
+            raise InputError([Fault(f"other columns ({different})", expected, source=opened.name)])
+        faults: list[Fault] = []
         masked = [name for name in MASK_COLUMNS if name in names]
         plain = [name for name in self._names or names if name not in masked]
         if masked:
@@ -283,7 +284,8 @@ class _Reader(Struct):
         columns = self._columns
         if columns is None:
             around = COORDINATES[BOX] if masked and not given_coordinates(plain) else ()
-            columns = named_columns([*plain, *file.partition, *around], opened.name)
+            folders = [name for name in file.partition if name not in plain]
+            columns = named_columns([*plain, *folders, *around], opened.name)
         for name, kind in zip(plain, columns.kinds, strict=False):
             found = opened.schema.field(name).type
             wanted = expected_type(kind, found)
@@ -310,6 +312,7 @@ class _Reader(Struct):
             names, kinds = (*names, *MASK_SIZE), (*kinds, *[Kind.INTEGER] * len(MASK_SIZE))
             table, checks = rows_of(arrays[:-1], names, kinds, source, first)
             table = masks.read(arrays[-1], table, checks)
+        _check_partition(table, checks, partition)
         table = _with_partition(table.without(checks.faulty), partition)
         wanted = self.options.wanted
         if isinstance(wanted, WantedFrames):
@@ -319,6 +322,16 @@ class _Reader(Struct):
         self.tables.append(table)
         self.faults.absorb(checks.faults)
         self.skipped += int(checks.faulty.sum())
+
+
+def _check_partition(table: RowTable, checks: RowChecks, partition: Mapping[str, str]) -> None:
+    """Refuse rows whose own columns say other than the folders of their file."""
+    for name, text in partition.items():
+        column = table.strings.get(name)
+        if column is not None:
+            other = np.array([value != text for value in column.values], dtype=np.bool_)
+            expected = f"{show_text(text)}, for which its folder stands"
+            checks.refuse(other[column.codes], name, column, expected)
 
 
 def _with_partition(table: RowTable, partition: Mapping[str, str]) -> RowTable:

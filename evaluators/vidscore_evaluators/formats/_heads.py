@@ -64,7 +64,7 @@ def columns_of_folder(folder: InputPath) -> str | None:
     if not names:
         return None
     for format_name, suffixes in SUFFIXES.items():
-        alone = all(name.endswith(suffixes) or column_of(name) for name in names)
+        alone = all(name.endswith(suffixes) or stands_for_column(name) for name in names)
         if alone and holds_files(folder, suffixes):
             return format_name
     return None
@@ -76,12 +76,12 @@ def holds_files(folder: InputPath, suffixes: Sequence[str]) -> bool:
         if not is_folder(entry):
             if entry.suffix in suffixes:
                 return True
-        elif column_of(entry.name) is not None and holds_files(entry, suffixes):
+        elif stands_for_column(entry.name) and holds_files(entry, suffixes):
             return True
     return False
 
 
-def column_of(folder_name: str) -> str | None:
-    """The column that a folder stands for; None for no such folder."""
+def stands_for_column(folder_name: str) -> bool:
+    """Whether a folder is called as engines call those that stand for a column, whichever it is."""
     name, equals, _ = folder_name.partition("=")
-    return name if equals and name in PARTITIONED else None
+    return bool(equals) and name.isidentifier()

@@ -234,7 +234,6 @@ def test_folders_stand_for_columns(tmp_path: Path) -> None:
         (["date=1/a.parquet"], "the folder date=1, expected domain=... or sequence=..."),
         (["sequence=a/sequence=b/a.parquet"], "the folder sequence=b, expected"),
         (["sequence=a/a.parquet", "b.parquet"], "files in folders of different columns"),
-        (["sequence=a/a.parquet"], "the column sequence, expected none beside folders sequence="),
     ],
 )
 def test_a_folder_that_means_nothing_is_named(tmp_path: Path, files: list[str], found: str) -> None:
@@ -242,6 +241,34 @@ def test_a_folder_that_means_nothing_is_named(tmp_path: Path, files: list[str], 
         save(tmp_path / "t" / file)
     (fault, *_) = validate_file(tmp_path / "t", format_name="parquet")
     assert found in str(fault)
+
+
+def test_a_column_may_stand_in_the_files_as_well_as_in_their_folders(tmp_path: Path) -> None:
+    """As polars writes tables that it cuts by columns."""
+    for folder, domain in (("Big%20Tower", "Big Tower"), ("__HIVE_DEFAULT_PARTITION__", None)):
+        columns = {"domain": pa.array([domain] * 2, pa.string()), "sequence": [1, 1]}
+        columns |= {"frame": [0, 1], "x": [1.0] * 2, "y": [2.0] * 2}
+        save(tmp_path / "t" / f"domain={folder}" / "sequence=1" / "00000000.parquet", columns)
+    side = truth_of(tmp_path / "t").annotations
+    assert list(side.sequences) == [("", "1"), ("Big Tower", "1")]
+    assert side.object_counts.tolist() == [1, 1, 1, 1]
+
+
+def test_rows_that_belong_to_another_folder_are_named(tmp_path: Path) -> None:
+    columns = {"sequence": ["a", "b"], "frame": [0, 0], "x": [1.0] * 2, "y": [2.0] * 2}
+    save(tmp_path / "t" / "sequence=a" / "x.parquet", columns)
+    (fault,) = validate_file(tmp_path / "t")
+    assert str(fault) == (
+        f"{tmp_path}/t/sequence=a/x.parquet, entry 1, column sequence: "
+        "found 'b', expected 'a', for which its folder stands"
+    )
+
+
+def test_a_folder_of_a_column_that_folders_cannot_stand_for_is_named(tmp_path: Path) -> None:
+    """One that looks like a part of a side would be read as the whole of it."""
+    save(tmp_path / "t" / "class=car" / "sequence=a" / "a.parquet")
+    (fault,) = validate_file(tmp_path / "t")
+    assert "found the folder class=car, expected domain=... or sequence=..." in str(fault)
 
 
 @pytest.mark.parametrize("statistics", [True, ["frame"], False])

@@ -19,11 +19,13 @@ from vidscore_evaluators.errors import (
     Fault,
     InputError,
     LimitError,
+    SpecificationError,
     UnknownEvaluatorError,
     VidscoreError,
 )
+from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.parameters import parameter_values
-from vidscore_evaluators.presets import evaluators_of
+from vidscore_evaluators.presets import evaluators_of, repeated_evaluators
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 from vidscore_evaluators.trust.analyses import RankingAnalysis
 from vidscore_evaluators.trust.criterion import Plan, chosen_candidates
@@ -131,12 +133,13 @@ def ranking_evaluators(
         path: Where they stand in the request.
 
     Raises:
-        ExceptionGroup: Of an error for every evaluator that there is not, or that cannot judge
-            the benchmark.
+        ExceptionGroup: Of an error for every evaluator that there is not, comes twice, or cannot
+            judge the benchmark.
     """
     specification = definition.specification
     own = dict(_own_evaluators(specification))
     chosen: list[RankingEvaluator] = []
+    ranking: list[Evaluator[Any]] = []
     errors: list[VidscoreError] = []
     entries = wanted or [EvaluatorSpec(entry.name) for entry in specification.evaluators]
     for index, entry in enumerate(entries):
@@ -151,17 +154,24 @@ def ranking_evaluators(
         except (InputError, UnknownEvaluatorError) as error:
             errors.extend(_placed(error, f"{path}[{index}]", entry.name))
             continue
-        for evaluator in created:
-            both = [evaluator] if "base" in entry.parameters else with_both_bases(evaluator)
-            chosen.extend(
-                RankingEvaluator(
-                    one.name, parameter_values(one.parameters), one.specification.classes
-                )
-                for one in both
-            )
+        ranking.extend(created)
+        chosen.extend(_with_bases(created, entry))
+    repeated = [structs.replace(fault, field=path) for fault in repeated_evaluators(ranking)]
+    if repeated:
+        errors.append(SpecificationError(repeated))
     if errors:
         raise ExceptionGroup("the evaluators cannot be used", errors)
     return tuple(chosen)
+
+
+def _with_bases(
+    created: Iterable[Evaluator[Any]], entry: EvaluatorSpec
+) -> Iterator[RankingEvaluator]:
+    """The evaluators of an entry, with both bases unless it says one."""
+    for evaluator in created:
+        for one in [evaluator] if "base" in entry.parameters else with_both_bases(evaluator):
+            parameters = parameter_values(one.parameters)
+            yield RankingEvaluator(one.name, parameters, one.specification.classes)
 
 
 def check_criteria(plan: CriterionPlan) -> None:

@@ -40,3 +40,14 @@ def test_a_preset_takes_no_parameters_here_either() -> None:
     with pytest.raises(ExceptionGroup) as caught:
         ranking_evaluators(DEFINITION, [EvaluatorSpec("mot17", {"base": "giou"})])
     assert caught.group_contains(Exception, match="fixes its parameters")
+
+
+def test_an_evaluator_ranks_once_by_itself_or_of_a_preset() -> None:
+    """By itself it would be completed by what the preset sets, and both rankings be the same."""
+    with pytest.raises(ExceptionGroup) as caught:
+        ranking_evaluators(DEFINITION, [EvaluatorSpec("hota"), EvaluatorSpec("mot17")], "chosen")
+    [error] = caught.value.exceptions
+    assert str(error) == (
+        "chosen: found hota by itself and of the preset mot17, expected each evaluator once; "
+        "score them one after the other"
+    )

@@ -10,7 +10,13 @@ import click
 
 from vidscore_cli.output import say
 from vidscore_cli.session import ExitCode, Session
-from vidscore_evaluators.errors import Fault, InputError, VidscoreError, fault_lines
+from vidscore_evaluators.errors import (
+    Fault,
+    InputError,
+    MissingExtraError,
+    VidscoreError,
+    fault_lines,
+)
 
 FAULTS_SHOWN = 50
 """Faults that an error lists unless all are wanted."""
@@ -52,7 +58,7 @@ def explain(error: Exception, session: Session) -> ExitCode:
     """Say on stderr what went wrong, and choose the exit code."""
     if isinstance(error, VidscoreError):
         _show(_describe(error, session.all_faults))
-        return ExitCode.INPUT
+        return ExitCode.USAGE if isinstance(error, MissingExtraError) else ExitCode.INPUT
     if isinstance(error, OSError) and error.strerror:
         place = f"{error.filename}: " if error.filename else ""
         _show(f"Error: {place}{error.strerror}")

@@ -340,13 +340,14 @@ def create_evaluators(
 
 
 def sent_specification(
-    specification: BenchmarkSpec, *, typed: bool
+    specification: BenchmarkSpec, names: Sequence[str], typed: Settings
 ) -> tuple[BenchmarkSpec, dict[str, str]]:
     """What a server, which reads no files of presets, is sent of a specification.
 
     Args:
         specification: A specification with evaluators.
-        typed: Whether evaluators or parameters were typed rather than read from a manifest.
+        names: Evaluators that were typed rather than read from a manifest.
+        typed: Settings that were typed, likewise.
 
     Returns:
         The specification, and the presets by evaluator.
@@ -360,9 +361,27 @@ def sent_specification(
     try:
         return without_files(specification)
     except ParameterError as error:
-        if not typed:
+        own = {name for settings in typed.values() for name in settings}
+        if not any(fault.field in own if fault.field else names for fault in error.faults):
             raise
         raise click.UsageError("\n".join(map(str, error.faults))) from None
+
+
+def typed_fields(
+    specification: BenchmarkSpec, names: Sequence[str], typed: Settings
+) -> tuple[str, ...]:
+    """Ends of the fields of a specification, as a server names them, that were typed.
+
+    Args:
+        specification: What the server is sent.
+        names: Evaluators that were typed rather than read from a manifest.
+        typed: Settings that were typed, likewise.
+    """
+    fields = ["evaluators"] if names else []
+    for row, entry in enumerate(specification.evaluators):
+        fields += [f"evaluators[{row}].name"] if names else []
+        fields += [f"evaluators[{row}].parameters.{name}" for name in typed.get(entry.name, {})]
+    return tuple(fields)
 
 
 def create_alone(name: str, typed: Sequence[str] = ()) -> list[Evaluator[Any]]:

@@ -57,7 +57,10 @@ SPEAKS_HTTP = (
 """What that means, and what to do."""
 
 TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER", "INVALID_SPECIFICATION"}
-"""Reasons of the server that blame the command line where evaluators were typed there."""
+"""Reasons of the server that blame the command line where what they are about was typed there."""
+
+ALL_TYPED = ("",)
+"""Ends of fields of a request in which everything about evaluators was typed."""
 
 UNAUTHENTICATED = "UNAUTHENTICATED"
 HAS_SUBMISSIONS = "HAS_SUBMISSIONS"
@@ -80,14 +83,14 @@ def connect_to(server: ServerChoice, *, timeout_s: float) -> Client:
 
 @contextmanager
 def open_client(
-    server: ServerChoice, *, timeout_s: float = 10.0, typed: bool = False
+    server: ServerChoice, *, timeout_s: float = 10.0, typed: tuple[str, ...] = ()
 ) -> Iterator[Client]:
     """A client of a server, whose errors become messages with the right exit code.
 
     Args:
         server: The server.
         timeout_s: Seconds that a call, or the opening of a stream, may take.
-        typed: Whether evaluators and parameters were typed rather than read from a file.
+        typed: Ends of the fields about evaluators that were typed rather than read from a file.
 
     Raises:
         click.ClickException: For every error of the SDK.
@@ -231,7 +234,7 @@ def to_outcomes(outcomes: RemoteOutcomes) -> Outcomes:
 
 
 @contextmanager
-def _messages(server: ServerChoice, *, typed: bool) -> Iterator[None]:
+def _messages(server: ServerChoice, *, typed: tuple[str, ...]) -> Iterator[None]:
     from vidscore_client import (
         AccessDeniedError,
         DeadlineError,
@@ -256,7 +259,8 @@ def _messages(server: ServerChoice, *, typed: bool) -> Iterator[None]:
     except (InternalError, UnsupportedError) as error:
         raise ServerFailedError(f"the server at {address} failed: {error}") from None
     except VidscoreError as error:
-        if typed and error.reason in TYPED_MISTAKES:
+        fields = [violation.field for violation in error.violations] or [""]
+        if error.reason in TYPED_MISTAKES and any(field.endswith(typed) for field in fields):
             raise click.UsageError(_describe(error)) from None
         raise InputRefusedError(_with_notes(_describe(error), error)) from None
 

@@ -28,7 +28,7 @@ class ExitCode(IntEnum):
     INPUT = 1
     """The input is wrong, or an output cannot be written."""
     USAGE = 2
-    """The command line itself is wrong."""
+    """The command line itself is wrong, or asks for what is not installed."""
     UNREACHABLE = 3
     """The server cannot be reached, or does not serve."""
     REFUSED = 4

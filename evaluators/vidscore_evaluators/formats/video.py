@@ -11,7 +11,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from vidscore_evaluators.errors import Fault, SpecificationError
+from vidscore_evaluators.errors import Fault, MissingExtraError, SpecificationError
 
 MAXIMUM_PIXELS = 1 << 28
 """Pixels of the largest image that is read: 16,384 by 16,384."""
@@ -42,9 +42,10 @@ def measure_video(path: Path) -> VideoSize:
     """Decode a video file.
 
     Raises:
-        SpecificationError: If OpenCV is not installed, or the file is no video with a frame.
+        MissingExtraError: If OpenCV is not installed.
+        SpecificationError: If the file is no video with a frame.
     """
-    cv2 = _opencv(path)
+    cv2 = load_opencv()
     if not path.is_file():
         raise _error(path, "file not found", "")
     capture = cv2.VideoCapture(str(path))
@@ -67,10 +68,10 @@ def measure_images(folder: Path) -> VideoSize:
     """Count the files of a folder that are images of a kind that OpenCV can read.
 
     Raises:
-        SpecificationError: If OpenCV is not installed, the folder has no images, or the first one
-            is broken.
+        MissingExtraError: If OpenCV is not installed.
+        SpecificationError: If the folder has no images, or the first one is broken.
     """
-    cv2 = _opencv(folder)
+    cv2 = load_opencv()
     if not folder.is_dir():
         raise _error(folder, "folder not found", "")
     files = sorted(
@@ -86,28 +87,19 @@ def measure_images(folder: Path) -> VideoSize:
     return VideoSize(len(files), width=int(first.shape[1]), height=int(first.shape[0]))
 
 
-def load_opencv(source: str, purpose: str) -> Any:
+def load_opencv() -> Any:
     """Import OpenCV, with its own bound of the size of an image and without its own messages.
 
-    Args:
-        source: What it is needed for, for the error: a path.
-        purpose: What it does there: ``count its frames``.
-
     Raises:
-        SpecificationError: If it is not installed.
+        MissingExtraError: If it is not installed.
     """
     for name, value in _OPENCV_SETTINGS.items():
         os.environ.setdefault(name, value)
     try:
         import cv2  # noqa: PLC0415 - an extra, and slow to import
     except ImportError:
-        expected = f"OpenCV, to {purpose}: pip install 'vidscore[video]'"
-        raise SpecificationError([Fault("no OpenCV", expected, source=source)]) from None
+        raise MissingExtraError("videos and images", "OpenCV", "video") from None
     return cv2
-
-
-def _opencv(path: Path) -> Any:
-    return load_opencv(str(path), "count its frames")
 
 
 def _error(path: Path, found: str, expected: str) -> SpecificationError:

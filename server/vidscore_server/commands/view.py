@@ -34,7 +34,7 @@ from vidscore_cli.options import (
 from vidscore_cli.output import check_output, deliver, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings_of
-from vidscore_evaluators.errors import InputError, MissingExtraError, ParameterError
+from vidscore_evaluators.errors import InputError, ParameterError
 
 if TYPE_CHECKING:
     from vidscore_cli.reporting import Locate
@@ -214,11 +214,12 @@ def _pictures(
     """Pictures of the frames of a part, where there are media; these are of all frames."""
     if typed.media is None:
         return None
-    try:
-        from vidscore_evaluators.render.drawing import media_of_pair
-        from vidscore_evaluators.render.pictures import MediaPictures
-    except ImportError:
-        raise MissingExtraError("pictures of media", "OpenCV", "video") from None
+    from vidscore_evaluators.formats.video import load_opencv
+
+    load_opencv()
+    from vidscore_evaluators.render.drawing import media_of_pair
+    from vidscore_evaluators.render.pictures import MediaPictures
+
     truth = part.pair.truth.annotations
     used = sorted({truth.sequences[row] for row in set(truth.frame_sequences.tolist())})
     return MediaPictures(media_of_pair(Path(typed.media), used, pair, specification))

@@ -10,7 +10,8 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from vidscore_server.store.errors import StoreError, StoreInUseError
+from vidscore_evaluators.errors import MissingExtraError
+from vidscore_server.store.errors import StoreInUseError
 
 if TYPE_CHECKING:
     from vidscore_server.store.reader import Reader
@@ -63,6 +64,7 @@ def open_store(
     Raises:
         StoreMissingError: If it must exist and does not.
         StoreError: If it cannot be opened.
+        MissingExtraError: If it is an address, and psycopg is not installed.
     """
     if not is_address(location):
         from vidscore_server.store.sqlite import open_sqlite_store  # noqa: PLC0415 - see above
@@ -71,9 +73,7 @@ def open_store(
     try:
         from vidscore_server.store.postgresql import open_postgresql_store  # noqa: PLC0415 - see above; an extra
     except ImportError:
-        raise StoreError(
-            "a store in PostgreSQL needs psycopg: install vidscore[postgresql]"
-        ) from None
+        raise MissingExtraError("stores in PostgreSQL", "psycopg", "postgresql") from None
     return open_postgresql_store(location, maximum_connections, must_exist=must_exist)
 
 

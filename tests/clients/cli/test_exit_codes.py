@@ -3,10 +3,17 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import pytest
 from tests.clients.cli.helpers import run
+
+from vidscore_cli.bridge.choices import checked_choice
+from vidscore_cli.bridge.running import open_source
+from vidscore_cli.failures import explain
+from vidscore_cli.session import ExitCode, Session
+from vidscore_evaluators.errors import MissingExtraError
 
 BOXES = "sequence,frame,class,x1,y1,x2,y2"
 FILES = ("--truth", "t.csv", "--detections", "d.csv")
@@ -157,3 +164,104 @@ def test_every_typed_evaluator_that_is_none_is_told_at_once() -> None:
     assert result.exit_code == 2
     assert "'f2x'" in result.stderr
     assert "'f3y'" in result.stderr
+
+
+MISSING = {
+    "a command of operators": ("sqlalchemy", "server", "init --store site.db"),
+    "a page": ("starlette", "web", "view f1 {files}"),
+    "a file to read": ("pyarrow", "parquet", "score f1 --truth t.parquet --detections d.csv"),
+    "a file to look at": ("pyarrow", "parquet", "validate t.parquet"),
+    "a file to write": ("pyarrow", "parquet", "outcomes f1 {files} --output out.parquet"),
+    "an address to read": ("fsspec", "s3", "score f1 --truth s3://b/t.csv --detections d.csv"),
+    "an address to write": ("fsspec", "s3", "score f1 {files} --output s3://b/out.txt"),
+    "a cluster": ("distributed", "dask", "score f1 {files} --dask local"),
+    "pictures": ("cv2", "video", "render f1 {files} --output pictures"),
+    "pictures on a page": ("cv2", "video", "view f1 {files} --media m --draws 0 --output p.html"),
+    "a video of a manifest": ("cv2", "video", "score --manifest video.toml {files}"),
+    "a database": ("psycopg", "postgresql", "init --store postgresql://127.0.0.1:9/site"),
+}
+
+
+@pytest.mark.parametrize(("package", "extra", "command"), MISSING.values(), ids=MISSING)
+def test_what_is_not_installed_is_wrong_usage_for_every_command(
+    package: str, extra: str, command: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    Path("t.parquet").write_bytes(b"PAR1")
+    Path("m").mkdir()
+    Path("video.toml").write_text(
+        '[[evaluators]]\nname = "f1"\n[[sequences]]\nname = "s"\nvideo = "s.mp4"\n'
+    )
+    before = sorted(Path().iterdir())
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, "vidscore_server.store.postgresql", raising=False)
+    result = run(*command.format(files=" ".join(FILES)).split())
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"pip install 'vidscore[{extra}]'" in result.stderr
+    assert sorted(Path().iterdir()) == before
+
+
+@pytest.mark.parametrize(
+    ("url", "package", "extra"),
+    [
+        ("kafka://h/x", "confluent_kafka", "kafka"),
+        ("nats://h/x", "nats", "nats"),
+        ("mqtt://h/x", "paho", "mqtt"),
+        ("x.mcap", "mcap", "mcap"),
+    ],
+)
+def test_a_source_whose_library_is_not_installed_is_wrong_usage_too(
+    url: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Asked below the command, which looks first whether its server has the benchmark."""
+    for module in [name for name in sys.modules if name.split(".")[0] == package]:
+        monkeypatch.setitem(sys.modules, module, None)
+    monkeypatch.setitem(sys.modules, package, None)
+    monkeypatch.delitem(sys.modules, f"vidscore_cli.bridge.{extra}", raising=False)
+    Path("x.mcap").write_bytes(b"")
+    choice = checked_choice({"name": "bridge", "url": url, "schema": "jsonl"}, "", [])
+
+    def read() -> None:
+        source = open_source(choice, "bridge")
+        source.open(None)
+        source.read(0)
+
+    with pytest.raises(MissingExtraError, match=rf"pip install 'vidscore\[{extra}\]'") as caught:
+        read()
+    assert explain(caught.value, Session()) == ExitCode.USAGE
+
+
+WRONG_PARAMETER = '[[evaluators]]\nname = "f1"\nparameters = { threshold = 7 }\n'
+NO_EVALUATOR = '[[evaluators]]\nname = "f9"\n'
+REPEATED = '[[evaluators]]\nname = "coco-detection"\n[[evaluators]]\nname = "coco"\n'
+BLAMED = {
+    "a parameter": (2, "f1 --set threshold=7", ""),
+    "a parameter of a manifest's": (2, "--set threshold=7", '[[evaluators]]\nname = "f1"\n'),
+    "an evaluator": (2, "f9", ""),
+    "evaluators that do not go together": (2, "coco-detection coco", ""),
+    "a manifest's parameter": (1, "", WRONG_PARAMETER),
+    "a manifest's parameter of what was typed": (1, "f1", WRONG_PARAMETER),
+    "a manifest's beside one that is right": (1, "f1 --set cutoff_px=5", WRONG_PARAMETER),
+    "a manifest's evaluator": (1, "", NO_EVALUATOR),
+    "a manifest's evaluators": (1, "", REPEATED),
+}
+
+
+@pytest.mark.parametrize(("code", "typed", "manifest"), BLAMED.values(), ids=BLAMED)
+@pytest.mark.parametrize(
+    "command",
+    [
+        "score --detections d.csv",
+        "stream --detections d.csv --full-speed --server {server}",
+        "trust ranking --system a=d.csv --system b=d.csv",
+        "trust ranking --system a=d.csv --system b=d.csv --server {server}",
+    ],
+)
+def test_what_was_typed_and_what_a_manifest_says_have_their_codes_wherever_it_is_found(
+    command: str, code: int, typed: str, manifest: str, server: str
+) -> None:
+    Path("m.toml").write_text(manifest)
+    words = [*command.format(server=server).split(), *typed.split()]
+    if manifest:
+        words += ["--manifest", "m.toml"]
+    result = run(*words, "--truth", "t.csv", "--input-format", "generic-csv")
+    assert result.exit_code == code, result.stderr

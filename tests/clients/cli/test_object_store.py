@@ -202,5 +202,6 @@ def test_the_error_names_the_extra_where_a_package_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)
-    said = refused("score", "f1", *SIDES)
-    assert said == "Error: paths such as s3:// need s3fs: pip install 'vidscore[s3]'"
+    result = run("score", "f1", *SIDES)
+    said = "Error: paths such as s3:// need s3fs: pip install 'vidscore[s3]'\n"
+    assert (result.exit_code, result.stderr) == (2, said)

@@ -9,7 +9,7 @@ import pytest
 from tests.clients.cli.helpers import as_remote, example_report
 
 import vidscore_client
-from vidscore_cli.remote import geometry_of, open_client, to_frames, to_reports
+from vidscore_cli.remote import ALL_TYPED, geometry_of, open_client, to_frames, to_reports
 from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
 from vidscore_evaluators.report import report_to_dict, report_to_json
@@ -60,9 +60,9 @@ def test_each_error_of_the_sdk_has_its_exit_code(
     assert raised.value.exit_code == code
 
 
-@pytest.mark.parametrize(("typed", "code"), [(True, ExitCode.USAGE), (False, ExitCode.INPUT)])
+@pytest.mark.parametrize(("typed", "code"), [(ALL_TYPED, ExitCode.USAGE), ((), ExitCode.INPUT)])
 def test_a_parameter_that_the_server_refuses_is_a_usage_error_where_it_was_typed(
-    typed: bool, code: ExitCode
+    typed: tuple[str, ...], code: ExitCode
 ) -> None:
     error = vidscore_client.InvalidArgumentError("tau: 0", reason="INVALID_PARAMETER")
     with (

@@ -181,7 +181,7 @@ def test_without_opencv_the_command_says_how_to_get_it(
 ) -> None:
     monkeypatch.setitem(sys.modules, "cv2", None)
     result = run("render", "clear", *DATA, "--output", "out")
-    assert result.exit_code == 1
+    assert result.exit_code == 2
     assert "pip install 'vidscore[video]'" in result.stderr
     assert not (folder / "out").exists()
 

@@ -165,5 +165,5 @@ def test_options_that_do_not_go_together_are_a_mistake_of_the_command_line(
 def test_dask_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     done = run("score", "f1", *DATA, "--dask", "local")
-    assert done.exit_code == 1
+    assert done.exit_code == 2
     assert "pip install 'vidscore[dask]'" in done.stderr

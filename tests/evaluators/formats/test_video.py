@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 from tests.support.requirements import missing
 
-from vidscore_evaluators.errors import SpecificationError
+from vidscore_evaluators.errors import MissingExtraError, SpecificationError
 from vidscore_evaluators.formats.manifest import read_manifest
 from vidscore_evaluators.formats.video import VideoSize, measure_images, measure_video
 
@@ -93,5 +93,5 @@ def test_without_opencv_the_error_says_how_to_get_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, measure: Any
 ) -> None:
     monkeypatch.setitem(sys.modules, "cv2", None)
-    with pytest.raises(SpecificationError, match=r"pip install 'vidscore\[video\]'"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'vidscore\[video\]'"):
         measure(tmp_path)

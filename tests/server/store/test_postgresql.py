@@ -20,6 +20,7 @@ from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 from tests.support.postgresql import Cluster
 
+from vidscore_evaluators.errors import MissingExtraError
 from vidscore_server.store import SqlStore, Transaction, open_store, postgresql
 from vidscore_server.store.errors import StoreError, StoreMissingError
 
@@ -279,7 +280,7 @@ def test_a_machine_without_psycopg_is_told_what_to_install(
 ) -> None:
     monkeypatch.delitem(sys.modules, "vidscore_server.store.postgresql")
     monkeypatch.setitem(sys.modules, "psycopg", None)
-    with pytest.raises(StoreError, match=r"install vidscore\[postgresql\]"):
+    with pytest.raises(MissingExtraError, match=r"pip install 'vidscore\[postgresql\]'"):
         open_store("postgresql://localhost/site")
 
 

@@ -12,6 +12,7 @@ import click
 
 from vidscore_cli.bridge.access import Absence, BrokerAccess
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
+from vidscore_evaluators.errors import MissingExtraError
 
 try:
     from confluent_kafka import (
@@ -24,7 +25,7 @@ try:
     )
     from confluent_kafka.admin import AdminClient
 except ModuleNotFoundError:
-    raise click.UsageError("kafka needs the extra kafka: pip install 'vidscore[kafka]'") from None
+    raise MissingExtraError("sources at Kafka", "confluent-kafka", "kafka") from None
 
 PORT = 9092
 MOST_PARTITIONS = 256

@@ -16,6 +16,7 @@ from vidscore_cli.bridge.access import Absence, BrokerAccess, lasting_tls_error
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 from vidscore_cli.bridge.spool import Spool
 from vidscore_cli.output import say
+from vidscore_evaluators.errors import MissingExtraError
 
 try:
     from paho.mqtt.client import Client, MQTTMessage, MQTTv5
@@ -23,7 +24,7 @@ try:
     from paho.mqtt.packettypes import PacketTypes
     from paho.mqtt.properties import Properties
 except ModuleNotFoundError:
-    raise click.UsageError("mqtt needs the extra mqtt: pip install 'vidscore[mqtt]'") from None
+    raise MissingExtraError("sources at MQTT", "paho-mqtt", "mqtt") from None
 
 PORT = 1883
 TLS_PORT = 8883

@@ -13,6 +13,7 @@ import click
 
 from vidscore_cli.bridge.access import Absence, BrokerAccess, lasting_tls_error
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
+from vidscore_evaluators.errors import MissingExtraError
 
 try:
     import nats
@@ -20,7 +21,7 @@ try:
     from nats.js.api import AckPolicy, ConsumerConfig
     from nats.js.errors import APIError, NotFoundError, ServiceUnavailableError
 except ModuleNotFoundError:
-    raise click.UsageError("nats needs the extra nats: pip install 'vidscore[nats]'") from None
+    raise MissingExtraError("sources at NATS", "nats-py", "nats") from None
 
 IN_FLIGHT = 1024
 """Most messages that the broker gives before the first of them is acknowledged."""

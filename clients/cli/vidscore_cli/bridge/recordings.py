@@ -15,7 +15,7 @@ import click
 
 from vidscore_cli.bridge.going_on import ends_before, offset_and_mark, replaced
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.errors import Fault, InputError, MissingExtraError
 
 SUFFIXES = (".mcap", ".db3")
 """Endings of the names of recordings: MCAP, and what rosbag2 writes as SQLite."""
@@ -76,7 +76,7 @@ class RecordingSource:
                         if begin and mark not in {None, first}:
                             raise InputError([self._replaced(begin)])
                         yield Message(data, topic, [number, first], place=f"message {number}")
-                except (InputError, GeneratorExit):
+                except (InputError, MissingExtraError, GeneratorExit):
                     raise
                 except Exception as error:  # noqa: BLE001 - readers of hostile bytes raise anything
                     found = f"no whole recording ({str(error) or type(error).__name__})"
@@ -155,7 +155,7 @@ def _mcap(file: Path) -> Generator[_Recorded, None, None]:
     try:
         from mcap.reader import SeekingReader
     except ModuleNotFoundError:
-        raise click.UsageError("MCAP needs the extra mcap: pip install 'vidscore[mcap]'") from None
+        raise MissingExtraError("recordings in MCAP", "mcap", "mcap") from None
     with file.open("rb") as stream:
         reader = SeekingReader(stream, validate_crcs=True, record_size_limit=_MOST_RECORD_BYTES)
         summary = reader.get_summary()

@@ -192,7 +192,7 @@ def render(**choices: Any) -> None:
 
     typed = Rendering(**choices)
     _check_output(typed)
-    load_opencv("vidscore render", "draw")
+    load_opencv()
     manifest = read_specification(typed.manifest)
     specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
     evaluators = create_evaluators(specification, typed.evaluators, settings)

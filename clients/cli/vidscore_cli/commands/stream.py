@@ -16,6 +16,7 @@ from vidscore_cli.inputs import (
     read_specification,
     select_evaluators,
     sent_specification,
+    typed_fields,
 )
 from vidscore_cli.live import LiveDisplay, RunningScores, frame_total, steps_at
 from vidscore_cli.options import (
@@ -92,12 +93,20 @@ def stream(**choices: Any) -> None:
     replay = Replay(**choices)
     check_output(replay.output)
     manifest = read_specification(replay.manifest)
-    specification, _ = select_evaluators(replay.evaluators, replay.settings, manifest)
+    specification, settings = select_evaluators(replay.evaluators, replay.settings, manifest)
     pair = read_data(replay.choice(replay.detections), specification)
+    sent, presets = sent_specification(specification, replay.evaluators, settings)
+    typed = typed_fields(sent, replay.evaluators, settings)
     sides = (pair.truth.annotations, pair.detections.annotations)
-    streamed = _stream(replay, *sides, specification)
+    streamed = _stream(replay, *sides, sent, typed)
     # What was odd about the files the server cannot know.
-    reports = [with_warnings(report, pair.warnings) for report in streamed]
+    reports = [
+        replace(
+            with_warnings(report, pair.warnings),
+            preset=presets.get(report.evaluator, report.preset),
+        )
+        for report in streamed
+    ]
     view = View(sequences=replay.sequences, curves=replay.curves)
     write_reports(
         reports, Presentation(replay.format_, replay.output, view, replay.strict, pair.place_of)
@@ -126,13 +135,15 @@ class ReplayProgress(RunningScores):
 
 
 def _stream(
-    replay: Replay, truth: Annotations, detections: Annotations, specification: BenchmarkSpec
+    replay: Replay,
+    truth: Annotations,
+    detections: Annotations,
+    specification: BenchmarkSpec,
+    typed: tuple[str, ...],
 ) -> list[Report]:
     from vidscore_client import Live
     from vidscore_evaluators.convert import to_dict
 
-    typed = bool(replay.evaluators or replay.settings)
-    specification, presets = sent_specification(specification, typed=typed)
     rate_fps = None if replay.full_speed else replay.rate_fps
     with open_client(replay.server, typed=typed) as client:
         ranking = {entry.name: entry.ranking for entry in client.evaluators()}
@@ -155,7 +166,4 @@ def _stream(
             for step in steps_at(rate_fps, truth, detections):
                 stream.send_batch("truth", to_frames(step.truth))
                 stream.send_batch("detections", to_frames(step.detections))
-            reports = to_reports(stream.finish())
-    return [
-        replace(report, preset=presets.get(report.evaluator, report.preset)) for report in reports
-    ]
+            return to_reports(stream.finish())

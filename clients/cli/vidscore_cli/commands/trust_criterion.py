@@ -15,7 +15,7 @@ from vidscore_cli.inputs import create_evaluators, refuse_presets, select_evalua
 from vidscore_cli.options import number_option, server_options, settings_option, workers_option
 from vidscore_cli.output import check_output, deliver_json
 from vidscore_cli.progress import ProgressBar
-from vidscore_cli.remote import open_client
+from vidscore_cli.remote import ALL_TYPED, open_client
 from vidscore_cli.sites import ServerChoice
 from vidscore_cli.trust_output import WAITING, deliver_tables, form_options, outcome_of, seed_option
 from vidscore_evaluators.names import counted
@@ -110,7 +110,7 @@ def _test_remotely(
     server: ServerChoice, test: str, criteria: Sequence[EvaluatorSpec], plan: Plan
 ) -> Document:
     """Let a server test criteria; without any, all of the paper."""
-    with ProgressBar() as bar, open_client(server, typed=True) as client:
+    with ProgressBar() as bar, open_client(server, typed=ALL_TYPED) as client:
         bar.stage(WAITING)
         analysis = client.trust.test_criterion(
             test,

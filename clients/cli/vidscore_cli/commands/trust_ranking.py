@@ -22,6 +22,7 @@ from vidscore_cli.inputs import (
     read_specification,
     select_evaluators,
     sent_specification,
+    typed_fields,
 )
 from vidscore_cli.options import (
     ANYWHERE,
@@ -39,7 +40,7 @@ from vidscore_cli.options import (
 from vidscore_cli.output import check_folder_of, check_output, deliver_json, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import within
-from vidscore_cli.remote import open_client, to_frames
+from vidscore_cli.remote import ALL_TYPED, open_client, to_frames
 from vidscore_cli.reporting import show_warnings
 from vidscore_cli.sites import ServerChoice
 from vidscore_cli.trust_output import (
@@ -234,16 +235,15 @@ def _examine_there(
     with ProgressBar() as bar:
         bar.stage(READING)
         truth, systems = _read_sides(typed, paths, (), specification)
-    specification, _ = sent_specification(specification, typed=True)
-    with ProgressBar() as bar, open_client(typed.server, typed=True) as client:
+    sent, _ = sent_specification(specification, typed.evaluators, settings)
+    fields = typed_fields(sent, typed.evaluators, settings)
+    with ProgressBar() as bar, open_client(typed.server, typed=fields) as client:
         bar.stage("sending")
         return client.trust.examine_upload(
             [to_frames(truth)],
             {name: [to_frames(detections)] for name, detections in systems.items()},
-            evaluators=[
-                (entry.name, settings.get(entry.name, {})) for entry in specification.evaluators
-            ],
-            specification=to_dict(specification),
+            evaluators=[(entry.name, settings.get(entry.name, {})) for entry in sent.evaluators],
+            specification=to_dict(sent),
             questions=RankingQuestions(**asdict(questions)),
             on_progress=partial(show_progress, bar),
         )
@@ -253,7 +253,7 @@ def _examine_hosted(typed: RankingExamination, benchmark: str, questions: Questi
     """Let the server examine the ranking of a benchmark that it hosts."""
     from vidscore_client import RankingQuestions
 
-    with ProgressBar() as bar, open_client(typed.server, typed=True) as client:
+    with ProgressBar() as bar, open_client(typed.server, typed=ALL_TYPED) as client:
         bar.stage(WAITING)
         analysis = client.trust.examine_ranking(
             benchmark,

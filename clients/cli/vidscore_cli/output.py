@@ -377,7 +377,7 @@ def secret_output(secret_file: str | None) -> Iterator[Callable[[str], None]]:
         click.BadParameter: If the file is there, or cannot be made.
     """
     if secret_file is None:
-        yield click.echo
+        yield lambda secret: deliver(secret, STDOUT)
         return
     descriptor = _made(secret_file)
     try:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,7 +12,7 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.completions import complete_evaluator
 from vidscore_cli.hosted import say_warnings, what_happens
 from vidscore_cli.options import server_options
-from vidscore_cli.output import STDOUT, say
+from vidscore_cli.output import STDOUT, check_output, deliver, say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
@@ -52,19 +53,13 @@ def new(evaluator: str, title: str, file: str) -> None:
         text = template(evaluator, title)
     except UnknownEvaluatorError as error:
         raise click.BadParameter(str(error), param_hint="EVALUATOR") from None
-    if file == STDOUT:
-        click.echo(text, nl=False)
-        return
-    try:
-        with Path(file).open("x", encoding="utf-8") as target:
-            target.write(text)
-    except FileExistsError:
+    if file != STDOUT and os.path.lexists(file):
         there = f"{file} is there already; name a new file"
-        raise click.BadParameter(there, param_hint="--file") from None
-    except OSError as error:
-        said = f"{file} cannot be made: {error.strerror}"
-        raise click.BadParameter(said, param_hint="--file") from None
-    say(f"{file} is written; vidscore benchmark create NAME {file} hosts it", err=True)
+        raise click.BadParameter(there, param_hint="--file")
+    check_output(file, "--file")
+    deliver(text, file)
+    if file != STDOUT:
+        say(f"{file} is written; vidscore benchmark create NAME {file} hosts it", err=True)
 
 
 @command("create", examples=("vidscore benchmark create sky benchmark.toml",))

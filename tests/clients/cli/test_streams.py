@@ -44,6 +44,9 @@ def test_a_pipe_is_written_as_it_is(folder: Path) -> None:
         (f"{SCORE} --output /dev/full", "/dev/full"),
         (f"{SCORE} > /dev/full", "standard output"),
         ("outcomes f1 --truth t.csv --detections d.csv > /dev/full", "standard output"),
+        ("completion bash > /dev/full", "standard output"),
+        ("benchmark new f1 > /dev/full", "standard output"),
+        ("init --store site.db > /dev/full 2> >(tail -n 1 >&2)", "standard output"),
     ],
 )
 def test_what_is_full_is_named(command: str, place: str, folder: Path) -> None:
@@ -88,3 +91,10 @@ def test_no_file_gets_the_place_of_a_closed_stream(folder: Path) -> None:
     done = in_bash(f"vidscore {SCORE} --output out.json <&- >&- 2>&-", folder)
     assert done.returncode == 0
     assert (folder / "out.json").read_text().startswith("{\n")
+
+
+def test_a_file_that_a_full_disk_does_not_take_is_not_half_there(folder: Path) -> None:
+    done = in_bash("ulimit -f 1; vidscore benchmark new f1 --file new.toml", folder)
+    assert done.returncode == 1
+    assert done.stderr == "Error: new.toml: cannot be written: file too large\n"
+    assert sorted(path.name for path in folder.iterdir()) == ["d.csv", "t.csv"]

@@ -6,6 +6,7 @@ import click
 from click.shell_completion import get_completion_class
 
 from vidscore_cli.command_tree import command
+from vidscore_cli.output import STDOUT, deliver
 
 COMPLETE_VARIABLE = "_VIDSCORE_COMPLETE"
 
@@ -25,4 +26,4 @@ def completion(ctx: click.Context, shell: str) -> None:
     if found is None:
         raise AssertionError(f"click knows no {shell}")
     script = found(ctx.find_root().command, {}, "vidscore", COMPLETE_VARIABLE).source()
-    click.echo(f"# To switch completion on, {INSTRUCTIONS[shell]}\n{script}")
+    deliver(f"# To switch completion on, {INSTRUCTIONS[shell]}\n{script}", STDOUT)

@@ -48,7 +48,7 @@ def refuse_input(output: str, option: str) -> None:
     """
     context = click.get_current_context(silent=True)
     for kind, word in () if context is None else _inputs(context):
-        path = _without_name(word)
+        _, path = name_and_path(word)
         if _is_read(data_path(output), path) and kind.is_path(word):
             what = "is what" if path == output else f"is, or is part of, {path}, which"
             said = f"{output} {what} this command reads; name another place to write to"
@@ -89,10 +89,14 @@ def _holds(source: Path, target: Path) -> bool:
     return _exists(source) and source.samefile(target)
 
 
-def _without_name(word: str) -> str:
-    """The path of PATH or NAME=PATH."""
+def name_and_path(word: str) -> tuple[str, str]:
+    """The name, empty where there is none, and the path of PATH or NAME=PATH.
+
+    What is there, and an address, is a path whatever it holds: ``runs/sequence=1``.
+    """
     name, _, path = word.partition("=")
-    return path if name and path and not _exists(Path(word)) else word
+    named = path and not _exists(Path(word)) and isinstance(data_path(word), Path)
+    return (name, path) if named else ("", word)
 
 
 def _exists(path: Path) -> bool:

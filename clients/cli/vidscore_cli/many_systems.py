@@ -224,6 +224,7 @@ class SystemTable(Struct, frozen=True):
         import numpy as np
 
         from vidscore_evaluators.data_frames import Column
+        from vidscore_evaluators.names import escape_controls
         from vidscore_evaluators.parquet_tables import ParquetTables
 
         columns = list(zip(*self.lines, strict=True)) or [()] * len(self.headings)
@@ -233,7 +234,7 @@ class SystemTable(Struct, frozen=True):
         tables.write(
             {
                 "rank": Column(np.array(columns[0], dtype=np.int64)),
-                "system": Column(places, texts=columns[1]),
+                "system": Column(places, texts=tuple(map(escape_controls, columns[1]))),
                 **dict(zip(self.measures, map(_column, columns[2:]), strict=True)),
             }
         )

@@ -10,12 +10,12 @@ import math
 import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
-from xml.sax.saxutils import escape
 
 import numpy as np
 from msgspec import Struct, field
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
+from vidscore_evaluators.figures.markup import markup_text
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.trust.criterion import Outcome
 from vidscore_evaluators.trust.paper import (
@@ -366,7 +366,7 @@ def rank_picture(
     lines = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {WIDTH} {height}">',
         '<g font-family="sans-serif" font-size="12">',
-        f"<title>{escape(title)}</title>",
+        f"<title>{markup_text(title)}</title>",
         f'<rect width="{WIDTH}" height="{height}" fill="white"/>',
         _text(LEFT, 20, title, weight="bold"),
         _text(LEFT, height - 10, parameter),
@@ -432,5 +432,5 @@ def _text(
     extra = f' font-weight="{weight}"' if weight else ""
     return (
         f'<text x="{x:g}" y="{y:g}" text-anchor="{anchor}" fill="{colour}"{extra}>'
-        f"{escape(text)}</text>"
+        f"{markup_text(text)}</text>"
     )

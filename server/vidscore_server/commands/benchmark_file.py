@@ -47,8 +47,12 @@ def new(evaluator: str, title: str, file: str) -> None:
 
     A benchmark can be created from it as it stands. EVALUATOR may be a preset.
     """
+    from vidscore_evaluators.names import string_faults
     from vidscore_server.domain.benchmark_file import template
 
+    faults = string_faults(title, "title")
+    if faults:
+        raise click.BadParameter(faults[0].description, param_hint="--title")
     try:
         text = template(evaluator, title)
     except UnknownEvaluatorError as error:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.input_paths import InputPath
+from vidscore_cli.input_paths import InputPath, name_and_path
 from vidscore_cli.inputs import (
     FileOptions,
     create_evaluators,
@@ -35,6 +35,7 @@ from vidscore_cli.output import check_output, deliver, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings_of
 from vidscore_evaluators.errors import InputError, ParameterError
+from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
     from vidscore_cli.reporting import Locate
@@ -137,9 +138,9 @@ def _system_paths(typed: Sequence[str]) -> dict[str, str]:
         raise click.UsageError(f"--detections: {len(typed)} systems, expected one or two")
     paths: dict[str, str] = {}
     for entry in typed:
-        name, equals, path = entry.partition("=")
-        name, path = (name, path) if equals else (Path(entry).stem or entry, entry)
-        if not name or not path:
+        name, path = name_and_path(entry)
+        name = escape_controls(name or (Path(path).stem or path if path == entry else ""))
+        if not name:
             raise click.UsageError(f"--detections {entry}: expected PATH or NAME=PATH")
         if name in paths:
             raise click.UsageError(
@@ -234,7 +235,7 @@ def _viewer(typed: Viewing, material: Material, pictures: Pictures | None) -> Vi
         material,
         Uncertainty(material, typed.draws),
         pictures=pictures,
-        truth_name=Path(typed.truth).stem,
+        truth_name=escape_controls(Path(typed.truth).stem),
     )
     viewer.context(View())  # what the first page needs, so that it comes at once
     return viewer
@@ -273,7 +274,7 @@ def _command(typed: Viewing) -> str:
         if value is not None
         for word in (option, str(value))
     ]
-    return shlex.join(["vidscore", "view", *typed.evaluators, *words])
+    return escape_controls(shlex.join(["vidscore", "view", *typed.evaluators, *words]))
 
 
 def _serve(typed: Viewing, viewer: Viewer) -> None:

@@ -339,7 +339,7 @@ def _refuse_other_files(path: Path) -> None:
         if file.read(len(_FIRST_BYTES)) != _FIRST_BYTES:
             raise sqlite3.DatabaseError("file is not a database")
     # Immutable: without the log and its locks, which may be another server's.
-    address = f"file:{quote(str(path))}?immutable=1"
+    address = f"file:{quote(os.fsencode(path))}?immutable=1"
     with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
         if names and _VERSION_TABLE not in names:
@@ -386,7 +386,7 @@ def inspect_store(path: Path) -> StoreState:
     _refuse_folder(path)
     if not path.is_file():
         raise StoreError(f"{path} does not exist: `vidscore init --store {path}` makes it")
-    database = f"file:{quote(str(path.resolve()))}"
+    database = f"file:{quote(os.fsencode(path.resolve()))}"
     engine = create_engine(
         URL.create("sqlite", database=database, query={"mode": "ro", "uri": "true"})
     )

@@ -329,11 +329,14 @@ def test_a_file_that_is_mounted_by_itself_is_refused(path: Path, tmp_path: Path)
         open_sqlite_store(path, mounts)
 
 
-@pytest.mark.parametrize("name", ["my?site.db", "my%41site.db", "my#site.db", "my site.db"])
+@pytest.mark.parametrize(
+    "name", ["my?site.db", "my%41site.db", "my#site.db", "my site.db", "my\udcffsite.db"]
+)
 def test_a_file_may_have_any_name(tmp_path: Path, name: str) -> None:
     opened = open_sqlite_store(tmp_path / name)
     put(opened, populate)
     opened.close()
+    open_sqlite_store(tmp_path / name, must_exist=True).close()
     assert inspect_store(tmp_path / name).fault == ""
     assert all(entry.name.startswith(name) for entry in tmp_path.iterdir())
 

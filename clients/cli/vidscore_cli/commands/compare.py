@@ -10,6 +10,7 @@ import click
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.comparison_output import FORMATS, deliver_comparisons
+from vidscore_cli.input_paths import name_and_path
 from vidscore_cli.inputs import (
     FileOptions,
     create_evaluators,
@@ -196,7 +197,7 @@ def _named(words: Sequence[str]) -> dict[str, str]:
     """
     from vidscore_evaluators.comparison import system_names
 
-    split = [_name_and_path(word) for word in words]
+    split = [name_and_path(word) for word in words]
     try:
         names = system_names([Path(path) for _, path in split])
     except InputError as error:
@@ -212,11 +213,6 @@ def _named(words: Sequence[str]) -> dict[str, str]:
         )
     _refuse_missing(named)
     return named
-
-
-def _name_and_path(word: str) -> tuple[str, str]:
-    name, equals, path = word.partition("=")
-    return (name, path) if equals and path and not Path(word).exists() else ("", word)
 
 
 def _refuse_missing(named: dict[str, str]) -> None:

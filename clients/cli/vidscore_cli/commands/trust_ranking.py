@@ -12,7 +12,7 @@ import click
 from msgspec import Struct
 
 from vidscore_cli.command_tree import command
-from vidscore_cli.input_paths import InputPath
+from vidscore_cli.input_paths import InputPath, name_and_path
 from vidscore_cli.inputs import (
     InputChoice,
     Settings,
@@ -291,9 +291,9 @@ def _system_paths(typed: Sequence[str]) -> dict[str, str]:
     """Path of each system's detections, by its name: that of the file unless another is given."""
     paths: dict[str, str] = {}
     for entry in typed:
-        name, equals, path = entry.partition("=")
-        name, path = (name, path) if equals else (Path(entry).stem, entry)
-        if not name or not path:
+        name, path = name_and_path(entry)
+        name = name or (Path(path).stem if path == entry else "")
+        if not name:
             raise click.UsageError(f"--system {entry}: expected PATH or NAME=PATH")
         if name in paths:
             raise click.UsageError(f"--system {entry}: there is a system {name} already")

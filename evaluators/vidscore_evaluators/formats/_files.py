@@ -9,7 +9,7 @@ import io
 import stat
 import sys
 from collections.abc import Iterable, Iterator, Mapping
-from contextlib import AbstractContextManager, contextmanager, nullcontext
+from contextlib import AbstractContextManager, contextmanager, nullcontext, suppress
 from pathlib import Path
 from typing import BinaryIO
 
@@ -55,7 +55,10 @@ def opened(path: DataPath, limits: ReadLimits) -> AbstractContextManager[InputPa
         return nullcontext(path)  # its reader will say why
     if not stat.S_ISREG(mode):
         return _streamed(file, str(path), path.name, path, limits)
-    if is_packed(file.read(4)):
+    packed = False
+    with suppress(OSError):  # its reader will say why
+        packed = is_packed(file.read(4))
+    if packed:
         from vidscore_evaluators.formats._packed import unpacked  # noqa: PLC0415 - few are
 
         return unpacked(file, str(path), path.name, path, limits)

@@ -24,6 +24,7 @@ from tests.evaluators.formats.helpers import (
     validate_file,
     write,
 )
+from tests.support.requirements import missing
 
 from vidscore_evaluators import score
 from vidscore_evaluators.annotations import Side
@@ -365,3 +366,12 @@ def test_a_tally_file_is_no_pipe() -> None:
     finally:
         os.close(reading)
         os.close(writing)
+
+
+def test_a_file_that_the_disk_does_not_give_is_named() -> None:
+    """Memory of the process is a file whose first bytes cannot be read."""
+    broken = Path("/proc/self/mem")
+    if not broken.exists():
+        missing("/proc")
+    with pytest.raises(InputError, match="/proc/self/mem: input/output error"):
+        truth_of(broken)

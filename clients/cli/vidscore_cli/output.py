@@ -9,7 +9,7 @@ import signal
 import stat
 import sys
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, nullcontext, suppress
 from pathlib import Path
 from types import FrameType
@@ -361,51 +361,3 @@ def about(path: Path | str, error: OSError) -> OSError:
 
 def _without_padding(text: str) -> str:
     return "\n".join(line.rstrip() for line in text.splitlines())
-
-
-@contextmanager
-def secret_output(secret_file: str | None) -> Iterator[Callable[[str], None]]:
-    """A function that writes the secret and a newline.
-
-    A file is made before anything else is done, so that no secret is made that cannot be kept. It
-    is taken away again where no secret comes.
-
-    Args:
-        secret_file: Path of a file that must not be there; None for standard output.
-
-    Raises:
-        click.BadParameter: If the file is there, or cannot be made.
-    """
-    if secret_file is None:
-        yield lambda secret: deliver(secret, STDOUT)
-        return
-    descriptor = _made(secret_file)
-    try:
-        yield lambda secret: _write(descriptor, secret)
-    except BaseException:
-        Path(secret_file).unlink(missing_ok=True)
-        raise
-    finally:
-        os.close(descriptor)
-
-
-def place_of(secret_file: str | None) -> str:
-    """A sentence that says where the secret is."""
-    if secret_file is None:
-        return "Its secret, which is shown this once:"
-    return f"Its secret is in {secret_file}, which only you can read."
-
-
-def _made(secret_file: str) -> int:
-    try:
-        return os.open(secret_file, os.O_WRONLY | os.O_CREAT | os.O_EXCL, SECRET_MODE)
-    except FileExistsError:
-        problem = f"{secret_file} is there already; name a new file"
-    except OSError as error:
-        problem = f"{secret_file} cannot be made: {error.strerror}"
-    raise click.BadParameter(problem, param_hint="--secret-file")
-
-
-def _write(descriptor: int, secret: str) -> None:
-    os.write(descriptor, f"{secret}\n".encode())
-    os.fsync(descriptor)

@@ -9,9 +9,10 @@ import click
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.options import secret_file_option
-from vidscore_cli.output import place_of, say, secret_output
+from vidscore_cli.output import say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import write_records
+from vidscore_cli.secret_output import place_of, secret_output
 
 HERE = "vidscore_server.commands.store"
 

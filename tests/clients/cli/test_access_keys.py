@@ -78,7 +78,7 @@ def test_no_token_is_made_where_its_secret_cannot_be_kept(
     before = well(organiser("token", "list", "--format", "json"))
     result = organiser("token", "create", "viewer", "--secret-file", str(path))
     assert result.exit_code == ExitCode.USAGE
-    assert str(path) in result.stderr
+    assert str(path if path.exists() else path.parent) in result.stderr
     assert well(organiser("token", "list", "--format", "json")) == before
     assert (tmp_path / "there").read_text() == "mine"
     store = tmp_path / "new.db"

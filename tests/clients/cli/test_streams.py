@@ -98,3 +98,12 @@ def test_a_file_that_a_full_disk_does_not_take_is_not_half_there(folder: Path) -
     assert done.returncode == 1
     assert done.stderr == "Error: new.toml: cannot be written: file too large\n"
     assert sorted(path.name for path in folder.iterdir()) == ["d.csv", "t.csv"]
+
+
+def test_a_secret_file_that_cannot_be_written_leaves_no_store(folder: Path) -> None:
+    done = in_bash(f"vidscore init --store site.db --secret-file {'x' * 256}", folder)
+    said = f"Error: {'x' * 256}: cannot be written: file name too long\n"
+    assert (done.returncode, done.stderr) == (1, said)
+    done = in_bash("vidscore init --store site.db --secret-file no/secret", folder)
+    assert (done.returncode, "--secret-file: there is no folder" in done.stderr) == (2, True)
+    assert sorted(path.name for path in folder.iterdir()) == ["d.csv", "t.csv"]

@@ -9,9 +9,10 @@ import click
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.commands.token import DAY_S
 from vidscore_cli.options import NumberRange, records_options, secret_file_option, server_options
-from vidscore_cli.output import place_of, say, secret_output
+from vidscore_cli.output import say
 from vidscore_cli.records import write_records
 from vidscore_cli.remote import open_client
+from vidscore_cli.secret_output import place_of, secret_output
 from vidscore_cli.sites import ServerChoice
 from vidscore_evaluators.names import counted
 

@@ -1,0 +1,66 @@
+"""Where the secret of a token goes, which is shown this once."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from functools import partial
+from pathlib import Path
+
+import click
+
+from vidscore_cli.output import SECRET_MODE, STDOUT, about, check_file, deliver
+
+
+@contextmanager
+def secret_output(secret_file: str | None) -> Iterator[Callable[[str], None]]:
+    """A function that writes the secret and a newline.
+
+    A file is made before anything else is done, so that no secret is made that cannot be kept. It
+    is taken away again where no secret comes.
+
+    Args:
+        secret_file: Path of a file that must not be there; None for standard output.
+
+    Raises:
+        click.BadParameter: If the file is there, or is no place for a file.
+        OSError: If it cannot be written.
+    """
+    if secret_file is None:
+        yield partial(deliver, output=STDOUT)
+        return
+    path = check_file(secret_file, "--secret-file")
+    descriptor = _made(path)
+    try:
+        yield partial(_write, descriptor, path)
+    except BaseException:
+        path.unlink(missing_ok=True)
+        raise
+    finally:
+        os.close(descriptor)
+
+
+def place_of(secret_file: str | None) -> str:
+    """A sentence that says where the secret is."""
+    if secret_file is None:
+        return "Its secret, which is shown this once:"
+    return f"Its secret is in {secret_file}, which only you can read."
+
+
+def _made(path: Path) -> int:
+    try:
+        return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, SECRET_MODE)
+    except FileExistsError:
+        problem = f"{path} is there already; name a new file"
+        raise click.BadParameter(problem, param_hint="--secret-file") from None
+    except OSError as error:
+        raise about(path, error) from None
+
+
+def _write(descriptor: int, path: Path, secret: str) -> None:
+    try:
+        os.write(descriptor, f"{secret}\n".encode())
+        os.fsync(descriptor)
+    except OSError as error:
+        raise about(path, error) from None

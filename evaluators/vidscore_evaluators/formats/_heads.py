@@ -46,6 +46,9 @@ SUFFIXES: Mapping[str, tuple[str, ...]] = MappingProxyType(
 PARTITIONED = ("domain", "sequence")
 """Columns that folders may stand for."""
 
+MOST_COLUMNS_DEEP = 8
+"""Folders of columns in each other that are looked into."""
+
 DATA = "a file or folder of annotations"
 
 
@@ -70,13 +73,15 @@ def columns_of_folder(folder: InputPath) -> str | None:
     return None
 
 
-def holds_files(folder: InputPath, suffixes: Sequence[str]) -> bool:
+def holds_files(folder: InputPath, suffixes: Sequence[str], depth: int = 0) -> bool:
     """Whether the first file of columns in a folder, or in folders of columns, is called so."""
+    if depth > MOST_COLUMNS_DEEP:  # links may lead back
+        return False
     for entry in visible_entries(folder):
         if not is_folder(entry):
             if entry.suffix in suffixes:
                 return True
-        elif stands_for_column(entry.name) and holds_files(entry, suffixes):
+        elif stands_for_column(entry.name) and holds_files(entry, suffixes, depth + 1):
             return True
     return False
 

@@ -23,6 +23,7 @@ from msgspec import Struct
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._tree_paths import (
     GZIP_HEAD,
+    MOST_FOLDERS_DEEP,
     ZIP_HEADS,
     FileTree,
     HeldContent,
@@ -34,7 +35,6 @@ from vidscore_evaluators.formats.source import ReadLimits
 
 _CHUNK_BYTES = 1 << 20
 _LISTED_BYTES_PER_FILE = 1000
-_MOST_FOLDERS_DEEP = 64
 _LEFT_ALONE = "__MACOSX"
 _OFFICE = ("[Content_Types].xml",)
 _END_OF_ZIP = b"PK\x05\x06"
@@ -158,8 +158,8 @@ def _problem(info: zipfile.ZipInfo, parts: Parts) -> str | None:
     """Why a file of an archive is not read; None where it may be."""
     if ".." in parts or info.filename.startswith("/") or "\\" in info.filename:
         return "a name that leads out of the archive"
-    if len(parts) > _MOST_FOLDERS_DEEP:
-        return f"a file more than {_MOST_FOLDERS_DEEP} folders deep"
+    if len(parts) > MOST_FOLDERS_DEEP:
+        return f"a file more than {MOST_FOLDERS_DEEP} folders deep"
     if info.flag_bits & 1:
         return "an encrypted file"
     if stat.S_ISLNK(info.external_attr >> 16):

@@ -10,8 +10,9 @@ from __future__ import annotations
 import csv
 import dataclasses
 import io
+import os
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from msgspec import Struct, field, structs
 
@@ -30,7 +31,7 @@ from vidscore_evaluators.formats._format import frame_order, write_csv
 from vidscore_evaluators.formats._sequence_files import check_count, list_files
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats._times import TIMES_GO_BACK, time_warnings
-from vidscore_evaluators.formats._tree_paths import TreePath
+from vidscore_evaluators.formats._tree_paths import MOST_FOLDERS_DEEP, TreePath
 from vidscore_evaluators.formats.source import (
     FaultList,
     Reading,
@@ -123,13 +124,28 @@ def files_to_index(folder: InputPath) -> Iterator[str]:
     return names_below(folder)
 
 
-def names_below(folder: InputPath, above: str = "") -> Iterator[str]:
-    """Paths of all files below a folder, without hidden ones and those that begin with ``_``."""
+def names_below(folder: InputPath, above: str = "", within: tuple[str, ...] = ()) -> Iterator[str]:
+    """Paths of all files below a folder, without hidden ones and those that begin with ``_``.
+
+    Args:
+        folder: The folder.
+        above: Its path below the first one, with a slash at the end.
+        within: Where the folders that it is in really are.
+
+    Raises:
+        InputError: If a link leads back to one of these, or it is too deep.
+    """
+    real = os.path.realpath(folder) if isinstance(folder, Path) else str(folder)
+    if real in within:
+        raise InputError([Fault("a link to a folder that it is in", "", source=str(folder))])
+    if len(within) > MOST_FOLDERS_DEEP:
+        found = f"a folder more than {MOST_FOLDERS_DEEP} folders deep"
+        raise InputError([Fault(found, "", source=f"{str(folder)[:80]}...")])
     for entry in visible_entries(folder):
         if entry.name.startswith("_"):
             continue
         if is_folder(entry):
-            yield from names_below(entry, f"{above}{entry.name}/")
+            yield from names_below(entry, f"{above}{entry.name}/", (*within, real))
         else:
             yield f"{above}{entry.name}"
 

@@ -12,6 +12,9 @@ from msgspec import Struct, field
 GZIP_HEAD = b"\x1f\x8b"
 ZIP_HEADS = (b"PK\x03\x04", b"PK\x05\x06")
 
+MOST_FOLDERS_DEEP = 64
+"""Folders in each other that are looked into, in an archive and on a disk."""
+
 AnyFile = io.RawIOBase | io.BufferedIOBase
 """A file of bytes that is open."""
 

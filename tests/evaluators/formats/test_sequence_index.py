@@ -134,6 +134,24 @@ def test_a_packed_file_in_a_folder_is_named_as_that(tmp_path: Path) -> None:
         index_folder(tmp_path, Side.TRUTH)
 
 
+def test_links_that_lead_back_are_named(tmp_path: Path) -> None:
+    """Two of them would be followed a million million times."""
+    root = small(tmp_path)
+    (root / NAME).unlink()
+    for name in ("x", "y"):
+        (root / name).symlink_to(root)
+    with pytest.raises(InputError, match=r"/x: a link to a folder that it is in"):
+        index_folder(root, Side.TRUTH)
+
+
+def test_folders_are_looked_into_to_a_depth(tmp_path: Path) -> None:
+    root = small(tmp_path)
+    (root / NAME).unlink()
+    root.joinpath(*"d" * 70).mkdir(parents=True)
+    with pytest.raises(InputError, match="a folder more than 64 folders deep"):
+        index_folder(root, Side.TRUTH)
+
+
 def test_a_sequence_in_two_files_has_no_index(tmp_path: Path) -> None:
     root = small(tmp_path, b_csv=FILES["a.csv"])
     (root / NAME).unlink()

@@ -4,10 +4,12 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, BinaryIO
 
 import click
+from msgspec import structs
 
 from vidscore_cli.command_tree import command
 from vidscore_cli.options import server_options
@@ -71,10 +73,11 @@ def restore(file: str, store: str | None, server: ServerChoice) -> None:
     """
     from vidscore_server.domain.administration import restore as restore_backup
 
-    if store is not None:
-        header = restore_backup(Path(file), store)
-    else:
-        header = _restore_into_server(file, server)
+    with _naming(file):
+        if store is not None:
+            header = restore_backup(Path(file), store)
+        else:
+            header = _restore_into_server(file, server)
     say(f"{_named(header)} as of {header.time} is back")
 
 
@@ -91,6 +94,22 @@ def _restore_into_server(file: str, server: ServerChoice) -> BackupHeader:
         with open_client(server) as client:
             client.import_backup(_chunks(backup))
     return header
+
+
+@contextmanager
+def _naming(file: str) -> Iterator[None]:
+    """Where a backup is read: what is wrong with it names the file.
+
+    Raises:
+        BackupError: If something is.
+    """
+    from vidscore_server.errors import BackupError
+
+    try:
+        yield
+    except BackupError as error:
+        faults = [structs.replace(fault, source=file, field=None) for fault in error.faults]
+        raise BackupError(faults) from None
 
 
 def _chunks(file: BinaryIO) -> Iterator[bytes]:

@@ -43,7 +43,7 @@ except StoreInUseError:
 ADD_TOKEN = """
 import sys
 from vidscore_server.domain.administration import initialise
-initialise(sys.argv[1], "beside")
+initialise(sys.argv[1])
 """
 
 LONG_ENOUGH_S = 0.2
@@ -128,7 +128,7 @@ def test_what_is_added_beside_the_owner_is_read_by_it_at_once(store: SqlStore, p
     made = subprocess.run([sys.executable, "-c", ADD_TOKEN, str(path)], capture_output=True)
     assert made.returncode == 0, made.stderr
     with store.read() as reader:
-        assert [token.comment for token in reader.tokens(None, 9)] == ["beside"]
+        assert [token.comment for token in reader.tokens(None, 9)] == ["made by vidscore init"]
 
 
 def test_a_writer_beside_waits_for_the_command_that_runs_and_neither_fails(

@@ -143,7 +143,7 @@ def test_no_command_takes_a_file_that_may_not_be_read_for_wrong_usage(
 ) -> None:
     """The reader says what is wrong with it: here, where the test may read it, its content."""
     Path("x").write_text("x")
-    monkeypatch.setattr(os, "access", lambda *_args, **_named: False)
+    monkeypatch.setattr(os, "access", lambda path, *_args, **_named: str(path) != "x")
     assert run(*command).exit_code == 1
 
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from vidscore_evaluators.annotations import NO_TRACK, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
@@ -134,10 +134,8 @@ def are_images(table: Table, *, points: bool) -> bool:
     before = sample.neighbours
     if len(before) < _FOLLOWED * sample.frame_count:
         return True
-    truth = sample.boxes[0]
-    starts, boxes = (sample.starts[0], sample.starts[0]), (truth, truth)
-    stays = Pairing(structs.replace(sample, starts=starts, boxes=boxes), before, before + 1)
-    around = bounding_boxes(truth)
+    stays = Pairing(sample.truth_twice, before, before + 1)
+    around = bounding_boxes(sample.boxes[0])
     return max(stays.fit(around, around).means) < _STAYING
 
 

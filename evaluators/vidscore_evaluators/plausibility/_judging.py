@@ -26,14 +26,9 @@ from vidscore_evaluators.plausibility._rankings import (
     right_and_wrong,
     surer_share,
 )
-from vidscore_evaluators.plausibility._readings import (
-    EXCHANGED,
-    UNRELATED,
-    Finding,
-    View,
-    best_finding,
-    finding_of,
-)
+from vidscore_evaluators.plausibility._readings import best_finding
+from vidscore_evaluators.plausibility._unrelated import EXCHANGED, UNRELATED
+from vidscore_evaluators.plausibility._views import Finding, View, finding_of
 from vidscore_evaluators.plausibility.sample import sequences_of
 
 _LEAST_BOXES = 20

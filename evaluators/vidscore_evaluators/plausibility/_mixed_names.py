@@ -8,7 +8,7 @@ from msgspec import Struct
 from vidscore_evaluators.annotations import NO_TRACK
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.plausibility._overlaps import LIES_ON, Pairing, Sample
-from vidscore_evaluators.plausibility._readings import View
+from vidscore_evaluators.plausibility._views import View
 
 _OWN = 2.0
 """Added to the overlap of a pair of one label, so that it comes before all others."""

@@ -71,6 +71,12 @@ class Sample(Struct, frozen=True, eq=False):
         follows = (np.diff(self.blocks) == 0) & (np.diff(self.numbers) == 1)
         return np.flatnonzero(follows)
 
+    @property
+    def truth_twice(self) -> Sample:
+        """The truth beside itself."""
+        starts, boxes = self.starts[0], self.boxes[0]
+        return structs.replace(self, starts=(starts, starts), boxes=(boxes, boxes))
+
     def take_frames(self, frames: IntArray) -> Sample:
         """Some of the frames, ascending."""
         counts = [np.diff(starts)[frames] for starts in self.starts]
@@ -206,8 +212,21 @@ class Pairing:
 
     def overlaps(self, truth: FloatArray, detections: FloatArray) -> FloatArray:
         """Overlaps of all pairs, of boxes as for `fit`."""
-        left_rows, right_rows = self.pairs
-        left, right = truth.take(left_rows, axis=0), detections.take(right_rows, axis=0)
+        left, right = self.pairs
+        return self._overlaps(truth.take(left, axis=0), detections.take(right, axis=0))
+
+    def count_things(self, boxes: FloatArray) -> float:
+        """How many things N boxes of whatever frames are: those that lie on each other are one.
+
+        With a share r of pairs that do, N / (1 + (N - 1) r), the effective size of a sample of
+        clusters (Kish 1965, Survey Sampling, 5.4).
+        """
+        count = len(boxes)
+        left, right = boxes.repeat(count, axis=0), np.tile(boxes, (count, 1))
+        lying = int(np.count_nonzero(self._overlaps(left, right) >= LIES_ON))  # each on itself, too
+        return count * count / max(1, count, lying)
+
+    def _overlaps(self, left: FloatArray, right: FloatArray) -> FloatArray:
         if not self._points:
             return overlap_ratios(left, right)
         distances = np.hypot(left[:, 0] - right[:, 0], left[:, 1] - right[:, 1])

@@ -34,7 +34,7 @@ _MIRRORED = ("reads_x_from_the_right", "reads_y_from_below")
 _MOVED = "reads_from_another_origin"
 """Codes of the readings: by axis, x first, for mirrored ones."""
 
-_SCALED, _NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"
+_SCALED, NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"
 
 _ANOTHER_SCALE = 1.2
 """Scales that differ by less are no other reading."""
@@ -112,7 +112,7 @@ def scale_of(boxes: FloatArray, other: FloatArray) -> Scale | None:
         return None
     if not normalised[0] and not (_spread(boxes) and _spread(other)):
         return None  # some scale leads from any place to any other
-    return Scale(_NORMALISED if normalised[0] else _SCALED, across, down)
+    return Scale(NORMALISED if normalised[0] else _SCALED, across, down)
 
 
 def _reach(boxes: FloatArray) -> FloatArray:

@@ -7,7 +7,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, marked, run_starts
 from vidscore_evaluators.plausibility._overlaps import LIES_ON
-from vidscore_evaluators.plausibility._readings import View
+from vidscore_evaluators.plausibility._views import View
 from vidscore_evaluators.plausibility.sample import sequences_of
 
 _LEAST_EACH = 20

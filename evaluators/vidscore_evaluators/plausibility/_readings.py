@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterator
-from functools import cached_property
 
 import numpy as np
-from msgspec import Struct, structs
+from msgspec import structs
 
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.arrays import FloatArray, IntArray
-from vidscore_evaluators.geometry import bounding_boxes
+from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.plausibility._overlaps import LIES_ON, Fit, Pairing, Sample
-from vidscore_evaluators.plausibility._places import Scale, places_of, scale_of
+from vidscore_evaluators.plausibility._places import NORMALISED, Scale, places_of, scale_of
+from vidscore_evaluators.plausibility._unrelated import mismatch
+from vidscore_evaluators.plausibility._views import Finding, View, finding_of
 from vidscore_evaluators.plausibility.sample import FRAMES_PER_BLOCK
 
 LEAST_RISE = 0.1
 """Least rise of the mean best overlap under a reading that is reported."""
 
 _CHANCE = 1.0
-"""On n boxes, chance may raise a mean by this much over the root of n."""
+"""On n boxes, chance may raise a mean by this much over the root of n: twice the standard error of
+what lies between 0 and 1."""
+
+_CHANCE_OF_THINGS, _CHANCE_OF_READ_THINGS = 1.0, 0.5
+"""The same on n things, where place or scale are made to fit, and where nothing is."""
 
 _ORDERED = 0.95
 """Share of boxes that have their corners in order under a reading that may be right."""
@@ -37,6 +42,10 @@ _LIE_ALREADY, _LEAST_MORE_PLACED = 0.5, 0.3
 _LEAST_FIT_OF_SCALE = 0.3
 """Least fit of a scale that is reported: it is only estimated from what boxes span."""
 
+_LEAST_SHARES = 10
+"""Least boxes of each side of which those of one do not all lie in the first pixel by chance: they
+are shares of the image, whether or not the scale is found."""
+
 _LEAST_MORE_THAN_OF_EITHER = 0.05
 """Least rise of detections that are held against a neighbour's truth over what those of either of
 the two frames have on their own, of which one may be good or bad by chance."""
@@ -44,52 +53,6 @@ the two frames have on their own, of which one may be good or bad by chance."""
 _LEAST_BOXES_IN_PART, _FADED, _FALLEN = 7, 0.6, 0.5
 """Objects of a third of the frames in order, at least; share of what fits in the thirds before, and
 of what fits as it is in the first one, under which the last one shows another frame rate."""
-
-_STEADY, _UNSTEADY = 0.85, 0.6
-"""Share of neighbouring frames with as many boxes: at least for objects, at most for detections."""
-
-_MOSTLY = 0.8
-"""Where more frames have one and the same number of boxes, they are steady by themselves."""
-
-_LEAST_NEIGHBOURS = 20
-"""Least neighbouring frames for this finding."""
-
-_HARDLY = 0.1
-"""Mean best overlap, or share of boxes that lie on others, under which sides may be unrelated."""
-
-_LEAST_UNRELATED = 20
-"""Least boxes of each side for this finding."""
-
-
-class Finding(Struct, frozen=True):
-    """Another reading that fits better.
-
-    Attributes:
-        code: Which reading.
-        side: The side that is read otherwise.
-        now: Mean best overlap as it is.
-        then: Mean best overlap under the reading.
-        frame_count: Frames that were looked at.
-        block: Block of the frame in which the overlap rises most.
-        frame: Its number.
-        scale: What the coordinates are multiplied by, for another scale.
-        extent: What they are taken from, for mirrored ones.
-        offset: What is added to x and y, for moved ones.
-        fades: Whether it fits the less the greater the frame number is, for shifted ones.
-    """
-
-    code: str
-    side: Side
-    now: float
-    then: float
-    frame_count: int
-    block: int
-    frame: int
-    scale: Scale | None = None
-    extent: float | None = None
-    offset: tuple[float, float] | None = None
-    fades: bool = False
-
 
 Reading = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, ...]]
 """The columns of boxes out of four columns of numbers."""
@@ -113,12 +76,13 @@ _OF_BOXES: dict[str, Reading] = {
     "reads_height_first": lambda a, b, c, d: (a, b, a + (d - b), b + (c - a)),
 }
 
+_ASIDE = ("reads_corner_as_centre", "reads_centre_as_corner")
+"""Readings that move boxes by half of their size, as other mistakes do with some of them."""
+
 _SMALLER = ("reads_as_corners", "reads_centres_as_corners")
 """Readings under which boxes are much smaller than as they were read."""
 
 EARLIER, LATER = "reads_one_frame_earlier", "reads_one_frame_later"
-EXCHANGED = "reads_sides_exchanged"
-UNRELATED = "nothing_overlaps"
 
 
 def best_finding(view: View, plain: tuple[bool, bool]) -> Finding | None:
@@ -131,7 +95,7 @@ def best_finding(view: View, plain: tuple[bool, bool]) -> Finding | None:
     findings = [*_otherwise_read(view, plain), *_placed(view), *_shifted(view)]
     if findings:
         return max(findings, key=_likelihood)
-    return _exchanged(view) or _unrelated(view)
+    return mismatch(view)
 
 
 def _likelihood(finding: Finding) -> tuple[bool, float]:
@@ -144,39 +108,6 @@ def _likelihood(finding: Finding) -> tuple[bool, float]:
     return finding.code in _SMALLER, finding.then + 0.1 * (finding.side != Side.TRUTH)
 
 
-class View(Struct, frozen=True, eq=False, dict=True):
-    """A sample as it is.
-
-    Attributes:
-        sample: The sample.
-        frames: (F,) all of its frames.
-        boxes: Upright boxes of the truth and of the detections.
-        pairing: Both sides, frame by frame.
-        overlaps: Overlaps of all pairs of it.
-        now: How well they lie on each other.
-        far: The truth beside the detections of frames that have nothing to do with it.
-    """
-
-    sample: Sample
-    frames: IntArray
-    boxes: tuple[FloatArray, FloatArray]
-    pairing: Pairing
-    overlaps: FloatArray
-    now: Fit
-
-    @cached_property
-    def far(self) -> Pairing:
-        return Pairing(self.sample, self.frames, np.roll(self.frames, len(self.frames) // 2))
-
-    @classmethod
-    def of(cls, sample: Sample) -> View:
-        frames = np.arange(sample.frame_count)
-        boxes = (bounding_boxes(sample.boxes[0]), bounding_boxes(sample.boxes[1]))
-        pairing = Pairing(sample, frames, frames)
-        overlaps = pairing.overlaps(*boxes)
-        return cls(sample, frames, boxes, pairing, overlaps, pairing.fit_of(overlaps))
-
-
 def _otherwise_read(view: View, plain: tuple[bool, bool]) -> Iterator[Finding]:
     for index, side in enumerate((Side.TRUTH, Side.DETECTIONS)):
         readings = _OF_BOXES if plain[index] else _OF_ANY
@@ -187,13 +118,21 @@ def _otherwise_read(view: View, plain: tuple[bool, bool]) -> Iterator[Finding]:
         scale = scale_of(view.boxes[index], other)
         if scale is not None:
             candidates.append((scale.code, given * scale.factors, scale))
+            if scale.code == NORMALISED and min(map(len, view.boxes)) >= _LEAST_SHARES:
+                yield finding_of(NORMALISED, side, view, view.now, view.pairing)
         least_inside = _inside(view.boxes[index], other) - 0.02
         for code, boxes, by in candidates:
             if _are_ordered(boxes) and _inside(boxes, other) >= least_inside:
                 sides = (boxes, other) if index == 0 else (other, boxes)
                 then = view.pairing.fit(*sides)
                 fits = by is None or max(then.means) > _LEAST_FIT_OF_SCALE
-                if fits and _rises(view.now, then) and _is_no_chance(view, sides, then):
+                fits &= code not in _ASIDE or _many_more_lie(view.now, then)
+                chance = _CHANCE_OF_READ_THINGS if by is None else _CHANCE_OF_THINGS
+                if (
+                    fits
+                    and _rises_by_things(view, sides, then, chance)
+                    and _is_no_chance(view, sides, then)
+                ):
                     yield finding_of(code, side, view, then, view.pairing, by)
 
 
@@ -205,10 +144,12 @@ def _placed(view: View) -> Iterator[Finding]:
     if max(view.now.shares(LIES_ON)) > _LIE_ALREADY:
         return
     for found in places_of(view.pairing, view.boxes, points=view.sample.points):
-        then = view.pairing.fit(view.boxes[0], found.boxes)
-        far = view.far.fit(view.boxes[0], found.boxes)
-        before = max(*view.now.shares(LIES_ON), *far.shares(LIES_ON))
-        if _rises(view.now, then) and max(then.shares(LIES_ON)) >= before + _LEAST_MORE_PLACED:
+        sides = (view.boxes[0], found.boxes)
+        then, far = view.pairing.fit(*sides), view.far.fit(*sides)
+        least = max(*view.now.shares(LIES_ON), *far.shares(LIES_ON)) + _LEAST_MORE_PLACED
+        if max(then.shares(LIES_ON)) >= least and _rises_by_things(
+            view, sides, then, _CHANCE_OF_THINGS
+        ):
             finding = finding_of(found.code, Side.DETECTIONS, view, then, view.pairing, found.scale)
             yield structs.replace(finding, extent=found.extent, offset=found.offset)
 
@@ -225,6 +166,12 @@ def _is_no_chance(view: View, sides: tuple[FloatArray, FloatArray], then: Fit) -
     by_chance = zip(view.far.fit(*sides).means, view.far.fit(*view.boxes).means, strict=True)
     rises = zip(then.means, view.now.means, by_chance, strict=True)
     return any((new - old) - (far - before) >= LEAST_RISE for new, old, (far, before) in rises)
+
+
+def _many_more_lie(now: Fit, then: Fit) -> bool:
+    """Whether most of what lies on nothing lies on something under a reading."""
+    more = zip(then.shares(LIES_ON), now.shares(LIES_ON), strict=True)
+    return max(new - old for new, old in more) >= _LEAST_MORE_PLACED
 
 
 def _are_ordered(boxes: FloatArray) -> bool:
@@ -284,80 +231,22 @@ def _fades(sample: Sample, pairing: Pairing, now: Fit, then: Fit) -> bool:
     return last < _FADED * max(shifted) and end < _FALLEN * first
 
 
-def _exchanged(view: View) -> Finding | None:
-    """Whether the truth comes and goes as detections do, and the detections are steady.
-
-    Exchanged sides overlap as before, so that overlaps alone cannot tell false alarms that are
-    taken for the truth from objects that a detector misses. Objects stay from frame to frame.
-    """
-    of_truth, of_detections = view.now.means
-    before = view.sample.neighbours
-    if of_detections - of_truth < LEAST_RISE or len(before) < _LEAST_NEIGHBOURS:
-        return None
-    truth, detections = map(np.diff, view.sample.starts)
-    numbers, frames = np.unique(detections[detections > 0], return_counts=True)
-    if len(numbers) == 0 or frames.max() > _MOSTLY * frames.sum():
-        return None  # a tracker of one object always has one
-    steady = [
-        float((counts[before] == counts[before + 1]).mean()) for counts in (truth, detections)
-    ]
-    if steady[0] > _UNSTEADY or steady[1] < _STEADY:
-        return None
-    frame = view.pairing.frames_of_truth[int(view.now.of_truth.argmin())]
-    return Finding(
-        code=EXCHANGED,
-        side=Side.TRUTH,
-        now=of_truth,
-        then=of_detections,
-        frame_count=len(view.frames),
-        block=int(view.sample.blocks[frame]),
-        frame=int(view.sample.numbers[frame]),
-    )
-
-
-def _unrelated(view: View) -> Finding | None:
-    """Whether detections lie on the truth of other frames as well as on that of their own.
-
-    Among many boxes some overlap by chance, though few lie on one: then these count, too.
-    """
-    now, crowded = view.now, max(view.now.means) >= _HARDLY
-    if crowded and max(now.shares(LIES_ON)) >= _HARDLY:
-        return None
-    if min(map(len, view.boxes)) < _LEAST_UNRELATED or (crowded and len(view.frames) == 1):
-        return None
-    if len(view.frames) > 1:
-        far = view.far.fit(*view.boxes)
-        pairs = [(now.means, far.means)]
-        if crowded:
-            pairs.append((now.shares(LIES_ON), far.shares(LIES_ON)))
-        if any(max(here) > 1.25 * max(elsewhere) for here, elsewhere in pairs):
-            return None
-    return finding_of(UNRELATED, Side.DETECTIONS, view, now, view.pairing)
-
-
 def _rises(now: Fit, then: Fit) -> bool:
     """Whether boxes lie on each other so much better that it is no chance."""
-    rises = [new - old for new, old in zip(then.means, now.means, strict=True)]
+    rises = _rises_of(now, then)
     count = min(len(then.of_truth), len(then.of_detections))
     return count > 0 and max(rises) >= max(LEAST_RISE, _CHANCE / count**0.5) and min(rises) > -0.02
 
 
-def finding_of(
-    code: str, side: Side, view: View, then: Fit, pairing: Pairing, scale: Scale | None = None
-) -> Finding:
-    """The finding, with the frame in which a box of the truth gains most as its example."""
-    now = view.now.take(pairing)
-    gains = [new - old for new, old in zip(then.means, now.means, strict=True)]
-    side_of_gain = 0 if gains[0] >= gains[1] else 1
-    best = int((then.of_truth - now.of_truth).argmax())
-    frame = pairing.truth_frames[pairing.frames_of_truth[best]]
-    return Finding(
-        code=code,
-        side=side,
-        now=now.means[side_of_gain],
-        then=then.means[side_of_gain],
-        frame_count=len(pairing.truth_frames),
-        block=int(view.sample.blocks[frame]),
-        frame=int(view.sample.numbers[frame]),
-        scale=scale,
-    )
+def _rises_by_things(
+    view: View, sides: tuple[FloatArray, FloatArray], then: Fit, chance: float
+) -> bool:
+    """The same, where what is there in several frames is one thing."""
+    if not _rises(view.now, then):
+        return False
+    things = min(map(view.pairing.count_things, sides))
+    return max(_rises_of(view.now, then)) >= chance / math.sqrt(things)
+
+
+def _rises_of(now: Fit, then: Fit) -> list[float]:
+    return [new - old for new, old in zip(then.means, now.means, strict=True)]

@@ -15,9 +15,9 @@ from vidscore_evaluators.names import counted, first_of
 from vidscore_evaluators.plausibility._endings import Cut, are_images, find_cut
 from vidscore_evaluators.plausibility._judging import Judgement, SequenceFinding, judge_sample
 from vidscore_evaluators.plausibility._mixed_names import ChangingIds, MixedLabels
-from vidscore_evaluators.plausibility._places import GREATEST_SHARE
+from vidscore_evaluators.plausibility._places import GREATEST_SHARE, NORMALISED
 from vidscore_evaluators.plausibility._rankings import Inverted
-from vidscore_evaluators.plausibility._readings import Finding
+from vidscore_evaluators.plausibility._views import Finding
 from vidscore_evaluators.plausibility.labels import NAMES_SHOWN, LabelUse, named
 from vidscore_evaluators.plausibility.sample import ANSWERS, SAMPLE, block_sequence, label_number
 from vidscore_evaluators.plausibility.summary import LABELS, SIDES
@@ -85,7 +85,7 @@ _READINGS = {
     ),
     "nothing_overlaps": (
         "the ground truth of other frames as well as that of their own",
-        "check that both sides are of the same videos, and the format of the boxes",
+        "check that both sides are of the same videos at as many frames a second, and their format",
     ),
 }
 """By code: how the boxes of a side would fit, and what to do."""
@@ -326,6 +326,9 @@ def _frames(count: int) -> str:
 def _fitting(finding: Finding, how: str) -> str:
     frames = _frames(finding.frame_count)
     side, now = WHOSE[finding.side], f"{finding.now:.2f}"
+    if finding.code == NORMALISED and finding.scale is None:
+        where = f"within {GREATEST_SHARE:g} px of the origin, unlike those of the other side"
+        return f"{side} lie {where} (mean best overlap {now}, estimated from {frames})"
     if finding.then <= finding.now:
         return f"{side} fit {how} (mean best overlap {now}, estimated from {frames})"
     if finding.scale is not None:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import math
+
 import numpy as np
 from msgspec import Struct
 
@@ -107,11 +109,13 @@ def _mixed(counts: IntArray) -> BoolArray:
     return mixed
 
 
-_LEAST_FOUND = 30
-"""Least objects that are found in two neighbouring frames."""
-
 _CHANGING_SHARE = 0.5
-"""Share of them that have another id in the second; a bad tracker's is a few hundredths."""
+"""Share of objects found in two neighbouring frames that have another id in the second, at least; a
+bad tracker's is a few hundredths."""
+
+_OF_THE_WORST, _CHANCE = 0.3, 1e-4
+"""Such a share of the worst tracker, and the probability, at most, that as many change by chance
+where it is the truth (Hoeffding 1963, theorem 1): 8 of 8, 21 of 30, or half of 106."""
 
 
 class ChangingIds(Struct, frozen=True):
@@ -145,7 +149,7 @@ def changing_ids(view: View) -> ChangingIds | None:
     again = (np.diff(frames) == 1) & (np.diff(tracks) == 0) & follows[frames[1:]]
     later = np.flatnonzero(again) + 1
     changed = later[~lasting[later]]
-    if len(later) < _LEAST_FOUND or len(changed) < _CHANGING_SHARE * len(later):
+    if not _are_too_many(len(changed), len(later)):
         return None
     frame = int(frames[changed].min())
     return ChangingIds(
@@ -154,6 +158,17 @@ def changing_ids(view: View) -> ChangingIds | None:
         block=int(sample.blocks[frame]),
         frame=int(sample.numbers[frame]),
     )
+
+
+def _are_too_many(changed: int, found: int) -> bool:
+    """Whether so many of the objects found have another id as of no tracker."""
+    if found == 0 or changed < _CHANGING_SHARE * found:
+        return False
+    share, kept = changed / found, (found - changed) / found
+    surprise = share * math.log(share / _OF_THE_WORST)
+    if kept:
+        surprise += kept * math.log(kept / (1 - _OF_THE_WORST))
+    return found * surprise >= -math.log(_CHANCE)
 
 
 def _found(

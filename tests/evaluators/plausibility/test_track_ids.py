@@ -51,6 +51,44 @@ def test_a_criterion_without_tracks_does_not_care() -> None:
     assert found_in("f1", TRUTH, row_numbers(DETECTIONS)) == []
 
 
+@pytest.mark.parametrize(
+    ("found", "changed", "doubted"),
+    [
+        (8, 8, True),
+        (7, 7, False),
+        (30, 21, True),
+        (30, 20, False),
+        (200, 100, True),
+        (200, 99, False),
+    ],
+)
+def test_few_objects_are_enough_where_all_of_them_change(
+    found: int, changed: int, doubted: bool
+) -> None:
+    """exp(-n D) <= 0.0001, D the divergence of the share that changes from 0.3, and half of all:
+    8 x 1.204 = 9.63 and 30 x 0.338 = 10.1 are more than 9.21, 7 x 1.204 and 30 x 0.272 less."""
+    truth, detections = pairs_of(found, changed)
+    assert bool(found_in("clear", truth, detections)) is doubted
+
+
+def pairs_of(found: int, changed: int) -> tuple[Columns, Columns]:
+    """Things that are found in two frames, some of which have another id in the second."""
+    number = np.arange(found)
+    across, down = 100.0 * (number % 20), 100.0 * (number // 20)
+    frames = [
+        {
+            "sequence": number // 20,
+            "frame": np.full(found, second),
+            "track_id": number,
+        }
+        | dict(zip(BOX, (across, down, across + 50, down + 50), strict=True))
+        for second in (0, 1)
+    ]
+    truth = joined(*frames)
+    ids = np.where((truth["frame"] == 1) & (truth["track_id"] < changed), 1000, 0)
+    return truth, truth | {"track_id": truth["track_id"] + ids}
+
+
 def switching(share: float) -> Columns:
     """A tracker that gives an object another id every so often."""
     random = np.random.default_rng(0)

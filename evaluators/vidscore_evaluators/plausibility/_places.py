@@ -1,7 +1,7 @@
 """Detections that are mirrored, y counted from below or x from the right, moved, or scaled.
 
 How large the image is need not be known: objects and mirrored detections are one sum apart, objects
-and moved ones one difference.
+and moved ones one difference, objects and scaled ones one ratio.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ _WINDOW = 0.25
 """Share of the median size within which sums, or differences, are one and the same."""
 
 _LEAST_PAIRS = 20
-"""Least pairs of one sum, or of one difference."""
+"""Least pairs of one sum, of one difference, or of one ratio."""
 
 _MORE_THAN_MOVED = 2
 """So many times as many pairs have one sum as have one difference: else they may be moved."""
@@ -38,6 +38,10 @@ _SCALED, NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"
 
 _ANOTHER_SCALE = 1.2
 """Scales that differ by less are no other reading."""
+
+_LIKE_THEIR_SIZES, _ONE_SCALE = 0.3, 0.1
+"""Natural logarithms of ratios by which the scales of places and of sizes of a pair may differ, and
+within which scales are one and the same."""
 
 _ALL_BUT_FEW = 0.99
 
@@ -79,7 +83,7 @@ class Placed(Struct, frozen=True):
 def places_of(
     pairing: Pairing, boxes: tuple[FloatArray, FloatArray], *, points: bool
 ) -> Iterator[Placed]:
-    """The detections mirrored, moved, or scaled alike both ways and moved.
+    """The detections mirrored, moved, scaled, or scaled alike both ways and moved.
 
     The last is how they lie in a square that an image was scaled into, with borders.
 
@@ -90,6 +94,7 @@ def places_of(
     """
     truth, detections = boxes
     yield from _Alike(pairing, truth, detections, points=points).placed()
+    yield from _scaled(pairing, truth, detections, points=points)
     scale = scale_of(detections, truth)
     if scale is not None:
         for factor in (scale.across, scale.down):
@@ -98,6 +103,30 @@ def places_of(
                 if alike.is_far(place.offset):  # else the scale alone says it
                     both = Scale(scale.code, factor, factor)
                     yield structs.replace(place, code=scale.code, scale=both)
+
+
+def _scaled(
+    pairing: Pairing, truth: FloatArray, detections: FloatArray, *, points: bool
+) -> Iterator[Placed]:
+    """The detections at the scale that most pairs have, of their places as of their sizes."""
+    left, right = pairing.pairs
+    mine, theirs = (
+        np.stack([boxes[:, :2] + boxes[:, 2:], boxes[:, 2:] - boxes[:, :2]], axis=1)
+        for boxes in (truth.take(left, axis=0), detections.take(right, axis=0))
+    )
+    of_places, of_sizes = np.log(mine / theirs).transpose(1, 0, 2)
+    fits = np.isfinite(of_places).all(axis=1)
+    if not points:
+        fits &= (np.abs(of_places - of_sizes) <= _LIKE_THEIR_SIZES).all(axis=1)
+    if np.count_nonzero(fits) < _LEAST_PAIRS:
+        return
+    _, across = _most_frequent(of_places[fits, 0], _ONE_SCALE)
+    fits &= np.abs(of_places[:, 0] - across) <= _ONE_SCALE
+    count, down = _most_frequent(of_places[fits, 1], _ONE_SCALE)
+    if count >= _LEAST_PAIRS:
+        code = NORMALISED if (_reach(detections) <= GREATEST_SHARE).all() else _SCALED
+        scale = Scale(code, math.exp(across), math.exp(down))
+        yield Placed(code, detections * scale.factors, scale=scale)
 
 
 def scale_of(boxes: FloatArray, other: FloatArray) -> Scale | None:

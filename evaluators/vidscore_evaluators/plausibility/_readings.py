@@ -76,9 +76,6 @@ _OF_BOXES: dict[str, Reading] = {
     "reads_height_first": lambda a, b, c, d: (a, b, a + (d - b), b + (c - a)),
 }
 
-_ASIDE = ("reads_corner_as_centre", "reads_centre_as_corner")
-"""Readings that move boxes by half of their size, as other mistakes do with some of them."""
-
 _SMALLER = ("reads_as_corners", "reads_centres_as_corners")
 """Readings under which boxes are much smaller than as they were read."""
 
@@ -126,7 +123,6 @@ def _otherwise_read(view: View, plain: tuple[bool, bool]) -> Iterator[Finding]:
                 sides = (boxes, other) if index == 0 else (other, boxes)
                 then = view.pairing.fit(*sides)
                 fits = by is None or max(then.means) > _LEAST_FIT_OF_SCALE
-                fits &= code not in _ASIDE or _many_more_lie(view.now, then)
                 chance = _CHANCE_OF_READ_THINGS if by is None else _CHANCE_OF_THINGS
                 if (
                     fits
@@ -166,12 +162,6 @@ def _is_no_chance(view: View, sides: tuple[FloatArray, FloatArray], then: Fit) -
     by_chance = zip(view.far.fit(*sides).means, view.far.fit(*view.boxes).means, strict=True)
     rises = zip(then.means, view.now.means, by_chance, strict=True)
     return any((new - old) - (far - before) >= LEAST_RISE for new, old, (far, before) in rises)
-
-
-def _many_more_lie(now: Fit, then: Fit) -> bool:
-    """Whether most of what lies on nothing lies on something under a reading."""
-    more = zip(then.shares(LIES_ON), now.shares(LIES_ON), strict=True)
-    return max(new - old for new, old in more) >= _LEAST_MORE_PLACED
 
 
 def _are_ordered(boxes: FloatArray) -> bool:

@@ -333,7 +333,7 @@ def _fitting(finding: Finding, how: str) -> str:
         return f"{side} fit {how} (mean best overlap {now}, estimated from {frames})"
     if finding.scale is not None:
         factors = (finding.scale.across, finding.scale.down)
-        scale = "x times about {:.3g} and y times {:.3g}".format(*factors)
+        scale = "x times about {:.4g} and y times {:.4g}".format(*factors)
         if finding.offset is not None:
             scale += ", then {:+.4g} to x and {:+.4g} to y".format(*finding.offset)
         how = how.format(scale=scale)

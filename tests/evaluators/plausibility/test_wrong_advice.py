@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import re
+
 import pytest
-from tests.evaluators.plausibility.changes import scaled
+from tests.evaluators.plausibility.changes import joined, moved_in_time, scaled
 from tests.evaluators.plausibility.traffic import HEIGHT, WIDTH, Columns, rows_where, traffic
 
 from vidscore_evaluators import score
@@ -15,25 +17,39 @@ def of_one_corner(columns: Columns) -> Columns:
 
 
 def test_shares_of_the_image_are_told_where_no_scale_fits() -> None:
-    """Detections are all over the image, the objects of the ground truth in a quarter of it."""
+    """Frames are in another order, too: more is wrong, and this comes first."""
     truth, found = traffic(vehicles=20, alarms=5.0)
-    shares = scaled(found, 1 / WIDTH, 1 / HEIGHT)
+    shares = scaled(moved_in_time(found), 1 / WIDTH, 1 / HEIGHT)
     [warning] = score("map", of_one_corner(truth), shares).warnings
     assert warning.code == "reads_as_shares_of_the_image"
     assert "detections lie within 1.5 px of the origin, unlike those of the other side" in (
         warning.message
     )
-    assert warning.message.endswith(
-        "; they look like shares of the image, from 0 to 1: give pixels"
+    assert warning.message.endswith("they look like shares of the image, from 0 to 1: give pixels")
+
+
+def scale_told(message: str) -> list[float]:
+    numbers = re.search(r"x times about (\S+) and y times (\S+) \(", message)
+    assert numbers is not None
+    return [float(part) for part in numbers.groups()]
+
+
+@pytest.mark.parametrize("factors", [(0.9, 0.9), (0.5, 0.5), (1.0, 1.5), (1 / 3, 640 / HEIGHT)])
+@pytest.mark.parametrize("seed", [1, 2, 3])
+def test_a_scale_is_told_where_false_alarms_span_more_than_the_objects(
+    factors: tuple[float, float], seed: int
+) -> None:
+    """Even a scale that moves some boxes by half of their size, as a wrong corner does."""
+    truth, found = traffic(seed=seed, vehicles=40, speed_px=3.0, alarms=10.0)
+    truth, right = (
+        of_one_corner(side) for side in (truth, rows_where(found, found["track_id"] < 100))
     )
-
-
-@pytest.mark.parametrize("seed", [1, 2, 4])
-def test_slightly_scaled_boxes_are_not_told_to_have_their_centre_as_a_corner(seed: int) -> None:
-    """A tenth of where they are moves some of them by half of their size."""
-    truth, found = traffic(seed=seed, vehicles=12, speed_px=3.0)
-    codes = [one.code for one in score("map", truth, scaled(found, 0.9, 0.9)).warnings]
-    assert not {"reads_centre_as_corner", "reads_corner_as_centre"}.intersection(codes)
+    alarms = rows_where(found, found["track_id"] >= 100)
+    [warning] = score("map", truth, scaled(joined(right, alarms), *factors)).warnings
+    assert warning.code == "reads_at_another_scale"
+    assert scale_told(warning.message) == pytest.approx(
+        [1 / factor for factor in factors], rel=0.02
+    )
 
 
 @pytest.mark.parametrize("seed", [1, 2, 3])

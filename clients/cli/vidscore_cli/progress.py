@@ -28,7 +28,7 @@ class ProgressBar:
 
     def __init__(self, delay_s: float = DELAY_S, stream: TextIO | None = None) -> None:
         self._drawn_on = stream or sys.stderr
-        self._bar = _bar_on(self._drawn_on) if self._drawn_on.isatty() else None
+        self._bar = _bar_on(self._drawn_on)
         self._stage = ""
         if self._bar is not None:
             self._task = self._bar.add_task("", total=None)
@@ -75,8 +75,13 @@ class ProgressBar:
             self.advance(done, total)
 
 
-def _bar_on(stream: TextIO) -> Progress:
-    """A bar that is not drawn yet; what draws it takes long to import."""
+def _bar_on(stream: TextIO) -> Progress | None:
+    """A bar that is not drawn yet; None where there is no terminal, or one that cannot draw it."""
+    if not stream.isatty():
+        return None  # what draws it takes long to import
+    console = console_on(stream)
+    if not console.is_interactive:
+        return None
     from rich.progress import (
         BarColumn,
         Progress,
@@ -90,7 +95,7 @@ def _bar_on(stream: TextIO) -> Progress:
         BarColumn(),
         TaskProgressColumn(),
         TimeRemainingColumn(),
-        console=console_on(stream),
+        console=console,
         transient=True,
         redirect_stdout=False,
         redirect_stderr=False,

@@ -6,9 +6,15 @@ import io
 import os
 import pty
 
+import pytest
 from tests.clients.cli.terminal import read_until
 
 from vidscore_cli.progress import ProgressBar
+
+
+@pytest.fixture(autouse=True)
+def _terminal_that_draws(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
 
 
 def test_on_a_terminal_the_bar_says_what_is_done_and_how_far_it_is() -> None:
@@ -27,6 +33,18 @@ def test_work_that_is_done_in_a_moment_shows_no_bar() -> None:
         with ProgressBar(delay_s=3600.0, stream=terminal) as bar:
             bar.stage("scoring")
             bar.advance(1, 2)
+        terminal.write("end")
+        terminal.flush()
+        assert os.read(master, 4096) == b"end"
+    os.close(master)
+
+
+def test_on_a_terminal_that_cannot_draw_there_is_no_bar(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    master, slave = pty.openpty()
+    with os.fdopen(slave, "w") as terminal:
+        with ProgressBar(delay_s=0.0, stream=terminal) as bar:
+            bar.show("scoring", 1, 2)
         terminal.write("end")
         terminal.flush()
         assert os.read(master, 4096) == b"end"

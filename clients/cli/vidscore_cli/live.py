@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Self, TextIO
 
 from msgspec import Struct
 
-from vidscore_cli.output import console_on
+from vidscore_cli.output import drawing_console
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -181,10 +181,11 @@ class LiveDisplay:
         self._lock = threading.Lock()
         self._next_line_s = 0.0
         self._live: Live | None = None
-        if stream.isatty():
+        console = drawing_console(stream)
+        if console is not None:
             self._live = Live(
                 get_renderable=draw,
-                console=console_on(stream),
+                console=console,
                 refresh_per_second=8,
                 transient=not keep,
                 redirect_stdout=False,

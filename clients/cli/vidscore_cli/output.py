@@ -121,6 +121,14 @@ def console_on(stream: TextIO) -> Console:
     return Console(file=stream, width=width, markup=False, highlight=False, emoji=False)
 
 
+def drawing_console(stream: TextIO) -> Console | None:
+    """A console that can draw over what it has drawn; None where nobody looks, or it cannot."""
+    if not stream.isatty():
+        return None  # what draws takes long to import
+    console = console_on(stream)
+    return console if console.is_interactive else None
+
+
 def check_output(output: str, option: str = "--output") -> None:
     """Refuse a place that cannot be written before any work is done.
 

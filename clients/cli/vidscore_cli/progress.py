@@ -6,7 +6,7 @@ import sys
 import threading
 from typing import TYPE_CHECKING, Self, TextIO
 
-from vidscore_cli.output import console_on
+from vidscore_cli.output import drawing_console
 from vidscore_evaluators.names import escape_controls
 
 if TYPE_CHECKING:
@@ -76,11 +76,9 @@ class ProgressBar:
 
 
 def _bar_on(stream: TextIO) -> Progress | None:
-    """A bar that is not drawn yet; None where there is no terminal, or one that cannot draw it."""
-    if not stream.isatty():
-        return None  # what draws it takes long to import
-    console = console_on(stream)
-    if not console.is_interactive:
+    """A bar that is not drawn yet; None where none can be."""
+    console = drawing_console(stream)
+    if console is None:
         return None
     from rich.progress import (
         BarColumn,

@@ -165,15 +165,20 @@ async def test_the_search_finds_what_an_organiser_is_shown(planted: Browsing) ->
     rpc = "/vidscore.v1.SubmissionService/ListScores"
     drawn = {"caller": "organiser", "headers": {"content_type": JSON}}
     drawn["body"] = json.dumps({"submission": ONE})
-    answer = await _ask(planted, api_of(planted), rpc, "POST", drawn)
+    answer = await _ask(planted, api_of(planted), rpc, "POST", drawn, timeout_ms="60000")
     with pytest.raises(AssertionError, match=DOMAIN):
         _check(rpc, drawn | {"caller": "red"}, answer)
 
 
 async def _ask(
-    planted: Browsing, api: Any, path: str, method: str, drawn: dict[str, Any]
+    planted: Browsing,
+    api: Any,
+    path: str,
+    method: str,
+    drawn: dict[str, Any],
+    timeout_ms: str = TIMEOUT_MS,
 ) -> Answer:
-    headers = dict(drawn["headers"]) | {"connect_timeout_ms": TIMEOUT_MS}
+    headers = dict(drawn["headers"]) | {"connect_timeout_ms": timeout_ms}
     if drawn["caller"]:
         headers["authorization"] = f"Bearer {getattr(planted.hosted, drawn['caller']).secret}"
     body = drawn.get("body", b"")

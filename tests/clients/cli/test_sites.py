@@ -212,6 +212,15 @@ def test_an_empty_token_file_takes_no_token_from_a_site(
     assert read_sites().by_name["home"] == HOME
 
 
+@pytest.mark.usefixtures("configuration")
+def test_a_certificate_behind_a_loop_of_links_is_named(tmp_path: Path) -> None:
+    (tmp_path / "loop").symlink_to("loop")
+    loop = str(tmp_path / "loop")
+    result = run("login", "--server", NOBODY, "--tls-root", loop, input_="x")
+    assert result.exit_code == ExitCode.USAGE
+    assert f"--tls-root: found {loop}: Too many levels of symbolic links" in result.stderr
+
+
 @pytest.mark.usefixtures("kept")
 def test_a_site_that_is_there_becomes_the_default_one_without_its_token_being_asked_for() -> None:
     assert run("login", "--site", "lab", "--default").exit_code == 0

@@ -183,7 +183,7 @@ def _token_in(file: str) -> str:
 
 def _absolute(file: str | None) -> str:
     """A path that holds in any folder."""
-    return str(Path(file).resolve()) if file else ""
+    return str(Path(file).absolute()) if file else ""
 
 
 def _keep(typed: Login, site: ServerChoice) -> None:

@@ -1,4 +1,7 @@
-"""Label images of MOTS: ``<sequence>/<frame>.png``, whose pixels are 1000 * class + instance."""
+"""Label images of MOTS: ``<sequence>/<frame>.png``, whose pixels are 1000 * class + instance.
+
+They are grey PNG of 16 bits; PNG of this kind is read and written here, too.
+"""
 
 from __future__ import annotations
 

@@ -3,6 +3,8 @@
 A working server renews its lease. One that has died, hangs, or has lost its store does not; its
 lease expires by the store's clock, and the next server that polls may begin. Late results of the
 old one are refused: results are stored in the transaction that ends the lease.
+
+Operations are leased work that was asked for; `ChangedBenchmarks` finds what nobody asked for.
 """
 
 from __future__ import annotations

@@ -1,4 +1,7 @@
-"""All sources of a bridge at once, each in a thread of its own, into one submission."""
+"""All sources of a bridge, opened by their addresses, at once into one submission.
+
+Each has a thread of its own.
+"""
 
 from __future__ import annotations
 

@@ -225,7 +225,7 @@ class StateCollector(Collector):
     Args:
         sessions: The open streams.
         workers: Worker processes.
-        hosting: The hosted benchmarks; None where there are none.
+        hosting: The hosted benchmarks; None if there are none.
     """
 
     def __init__(self, sessions: Sessions, workers: WorkerPool, hosting: Hosting | None) -> None:

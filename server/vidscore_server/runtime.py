@@ -129,7 +129,7 @@ class Kept(Generic[Held]):
         self._found: OrderedDict[Hashable, tuple[Held, int]] = OrderedDict()
 
     def get(self, key: Hashable) -> Held | None:
-        """What is kept under a key; None where nothing is."""
+        """What is kept under a key; None if nothing is."""
         if key not in self._found:
             return None
         self._found.move_to_end(key)

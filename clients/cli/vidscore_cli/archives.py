@@ -47,11 +47,11 @@ class ArchiveOptions(FileOptions, frozen=True):
 
     Attributes:
         shard: The only shard to score; None for all.
-        tally: Path of its tally file; None where reports are wanted.
+        tally: Path of its tally file; None if reports are wanted.
         dask: Address of a Dask scheduler, or ``local``; None for this process.
         shards: Shards that Dask gets.
         run_folder: Where Dask's finished shards are kept; None for nowhere.
-        cut_frames: Frame numbers of a part of a sequence; None where sequences stay whole.
+        cut_frames: Frame numbers of a part of a sequence; None if sequences stay whole.
     """
 
     shard: Shard | None
@@ -171,7 +171,7 @@ def write_tally(
 def wanted_of_shard(
     choice: ArchiveOptions, specification: BenchmarkSpec, data: InputChoice, selection: Selection
 ) -> Wanted | None:
-    """The sequences that a shard reads; None where it has to read all of them.
+    """The sequences that a shard reads; None if it has to read all of them.
 
     Args:
         choice: Which shard, and what is cut.

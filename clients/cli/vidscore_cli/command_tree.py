@@ -150,7 +150,7 @@ class CommandTree(click.Group):
         return [*self._own, *self._plug_ins]
 
     def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:
-        """Import a command; None where there is none of that name."""
+        """Import a command; None if there is none of that name."""
         found: click.Command | None = None
         if cmd_name in self._own:
             found = self._own[cmd_name].load(f"{ctx.command_path} {cmd_name}".partition(" ")[2])

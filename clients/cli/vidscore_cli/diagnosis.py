@@ -33,7 +33,7 @@ class Finding(Struct, frozen=True):
         step: What was looked at.
         status: Its outcome.
         found: What was found.
-        advice: What to do; empty where nothing is to be done.
+        advice: What to do; empty if nothing is to be done.
         exit_code: What the command line ends with where this is the first step that failed.
     """
 

@@ -90,7 +90,7 @@ def submission_waits_for(submission: Submission) -> str:
 
 
 def benchmark_waits_for(benchmark: Benchmark) -> str:
-    """What the submissions of a benchmark wait for; empty where they are scored at once."""
+    """What the submissions of a benchmark wait for; empty if they are scored at once."""
     if benchmark.truth_complete:
         return ""
     policy = benchmark.definition.get("policy", {})
@@ -135,7 +135,7 @@ def has_default_budget(benchmark: Benchmark) -> bool:
 
 
 def quotas_left(benchmark: Benchmark) -> str:
-    """How many submissions a team has left; empty where there is no limit."""
+    """How many submissions a team has left; empty if there is no limit."""
     return ", ".join(_left(quota) for quota in benchmark.quotas if quota.name not in _HELD)
 
 

@@ -90,7 +90,7 @@ def _holds(source: Path, target: Path) -> bool:
 
 
 def name_and_path(word: str) -> tuple[str, str]:
-    """The name, empty where there is none, and the path of PATH or NAME=PATH.
+    """The name, empty if there is none, and the path of PATH or NAME=PATH.
 
     What is there, and an address, is a path whatever it holds: ``runs/sequence=1``.
     """

@@ -270,7 +270,7 @@ def select_evaluators(
     well keeps the manifest's parameters, and ``--set`` comes over both.
 
     Args:
-        names: Evaluators as typed; may be empty where the manifest names some.
+        names: Evaluators as typed; may be empty if the manifest names some.
         settings: Values of ``--set`` as typed.
         manifest: The manifest, or an empty specification.
 

@@ -45,7 +45,7 @@ class FrameInput(Struct, eq=False):
     Attributes:
         skip: Whether lines that break a rule are left out; else the first of them ends the run.
         reader: What reads the lines.
-        clock: Seconds since 1970, for the arrival of each line; None where nobody needs it.
+        clock: Seconds since 1970, for the arrival of each line; None if nobody needs it.
         skipped: Lines that were left out.
         listed: What is wrong with the first of them.
     """

@@ -35,7 +35,7 @@ MAXIMUM_SYSTEMS = 10_000
 
 
 def systems_matching(detections: str) -> list[str] | None:
-    """Paths of the systems that a pattern names, in order; None where one path is meant.
+    """Paths of the systems that a pattern names, in order; None if one path is meant.
 
     Args:
         detections: What was typed; a path that is there is never a pattern.

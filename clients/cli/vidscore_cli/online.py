@@ -15,7 +15,7 @@ LIVE_STREAM = "live"
 
 
 def online_of(client: Client, submission: Submission) -> OnlineRecord | None:
-    """How a scored submission answered online; None where it did not answer a live benchmark."""
+    """How a scored submission answered online; None if it did not answer a live benchmark."""
     if submission.stream(LIVE_STREAM) is None:
         return None
     found = (score.online for score in client.submissions.scores(submission.name))

@@ -315,7 +315,7 @@ def server_options(*, instead: str = "") -> Decorator:
 
     Args:
         instead: Of a command that works without a server, what naming one does; the command then
-            gets None where none is named, whatever VIDSCORE_SERVER or the file of sites says.
+            gets None if none is named, whatever VIDSCORE_SERVER or the file of sites says.
     """
     address = (
         click.option("--server", metavar="HOST:PORT", help=instead)

@@ -122,7 +122,7 @@ def console_on(stream: TextIO) -> Console:
 
 
 def drawing_console(stream: TextIO) -> Console | None:
-    """A console that can draw over what it has drawn; None where nobody looks, or it cannot."""
+    """A console that can draw over what it has drawn; None if nobody looks, or it cannot."""
     if not stream.isatty():
         return None  # what draws takes long to import
     console = console_on(stream)

@@ -76,7 +76,7 @@ class ProgressBar:
 
 
 def _bar_on(stream: TextIO) -> Progress | None:
-    """A bar that is not drawn yet; None where none can be."""
+    """A bar that is not drawn yet; None if none can be."""
     console = drawing_console(stream)
     if console is None:
         return None

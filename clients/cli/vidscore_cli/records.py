@@ -97,7 +97,7 @@ def write_record(record: Record, format_: str, output: str) -> None:
 
 
 def time_text(time: datetime | None) -> str:
-    """A time to the second, in UTC; empty where there is none."""
+    """A time to the second, in UTC; empty if there is none."""
     return "" if time is None else time.astimezone(UTC).strftime("%Y-%m-%d %H:%M:%S")
 
 

@@ -65,7 +65,7 @@ def report_parts(reports: Sequence[Report], view: View) -> Iterator[Words | Grid
 
 
 def left_out_note(grid: Grid) -> str:
-    """A sentence about the lines that a table does not have; empty where there are none."""
+    """A sentence about the lines that a table does not have; empty if there are none."""
     if not grid.left_out:
         return ""
     lines = counted(grid.left_out, "line")

@@ -80,7 +80,7 @@ def show_source_warnings(
     Args:
         source: The side, as read.
         side: Which it is.
-        ranked: Whether scores depend on the order of confidences; None where that is not known.
+        ranked: Whether scores depend on the order of confidences; None if that is not known.
     """
     from vidscore_evaluators.plausibility.inputs import warnings_of_side
 

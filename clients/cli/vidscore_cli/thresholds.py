@@ -68,7 +68,7 @@ class Threshold(Struct, frozen=True):
 
 
 def overall_value(report: Report, measure: str) -> float | None:
-    """A score over everything; None where it is undefined, or there is none."""
+    """A score over everything; None if it is undefined, or there is none."""
     return next(
         (row.value for row in report.rows() if row[:4] == (None, None, None, measure)), None
     )

@@ -105,7 +105,7 @@ class Webhook:
         self._say(reason or "interrupted")
 
     def _try(self, data: bytes) -> tuple[str, bool]:
-        """Why a try has failed, empty where it has not, and whether another makes sense."""
+        """Why a try has failed, empty if it has not, and whether another makes sense."""
         headers = {"Content-Type": "application/json", "User-Agent": "vidscore"}
         request = urllib.request.Request(  # noqa: S310 - `check_url` has seen to the scheme
             self._url, data, headers, method="POST"

@@ -96,7 +96,7 @@ class Alert(Struct, frozen=True):
     baseline: float
 
     def drop(self, reports: Sequence[Report], what: str) -> Drop | None:
-        """What has dropped; None where nothing has, or no report is of the measure's evaluator.
+        """What has dropped; None if nothing has, or no report is of the measure's evaluator.
 
         Args:
             reports: The reports.
@@ -191,7 +191,7 @@ def alarm_of(
 
     Args:
         typed: Values of ``--alert`` as typed.
-        baseline: Path of a report, or of several, as JSON; None where there is none.
+        baseline: Path of a report, or of several, as JSON; None if there is none.
         url: Where alerts are posted to; None for nowhere.
         evaluators: The evaluators that score.
 
@@ -240,7 +240,7 @@ def read_alerts(
 
     Args:
         typed: Values of ``--alert`` as typed.
-        baseline: Path of a report, or of several, as JSON; None where there is none.
+        baseline: Path of a report, or of several, as JSON; None if there is none.
         evaluators: The evaluators that score.
 
     Raises:

@@ -94,14 +94,14 @@ class AppendState:
 
     @property
     def stalled_at_s(self) -> float | None:
-        """Time at which the connection counts as broken; None where no answer is due."""
+        """Time at which the connection counts as broken; None if no answer is due."""
         if not self._sent:
             return None
         return self._idle_since_s + self._delivery.acknowledge_timeout_s
 
     @property
     def due_s(self) -> float | None:
-        """Time at which `take` has something; None where nothing waits or the window is full."""
+        """Time at which `take` has something; None if nothing waits or the window is full."""
         if self._sent < len(self._window):
             return AT_ONCE
         return self.outbox.due_s if self._has_room else None
@@ -139,7 +139,7 @@ class AppendState:
         """The error for frames that were not taken in.
 
         Args:
-            waited_s: How long the caller has waited for room; None where it did not.
+            waited_s: How long the caller has waited for room; None if it did not.
         """
         waited = "" if waited_s is None else f" for {waited_s:g} s"
         return BackPressureError(
@@ -150,7 +150,7 @@ class AppendState:
         )
 
     def take(self, now_s: float) -> Sent | None:
-        """The next batch to send; None where none is due or the window is full."""
+        """The next batch to send; None if none is due or the window is full."""
         if self.ended:
             return None
         if self._sent == len(self._window) and not self._fill(now_s):
@@ -190,7 +190,7 @@ class AppendState:
         """Go on over a new connection.
 
         Args:
-            known: The stream as the server knows it; None where it does not.
+            known: The stream as the server knows it; None if it does not.
             now_s: The time.
 
         Returns:

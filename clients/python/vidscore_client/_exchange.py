@@ -182,7 +182,7 @@ class Exchange:
         return self.state.final_reports()
 
     async def cancel(self) -> None:
-        """End the call at once; does nothing where it has ended, or in a forked process."""
+        """End the call at once; does nothing if it has ended, or in a forked process."""
         if not self._home.is_here:
             return
         self._end(cancelled())

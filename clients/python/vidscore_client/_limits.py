@@ -31,7 +31,7 @@ def limited(batching: Batching, limits: Mapping[str, int]) -> Batching:
 
 
 def exceeded_limit(error: VidscoreError) -> dict[str, int]:
-    """The limit that a server names in an error, by its name; empty where it names none."""
+    """The limit that a server names in an error, by its name; empty if it names none."""
     name, maximum = error.metadata.get("limit", ""), error.metadata.get("maximum", "")
     return {name: int(maximum)} if maximum.isdecimal() else {}
 

@@ -233,7 +233,7 @@ class _Gathering:
     frames: list[SingleFrame] = field(default_factory=list)
     size: int = 0
     since_s: float = 0.0
-    masked: bool | None = None  # whether objects have masks; None where there are none yet
+    masked: bool | None = None  # whether objects have masks; None if there are none yet
 
 
 class Outbox:
@@ -261,7 +261,7 @@ class Outbox:
 
     @property
     def due_s(self) -> float | None:
-        """Time at which `take` has something; None where nothing waits."""
+        """Time at which `take` has something; None if nothing waits."""
         return AT_ONCE if self._ready else self._gathered_due_s
 
     def limit(self, limits: Mapping[str, int]) -> bool:

@@ -79,7 +79,7 @@ class StreamState:
         """The error for frames that were not taken in.
 
         Args:
-            waited_s: How long the caller has waited for room; None where it did not.
+            waited_s: How long the caller has waited for room; None if it did not.
         """
         waited = "" if waited_s is None else f" for {waited_s:g} s"
         return BackPressureError(
@@ -89,7 +89,7 @@ class StreamState:
         )
 
     def take(self, now_s: float) -> Batch | None:
-        """The next batch to send; None where none is due."""
+        """The next batch to send; None if none is due."""
         return None if self._ended else self.outbox.take(now_s)
 
     def close(self) -> None:
@@ -113,7 +113,7 @@ class StreamState:
         """Note that the call is over; the first one to say so is right.
 
         Args:
-            error: What it failed with; None where the server has ended it well.
+            error: What it failed with; None if the server has ended it well.
         """
         if self._ended:
             return
@@ -128,7 +128,7 @@ class StreamState:
             raise self._error.with_traceback(None)
 
     def next_report(self) -> LiveReport | None:
-        """The oldest unread live report; None where the stream has ended and there is none.
+        """The oldest unread live report; None if the stream has ended and there is none.
 
         Raises:
             VidscoreError: What the stream failed with, once all reports are read.

@@ -248,7 +248,7 @@ class _StatusWatch:
         call.add_done_callback(self._note)
 
     async def resolve(self, failure: grpc.RpcError) -> grpc.RpcError | None:
-        """The failure that the server means; None where it has ended the call well.
+        """The failure that the server means; None if it has ended the call well.
 
         Args:
             failure: What reading from the call raised.

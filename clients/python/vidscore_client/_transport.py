@@ -47,7 +47,7 @@ class Call(Protocol):
         """
 
     def cancel(self) -> None:
-        """End the call at once; does nothing where it has ended."""
+        """End the call at once; does nothing if it has ended."""
 
 
 class Worker(Protocol):

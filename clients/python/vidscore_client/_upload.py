@@ -71,7 +71,7 @@ def _with_geometry(
 def with_first_geometry(
     argument: str, batches: Iterable[Frames]
 ) -> tuple[Iterable[Frames], Geometry | None]:
-    """All batches, and the shape of the first one; None where there is no batch.
+    """All batches, and the shape of the first one; None if there is no batch.
 
     Args:
         argument: Name of the argument that they were given as.

@@ -41,7 +41,7 @@ class VidscoreError(Exception):
         violations: What is wrong with the request; the server sends the first twenty.
         violation_count: How many things are wrong in all.
         metadata: Further facts that the server gave, by name.
-        retry_delay_s: Seconds after which the server says that the same may go well; None where it
+        retry_delay_s: Seconds after which the server says that the same may go well; None if it
             says nothing of the kind.
         retryable: Whether the same call may well succeed if it is made again later.
     """

@@ -23,8 +23,8 @@ class Measure:
         name: Name in reports.
         description: What it says, in one sentence.
         unit: ``count``, ``ratio``, ``px``, ``px^2`` and the like.
-        minimum: Least value; None where there is none.
-        maximum: Greatest value; None where there is none.
+        minimum: Least value; None if there is none.
+        maximum: Greatest value; None if there is none.
         direction: Which way is better: ``higher``, ``lower``, or ``none`` where it says nothing
             about quality alone.
         averaging: How values over many frames come about: ``pooled``, ``mean`` or ``median``.
@@ -80,7 +80,7 @@ class PresetDescription:
         title: One line for lists.
         benchmark: Benchmark that it belongs to.
         scorer: Official scorer that it reproduces, with its version.
-        format: Format of the benchmark's files; empty where it is told by their content.
+        format: Format of the benchmark's files; empty if it is told by their content.
         labels: Labels that are scored; None for all.
         evaluators: Name and parameters of each evaluator, in the order of the reports.
     """

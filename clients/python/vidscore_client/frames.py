@@ -72,7 +72,7 @@ class Frames:
     Lengths and index ranges are checked here; everything else is the server's to judge.
 
     Attributes:
-        sequences: Table of (domain, sequence) names; the domain is empty where there is one only.
+        sequences: Table of (domain, sequence) names; the domain is empty if there is one only.
         frame_sequences: (F,) rows of `sequences`.
         frame_numbers: (F,) frame numbers.
         frame_starts: (F + 1,) offsets into the object columns, from 0 to N.
@@ -85,8 +85,8 @@ class Frames:
         frame_flags: (F,) bits of `FrameFlag`; None for all 0.
         columns: Further (N,) numbers by name.
         frame_times_s: (F,) seconds at which the frames were captured, on any one clock, NaN where
-            unknown; None where all are.
-        masks: Masks of N boxes; None where there are none.
+            unknown; None if all are.
+        masks: Masks of N boxes; None if there are none.
 
     Raises:
         InputError: If a column has the wrong length or type, an integer has more than 64 bits, or

@@ -56,7 +56,7 @@ class Benchmark:
         warnings: What an organiser should know of what the policy gives away; organisers alone
             are told.
         etag: Identifies the present definition; organisers alone are told.
-        team_count: Teams with submissions that count as scored; 0 where the board is not shown.
+        team_count: Teams with submissions that count as scored; 0 if the board is not shown.
     """
 
     name: str
@@ -83,12 +83,12 @@ class Benchmark:
 
     @property
     def truth_geometry(self) -> Geometry | None:
-        """Shape of the truth's objects; None where the first truth will say it."""
+        """Shape of the truth's objects; None if the first truth will say it."""
         return self.definition.get("truth_geometry")
 
     @property
     def detection_geometry(self) -> Geometry | None:
-        """Shape of detections; None where it follows from truth that has not come."""
+        """Shape of detections; None if it follows from truth that has not come."""
         return self.definition.get("detection_geometry")
 
 
@@ -105,7 +105,7 @@ class TruthRevision:
         comment: Why it was uploaded.
         submissions_to_rescore: Scored submissions that are still to be scored again under it; 0
             for all revisions but the one that the board is to stand on.
-        object_count: Objects that it has; None where an older server has stored it.
+        object_count: Objects that it has; None if an older server has stored it.
         sequence_count: Sequences that it has; None likewise.
         label_count: Labels that it has; None likewise.
     """
@@ -190,7 +190,7 @@ class Submission:
             not have, as far as they are public.
         chosen: Whether its team has chosen it for the final order of a benchmark with private
             sequences.
-        disqualification: Why an organiser has disqualified it; empty where it is not.
+        disqualification: Why an organiser has disqualified it; empty if it is not.
     """
 
     name: str
@@ -222,7 +222,7 @@ class Submission:
         return self.name.rpartition("/")[2]
 
     def stream(self, name: str) -> StreamInfo | None:
-        """One of its streams; None where it is not there."""
+        """One of its streams; None if it is not there."""
         return next((known for known in self.streams if known.stream == name), None)
 
 
@@ -233,7 +233,7 @@ class OnlineRecord:
     Attributes:
         certified: Whether the answer to every frame was durable before the next frame was given
             out.
-        message: Why not, for people; empty where it is certified.
+        message: Why not, for people; empty if it is certified.
         frames: Where the frames came from: ``held by the participant``, so that it may have seen
             them before, or ``sent by the organiser``.
         frame_count: Frames of the clock.
@@ -249,7 +249,7 @@ class OnlineRecord:
         latency_99_s: Latency that 99 of 100 answers had at most.
         latency_worst_s: Greatest latency.
         delay_worst_s: By how much the server gave out a frame later than the clock says, at most;
-            None where it gave out none.
+            None if it gave out none.
     """
 
     certified: bool
@@ -280,11 +280,11 @@ class SubmissionScore:
         partial: Whether the truth was not complete: frames without truth were left out.
         current: Whether it is the newest of its evaluator.
         private_report: The report over the private sequences, as far as the caller may see it;
-            None where there are none, or it may not be seen.
+            None if there are none, or it may not be seen.
         public_report: The report over all others, for organisers alone; to others it is `report`.
         streaming_report: The report by streaming accuracy, over what `report` is over, as far as
-            the caller may see it; None where there is none, or it may not be seen.
-        online: Whether the submission answered online; None where its benchmark is not live.
+            the caller may see it; None if there is none, or it may not be seen.
+        online: Whether the submission answered online; None if its benchmark is not live.
     """
 
     name: str
@@ -325,9 +325,9 @@ class ScoreDifference:
         submission: Full name of the submission.
         evaluator: Evaluator.
         measure: Measure over everything.
-        before: Value before; None where it was undefined, or there was none.
-        after: Value after; None where it is undefined.
-        rank_before: Rank before; None where it was not on the board.
+        before: Value before; None if it was undefined, or there was none.
+        after: Value after; None if it is undefined.
+        rank_before: Rank before; None if it was not on the board.
         rank_after: Rank after, likewise.
     """
 
@@ -382,7 +382,7 @@ class TrustProgress:
     Attributes:
         stage: What is being done, for people; empty while it waits for its turn.
         pieces_done: Pieces of the stage that are done.
-        pieces_in_all: Pieces of the stage in all; 0 where that is not known yet.
+        pieces_in_all: Pieces of the stage in all; 0 if that is not known yet.
     """
 
     stage: str
@@ -415,7 +415,7 @@ class Token:
         comment: What it is for.
         create_time: When it was created.
         expire_time: When it ends; None for never.
-        revoke_time: When it was revoked; None where it is not.
+        revoke_time: When it was revoked; None if it is not.
     """
 
     name: str

@@ -14,23 +14,23 @@ class LeaderboardRow:
     """One submission on the board.
 
     Attributes:
-        rank: Rank from 1 on; equal scores share one. 0 where the row stands apart.
+        rank: Rank from 1 on; equal scores share one. 0 if the row stands apart.
         team: Team.
         submission: Full name of the submission, where it may be seen; otherwise empty.
         title: Its title.
         seal_time: When it was sealed.
-        scores: Released measures by name; None where one is undefined.
+        scores: Released measures by name; None if one is undefined.
         truth_revision: Revision of the truth that the scores are under.
         evaluator_version: Version of the evaluator that they are by.
         apart: Whether they cannot be compared with those of the ranked rows: the submission could
             not be scored again under the same truth, evaluator and parameters.
         tier: Tier from 1 on: the difference of systems in one tier to the best of them is not
-            significant. None where it has none.
-        first_probability: How probable it is to be first on other sequences; None where that is
+            significant. None if it has none.
+        first_probability: How probable it is to be first on other sequences; None if that is
             not shown.
         submission_count: Submissions of the team that count as scored.
         curves: Curves of the first rows, where the policy releases them.
-        disqualification: Why the submission is disqualified and not ranked; empty where it is not.
+        disqualification: Why the submission is disqualified and not ranked; empty if it is not.
     """
 
     rank: int
@@ -65,7 +65,7 @@ class Leaderboard:
         tiers_stale: Whether the tiers are older than the board.
         further_measures: Measures of the rows that do not rank: those released beside.
         submission_count: Submissions of all teams that count as scored.
-        sequence_count: Sequences of the complete truth; None where it may not be known.
+        sequence_count: Sequences of the complete truth; None if it may not be known.
     """
 
     rows: tuple[LeaderboardRow, ...]

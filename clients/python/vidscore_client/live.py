@@ -43,7 +43,7 @@ class LiveFrame:
 
     Attributes:
         position: Number of frames before it on the clock.
-        domain: Domain of its sequence; empty where there is only one.
+        domain: Domain of its sequence; empty if there is only one.
         sequence: Its sequence.
         frame: Its number.
         due_s: Seconds after the start of the clock at which it was due.

@@ -32,8 +32,8 @@ class Invitation:
         comment: What it is for.
         create_time: When it was made.
         expire_time: When it ends.
-        accept_time: When it was accepted; None where it is not.
-        revoke_time: When it was revoked; None where it is not.
+        accept_time: When it was accepted; None if it is not.
+        revoke_time: When it was revoked; None if it is not.
         token: Full name of the token that it was accepted for; empty for none.
         open: Whether it can be accepted.
     """
@@ -68,7 +68,7 @@ class SeenScores:
     Attributes:
         submission: Submission with which it is on the board that it sees; empty for none.
         rank: Its rank there; 0 for none.
-        values: Its values there by measure; None where one is undefined.
+        values: Its values there by measure; None if one is undefined.
         score_count: Single scores that it sees in the report of its newest scored submission.
         curve_count: Curves that it sees there.
         outcome_submission_count: Submissions of which it may read outcomes.

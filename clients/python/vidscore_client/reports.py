@@ -9,7 +9,7 @@ from functools import cached_property
 from typing import Any, NamedTuple
 
 Number = int | float | None
-"""A score: a count, a figure, or None where it is undefined."""
+"""A score: a count, a figure, or None if it is undefined."""
 
 
 class Row(NamedTuple):
@@ -71,7 +71,7 @@ class Report:
         scores: Every score.
         curves: Every curve.
         warnings: Every warning.
-        preset: Name of the preset that the evaluator is of; None where it is of none.
+        preset: Name of the preset that the evaluator is of; None if it is of none.
     """
 
     evaluator: str
@@ -98,7 +98,7 @@ class Report:
         label: str | None = None,
         sequence: str | None = None,
     ) -> Number:
-        """One score; None where it is undefined.
+        """One score; None if it is undefined.
 
         Raises:
             KeyError: If the report has no such row; the text names the measures it has.

@@ -36,8 +36,8 @@ class StoreInfo:
     Attributes:
         up: Whether it answers.
         kind: Kind of the database: ``sqlite`` or ``postgresql``.
-        size_bytes: Bytes that it takes; None where that is not known.
-        free_disk_bytes: Bytes that are free on its disk; None where it is on another machine.
+        size_bytes: Bytes that it takes; None if that is not known.
+        free_disk_bytes: Bytes that are free on its disk; None if it is on another machine.
     """
 
     up: bool
@@ -57,7 +57,7 @@ class ServerInfo:
         time: Its time.
         hosting: Whether it hosts benchmarks.
         draining: Whether it is about to stop.
-        token: The token that was sent, without its secret; None where none was.
+        token: The token that was sent, without its secret; None if none was.
         store: What it keeps; None for all but organisers.
     """
 

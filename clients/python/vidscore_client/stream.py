@@ -138,7 +138,7 @@ class AsyncScoreStream:
         return await self._exchange.finish(timeout_s)
 
     async def cancel(self) -> None:
-        """End the stream at once, without a report; does nothing where it has ended."""
+        """End the stream at once, without a report; does nothing if it has ended."""
         if self._opened is not None:
             await self._opened.cancel()
 
@@ -228,14 +228,14 @@ class ScoreStream:
             sequence: Name of the video.
             frame: Number of the frame; each is sent once, in any order.
             coordinates: (N, 2 | 4 | 8) pixels, or an empty list for no objects.
-            labels: N class labels, strings or integers; None where there are no classes.
+            labels: N class labels, strings or integers; None if there are no classes.
             confidences: N finite numbers, the greater the surer; None for all 1.
             track_ids: N identities of tracks, -1 for none; None for all -1.
             flags: N bits of `ObjectFlag`; None for all 0.
             domain: Domain of the video, where there is more than one.
             dont_care: Whether the frame is left out of every count.
             time_s: When the frame was captured, in seconds on any one clock; None if unknown.
-            masks: Masks of N boxes, as columns or as COCO's objects; None where there are none.
+            masks: Masks of N boxes, as columns or as COCO's objects; None if there are none.
 
         Raises:
             InputError: If an argument has the wrong shape or length.
@@ -327,7 +327,7 @@ class ScoreStream:
         return run_blocking(self._stream.finish(timeout_s))
 
     def cancel(self) -> None:
-        """End the stream at once, without a report; does nothing where it has ended."""
+        """End the stream at once, without a report; does nothing if it has ended."""
         run_blocking(self._stream.cancel())
 
     def __enter__(self) -> Self:

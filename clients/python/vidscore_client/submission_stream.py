@@ -73,7 +73,7 @@ class AsyncSubmissionStream:
 
     @property
     def last_break(self) -> VidscoreError | None:
-        """Why the last try to deliver failed; None where none has since frames became durable."""
+        """Why the last try to deliver failed; None if none has since frames became durable."""
         return self._sender.state.last_break
 
     async def send(  # noqa: PLR0913 - one argument for each column of the wire
@@ -232,7 +232,7 @@ class SubmissionStream:
 
     @property
     def last_break(self) -> VidscoreError | None:
-        """Why the last try to deliver failed; None where none has since frames became durable."""
+        """Why the last try to deliver failed; None if none has since frames became durable."""
         return self._stream.last_break
 
     def send(  # noqa: PLR0913 - one argument for each column of the wire
@@ -254,12 +254,12 @@ class SubmissionStream:
             sequence: Name of the video.
             frame: Number of the frame; each is sent once, over all streams of the submission.
             coordinates: (N, 2 | 4 | 8) pixels, or an empty list for no objects.
-            labels: N class labels, strings or integers; None where there are no classes.
+            labels: N class labels, strings or integers; None if there are no classes.
             confidences: N finite numbers, the greater the surer; None for all 1.
             track_ids: N identities of tracks, -1 for none; None for all -1.
             domain: Domain of the video, where there is more than one.
             time_s: When the frame was captured, in seconds on any one clock; None if unknown.
-            masks: Masks of N boxes, as columns or as COCO's objects; None where there are none.
+            masks: Masks of N boxes, as columns or as COCO's objects; None if there are none.
 
         Raises:
             InputError: If an argument has the wrong shape or length.

@@ -48,7 +48,7 @@ class Form(NamedTuple):
 
     Attributes:
         fill: Takes the message, the key, the value and its path, for errors.
-        show: Takes the message and the key; gives the value, or None where it is unset.
+        show: Takes the message and the key; gives the value, or None if it is unset.
     """
 
     fill: Callable[[Any, str, Any, str], None]
@@ -155,7 +155,7 @@ def _fill_plain(message: Any, key: str, value: Any, path: str) -> None:
 
 
 def present(message: Any, key: str) -> Any:
-    """The value of a field; None where it is unset, as far as the message knows of that."""
+    """The value of a field; None if it is unset, as far as the message knows of that."""
     field = message.DESCRIPTOR.fields_by_name[key]
     if field.has_presence and not message.HasField(key):
         return None
@@ -178,7 +178,7 @@ def _show_seconds(message: Any, key: str) -> float | None:
 
 
 def read_time(message: Any, field: str) -> datetime | None:
-    """A time; None where there is none."""
+    """A time; None if there is none."""
     if not message.HasField(field):
         return None
     time: datetime = getattr(message, field).ToDatetime(tzinfo=UTC)

@@ -42,12 +42,12 @@ _ROLES_BY_NUMBER = {number: role for role, number in _ROLES.items()}
 
 
 def read_role(number: int) -> Role | None:
-    """A role; None where it is none that this version knows."""
+    """A role; None if it is none that this version knows."""
     return _ROLES_BY_NUMBER.get(number)  # type: ignore[call-overload, no-any-return] # a plain number
 
 
 def read_lifetime(request: Any, field: str = "lifetime") -> timedelta | None:
-    """How long something is to hold; None where it is not said.
+    """How long something is to hold; None if it is not said.
 
     Args:
         request: The request.

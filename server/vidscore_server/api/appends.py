@@ -46,7 +46,7 @@ class Appender:
     Args:
         hosting: The server's hosted benchmarks.
         caller: The caller.
-        take_over: Makes the call the one that appends to its stream; None where it is over with
+        take_over: Makes the call the one that appends to its stream; None if it is over with
             one batch.
 
     Attributes:

@@ -265,7 +265,7 @@ class Bound(Struct):
     Attributes:
         lifetime_s: Time after which a call ends.
         limit: Name of the setting that says how many places there are.
-        maximum: How many there are; None where there is one for every call.
+        maximum: How many there are; None if there is one for every call.
         open_by_host: How many each host holds.
     """
 

@@ -111,7 +111,7 @@ class KeptAnswers:
 
 
 def next_change(now: datetime, *times: datetime | None) -> datetime | None:
-    """The first of some times that is still to come; None where none is.
+    """The first of some times that is still to come; None if none is.
 
     Args:
         now: The time.

@@ -28,7 +28,7 @@ def mask_memory_bytes(message: annotations_pb2.AnnotationBatch) -> int:
 
 
 def read_masks(message: annotations_pb2.AnnotationBatch, source: str) -> Masks | None:
-    """The masks of a batch, each checked for itself; None where it has none.
+    """The masks of a batch, each checked for itself; None if it has none.
 
     Args:
         message: The batch.

@@ -152,7 +152,7 @@ class _Part(NamedTuple):
     Attributes:
         part_bytes: What each value takes by itself.
         factor: What each byte of a value takes.
-        fields: Fields of the message that it is; None where it is none.
+        fields: Fields of the message that it is; None if it is none.
     """
 
     part_bytes: int

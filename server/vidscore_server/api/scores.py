@@ -201,7 +201,7 @@ class ScoreWriter:
     def _step(record: ScoreRecord, definition: Definition) -> float:
         """The step that a score was released to."""
         evaluators = {entry.name: entry for entry in definition.evaluators}
-        evaluator = evaluators.get(record.evaluator)  # None where the benchmark had it once
+        evaluator = evaluators.get(record.evaluator)  # None if the benchmark had it once
         known = record.released_step
         return known if evaluator is None else released_step(definition, evaluator, record)
 
@@ -221,7 +221,7 @@ class ScoreWriter:
 
 
 def write_online(record: OnlineRecord | None) -> pb.OnlineRecord | None:
-    """How a submission answered by the clock as a message; None where there is none."""
+    """How a submission answered by the clock as a message; None if there is none."""
     if record is None:
         return None
     half, most, nearly_all, worst = record.latencies_s or (None, None, None, None)

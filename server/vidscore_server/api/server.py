@@ -101,7 +101,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
         settings: The server's settings.
         sessions: The streams that are open.
         gate: Admits callers.
-        hosting: The hosted benchmarks; None where there are none.
+        hosting: The hosted benchmarks; None if there are none.
     """
 
     def __init__(

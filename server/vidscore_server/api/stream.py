@@ -401,7 +401,7 @@ CHECKED_METHODS = frozenset(_LAYOUTS)
 
 
 def checksum_field(method: str) -> int | None:
-    """Number of the field of a method's requests that has a checksum; None where none has."""
+    """Number of the field of a method's requests that has a checksum; None if none has."""
     return _LAYOUTS[method].checksum if method in CHECKED_METHODS else None
 
 
@@ -410,7 +410,7 @@ MOST_FIELDS = 100
 
 
 def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
-    """The damage to the bytes of a request; None where their checksum matches, or there is none.
+    """The damage to the bytes of a request; None if their checksum matches, or there is none.
 
     Args:
         method: Its method, one of `CHECKED_METHODS`.

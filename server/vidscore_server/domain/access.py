@@ -51,7 +51,7 @@ class Caller(Struct, frozen=True):
 
     @property
     def submits_for(self) -> str:
-        """Team that its submissions are of; empty where it may make none."""
+        """Team that its submissions are of; empty if it may make none."""
         return ORGANISERS_TEAM if self.is_organiser else self.team
 
     @property
@@ -217,7 +217,7 @@ def new_token(
     """Make a token.
 
     Args:
-        role: Role of its bearer; None where it is missing.
+        role: Role of its bearer; None if it is missing.
         team: Team that a participant submits for.
         comment: Its purpose.
         now: The time.
@@ -242,7 +242,7 @@ def new_token(
 def end_after(
     now: datetime, lifetime: timedelta, field: str, faults: list[Fault]
 ) -> datetime | None:
-    """The time at which something ends; None where that cannot be.
+    """The time at which something ends; None if that cannot be.
 
     Args:
         now: The time.
@@ -265,7 +265,7 @@ def hash_of(secret: str) -> bytes:
 
 
 def token_of(secret: str) -> str | None:
-    """Name of the token that a secret claims to be of; None where it is no secret."""
+    """Name of the token that a secret claims to be of; None if it is no secret."""
     match = _SECRET.fullmatch(secret)
     return None if match is None else match[1]
 
@@ -379,7 +379,7 @@ class Transport(Struct, frozen=True):
 
     Attributes:
         open_to_anyone: Whether callers without a token may use RPCs that need no role.
-        session: Gives the token of a session that holds; None where no browser comes this way.
+        session: Gives the token of a session that holds; None if no browser comes this way.
     """
 
     open_to_anyone: bool
@@ -390,7 +390,7 @@ class Gate:
     """Authenticates callers by their tokens and holds them to the table of roles.
 
     Args:
-        store: Where tokens are kept; None where there are no hosted benchmarks and no tokens.
+        store: Where tokens are kept; None if there are no hosted benchmarks and no tokens.
         clock: The time.
 
     Attributes:

@@ -32,7 +32,7 @@ class Share(Struct, frozen=True, eq=False):
 
     Attributes:
         accumulator: Its state so far.
-        job: The work; None where there is none.
+        job: The work; None if there is none.
         taken: Pending batches that the job covers.
     """
 

@@ -188,7 +188,7 @@ class AppendQueue:
     async def _outcomes(
         self, name: SubmissionName, checked: Sequence[PendingAppend]
     ) -> Sequence[Outcome] | None:
-        """Outcomes of batches; None where a frame of one of several is stored already."""
+        """Outcomes of batches; None if a frame of one of several is stored already."""
         settings, now = self._context.settings, self._context.clock()
 
         def admit_now(transaction: Transaction, record: SubmissionRecord) -> None:

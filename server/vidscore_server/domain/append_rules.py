@@ -50,12 +50,12 @@ FrameBounds = tuple[int, int]
 
 
 class KnownNames(Struct, frozen=True, eq=False, dict=True):
-    """Names that detections are checked against; None where not public, or not known yet.
+    """Names that detections are checked against; None if not public, or not known yet.
 
     Attributes:
         sequences: Sequences, each with its first and last frame where these are public.
         listed_labels: Labels that the specification lists, by domain; case does not count.
-        listed_elsewhere: Those that it lists for every other domain; None where it lists none.
+        listed_elsewhere: Those that it lists for every other domain; None if it lists none.
         labels: Labels of the truth.
         fold_labels: Whether labels that differ by case alone are the same to all evaluators.
         withheld: Warning to every submission where names are withheld; otherwise empty.
@@ -128,7 +128,7 @@ class _Lists(Struct, frozen=True):
     """What is known of the labels of a domain.
 
     Attributes:
-        folded: Those that the specification lists, without case; None where it lists none.
+        folded: Those that the specification lists, without case; None if it lists none.
         fine: Those with which nothing is wrong; None for all.
     """
 
@@ -165,7 +165,7 @@ def known_names(definition: Definition, truth: Annotations | None) -> KnownNames
 
     Args:
         definition: The benchmark.
-        truth: Its truth; None where it is not complete.
+        truth: Its truth; None if it is not complete.
     """
     public = definition.public_names
     shown = definition.specification if NameKind.LABELS in public else BenchmarkSpec()

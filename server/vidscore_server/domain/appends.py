@@ -274,7 +274,7 @@ class AppendWriter:
         streams: Names of the streams that the batches are for.
         settings: The server's limits.
         now: The time.
-        admit: Lets the submission in with its first frames; None where that is not allowed.
+        admit: Lets the submission in with its first frames; None if that is not allowed.
     """
 
     def __init__(
@@ -412,7 +412,7 @@ def refuse_stale(epoch: int, submission: SubmissionRecord, stream: StreamRecord)
 
 
 def _acknowledge_again(transaction: Transaction, append: PendingAppend, end: int) -> None:
-    """Do nothing where the batch is stored as it is; refuse it otherwise."""
+    """Do nothing if the batch is stored as it is; refuse it otherwise."""
     batch = append.record
     facts = {"next_offset": str(end)}
     if batch.first_offset + batch.frame_count > end:

@@ -37,7 +37,7 @@ class Basis(Struct, frozen=True):
     configurations: Mapping[str, str]
 
     def key(self, evaluator: str) -> Key | None:
-        """Basis of an evaluator's scores; None where the board has none of them."""
+        """Basis of an evaluator's scores; None if the board has none of them."""
         configuration = self.configurations.get(evaluator)
         return None if configuration is None else (self.truth_revision, configuration)
 

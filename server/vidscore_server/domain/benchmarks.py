@@ -62,7 +62,7 @@ class Benchmarks:
         return found
 
     def understood(self, record: BenchmarkRecord) -> Definition | None:
-        """The definition of one benchmark of many; None where this server does not understand it.
+        """The definition of one benchmark of many; None if this server does not understand it.
 
         An evaluator is not installed, say. The log has it once; the other benchmarks go on.
         """

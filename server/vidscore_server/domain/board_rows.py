@@ -127,7 +127,7 @@ def _details(
 
 
 def public_sequence_count(definition: Definition, caller: Caller) -> int | None:
-    """Sequences of the complete truth; None where there is none, or the caller may not know."""
+    """Sequences of the complete truth; None if there is none, or the caller may not know."""
     size = definition.truth_size
     if size is None or not (caller.is_organiser or NameKind.SEQUENCES in definition.public_names):
         return None

@@ -54,7 +54,7 @@ from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import ScoreRecord
 
 Standing = Mapping[str, Mapping[str, Any]]
-"""By evaluator, by submission: ``values`` and ``rank``, which is None where it has none."""
+"""By evaluator, by submission: ``values`` and ``rank``, which is None if it has none."""
 
 
 def shown_standing(

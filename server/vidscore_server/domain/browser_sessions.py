@@ -43,7 +43,7 @@ class BrowserSessions:
         return f"{text}.{self._signature(text)}"
 
     def token_of(self, session: str) -> str | None:
-        """Name of the token of a session; None where it was not made here, or has ended."""
+        """Name of the token of a session; None if it was not made here, or has ended."""
         match = _SESSION.fullmatch(session)
         if match is None:
             return None

@@ -124,7 +124,7 @@ class ByteBudget:
                 return
 
     def _lacking(self, reservation: Reservation) -> Hashable | None:
-        """The first owner whose room is too full for a reservation; None where it fits."""
+        """The first owner whose room is too full for a reservation; None if it fits."""
         for owner, (_, maximum) in zip(reservation.owners, self._limits, strict=True):
             if self._held[owner] + reservation.size > maximum:
                 return owner

@@ -28,7 +28,7 @@ class Item(Struct, frozen=True):
     Attributes:
         question: The question.
         answer: The answer.
-        advice: What to do where the answer is weak; empty where it is not.
+        advice: What to do where the answer is weak; empty if it is not.
     """
 
     question: str
@@ -43,7 +43,7 @@ class TruthState(Struct, frozen=True):
         revision: The newest revision; 0 for none.
         complete: Whether that is complete.
         frames: Frames that it has.
-        sequences: Sequences that it has; None where they were not counted.
+        sequences: Sequences that it has; None if they were not counted.
         objects: Objects that it has; None likewise.
     """
 

@@ -195,7 +195,7 @@ class Context(Struct, frozen=True):
 
         Args:
             command: The command.
-            about: Submissions beyond which it touches nothing; None where it may touch anything.
+            about: Submissions beyond which it touches nothing; None if it may touch anything.
         """
         return await asyncio.wrap_future(self.store.submit(command, about))
 
@@ -246,7 +246,7 @@ class Request(Struct, frozen=True):
         caller: The caller.
         action: Name of the RPC.
         time: When.
-        request_id: Chosen by the client; empty where it does not care.
+        request_id: Chosen by the client; empty if it does not care.
         digest: Digest of the action and the whole request; the same request has the same.
     """
 

@@ -64,7 +64,7 @@ class Definition(Struct, frozen=True, dict=True):
 
     Attributes:
         specification: Title, evaluators, domains and sequences.
-        truth_arity: Coordinates that an object of the truth has; None where the evaluators judge
+        truth_arity: Coordinates that an object of the truth has; None if the evaluators judge
             several shapes, and neither the organiser nor any truth has chosen one yet.
         detection_arity: Coordinates that a detection has; likewise.
         policy: What participants see, may do, and are ranked by.
@@ -76,7 +76,7 @@ class Definition(Struct, frozen=True, dict=True):
         private_names: Names of the private sequences of the newest complete truth.
         draw: How these were drawn; None while they were not, or where the policy names them.
         description: What it is about, for people, in Markdown.
-        live: The clock by which submissions answer; None where the benchmark is not live.
+        live: The clock by which submissions answer; None if the benchmark is not live.
     """
 
     specification: BenchmarkSpec
@@ -161,7 +161,7 @@ class Definition(Struct, frozen=True, dict=True):
         """The definition once there is truth, which decides shapes that were open.
 
         Args:
-            arity: Coordinates that its objects have; None where it has no batch to say so.
+            arity: Coordinates that its objects have; None if it has no batch to say so.
 
         Raises:
             GeometryError: If truth of that shape does not fit.

@@ -52,7 +52,7 @@ def history_of(reader: Reader, record: SubmissionRecord) -> list[PastEvent]:
 
 
 def _event(entry: AuditRecord, name: str) -> PastEvent | None:
-    """The event of an audit record; None where a team is not told of it."""
+    """The event of an audit record; None if a team is not told of it."""
     if entry.resource != name:
         stream = entry.resource.removeprefix(f"{name}/streams/")
         epoch = entry.detail.removeprefix("epoch ")

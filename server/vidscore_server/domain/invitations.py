@@ -118,7 +118,7 @@ def invitation_of(reader: Reader, secret: str, now: datetime) -> InvitationRecor
 
 
 def why_ended(record: InvitationRecord, now: datetime) -> str:
-    """Why an invitation cannot be accepted any more; empty where it can."""
+    """Why an invitation cannot be accepted any more; empty if it can."""
     if record.revoke_time is not None:
         return "was revoked"
     if record.accept_time is not None:

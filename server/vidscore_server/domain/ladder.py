@@ -55,7 +55,7 @@ class Scale(Struct, frozen=True):
 
 
 Values = tuple[float | None, ...]
-"""Ranking measures, first one first; None where undefined."""
+"""Ranking measures, first one first; None if undefined."""
 
 
 def release(

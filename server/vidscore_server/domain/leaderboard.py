@@ -40,12 +40,12 @@ class Entry(Struct, frozen=True):
         submission: Its name.
         title: For people.
         seal_time: When it was sealed.
-        values: Ranking measures, first one first; None where undefined.
+        values: Ranking measures, first one first; None if undefined.
         truth_revision: Revision of the truth that they are under.
         evaluator_version: Version of the evaluator that they are by.
         chosen: Whether its team has chosen it for the final order.
         score: Number of the score within the submission.
-        disqualification: Why it is not ranked; empty where it may be.
+        disqualification: Why it is not ranked; empty if it may be.
     """
 
     team: str
@@ -226,7 +226,7 @@ def ranked_entries(
 
 
 def shown_key(record: BenchmarkRecord, definition: Definition, board: Board) -> Key | None:
-    """Basis of the scores that a board compares; None where it ranks nothing."""
+    """Basis of the scores that a board compares; None if it ranks nothing."""
     shown = shown_basis(record)
     if shown is None or not definition.ranking(board.evaluator):
         return None
@@ -381,7 +381,7 @@ class BoardView(Struct, frozen=True, dict=True):
         return score if score.report or found is None else found
 
     def _values(self, score: ScoreRecord) -> Scores | None:
-        """Ranking measures of a score; None where it has, or shows, none for the board."""
+        """Ranking measures of a score; None if it has, or shows, none for the board."""
         if self.released:
             return values_from_json(score.released) or None
         if self.board.of_everything:
@@ -421,7 +421,7 @@ class BoardView(Struct, frozen=True, dict=True):
 
 
 def part_values(report: Report, board: Board, names: tuple[str, ...]) -> Scores | None:
-    """Measures of a report for a board; None where the report has no such domain or class."""
+    """Measures of a report for a board; None if the report has no such domain or class."""
     rows: dict[str, Number] = {
         row.measure: row.value
         for row in report.rows()

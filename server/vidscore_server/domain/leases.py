@@ -51,11 +51,11 @@ class Leases:
         self._duration = timedelta(seconds=context.settings.lease_timeout_s)
 
     def take(self, transaction: Transaction, work: str) -> bool:
-        """Take a lease within a command; False where another server has it."""
+        """Take a lease within a command; False if another server has it."""
         return transaction.take_lease(work, self.owner, self._duration)
 
     async def take_now(self, work: str) -> bool:
-        """Take a lease; False where another server has it."""
+        """Take a lease; False if another server has it."""
         return await self._context.write(lambda transaction: self.take(transaction, work))
 
     def require(self, transaction: Transaction, work: str) -> None:

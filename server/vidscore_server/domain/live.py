@@ -106,7 +106,7 @@ class LiveScores:
         ]
 
     async def newest(self, name: SubmissionName) -> LiveScore | None:
-        """The newest live score; None where there is none, or the policy wants none.
+        """The newest live score; None if there is none, or the policy wants none.
 
         The same object comes again as long as nothing has moved.
 
@@ -227,7 +227,7 @@ class LiveScores:
         return state, read_news(self._scorer, reader, name, state, None)
 
     def _state(self, reader: Reader, name: SubmissionName) -> State | None:
-        """Current state that live scores depend on; None where there are none."""
+        """Current state that live scores depend on; None if there are none."""
         benchmark = reader.benchmark(name.benchmark)
         state = State.of(benchmark, reader.submission(*name))
         if benchmark is None or state is None:

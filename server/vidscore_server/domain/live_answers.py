@@ -367,7 +367,7 @@ def _required_frame(transaction: Transaction, call: LiveCall, position: int) -> 
 def _event_after(
     transaction: Transaction, call: LiveCall, clock: LiveClockRecord, frame: LiveFrameRecord
 ) -> int | None:
-    """Number of what came next of the clock after a frame; None where nothing has."""
+    """Number of what came next of the clock after a frame; None if nothing has."""
     following = transaction.live_frame_after(*call.name, frame.position)
     return clock.end_event if following is None else following.given_event
 

@@ -83,9 +83,9 @@ class SequenceClock:
 
     Attributes:
         name: Name of the sequence.
-        domain: Its domain; empty where there is only one.
-        frame_rate: Frames per second; None where the times say it.
-        frame_times_s: Seconds from the first frame to each; empty where the rate says it.
+        domain: Its domain; empty if there is only one.
+        frame_rate: Frames per second; None if the times say it.
+        frame_times_s: Seconds from the first frame to each; empty if the rate says it.
     """
 
     name: str = converted(read=required_name)
@@ -104,7 +104,7 @@ class LiveClock:
     """What an organiser says of the clock of a live benchmark.
 
     Attributes:
-        frame_rate: Frames per second of the sequences that are not listed; None where all are.
+        frame_rate: Frames per second of the sequences that are not listed; None if all are.
         frames: Where the frames come from.
         sequences: Sequences with times of their own.
     """

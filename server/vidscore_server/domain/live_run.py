@@ -53,7 +53,7 @@ class State(NamedTuple):
     def of(
         cls, benchmark: BenchmarkRecord | None, submission: SubmissionRecord | None
     ) -> State | None:
-        """Of the records there are; None where one is missing, or there is no truth."""
+        """Of the records there are; None if one is missing, or there is no truth."""
         if benchmark is None or submission is None or not benchmark.truth_revision:
             return None
         return cls(
@@ -113,7 +113,7 @@ class CompletenessCache(Struct, frozen=True):
     def counted(
         self, state: State, counts: Mapping[tuple[str, str], int]
     ) -> CompletenessCache | None:
-        """The cache of now; None where a sequence may have been completed since then.
+        """The cache of now; None if a sequence may have been completed since then.
 
         Args:
             state: What there is now.

@@ -67,7 +67,7 @@ class OnlineRecord(Struct, frozen=True):
 
     @property
     def message(self) -> str:
-        """Why it is not certified, for people; empty where it is."""
+        """Why it is not certified, for people; empty if it is."""
         of_all = f"of {counted(self.frame_count, 'frame')}"
         why = "no call was open, or the server was behind"
         passed = f", {self.passed_count} of them never given out ({why})"
@@ -84,7 +84,7 @@ class OnlineRecord(Struct, frozen=True):
 def online_of(
     reader: Reader, name: SubmissionName, definition: Definition, stored_count: int
 ) -> OnlineRecord | None:
-    """How a submission answered by the clock; None where its benchmark has none.
+    """How a submission answered by the clock; None if its benchmark has none.
 
     Args:
         reader: A state of the store.
@@ -113,7 +113,7 @@ def online_record(
 
     Args:
         timeline: What the clock goes by.
-        clock: The clock; None where it has not started.
+        clock: The clock; None if it has not started.
         frames: The frames that it has given out, in order.
         stored_count: Frames that the submission has.
 
@@ -213,7 +213,7 @@ class AnswerTimes(Struct, frozen=True, eq=False):
 
 
 def answer_times(reader: Reader, name: SubmissionName) -> AnswerTimes | None:
-    """The times of a submission's clock; None where it has none.
+    """The times of a submission's clock; None if it has none.
 
     Args:
         reader: A state of the store.

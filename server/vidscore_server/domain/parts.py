@@ -102,7 +102,7 @@ class PartPlan(Struct, frozen=True):
 
     Attributes:
         parts: Parts that it is scored in; none where `everything` is there.
-        everything: All of it; None where that is more than the bound.
+        everything: All of it; None if that is more than the bound.
         frame_count: Frames that it has.
         size_bytes: Bytes that it takes in memory.
     """
@@ -224,7 +224,7 @@ class ScoringInput:
         return self._truth, self._to_score(detections)
 
     def rest(self, arity: int) -> tuple[Annotations, Annotations] | None:
-        """The truth that no part has met, without detections; None where there is none.
+        """The truth that no part has met, without detections; None if there is none.
 
         Args:
             arity: Coordinates that a detection has.

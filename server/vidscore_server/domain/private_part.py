@@ -113,7 +113,7 @@ def settle(
 
     Args:
         policy: The policy.
-        draw: The draw of an earlier complete truth, which stays; None where there is none.
+        draw: The draw of an earlier complete truth, which stays; None if there is none.
         objects: By sequence the objects that are judged.
         make_key: Makes the key of a draw.
 

@@ -74,7 +74,7 @@ class Released(Struct, frozen=True):
 
 
 def values_of(report: Report, names: Sequence[str]) -> dict[str, float | None]:
-    """Ranking measures of a report over everything; None where one is undefined or not there."""
+    """Ranking measures of a report over everything; None if one is undefined or not there."""
     found = {row.measure: row.value for row in report.rows() if row[:3] == (None, None, None)}
     return {name: as_float(found.get(name)) for name in names}
 
@@ -104,7 +104,7 @@ def released_values(
 
     Args:
         policy: The benchmark's policy.
-        best: What was released to the team before; empty where nothing was.
+        best: What was released to the team before; empty if nothing was.
         new: The new score's ranking measures.
         scales: The ranking measures, first one first, as the Ladder sees them.
         step: The step in force.
@@ -416,5 +416,5 @@ def _shown_number(scales: Mapping[str, Scale], measure: str, value: Number, step
 
 
 def as_float(value: Number) -> float | None:
-    """A value of a score; None where it is undefined."""
+    """A value of a score; None if it is undefined."""
     return None if value is None else float(value)

@@ -131,7 +131,7 @@ class Rescoring:
             await self._close(record.operation, "SCORING_FAILED")
 
     async def _score_all(self, operation: str, plan: Plan) -> bool:
-        """Score the remaining submissions; False where the operation was cancelled meanwhile."""
+        """Score the remaining submissions; False if the operation was cancelled meanwhile."""
         for submission in plan.submissions:
             record = await self._context.read(lambda reader: reader.operation(operation))
             if record is None or record.done:

@@ -38,7 +38,7 @@ class ScheduledEvent(Struct, frozen=True):
 def scheduled_event(
     record: SubmissionRecord, benchmark: BenchmarkRecord, policy: Policy, quiet_from: datetime
 ) -> ScheduledEvent | None:
-    """The next event of a submission that is left alone; None where there is none.
+    """The next event of a submission that is left alone; None if there is none.
 
     Args:
         record: The submission.
@@ -67,7 +67,7 @@ def due_event(
     now: datetime,
     quiet_from: datetime,
 ) -> Event | None:
-    """The event that is due for a submission that takes frames; None where none is.
+    """The event that is due for a submission that takes frames; None if none is.
 
     Args:
         record: The submission.

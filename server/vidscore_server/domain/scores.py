@@ -87,7 +87,7 @@ class Result(Struct, frozen=True):
         configuration: Evaluator with version, parameters and specification, as a digest.
         partial: Whether the truth was not complete.
         parts: Its reports: over everything and, where sequences are private, over each part.
-        estimate: Bootstrap estimate of the ranking measures that are answered for; None where the
+        estimate: Bootstrap estimate of the ranking measures that are answered for; None if the
             policy wants none.
         warnings: Doubts about the submission, found with the truth.
     """
@@ -122,7 +122,7 @@ def pack_report(
         evaluator: The evaluator.
         report: The report.
         submitted: The names.
-        streaming: The report by streaming accuracy; None where there is none.
+        streaming: The report by streaming accuracy; None if there is none.
     """
     values = values_of(report, list(definition.ranking(evaluator)))
     document = report_to_dict(report)
@@ -163,7 +163,7 @@ def unpack_score(
 
 
 def unpack_streaming(record: ScoreRecord, portion: Portion = Portion.WHOLE) -> Report | None:
-    """The report of a score by streaming accuracy; None where there is none.
+    """The report of a score by streaming accuracy; None if there is none.
 
     Raises:
         StoreDamagedError: As for `unpack_report`.
@@ -191,7 +191,7 @@ def _document(packed: bytes) -> dict[str, Any]:
 
 
 def readable(record: ScoreRecord | ReleaseRecord, read: Callable[[], T]) -> T | None:
-    """What is read of a score, or released of it; None where it is damaged, as the log says.
+    """What is read of a score, or released of it; None if it is damaged, as the log says.
 
     Boards leave such a score out; once its submission was scored again, the new one counts.
     """
@@ -332,7 +332,7 @@ def move_board(
         publishing: Whether an organiser, who has seen the differences, asks for it.
 
     Returns:
-        Where it stands then; None where there is no such benchmark.
+        Where it stands then; None if there is no such benchmark.
     """
     record = transaction.benchmark(benchmark)
     if record is None:
@@ -457,7 +457,7 @@ def _put_release(
 
 
 def team_release(reader: Reader, benchmark: str, evaluator: str, team: str) -> Values:
-    """What was last released to a team; empty where nothing was."""
+    """What was last released to a team; empty if nothing was."""
     for record in reader.releases(benchmark, evaluator):
         if record.team == team:
             return values_from_json(record.values)

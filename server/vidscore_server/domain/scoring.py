@@ -155,7 +155,7 @@ class Scheduler:
             task.add_done_callback(lambda _: self._running.pop(name, None))
 
     async def _lacks_truth(self, name: SubmissionName, record: SubmissionRecord) -> bool | None:
-        """Whether the submission's own frames lack truth; None where nothing has changed."""
+        """Whether the submission's own frames lack truth; None if nothing has changed."""
 
         def look(reader: Reader) -> bool | None:
             benchmark = reader.benchmark(name.benchmark)

@@ -52,7 +52,7 @@ class Place(Struct, frozen=True, eq=False):
         team: Whose share it counts towards.
         use: Its use.
         is_organiser: Whether an organiser holds it: it is never taken away.
-        end: Ends the stream with an error; None where it cannot be ended.
+        end: Ends the stream with an error; None if it cannot be ended.
     """
 
     team: str

@@ -93,7 +93,7 @@ class Submissions:
         Args:
             request: The request.
             benchmark: The benchmark.
-            submission: Last part of its name; empty where the server chooses.
+            submission: Last part of its name; empty if the server chooses.
             title: For people.
 
         Raises:

@@ -191,7 +191,7 @@ class TierUpdater:
     async def _draw(
         self, benchmark: BenchmarkRecord, name: SubmissionName, plan: TierPlan
     ) -> Draws | None:
-        """Score a submission on draws, and keep what comes of it; None where it cannot be done."""
+        """Score a submission on draws, and keep what comes of it; None if it cannot be done."""
         try:
             async with asyncio.timeout(self._context.settings.trust_timeout_s):
                 definition = self._benchmarks.definition(benchmark)

@@ -126,7 +126,7 @@ def tier_plan(
 def lack_of_tiers(
     reader: Reader, record: BenchmarkRecord, definition: Definition, plan: TierPlan
 ) -> str:
-    """Why a board over everything has no tiers; empty where it may have some.
+    """Why a board over everything has no tiers; empty if it may have some.
 
     Args:
         reader: A state of the store.
@@ -159,7 +159,7 @@ class Draws(Struct, frozen=True, forbid_unknown_fields=True):
     Attributes:
         sequences: Number of sequences.
         resamples: Number of different draws that there are, up to the number of draws.
-        values: By measure its value in each draw; None where it is undefined.
+        values: By measure its value in each draw; None if it is undefined.
     """
 
     sequences: Annotated[int, Meta(gt=0)]
@@ -221,7 +221,7 @@ def _read(document: bytes | str, kind: type[T]) -> T:
 def stored_tiers(
     reader: Reader, benchmark: str, evaluator: str, revision: int, *, exact: bool
 ) -> BoardTiers | None:
-    """The newest tiers of a board; None where none were computed yet, or they are damaged.
+    """The newest tiers of a board; None if none were computed yet, or they are damaged.
 
     Args:
         reader: A state of the store.
@@ -247,7 +247,7 @@ class ShownTiers(Struct, frozen=True):
     Attributes:
         note: What they are, or why there are none.
         is_stale: Whether they are older than the board.
-        rows: By submission its tier, and how probable it is to be first; None where not shown.
+        rows: By submission its tier, and how probable it is to be first; None if not shown.
     """
 
     note: str
@@ -317,7 +317,7 @@ def visible_rows(
 
 
 def _probability_step(definition: Definition, sequences: int, caller: Caller) -> float | None:
-    """What a caller sees probabilities rounded to, 0 for exact; None where it sees none.
+    """What a caller sees probabilities rounded to, 0 for exact; None if it sees none.
 
     Where the latest submission stands, each one moves the probability, whether or not its score
     moves by the step that it is rounded to: that would tell more than the score.

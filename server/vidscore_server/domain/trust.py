@@ -226,7 +226,7 @@ class TrustAnalyses:
         return truths[0], systems
 
     async def _watched(self, operation: str, analysis: Analysis) -> str | None:
-        """The document; None where it is not wanted any more."""
+        """The document; None if it is not wanted any more."""
         told: dict[str, Any] = {}
 
         def note(stage: str, done: int, total: int) -> None:

@@ -79,7 +79,7 @@ class _MergedUpload(Struct, frozen=True):
         added: Batches of the upload, as they are kept.
         frame_count: Frames that it has.
         digest: Fingerprint of its annotations.
-        arity: Coordinates that its objects have; None where nothing says so.
+        arity: Coordinates that its objects have; None if nothing says so.
         contents: What it has.
     """
 
@@ -143,7 +143,7 @@ class TruthUpload:
 
     Attributes:
         definition: The benchmark.
-        arity: Coordinates that its objects have; None where nothing has said so yet.
+        arity: Coordinates that its objects have; None if nothing has said so yet.
         frames: Frames that have come.
         payloads: Batches as they are kept, once all have come.
         digest: Fingerprint of everything that has come.
@@ -380,7 +380,7 @@ class TruthStore:
             revision: The revision; 0 for the newest.
 
         Returns:
-            Its number, and its columns; None where it has no batch to say their shape.
+            Its number, and its columns; None if it has no batch to say their shape.
 
         Raises:
             NotFoundError: If there is no such benchmark or revision.

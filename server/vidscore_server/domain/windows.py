@@ -89,7 +89,7 @@ class Windows:
         self._kept: OrderedDict[tuple[SubmissionName, int], _Kept] = OrderedDict()
 
     async def newest(self, name: SubmissionName, size: int) -> ScoreWindow | None:
-        """Scores over the last frames of each stream; None where none of them has truth.
+        """Scores over the last frames of each stream; None if none of them has truth.
 
         The same object comes again as long as nothing has moved, or the last one rests.
 
@@ -149,7 +149,7 @@ class Windows:
 
 
 def _state(reader: Reader, name: SubmissionName) -> State | None:
-    """What a window depends on; None where there can be none."""
+    """What a window depends on; None if there can be none."""
     return State.of(reader.benchmark(name.benchmark), reader.submission(*name))
 
 

@@ -64,7 +64,7 @@ class LiveReader(RecordReader):
     """The part of a state of the store that knows the clocks; see `Reader`."""
 
     def live_clock(self, benchmark: str, submission: str) -> LiveClockRecord | None:
-        """The clock of a submission; None where it has not started."""
+        """The clock of a submission; None if it has not started."""
         number = self._number(benchmark, submission)
         return self._found(LiveClockRecord, _CLOCK, {"submission": number})
 
@@ -76,13 +76,13 @@ class LiveReader(RecordReader):
         return self._all(query, LiveFrameRecord)
 
     def live_frame(self, benchmark: str, submission: str, position: int) -> LiveFrameRecord | None:
-        """One frame that a submission's clock has given out; None where it has not."""
+        """One frame that a submission's clock has given out; None if it has not."""
         return self._frame(benchmark, submission, position, position)
 
     def live_frame_after(
         self, benchmark: str, submission: str, position: int
     ) -> LiveFrameRecord | None:
-        """The next frame that a submission's clock has given out; None where there is none."""
+        """The next frame that a submission's clock has given out; None if there is none."""
         return self._frame(benchmark, submission, position + 1, _NOWHERE)
 
     def _frame(
@@ -98,7 +98,7 @@ class LiveReader(RecordReader):
         return None if values is None else from_values(record, values)
 
     def _number(self, benchmark: str, submission: str) -> int | None:
-        """Row number of a submission; None where there is none."""
+        """Row number of a submission; None if there is none."""
         return find_submission_id(self._connection, benchmark, submission)
 
 

@@ -337,7 +337,7 @@ class Reader(LiveReader, SiteReader):
     ) -> list[ScoreRecord]:
         """The newest score of each submission under this basis, by submission.
 
-        Reports are empty where they are not asked for: they are nearly all of what is read.
+        Reports are empty if they are not asked for: they are nearly all of what is read.
         """
         c = t.scores.c
         under = and_(c.truth_revision == truth_revision, c.configuration == configuration)
@@ -401,7 +401,7 @@ class Reader(LiveReader, SiteReader):
     def score_draws(
         self, benchmark: str, submission: str, evaluator: str
     ) -> ScoreDrawsRecord | None:
-        """Scores of a submission on draws of sequences; None where there are none."""
+        """Scores of a submission on draws of sequences; None if there are none."""
         query = self._of_submission(select(t.score_draws), benchmark, submission, t.score_draws)
         return self._one(
             query.where(t.score_draws.c.evaluator == evaluator),

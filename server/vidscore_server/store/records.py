@@ -281,12 +281,12 @@ class ScoreRecord(Struct, frozen=True):
         report: The report as JSON, compressed by the caller.
         published: Whether it was on the board, or may have been.
         outcomes_shown: Whether the team was shown outcomes of it.
-        public_values: `values` over the sequences that are not private; empty where none are.
-        public_report: `report` over these; None where none are private.
-        private_values: `values` over the private sequences; empty where there are none.
-        private_report: `report` over these; None where there are none.
-        estimate: Bootstrap estimate of what is public of `values`; empty where none was made.
-        released_step: Step to which it was released; 0 where it was not, or none was noted.
+        public_values: `values` over the sequences that are not private; empty if none are.
+        public_report: `report` over these; None if none are private.
+        private_values: `values` over the private sequences; empty if there are none.
+        private_report: `report` over these; None if there are none.
+        estimate: Bootstrap estimate of what is public of `values`; empty if none was made.
+        released_step: Step to which it was released; 0 if it was not, or none was noted.
     """
 
     benchmark: str
@@ -329,7 +329,7 @@ class RankedVersion(NamedTuple):
 
     Attributes:
         revision: Revision of the submission.
-        score: Number of the score that is compared; None where it has none.
+        score: Number of the score that is compared; None if it has none.
     """
 
     revision: int

@@ -89,7 +89,7 @@ class Sharing(Struct, frozen=True):
         readers: Engine for reading.
         maximum_group: Most commands per commit.
         shared: Whether other servers may use the database.
-        state_number: Gives `SqlStore.state_number`; None where the database cannot tell quickly.
+        state_number: Gives `SqlStore.state_number`; None if the database cannot tell quickly.
     """
 
     lock: Lock
@@ -189,7 +189,7 @@ class SqlStore:
         look takes microseconds and waits for nothing.
 
         Returns:
-            The number; None where the store cannot tell: closed, shared, or busy at the moment.
+            The number; None if the store cannot tell: closed, shared, or busy at the moment.
         """
         return None if self._closed else self._sharing.state_number()
 

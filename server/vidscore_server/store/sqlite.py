@@ -208,7 +208,7 @@ class _CommitCounter:
         )
 
     def number(self) -> int | None:
-        """The counter; None where the file is locked at the moment, or closed."""
+        """The counter; None if the file is locked at the moment, or closed."""
         try:
             # All rows: a statement that is not at its end would keep the log from being reset.
             [(number,)] = self._connection.execute("PRAGMA data_version").fetchall()

@@ -286,7 +286,7 @@ def _cell(value: float) -> str:
 
 
 def errors_context(page: Page) -> Context | None:
-    """Kinds of mistakes and confusion; None where no evaluator sorts mistakes."""
+    """Kinds of mistakes and confusion; None if no evaluator sorts mistakes."""
     material = page.material
     sorter = material.sorter
     if sorter is None or page.judgement is None:

@@ -179,7 +179,7 @@ Rows = tuple[Sequence[str], Iterable[Sequence[object]]]
 
 
 def table_text(viewer: Viewer, name: str, view: View) -> str | None:
-    """A table as CSV; None where the view has none.
+    """A table as CSV; None if the view has none.
 
     Args:
         viewer: The pages.
@@ -304,7 +304,7 @@ OUTCOMES = ("frame", "frame-b", "outcomes", "outcomes-b")
 
 
 def outcomes_text(viewer: Viewer, name: str, view: View) -> bytes | None:
-    """Outcomes as CSV, as `vidscore outcomes` writes them; None where the view has none.
+    """Outcomes as CSV, as `vidscore outcomes` writes them; None if the view has none.
 
     Args:
         viewer: The pages.

@@ -40,11 +40,11 @@ class Page(Struct, frozen=True, eq=False):
     Attributes:
         material: Truth, systems and reports.
         view: What is looked at.
-        judgement: Outcomes at the view's operating point; None where no evaluator has outcomes.
+        judgement: Outcomes at the view's operating point; None if no evaluator has outcomes.
         row: Row of the frame that is looked at.
         links: Where links lead.
         image_size: Width and height of the images of the sequence.
-        picture: Address of the picture of the frame; empty where there is none.
+        picture: Address of the picture of the frame; empty if there is none.
     """
 
     material: Material
@@ -65,7 +65,7 @@ class Page(Struct, frozen=True, eq=False):
         return sequence_name(self.material.frames.sequences[sequence]) or "the sequence"
 
     def frame_url(self, row: int | None) -> str:
-        """Address of a frame; empty where there is none."""
+        """Address of a frame; empty if there is none."""
         if row is None:
             return ""
         frames = self.material.frames

@@ -194,13 +194,13 @@ class Links(Struct, frozen=True):
         return view.url(self.base, **changes)
 
     def frame(self, view: View, row: int, sequence: str, number: int) -> str:
-        """Address of a frame; empty where a written file does not hold it."""
+        """Address of a frame; empty if a written file does not hold it."""
         if not self.live:
             return f"#f{row}" if row in self.held else ""
         return self.view(view, sequence=sequence, frame=number, at=None) + "#frame"
 
     def csv(self, table: str, view: View) -> str:
-        """Address of a table as CSV; empty where a written file does not hold it."""
+        """Address of a table as CSV; empty if a written file does not hold it."""
         if not self.live:
             return self.tables.get(table, "")
         query = urlencode(view.pairs(without=("show", "hidden", "first")))

@@ -43,10 +43,10 @@ class Pictures(Protocol):
         """Whether there is a picture of a frame."""
 
     def size(self, sequence: str) -> tuple[float, float] | None:
-        """Width and height of the pictures of a sequence; None where there are none."""
+        """Width and height of the pictures of a sequence; None if there are none."""
 
     def jpeg(self, sequence: str, number: int, most_bytes: int | None = None) -> bytes | None:
-        """A picture; None where there is none.
+        """A picture; None if there is none.
 
         Args:
             sequence: Name of the sequence.
@@ -115,7 +115,7 @@ class Viewer:
         return Page(self.material, view, judgement, row, self.links, size, picture)
 
     def judgement(self, view: View) -> Judgement | None:
-        """Outcomes at the operating point of a view; None where no evaluator has outcomes there."""
+        """Outcomes at the operating point of a view; None if no evaluator has outcomes there."""
         judge = self.judge_of(view)
         if judge is None or not len(self.material.frames):
             return None
@@ -166,7 +166,7 @@ class Viewer:
         )
 
     def _curves(self, page: Page) -> Context | None:
-        """The section of the curves, and of what counts; None where it would hold nothing."""
+        """The section of the curves, and of what counts; None if it would hold nothing."""
         found = curves_context(page, self.sweeps(page.view), self._bands(page.view))
         choices = found["slider"] or len(self.material.judges) > 1 or len(self._labels) > 1
         if not (self.has_curves or found["charts"] or (self.links.live and choices)):

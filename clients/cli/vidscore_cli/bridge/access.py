@@ -90,7 +90,7 @@ class BrokerAccess(Struct, frozen=True):
 
     @property
     def topic(self) -> str:
-        """What is read of it; empty where the address does not say."""
+        """What is read of it; empty if the address does not say."""
         return unquote(self.address.path.removeprefix("/"))
 
     @property
@@ -100,7 +100,7 @@ class BrokerAccess(Struct, frozen=True):
 
     @property
     def user(self) -> str | None:
-        """Name of the user; None where there is none."""
+        """Name of the user; None if there is none."""
         return None if self.address.username is None else unquote(self.address.username)
 
     @property
@@ -109,7 +109,7 @@ class BrokerAccess(Struct, frozen=True):
         return bool(self.tls_ca) or self.query.get("tls") == ["1"]
 
     def read_password(self) -> str | None:
-        """The password; None where there is none.
+        """The password; None if there is none.
 
         Raises:
             click.ClickException: If it is not where it was.
@@ -117,7 +117,7 @@ class BrokerAccess(Struct, frozen=True):
         return _read(self.password)
 
     def read_token(self) -> str | None:
-        """The token; None where there is none.
+        """The token; None if there is none.
 
         Raises:
             click.ClickException: If it is not where it was.
@@ -218,7 +218,7 @@ class Absence:
         what: What is waited for.
 
     Attributes:
-        refused: Why the broker refuses, which no waiting ends; None where it does not.
+        refused: Why the broker refuses, which no waiting ends; None if it does not.
     """
 
     def __init__(self, host: str, what: str = "the broker") -> None:

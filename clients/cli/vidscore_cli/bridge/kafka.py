@@ -130,7 +130,7 @@ class KafkaSource:
         self._topic_id = str(found)
 
     def _partitions(self) -> list[int] | None:
-        """The topic's partitions; None where the broker does not answer."""
+        """The topic's partitions; None if the broker does not answer."""
         try:
             topic = self._consumer.list_topics(self._topic, timeout=_LOOK_S).topics[self._topic]
         except KafkaException as error:

@@ -49,7 +49,7 @@ class BridgeChoices(Struct, frozen=True):
     """Options of `vidscore bridge`.
 
     Attributes:
-        sources_file: File that says what the sources are; None where one was typed.
+        sources_file: File that says what the sources are; None if one was typed.
     """
 
     server: ServerChoice

@@ -51,8 +51,8 @@ class Message(NamedTuple):
 
     Attributes:
         data: Its bytes.
-        topic: What the source calls the place it came from; empty where it has no name.
-        offset: Where to go on behind it; None where the source has no offsets.
+        topic: What the source calls the place it came from; empty if it has no name.
+        offset: Where to go on behind it; None if the source has no offsets.
         token: By which the source is told that the frames of it are durable.
         place: Where it stands, for people.
         fault: What is wrong with the stream that it would be of; then nothing more comes of that
@@ -82,7 +82,7 @@ class Source(Protocol):
         """Begin to read behind an offset of this source; None for the beginning."""
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
-        """Some messages; none where none came in time, None where no more will come."""
+        """Some messages; none where none came in time, None if no more will come."""
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
         """Take note that all frames of these messages are durable, in their order."""

@@ -32,7 +32,7 @@ class _Damage(NamedTuple):
 
     Attributes:
         begin: Offset of the first of them.
-        next: Offset of the message behind them; None where nothing behind them can be read.
+        next: Offset of the message behind them; None if nothing behind them can be read.
         end: Offset of the byte behind them.
     """
 
@@ -110,7 +110,7 @@ class Spool:
         return _refused(self._path, "a spool that a bridge is using", expected, "name another file")
 
     def _stored_base(self) -> int | None:
-        """Offset of the first message, as the file says it; None where the file is empty."""
+        """Offset of the first message, as the file says it; None if the file is empty."""
         head = os.pread(self._file, _HEADER.size, 0)
         if not head:
             return None
@@ -155,7 +155,7 @@ class Spool:
         return is_message
 
     def _behind_damage(self, damaged: int, offset: int | None, end: int) -> int | None:
-        """Where to go on behind a damaged message; None where nothing is sure any more."""
+        """Where to go on behind a damaged message; None if nothing is sure any more."""
         candidates = [] if offset is None or offset <= damaged else [offset]
         head = os.pread(self._file, _RECORD.size, self._place(damaged))
         if len(head) == _RECORD.size:
@@ -192,7 +192,7 @@ class Spool:
     def _record_at(self, offset: int) -> tuple[bytes | None, int] | None:
         """The message at an offset, None for one left out; and the offset behind it.
 
-        None where no whole message is there.
+        None if no whole message is there.
         """
         head = os.pread(self._file, _RECORD.size, self._place(offset))
         if len(head) < _RECORD.size:

@@ -347,7 +347,7 @@ def _line_of(found: Benchmark, format_: str) -> Record:
 
 
 def _revision(found: Benchmark) -> int | None:
-    """What a table says of it: nothing where there is none, or where only organisers may know."""
+    """What a table says of it: nothing if there is none, or where only organisers may know."""
     return found.truth_revision or None
 
 

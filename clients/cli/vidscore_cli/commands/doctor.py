@@ -201,7 +201,7 @@ class _ServerChecks:
         return Passed("hosts benchmarks" if self._told.hosting else "scores streams")
 
     def _ask_with_or_without_token(self) -> sdk.ServerInfo | None:
-        """The server's information; None where it gives none without a valid token."""
+        """The server's information; None if it gives none without a valid token."""
         import vidscore_client as sdk
 
         try:

@@ -147,7 +147,7 @@ def _score(
     specification: BenchmarkSpec,
     bar: ProgressBar,
 ) -> tuple[Sequence[Report], Locate] | None:
-    """Reports and the places of frames; None where a tally file was written in their place."""
+    """Reports and the places of frames; None if a tally file was written in their place."""
     choice = typed.choice(typed.detections, typed.on_error)
     if typed.dask is not None:
         with _merging(typed, specification, bar) as merge:

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.annotations import Annotations
 
 ANY_FRAME = 1
-"""A frame that is sent empty where nobody may know which there are; it changes no score."""
+"""A frame that is sent empty if nobody may know which there are; it changes no score."""
 
 _BY_CHANCE = re.compile("s[0-9a-f]{16}")
 """Names that the server chooses."""
@@ -350,7 +350,7 @@ def _upload(
 
 
 def _begun_before(client: Client, benchmark: str, stream_name: str) -> str | None:
-    """The team's unnamed submission into which these very files went; None where there is none.
+    """The team's unnamed submission into which these very files went; None if there is none.
 
     It is told by its stream, which nobody else sees. A name made of the detections would tell
     anyone who guesses them that they were submitted; so the server chooses a random one.

@@ -67,7 +67,7 @@ class Checked(Struct, frozen=True):
     """Result of a check.
 
     Attributes:
-        source: What was read; None where nothing could be.
+        source: What was read; None if nothing could be.
         faults: What is wrong.
         warnings: What looks wrong.
         pair: It and the ground truth, where that was given.

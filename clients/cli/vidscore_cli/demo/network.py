@@ -28,7 +28,7 @@ class ServerProcess:
 
     Attributes:
         address: Where it listens; known once the context is entered.
-        site: Address of its site, likewise; empty where the options ask for none.
+        site: Address of its site, likewise; empty if the options ask for none.
         exit_code: How it ended; None while it runs.
     """
 

@@ -45,7 +45,7 @@ class Scene(Struct, frozen=True):
         height_px: Height of the image.
         speed_px: Mean way of an object from frame to frame.
         first_frame: Number of the first frame.
-        lengths_px: Length of an object of each class; empty where objects are points.
+        lengths_px: Length of an object of each class; empty if objects are points.
     """
 
     domain: str

@@ -251,7 +251,7 @@ async def _answer_by(
 
 
 def _form(rpc: Rpc, exchange: Exchange) -> StreamForm | None:
-    """How a client wants several messages; None where there is one."""
+    """How a client wants several messages; None if there is one."""
     if not rpc.response_streaming:
         return None
     accepted = exchange.accepted

@@ -81,7 +81,7 @@ class Exchange:
 
     @property
     def announced_bytes(self) -> int:
-        """Size of the body; 0 where it is not known before it comes."""
+        """Size of the body; 0 if it is not known before it comes."""
         text = self.headers.get("content-length", "")
         return int(text) if text.isdecimal() else 0
 
@@ -251,7 +251,7 @@ class Incoming:
         """All of a body that is one message.
 
         Args:
-            announced_bytes: Its Content-Length; 0 where there is none.
+            announced_bytes: Its Content-Length; 0 if there is none.
 
         Raises:
             LimitError: If it is too large.

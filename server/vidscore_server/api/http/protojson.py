@@ -279,7 +279,7 @@ def _integer(field: FieldDescriptor, value: Any) -> int:
 
 
 def _number_in(text: str) -> int | float | None:
-    """The number that a text is, as JSON writes numbers; None where it is none."""
+    """The number that a text is, as JSON writes numbers; None if it is none."""
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -191,7 +191,7 @@ async def _next_name(visit: Visit, benchmark: Mapping[str, Any], account: Accoun
 async def _first_rows(
     visit: Visit, benchmark: Mapping[str, Any], account: Account
 ) -> dict[str, Any] | None:
-    """The top of the board; None where the visitor may not see it."""
+    """The top of the board; None if the visitor may not see it."""
     try:
         # The whole first page, as the board asks for it: heads count the systems of a tier.
         answer = await visit.call(

@@ -243,7 +243,7 @@ async def _every_row(visit: Visit, view: View) -> dict[str, Any]:
 
 
 def _evaluator_of(view: View, judges: Sequence[Judge]) -> str:
-    """Name of the evaluator that a view ranks by; empty where it is not known."""
+    """Name of the evaluator that a view ranks by; empty if it is not known."""
     return view.evaluator or (judges[0].name if judges else "")
 
 

@@ -49,17 +49,17 @@ class BoardRow(Struct, frozen=True):
     """A row of the board.
 
     Attributes:
-        rank: Its rank; empty where it is not ranked.
+        rank: Its rank; empty if it is not ranked.
         team: Its team.
         title: Title of the submission.
-        url: Path of the submission; empty where the visitor may not see it.
+        url: Path of the submission; empty if the visitor may not see it.
         is_own: Whether it is the visitor's team's.
         cells: Its measures, the one that ranks first.
-        chance: The chance of being first; empty where it is not told.
+        chance: The chance of being first; empty if it is not told.
         submissions: Submissions of the team.
         truth_revision: Revision of the ground truth.
         time: When it was submitted.
-        note: Why it is disqualified; empty where it is not.
+        note: Why it is disqualified; empty if it is not.
     """
 
     rank: str
@@ -79,7 +79,7 @@ class Group(Struct, frozen=True):
     """Rows that stand under one head.
 
     Attributes:
-        head: What they have in common; empty where all rows stand in one group.
+        head: What they have in common; empty if all rows stand in one group.
         note: What that means.
         rows: The rows.
         is_ranked: Whether they have ranks that are worth something.

@@ -21,7 +21,7 @@ class Form(Struct, frozen=True):
         values: What stands in its fields, by name.
         faults: What is wrong, by field.
         others: What is wrong with no field of the form.
-        message: What happened, in a sentence; empty where nothing was refused.
+        message: What happened, in a sentence; empty if nothing was refused.
     """
 
     values: Mapping[str, str] = field(default_factory=dict)

@@ -27,7 +27,7 @@ class ObjectLine(Struct, frozen=True):
         label: Its label.
         confidence: Its confidence.
         place: Its coordinates as a text.
-        kind: What became of it; empty where that is not told.
+        kind: What became of it; empty if that is not told.
     """
 
     number: int

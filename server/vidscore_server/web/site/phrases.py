@@ -123,7 +123,7 @@ def digits_for(values: Iterable[float | None]) -> int:
     """Decimals of a column: those that its values have; of long values, those that tell them apart.
 
     Args:
-        values: The values; None where one is undefined.
+        values: The values; None if one is undefined.
     """
     defined = [value for value in values if value is not None]
     for digits in range(MOST_EXACT_DIGITS):

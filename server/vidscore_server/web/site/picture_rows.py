@@ -75,7 +75,7 @@ class Reading(Struct, frozen=True):
         return found
 
     async def sequence(self, overview: Overview, key: SequenceKey) -> SequenceRows | None:
-        """The columns of a sequence; None where the score of the overview is the newest no more.
+        """The columns of a sequence; None if the score of the overview is the newest no more.
 
         Args:
             overview: The overview.
@@ -102,7 +102,7 @@ class Reading(Struct, frozen=True):
         return found
 
     async def _outcomes(self, key: SequenceKey, known: str) -> tuple[str, Outcomes | None]:
-        """Score and outcomes of a sequence; None where those of the known score are the same."""
+        """Score and outcomes of a sequence; None if those of the known score are the same."""
         parts: list[Outcomes] = []
         count = 0
         score = ""

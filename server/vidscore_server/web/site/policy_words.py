@@ -254,7 +254,7 @@ def seen_by_team(benchmark: Mapping[str, Any]) -> list[Seen]:
 
 
 def hidden_figures(policy: Mapping[str, Any]) -> str:
-    """What a report leaves out for a team, and why; empty where nothing is left out."""
+    """What a report leaves out for a team, and why; empty if nothing is left out."""
     visibility = policy["visibility"] or "ladder"
     if visibility == "live":
         return ""

@@ -40,7 +40,7 @@ class SiteAddress(Struct, frozen=True):
     """How browsers reach the site.
 
     Attributes:
-        base_url: Address that they use, without a slash at its end; empty where it is what they
+        base_url: Address that they use, without a slash at its end; empty if it is what they
             ask for.
         hosts: What the Host header may be; empty for anything.
         secure: Whether the site itself answers over TLS.
@@ -101,7 +101,7 @@ class Tries(Struct):
     _failed: OrderedDict[str, list[float]] = field(default_factory=OrderedDict)
 
     def pause_s(self, host: str) -> float:
-        """Time for which a host has to wait; 0 where it may try."""
+        """Time for which a host has to wait; 0 if it may try."""
         recent = self._recent(host)
         return 0.0 if len(recent) < MOST_TRIES else recent[0] + PAUSE_S - self.clock()
 

@@ -49,7 +49,7 @@ class ServiceError(Exception):
         message: One or two sentences for people.
         faults: What is wrong, field by field.
         facts: Further facts by name.
-        retry_delay_s: Delay before a retry may succeed; None where it is useless.
+        retry_delay_s: Delay before a retry may succeed; None if it is useless.
     """
 
     def __init__(

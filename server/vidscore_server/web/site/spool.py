@@ -59,8 +59,8 @@ class Typed(Struct, frozen=True):
 
     Attributes:
         input_format: Name of its format, or ``auto``.
-        confidence_scale: How its confidences are mapped; empty where they are not.
-        name: Last part of the submission's name; empty where the server chooses.
+        confidence_scale: How its confidences are mapped; empty if they are not.
+        name: Last part of the submission's name; empty if the server chooses.
         title: Its title.
     """
 
@@ -118,7 +118,7 @@ class Upload(Struct, eq=False):
         submission: Resource name of the submission that it went into; empty before.
         frames: Frames that go there.
         work: What is done with it, by kind.
-        failure: Why sending it stopped; None where it did not.
+        failure: Why sending it stopped; None if it did not.
     """
 
     upload: str
@@ -178,7 +178,7 @@ class Spool:
 
         Args:
             team: The team that it counts for.
-            size: Bytes that it may have; 0 where nothing is known of it.
+            size: Bytes that it may have; 0 if nothing is known of it.
 
         Raises:
             ServiceError: If too much waits.

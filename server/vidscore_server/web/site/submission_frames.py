@@ -219,7 +219,7 @@ def _frame_url(name: str, stream: str, offset: int) -> str:
 
 
 def _number(text: str) -> int:
-    """A count out of an address; 0 where it is none."""
+    """A count out of an address; 0 if it is none."""
     return min(int(text), _LARGEST) if text.isdecimal() and len(text) < 20 else 0
 
 

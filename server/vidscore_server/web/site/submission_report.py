@@ -26,7 +26,7 @@ class PartRow(Struct, frozen=True):
         domain: Its domain; empty for all.
         label: Its label; empty for all.
         sequence: Its sequence; empty for all.
-        values: A text for each measure of the table; empty where there is none.
+        values: A text for each measure of the table; empty if there is none.
     """
 
     domain: str
@@ -208,7 +208,7 @@ def curve_of(entry: Mapping[str, Any]) -> Curve:
 
 
 def _value(value: Mapping[str, Any] | None) -> Number:
-    """A value; None where it is undefined."""
+    """A value; None if it is undefined."""
     if value is None:
         return None
     number: Number = value["count"] if value["count"] is not None else value["number"]

@@ -141,7 +141,7 @@ def quota_sentence(quotas: Sequence[Mapping[str, Any]]) -> str:
 
 
 def left_text(quotas: Sequence[Mapping[str, Any]]) -> str:
-    """What a team has left: ``two of three submissions today``; empty where nothing limits it."""
+    """What a team has left: ``two of three submissions today``; empty if nothing limits it."""
     return ", ".join(
         f"{in_words(quota['left']) if quota['left'] else 'none'} of "
         f"{counted(quota['maximum'], 'submission')} {_SPANS[quota['name']]}"

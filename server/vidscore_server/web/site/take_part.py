@@ -31,8 +31,8 @@ class Entry(Struct, frozen=True):
         submission: Last part of the submission's name.
         shape: Shape of detections: ``point``, ``box`` or ``quadrilateral``.
         sequence: Name of a sequence.
-        domain: Its domain; empty where there is only one.
-        label: A label; empty where the benchmark lists none.
+        domain: Its domain; empty if there is only one.
+        label: A label; empty if the benchmark lists none.
         live: Whether the benchmark is live: its clock alone takes frames.
     """
 

@@ -217,7 +217,7 @@ class Visit:
 
     @property
     def stated_bytes(self) -> int:
-        """Bytes of the body, as the request says; 0 where it does not."""
+        """Bytes of the body, as the request says; 0 if it does not."""
         stated = self.request.headers.get("content-length", "")
         return int(stated) if stated.isdecimal() and len(stated) < 20 else 0
 

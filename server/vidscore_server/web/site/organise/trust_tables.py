@@ -51,7 +51,7 @@ class TrustView(Struct, frozen=True):
     Attributes:
         whiskers: Scores with their intervals, a table for each ranking.
         tables: Everything, as the command line writes it.
-        doubt: What has to be said of the intervals; None where sequences are enough.
+        doubt: What has to be said of the intervals; None if sequences are enough.
     """
 
     whiskers: tuple[WhiskerTable, ...]
@@ -93,7 +93,7 @@ def _for_page(table: TextTable) -> TextTable:
 
 
 def _whiskers(systems: Sequence[str], one: Mapping[str, Any]) -> WhiskerTable | None:
-    """The first measure of a ranking; None where no system has a value."""
+    """The first measure of a ranking; None if no system has a value."""
     measure, values = next(iter(one["scores"].items()))
     drawn = one["bootstrap"]
     found = {

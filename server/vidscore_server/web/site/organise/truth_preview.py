@@ -38,7 +38,7 @@ class DrawnFrame(Struct, frozen=True):
     Attributes:
         title: Sequence and number.
         svg: The picture.
-        note: What is to be said of it; empty where that is nothing.
+        note: What is to be said of it; empty if that is nothing.
     """
 
     title: str
@@ -206,7 +206,7 @@ def merged(before: Annotations | None, upload: Annotations) -> Annotations:
     """An upload with the frames of the revision before that it does not have.
 
     Args:
-        before: The revision before; None where there is none.
+        before: The revision before; None if there is none.
         upload: The upload.
     """
     if before is None or before.arity != upload.arity:
@@ -223,7 +223,7 @@ def changes_of(before: Annotations | None, after: Annotations) -> list[SequenceC
     """What becomes of each sequence: new ones first, then changed, gone, and the rest.
 
     Args:
-        before: The revision before; None where there is none.
+        before: The revision before; None if there is none.
         after: What would follow it.
     """
     olds, news = _contents(before), _contents(after)
@@ -263,7 +263,7 @@ def label_changes(
     """Labels that come, and labels that go, in the order of their names.
 
     Args:
-        before: The revision before; None where there is none.
+        before: The revision before; None if there is none.
         after: What would follow it.
     """
     olds = set() if before is None else set(before.with_used_tables().labels)

@@ -37,26 +37,27 @@ class Measured:
 
 _PAGE = """# Scale
 
-What an archive of any size costs to score in [shards](archives.md). `make bench-scale` measures it
-on the machine at hand and writes this page; `BENCH_ARGS="--detections 10000000"` is a try.
+What it costs to score an archive of any size in [shards](archives.md). `make bench-scale` measures
+it on your machine and writes this page; for a short run, use `BENCH_ARGS="--detections 10000000"`.
 
 ## Measured
 
-On a machine of {processors} processors, with a load average of {load:.1f} over the last minute,
-ours included: an archive in Parquet, one file per sequence of 1,000 frames with 10 objects each,
-scored by `f1` in processes, which share as many processors as there are of them. Reading, checking
-and digesting both sides and merging the shards is in the time; starting processes is not. Every
-number of workers has the same shards. A process opens each file once, to see whose rows it has,
-unless folders `sequence=...` say so; each shard then looks at the names and times of all files.
+The machine has {processors} processors and had a load average of {load:.1f} over the last minute,
+this benchmark included. The archive is in Parquet, one file per sequence of 1,000 frames with 10
+objects each. `f1` scores it in worker processes, which share one processor per worker. The time
+includes reading, checking and digesting both sides and merging the shards, but not starting the
+processes. The shards are the same for every number of workers. Each process opens each file once
+to see which sequences it holds, unless folders `sequence=...` say so; each shard then checks the
+names and times of all files.
 
 | workers | detections | per second | efficiency | processor time per detection | largest worker |
 | --- | --- | --- | --- | --- | --- |
 {rows}
 
-Efficiency is the rate per worker beside that of the fewest workers, on the first {first:,}
-detections, which all score one after the other; rates are medians of all that was scored. Where
-other programs run, rates and efficiency are theirs as much as ours, and processor time says more.
-The two sides take {size:.1f} bytes per detection.
+Efficiency is the rate per worker divided by that of the fewest workers, on the first {first:,}
+detections, which every number of workers scores in turn. Rates are medians over all scored parts.
+If other programs run at the same time, they affect rates and efficiency; the processor time is then
+more reliable. The two sides take {size:.1f} bytes per detection.
 
 ## Inferred
 
@@ -68,11 +69,11 @@ For 10^12 detections, from the processor time per detection of {count} workers:
 - **Bytes**: {terabytes:,.1f} TB. To keep that cluster busy, storage has to deliver
   {gigabytes:,.2f} GB a second.
 
-None of this was run. It takes for granted that shards do not wait for each other, which holds as
-they share nothing but the files; that no shard opens files in vain, as in folders `sequence=...`;
+None of this was run. It assumes that shards do not wait for each other, which holds because they
+share only the files; that no shard opens files that it does not need, as in folders `sequence=...`;
 that storage keeps up; and that tallies stay small, as those of `f1` do. Evaluators that keep every
-confidence, such as `coco`, merge far more bytes. What a processor of a cloud does and costs is the
-reader's to fill in.
+confidence, such as `coco`, merge far more bytes. Replace the speed and the price of a processor by
+those of your own cloud.
 """
 
 

@@ -104,7 +104,7 @@ class _Options(TypedDict, total=False):
 
 class _SpotGeoParameters(_Options, total=False):
     profile: Literal['protocol', 'kelvins']
-    """Whose rules: those of the metric document, or of the released scorer. [default: 'protocol']"""
+    """The rules: those of the metric document, or of the released scorer. [default: 'protocol']"""
     tau: float
     """Greatest distance of a true positive; each miss and each false alarm costs its square. [default: 10.0]"""
     epsilon: float
@@ -114,25 +114,25 @@ class _SpotGeoParameters(_Options, total=False):
     image_height: int
     """Height of the images; y lies in [-0.5, height - 0.5]. [default: 480]"""
     maximum_detections: int
-    """Most detections that a frame may have. [default: 30]"""
+    """Maximum number of detections in a frame. [default: 30]"""
     frames_per_sequence: int
     """Frames of a sequence; they are numbered from 1. [default: 5]"""
 
 class _Neovision2Parameters(_Options, total=False):
     overlap_threshold: float
-    """Least overlap ratio of a detection and an object (section 3.1); boxes over it are merged in the detection-only score. [default: 0.2]"""
+    """Least overlap ratio of a match (section 3.1); boxes that overlap by more are merged in the detection-only score. [default: 0.2]"""
     region_share: float
-    """Share of a box's area inside don't-care regions over which it is taken out (section 3.7). [default: 0.2]"""
+    """Boxes with more than this share of their area in don't-care regions are removed (section 3.7). [default: 0.2]"""
     c_m: float
     """Cost of a missed detection (section 3.2, eq. 2). [default: 1.0]"""
     c_f: float
     """Cost of a false positive (section 3.2, eq. 2). [default: 1.0]"""
     confidence_threshold: float
-    """Least confidence of a detection in the scores; curves have thresholds of their own. [default: 0.0]"""
+    """Least confidence of a scored detection; curves have their own thresholds. [default: 0.0]"""
     frames: Literal['listed', 'all']
     """Evaluated frames: those that the truth lists, or all from 0 to the last listed one. [default: 'listed']"""
     merged_shape: Literal['box', 'union']
-    """What overlapping boxes become in the detection-only score: their enclosing box, or the union of their areas. [default: 'box']"""
+    """How the detection-only score merges overlapping boxes: into their enclosing box, or the union of their areas. [default: 'box']"""
     thresholds: Literal['ten', 'all']
     """Points of the ROC curve: the protocol's ten thresholds, or every confidence that occurs. [default: 'ten']"""
     az_limit: float
@@ -142,37 +142,37 @@ class _SceneParameters(_Options, total=False):
     classes: Literal['separate', 'ignore']
     """Match within each class, or ignore classes and match everything. [default: 'separate']"""
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'standard']"""
+    """Whose rule handles detections of objects and regions that are not scored. [default: 'standard']"""
     distractor_classes: Sequence[str] | NDArray[Any]
-    """Labels whose objects are distractors, beside those of the rule and flagged ones. [default: ()]"""
+    """Labels whose objects are distractors, besides those of the rule and flagged ones. [default: ()]"""
     neighbour_classes: Sequence[str] | NDArray[Any]
     """Pairs such as Van=Car: objects of the first label are distractors of the second. [default: ()]"""
     match_unscored_classes: bool
-    """Whether the matching that resolves don't-care beforehand sees truth of all labels. [default: False]"""
+    """Whether the matching that resolves don't-care beforehand includes truth of all labels. [default: False]"""
     ignored_objects: Literal['absorb', 'drop']
-    """Whether ignored objects absorb detections or drop out, so that these count. [default: 'absorb']"""
+    """Whether ignored objects absorb their detections, or drop out so that these count. [default: 'absorb']"""
     maximum_truncation: float
-    """Truth whose truncation is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    """Objects with a greater truncation are ignored; -1 for no limit. [default: -1.0]"""
     maximum_occlusion: float
-    """Truth whose occlusion is greater is an ignored object; -1 for no limit. [default: -1.0]"""
+    """Objects with a greater occlusion are ignored; -1 for no limit. [default: -1.0]"""
     minimum_visibility: float
-    """Truth whose visibility is less is an ignored object. [default: 0.0]"""
+    """Objects with a lower visibility are ignored. [default: 0.0]"""
     minimum_height_px: float
-    """Truth that is less high is an ignored object. [default: 0.0]"""
+    """Objects with a lower height are ignored. [default: 0.0]"""
     forgiven_height_px: float
-    """Detections matched with nothing and at most this high are not counted; 0 for none. [default: 0.0]"""
+    """Unmatched detections at most this high are not counted; 0 for none. [default: 0.0]"""
     threshold_tolerance: float
-    """By how much a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
+    """How far a similarity may fall short of a threshold and still meet it, for rounding. [default: 1e-09]"""
 
 class _CriterionParameters(_SceneParameters, total=False):
     base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
+    """Similarity of two objects: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    """Distance from which points have similarity 0 (base euclidean). [default: 10.0]"""
 
 class _ExtendedParameters(_CriterionParameters, total=False):
     confidence_extended: bool
-    """Whether confidences take part in the similarity of areas (Algorithm 1). [default: False]"""
+    """Whether the similarity of areas uses confidences (Algorithm 1). [default: False]"""
 
 class _F1Parameters(_ExtendedParameters, total=False):
     threshold: float
@@ -182,66 +182,66 @@ class _RankingParameters(_SceneParameters, total=False):
     ties: Literal['step', 'row']
     """Whether equal confidences are one step of the curve, or are ranked by sequence, frame and row of the frame. [default: 'step']"""
     box_areas: Literal['corners', 'given']
-    """Whether a box's area is that of its corners, or width times height where the format has these. [default: 'corners']"""
+    """Whether a box's area is that of its corners, or width times height if the format has these. [default: 'corners']"""
 
 class _MeanAveragePrecisionParameters(_RankingParameters, total=False):
     base: Literal['iou', 'giou', 'polygon', 'mask', 'euclidean']
-    """How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
+    """Similarity of two objects: IoU or GIoU of upright boxes, IoU of polygons (four corners) or of masks, or the distance of points. [default: 'iou']"""
     cutoff_px: float
-    """Distance from which points have nothing in common (base euclidean). [default: 10.0]"""
+    """Distance from which points have similarity 0 (base euclidean). [default: 10.0]"""
     thresholds: Sequence[float] | NDArray[Any]
     """Least similarities of a true positive; `ap` is the mean over them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
     interpolation: Literal['all-point', '11-point', '11-point-voc', '11-point-numpy', '101-point']
-    """At which recalls precision is taken: everywhere, at 11 or at 101 levels. [default: 'all-point']"""
+    """Levels of recall at which precision is sampled: all, 11 or 101. [default: 'all-point']"""
     assignment: Literal['greedy', 'optimal', 'best']
-    """Greedy by confidence, optimal on the confidence-extended similarity, or each detection's best object alone, taken or not. [default: 'greedy']"""
+    """Greedy by confidence, optimal on the confidence-extended similarity, or each detection's best object only, taken or not. [default: 'greedy']"""
     inclusive_pixels: bool
     """Whether boxes include their last pixels: 1 is added to widths and heights. [default: False]"""
     maximum_detections: int
-    """Detections of a frame that are looked at, by `limit`; 0 for all. [default: 0]"""
+    """Number of detections of a frame that are used, by `limit`; 0 for all. [default: 0]"""
     limit: Literal['class', 'frame']
     """Which detections of a frame come first: the most confident of each class, or its first rows (needs `ties=row`). [default: 'class']"""
     class_mean: Literal['classes', 'frames']
-    """Whether a mean over classes counts each once, or once for each frame that has an object of it. [default: 'classes']"""
+    """Whether a mean over classes counts each class once, or once for each frame with an object of it. [default: 'classes']"""
 
 class _CocoParameters(_RankingParameters, total=False):
     dont_care: Literal['standard', 'neovision2', 'coco', 'pycocotools', 'visdrone', 'motchallenge', 'kitti', 'mots']
-    """Whose rule says what becomes of detections of what is not scored. [default: 'coco']"""
+    """Whose rule handles detections of objects and regions that are not scored. [default: 'coco']"""
     base: Literal['iou', 'polygon', 'mask']
-    """How alike two objects are: IoU of upright boxes, of polygons (four corners), or of masks. [default: 'iou']"""
+    """Similarity of two objects: IoU of upright boxes, of polygons (four corners), or of masks. [default: 'iou']"""
     thresholds: Sequence[float] | NDArray[Any]
-    """Least IoU of a true positive; figures are means over them, `ap_50` and `ap_75` are null where 0.5 and 0.75 are not among them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
+    """Least IoU of a true positive; figures are means over them, `ap_50` and `ap_75` are null if 0.5 and 0.75 are not among them. [default: (0.5, 0.55, 0.6, 0.65, 0.7, 0.75, 0.8, 0.85, 0.9, 0.95)]"""
 
 class _LogAverageMissRateParameters(_CriterionParameters, total=False):
     threshold: float
     """Least similarity of a true positive. [default: 0.5]"""
     assignment: Literal['greedy', 'optimal', 'best']
-    """Greedy by confidence, or optimal on the confidence-extended similarity. [default: 'greedy']"""
+    """Greedy by confidence, optimal on the confidence-extended similarity, or each detection's best object only, taken or not. [default: 'greedy']"""
 
 class _DetectionErrorsParameters(_CriterionParameters, total=False):
     threshold: float
     """Least similarity of a true positive. [default: 0.5]"""
     background_threshold: float
-    """Least similarity of a detection that means an object at all. [default: 0.1]"""
+    """A detection with a lower similarity to every object is a false alarm. [default: 0.1]"""
     interpolation: Literal['all-point', '11-point', '11-point-voc', '11-point-numpy', '101-point']
-    """At which recalls precision is taken: everywhere, at 11 or at 101 levels. [default: '101-point']"""
+    """Levels of recall at which precision is sampled: all, 11 or 101. [default: '101-point']"""
 
 class _SetDistanceParameters(_ExtendedParameters, total=False):
     frames: Literal['all', 'occupied']
-    """Whether a mean is over all evaluated frames or, for each class, over those in which either side holds something. [default: 'all']"""
+    """Whether a mean is over all evaluated frames or, for each class, over those with an object or a detection. [default: 'all']"""
 
 class _HausdorffParameters(_SetDistanceParameters, total=False):
     pass
 
 class _EmdParameters(_SetDistanceParameters, total=False):
     order: float
-    """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
+    """Order p of the distance: with a larger p, the worst pairs weigh more. [default: 1.0]"""
 
 class _OspaParameters(_SetDistanceParameters, total=False):
     cutoff: float
-    """Cut-off c: a base distance counts as c at most, and what has no partner as c. [default: 1.0]"""
+    """Cut-off c: a base distance counts as at most c, and a missing partner as c. [default: 1.0]"""
     order: float
-    """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
+    """Order p of the distance: with a larger p, the worst pairs weigh more. [default: 1.0]"""
 
 class _ThresholdParameters(_CriterionParameters, total=False):
     threshold: float
@@ -249,7 +249,7 @@ class _ThresholdParameters(_CriterionParameters, total=False):
 
 class _ClearParameters(_ThresholdParameters, total=False):
     switch_rule: Literal['trackeval', 'motmetrics']
-    """Whose rules say what stays matched, and what is a fragmentation and mostly tracked. [default: 'trackeval']"""
+    """Whose rules decide which pairs stay matched, and define fragmentation and mostly tracked. [default: 'trackeval']"""
 
 class _IdentityParameters(_ThresholdParameters, total=False):
     pass
@@ -263,21 +263,21 @@ class _TrackHausdorffParameters(_ExtendedParameters, total=False):
 
 class _TrackEmdParameters(_ExtendedParameters, total=False):
     order: float
-    """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
+    """Order p of the distance: with a larger p, the worst pairs weigh more. [default: 1.0]"""
 
 class _TrackOspaParameters(_ExtendedParameters, total=False):
     cutoff: float
-    """Cut-off c: a base distance counts as c at most, and what has no partner as c. [default: 1.0]"""
+    """Cut-off c: a base distance counts as at most c, and a missing partner as c. [default: 1.0]"""
     order: float
-    """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
+    """Order p of the distance: with a larger p, the worst pairs weigh more. [default: 1.0]"""
 
 class _Ospa2Parameters(_SetDistanceParameters, total=False):
     window_frames: int
     """Evaluated frames that a window holds. [default: 25]"""
     cutoff: float
-    """Cut-off c: a base distance counts as c at most, and what has no partner as c. [default: 1.0]"""
+    """Cut-off c: a base distance counts as at most c, and a missing partner as c. [default: 1.0]"""
     order: float
-    """Order p of the distance: the larger, the more the worst pairs count. [default: 1.0]"""
+    """Order p of the distance: with a larger p, the worst pairs weigh more. [default: 1.0]"""
 
 @overload
 def score(  # type: ignore[overload-overlap]

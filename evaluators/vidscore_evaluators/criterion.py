@@ -67,46 +67,48 @@ class SceneParameters:
         "separate", "Match within each class, or ignore classes and match everything."
     )
     dont_care: RuleName = parameter(
-        "standard", "Whose rule says what becomes of detections of what is not scored."
+        "standard", "Whose rule handles detections of objects and regions that are not scored."
     )
     distractor_classes: tuple[str, ...] = parameter(
-        (), "Labels whose objects are distractors, beside those of the rule and flagged ones."
+        (), "Labels whose objects are distractors, besides those of the rule and flagged ones."
     )
     neighbour_classes: tuple[str, ...] = parameter(
         (), "Pairs such as Van=Car: objects of the first label are distractors of the second."
     )
     match_unscored_classes: bool = parameter(
-        False, "Whether the matching that resolves don't-care beforehand sees truth of all labels."
+        False,
+        "Whether the matching that resolves don't-care beforehand includes truth of all labels.",
     )
     ignored_objects: IgnoredObjects = parameter(
-        "absorb", "Whether ignored objects absorb detections or drop out, so that these count."
+        "absorb",
+        "Whether ignored objects absorb their detections, or drop out so that these count.",
     )
     maximum_truncation: float = parameter(
         NO_LIMIT,
-        "Truth whose truncation is greater is an ignored object; -1 for no limit.",
+        "Objects with a greater truncation are ignored; -1 for no limit.",
         minimum=NO_LIMIT,
     )
     maximum_occlusion: float = parameter(
         NO_LIMIT,
-        "Truth whose occlusion is greater is an ignored object; -1 for no limit.",
+        "Objects with a greater occlusion are ignored; -1 for no limit.",
         minimum=NO_LIMIT,
     )
     minimum_visibility: float = parameter(
-        0.0, "Truth whose visibility is less is an ignored object.", minimum=0.0, maximum=1.0
+        0.0, "Objects with a lower visibility are ignored.", minimum=0.0, maximum=1.0
     )
     minimum_height_px: float = parameter(
-        0.0, "Truth that is less high is an ignored object.", unit="px", minimum=0.0
+        0.0, "Objects with a lower height are ignored.", unit="px", minimum=0.0
     )
     forgiven_height_px: float = parameter(
         0.0,
-        "Detections matched with nothing and at most this high are not counted; 0 for none.",
+        "Unmatched detections at most this high are not counted; 0 for none.",
         unit="px",
         minimum=0.0,
     )
 
     threshold_tolerance: float = parameter(
         TOLERANCE,
-        "By how much a similarity may fall short of a threshold and still meet it, for rounding.",
+        "How far a similarity may fall short of a threshold and still meet it, for rounding.",
         minimum=0.0,
         maximum=1.0,
     )
@@ -177,12 +179,12 @@ class CriterionParameters(SceneParameters):
 
     base: Base = parameter(
         "iou",
-        "How alike two objects are: IoU or GIoU of upright boxes, IoU of polygons (four corners) "
+        "Similarity of two objects: IoU or GIoU of upright boxes, IoU of polygons (four corners) "
         "or of masks, or the distance of points.",
     )
     cutoff_px: float = parameter(
         10.0,
-        "Distance from which points have nothing in common (base euclidean).",
+        "Distance from which points have similarity 0 (base euclidean).",
         unit="px",
         exclusive_minimum=0.0,
         maximum=1e9,
@@ -206,7 +208,7 @@ class ExtendedParameters(CriterionParameters):
     """The same for criteria that may take confidences into the similarity."""
 
     confidence_extended: bool = parameter(
-        False, "Whether confidences take part in the similarity of areas (Algorithm 1)."
+        False, "Whether the similarity of areas uses confidences (Algorithm 1)."
     )
 
     @property

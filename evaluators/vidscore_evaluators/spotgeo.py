@@ -75,7 +75,7 @@ class SpotGeoParameters:
     """Parameters of spotGEO; defaults are the challenge's."""
 
     profile: Literal["protocol", "kelvins"] = parameter(
-        "protocol", "Whose rules: those of the metric document, or of the released scorer."
+        "protocol", "The rules: those of the metric document, or of the released scorer."
     )
     tau: float = parameter(
         10.0,
@@ -99,7 +99,7 @@ class SpotGeoParameters:
     image_height: int = parameter(
         480, "Height of the images; y lies in [-0.5, height - 0.5].", unit="px", minimum=1
     )
-    maximum_detections: int = parameter(30, "Most detections that a frame may have.", minimum=1)
+    maximum_detections: int = parameter(30, "Maximum number of detections in a frame.", minimum=1)
     frames_per_sequence: int = parameter(
         5, "Frames of a sequence; they are numbered from 1.", minimum=1
     )
@@ -118,11 +118,11 @@ MEASURES = (
     count_measure(
         "false_positives", "Detections that are matched to no object (eq. 9).", Direction.LOWER
     ),
-    Measure("precision", "TP / (TP + FP) (eq. 14); 0 where nothing was detected."),
-    Measure("recall", "TP / (TP + FN) (eq. 15); 0 where there is no object."),
+    Measure("precision", "TP / (TP + FP) (eq. 14); 0 if nothing was detected."),
+    Measure("recall", "TP / (TP + FN) (eq. 15); 0 if there is no object."),
     Measure(
         "f1",
-        "2 TP / (2 TP + FN + FP) (eq. 16); 1 where there is neither object nor detection.",
+        "2 TP / (2 TP + FN + FP) (eq. 16); 1 if there is neither object nor detection.",
         dissimilarity=Dissimilarity.ONE_MINUS,
     ),
     Measure(
@@ -142,8 +142,8 @@ MEASURES = (
     ),
     Measure(
         "mse",
-        "SSE / (TP + FN + FP) (eqs. 13 and 17); in profile kelvins, of more than one sequence,"
-        " the sum of this over the sequences.",
+        "SSE / (TP + FN + FP) (eqs. 13 and 17); in profile kelvins, over several sequences, the"
+        " sum of this over the sequences.",
         unit="px^2",
         maximum=None,
         direction=Direction.LOWER,

@@ -47,7 +47,7 @@ class RankingParameters(SceneParameters):
     )
     box_areas: BoxAreas = parameter(
         "corners",
-        "Whether a box's area is that of its corners, or width times height where the format has "
+        "Whether a box's area is that of its corners, or width times height if the format has "
         "these.",
     )
 

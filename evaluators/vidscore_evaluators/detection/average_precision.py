@@ -123,18 +123,18 @@ class MeanAveragePrecisionParameters(RankingParameters, CriterionParameters):
         PARTIAL, "Least similarities of a true positive; `ap` is the mean over them.", **THRESHOLD
     )
     interpolation: Interpolation = parameter(
-        "all-point", "At which recalls precision is taken: everywhere, at 11 or at 101 levels."
+        "all-point", "Levels of recall at which precision is sampled: all, 11 or 101."
     )
     assignment: Assignment = parameter(
         "greedy",
         "Greedy by confidence, optimal on the confidence-extended similarity, or each detection's "
-        "best object alone, taken or not.",
+        "best object only, taken or not.",
     )
     inclusive_pixels: bool = parameter(
         False, "Whether boxes include their last pixels: 1 is added to widths and heights."
     )
     maximum_detections: int = parameter(
-        0, "Detections of a frame that are looked at, by `limit`; 0 for all.", minimum=0
+        0, "Number of detections of a frame that are used, by `limit`; 0 for all.", minimum=0
     )
     limit: Limit = parameter(
         "class",
@@ -143,7 +143,7 @@ class MeanAveragePrecisionParameters(RankingParameters, CriterionParameters):
     )
     class_mean: ClassMean = parameter(
         "classes",
-        "Whether a mean over classes counts each once, or once for each frame that has an object "
+        "Whether a mean over classes counts each class once, or once for each frame with an object "
         "of it.",
     )
 
@@ -185,7 +185,9 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
         ap_measure("ap_50", "AP at a similarity of 0.5, mean over classes."),
         ap_measure("ap_75", "AP at a similarity of 0.75, mean over classes."),
         ap_measure("ap_m_partial", "Mean of AP over the thresholds 0.5, 0.55, ..., 0.95."),
-        ap_measure("ap_m_full", "Mean of AP over the whole grid of thresholds but its extremes."),
+        ap_measure(
+            "ap_m_full", "Mean of AP over the whole grid of thresholds except its extremes."
+        ),
         ar_measure("ar_1", "Recall with the first detection of a frame, mean as for `ap`."),
         ar_measure("ar_10", "Recall with the first ten detections of a frame."),
         ar_measure("ar_100", "Recall with the first hundred detections of a frame."),

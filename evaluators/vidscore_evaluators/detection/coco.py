@@ -76,16 +76,16 @@ class CocoParameters(RankingParameters):
     """Parameters of `Coco`."""
 
     dont_care: RuleName = parameter(
-        "coco", "Whose rule says what becomes of detections of what is not scored."
+        "coco", "Whose rule handles detections of objects and regions that are not scored."
     )
     base: Literal["iou", "polygon", "mask"] = parameter(
         "iou",
-        "How alike two objects are: IoU of upright boxes, of polygons (four corners), or of masks.",
+        "Similarity of two objects: IoU of upright boxes, of polygons (four corners), or of masks.",
     )
     thresholds: tuple[float, ...] = parameter(
         PARTIAL,
         "Least IoU of a true positive; figures are means over them, `ap_50` and `ap_75` are null "
-        "where 0.5 and 0.75 are not among them.",
+        "if 0.5 and 0.75 are not among them.",
         exclusive_minimum=0.0,
         maximum=1.0,
     )

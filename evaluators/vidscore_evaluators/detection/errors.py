@@ -118,7 +118,7 @@ _NONE = -1
 def _gain(kind: str) -> Measure:
     return Measure(
         f"ap_gain_{kind}",
-        f"AP to be gained by mending: {kind.replace('_', ' ')}.",
+        f"AP gained by fixing: {kind.replace('_', ' ')}.",
         direction=Direction.NONE,
         averaging=Averaging.MEAN,
     )
@@ -130,10 +130,10 @@ class DetectionErrorsParameters(CriterionParameters):
 
     threshold: float = parameter(0.5, "Least similarity of a true positive.", **THRESHOLD)
     background_threshold: float = parameter(
-        0.1, "Least similarity of a detection that means an object at all.", **THRESHOLD
+        0.1, "A detection with a lower similarity to every object is a false alarm.", **THRESHOLD
     )
     interpolation: Interpolation = parameter(
-        "101-point", "At which recalls precision is taken: everywhere, at 11 or at 101 levels."
+        "101-point", "Levels of recall at which precision is sampled: all, 11 or 101."
     )
 
     def faults(self) -> Iterator[Fault]:
@@ -148,11 +148,11 @@ class DetectionErrorsParameters(CriterionParameters):
 
 
 class DetectionErrors(Criterion[DetectionErrorsParameters]):
-    """Mistakes by kind, class and domain, and the AP to be gained by mending each kind."""
+    """Mistakes by kind, class and domain, and the AP gained by fixing each kind."""
 
     name = "errors"
     version = "1.2.0"
-    title = "Mistakes of a detector by kind, and the AP that mending each would gain"
+    title = "Mistakes of a detector by kind, and the AP that fixing each would gain"
     task = Task.DETECTION
     Parameters = DetectionErrorsParameters
     measures = (

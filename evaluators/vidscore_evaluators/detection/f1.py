@@ -139,7 +139,7 @@ class F1(Criterion[F1Parameters]):
 
     name = "f1"
     version = "1.2.0"
-    title = "F1, precision and recall over thresholds of similarity, by optimal assignment"
+    title = "F1, precision and recall over similarity thresholds, by optimal assignment"
     task = Task.DETECTION
     Parameters = F1Parameters
     measures = (
@@ -148,7 +148,7 @@ class F1(Criterion[F1Parameters]):
         score_measure("recall", "TP / references at the threshold."),
         score_measure("f1_m_partial", "Mean of F1 over the thresholds 0.5, 0.55, ..., 0.95."),
         score_measure(
-            "f1_m_full", "Mean of F1 over the whole grid of thresholds but its extremes."
+            "f1_m_full", "Mean of F1 over the whole grid of thresholds except its extremes."
         ),
         score_measure(
             "f1_class_mean",

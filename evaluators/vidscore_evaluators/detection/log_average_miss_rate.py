@@ -77,7 +77,9 @@ class LogAverageMissRateParameters(CriterionParameters):
 
     threshold: float = parameter(0.5, "Least similarity of a true positive.", **THRESHOLD)
     assignment: Assignment = parameter(
-        "greedy", "Greedy by confidence, or optimal on the confidence-extended similarity."
+        "greedy",
+        "Greedy by confidence, optimal on the confidence-extended similarity, or each detection's "
+        "best object only, taken or not.",
     )
 
     @property
@@ -91,14 +93,14 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
 
     name = "log-amr"
     version = "1.2.0"
-    title = "Log-average miss rate over false positives a frame"
+    title = "Log-average miss rate over false positives per frame"
     task = Task.DETECTION
     Parameters = LogAverageMissRateParameters
     measures = (
         distance_measure("log_amr", "Log-average miss rate at the threshold, mean over classes."),
         distance_measure("log_amr_m_partial", "Its mean over the thresholds 0.5, 0.55, ..., 0.95."),
         distance_measure(
-            "log_amr_m_full", "Its mean over the whole grid of thresholds but its extremes."
+            "log_amr_m_full", "Its mean over the whole grid of thresholds except its extremes."
         ),
     )
     ranking = ("log_amr",)

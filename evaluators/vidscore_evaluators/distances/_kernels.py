@@ -189,7 +189,7 @@ def order_parameter() -> Any:
     """Declare the order p of a distance."""
     return parameter(
         1.0,
-        "Order p of the distance: the larger, the more the worst pairs count.",
+        "Order p of the distance: with a larger p, the worst pairs weigh more.",
         minimum=1.0,
         maximum=GREATEST_ORDER,
         grid=(1.0, 2.0, 3.0, 4.0),
@@ -200,7 +200,7 @@ def cutoff_parameter() -> Any:
     """Declare the cut-off c of OSPA."""
     return parameter(
         1.0,
-        "Cut-off c: a base distance counts as c at most, and what has no partner as c.",
+        "Cut-off c: a base distance counts as at most c, and a missing partner as c.",
         exclusive_minimum=0.0,
         maximum=1.0,
         grid=cutoff_grid(Similarity()),

@@ -82,8 +82,8 @@ class SetDistanceParameters(ExtendedParameters):
 
     frames: Frames = parameter(
         "all",
-        "Whether a mean is over all evaluated frames or, for each class, over those in which "
-        "either side holds something.",
+        "Whether a mean is over all evaluated frames or, for each class, over those with an object "
+        "or a detection.",
     )
 
 
@@ -350,7 +350,7 @@ class Hausdorff(SetDistance[HausdorffParameters]):
     Parameters = HausdorffParameters
     parts = ("hausdorff",)
     measures = (
-        distance_measure("hausdorff", "Greatest distance to the nearest of the other side."),
+        distance_measure("hausdorff", "Greatest distance to the nearest one on the other side."),
         *COUNT_MEASURES,
     )
     ranking = ("hausdorff",)
@@ -425,9 +425,9 @@ class Ospa(SetDistance[OspaParameters]):
     Parameters = OspaParameters
     parts = ("ospa", "localisation", "cardinality")
     measures = (
-        distance_measure("ospa", "Least mean cost of pairing, c for what has no partner."),
-        distance_measure("localisation", "Part of OSPA that is due to distances of pairs."),
-        distance_measure("cardinality", "Part of OSPA that is due to what has no partner."),
+        distance_measure("ospa", "Least mean cost of pairing; a missing partner costs c."),
+        distance_measure("localisation", "Part of OSPA due to distances of pairs."),
+        distance_measure("cardinality", "Part of OSPA due to missing partners."),
         *COUNT_MEASURES,
     )
     ranking = ("ospa",)

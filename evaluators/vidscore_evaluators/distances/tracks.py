@@ -147,7 +147,7 @@ class TrackHausdorff(TrackSetDistance[TrackHausdorffParameters]):
     parts = ("track_hausdorff",)
     measures = (
         distance_measure(
-            "track_hausdorff", "Largest distance of a track to the nearest of the other set."
+            "track_hausdorff", "Greatest distance from a track to the nearest one of the other set."
         ),
         *COUNT_MEASURES,
     )
@@ -282,8 +282,8 @@ class Ospa2(_OspaOfTracks[Ospa2Parameters]):
         distance_measure("localisation", "Part that is due to distances of paired tracks."),
         distance_measure("cardinality", "Part that is due to tracks without a partner."),
         count_measure("frames", "Evaluated frames; each is the end of one window."),
-        count_measure("references", "Tracks of the truth, anew in each window."),
-        count_measure("predictions", "Tracks of the detections, anew in each window."),
+        count_measure("references", "Tracks of the truth, counted in each window."),
+        count_measure("predictions", "Tracks of the detections, counted in each window."),
     )
     ranking = ("ospa2",)
 

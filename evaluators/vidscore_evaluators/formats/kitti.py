@@ -272,7 +272,7 @@ _WRITER = Writer(
 
 FORMAT = Format(
     name=NAME,
-    title="KITTI tracking text: 17 or 18 values between blanks in rows, one file per sequence",
+    title="KITTI tracking text: rows of 17 or 18 values separated by blanks, one file per sequence",
     read=read,
     writer=_WRITER,
     pair=pair,

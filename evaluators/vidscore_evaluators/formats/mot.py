@@ -440,7 +440,7 @@ _WRITER = Writer(
 
 FORMAT = Format(
     name=NAME,
-    title="MOTChallenge text: frame,id,left,top,width,height,conf in rows, one file per sequence",
+    title="MOTChallenge text: rows of frame,id,left,top,width,height,conf, one file per sequence",
     read=read,
     writer=_WRITER,
     by_sequence=True,

@@ -372,7 +372,7 @@ _WRITER = Writer(
 
 FORMAT = Format(
     name=NAME,
-    title="MOTS text: frame, id, class, height, width and runs in rows, one file per sequence",
+    title="MOTS text: rows of frame, id, class, height, width and runs, one file per sequence",
     read=read,
     writer=_WRITER,
     pair=pair_text_files,

@@ -165,7 +165,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 FORMAT = Format(
     name=NAME,
-    title="VisDrone-DET text: eight values between commas in rows, one file per image",
+    title="VisDrone-DET text: rows of eight comma-separated values, one file per image",
     read=read,
     writer=Writer(
         folder=True,

@@ -225,7 +225,7 @@ def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tup
 
 FORMAT = Format(
     name=NAME,
-    title="VisDrone-MOT text: ten values between commas in rows, one file per sequence",
+    title="VisDrone-MOT text: rows of ten comma-separated values, one file per sequence",
     read=read,
     writer=Writer(
         folder=True,

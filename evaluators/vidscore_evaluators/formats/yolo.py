@@ -334,7 +334,7 @@ _WRITER = Writer(
 
 FORMAT = Format(
     name=NAME,
-    title="YOLO text: class, centre and size in parts of the image, one file per frame",
+    title="YOLO text: class, centre and size as fractions of the image, one file per frame",
     read=read,
     writer=_WRITER,
     by_sequence=True,

@@ -43,7 +43,7 @@ class Neovision2Parameters:
 
     overlap_threshold: float = parameter(
         0.2,
-        "Least overlap ratio of a detection and an object (section 3.1); boxes over it are merged "
+        "Least overlap ratio of a match (section 3.1); boxes that overlap by more are merged "
         "in the detection-only score.",
         exclusive_minimum=0.0,
         maximum=1.0,
@@ -51,7 +51,8 @@ class Neovision2Parameters:
     )
     region_share: float = parameter(
         0.2,
-        "Share of a box's area inside don't-care regions over which it is taken out (section 3.7).",
+        "Boxes with more than this share of their area in don't-care regions are removed "
+        "(section 3.7).",
         minimum=0.0,
         maximum=1.0,
     )
@@ -63,7 +64,7 @@ class Neovision2Parameters:
     )
     confidence_threshold: float = parameter(
         0.0,
-        "Least confidence of a detection in the scores; curves have thresholds of their own.",
+        "Least confidence of a scored detection; curves have their own thresholds.",
         minimum=0.0,
         maximum=1.0,
     )
@@ -73,7 +74,7 @@ class Neovision2Parameters:
     )
     merged_shape: MergedShape = parameter(
         "box",
-        "What overlapping boxes become in the detection-only score: their enclosing box, or the "
+        "How the detection-only score merges overlapping boxes: into their enclosing box, or the "
         "union of their areas.",
     )
     thresholds: Literal["ten", "all"] = parameter(

@@ -112,7 +112,7 @@ class ClearParameters(ThresholdParameters):
 
     switch_rule: SwitchRule = parameter(
         "trackeval",
-        "Whose rules say what stays matched, and what is a fragmentation and mostly tracked.",
+        "Whose rules decide which pairs stay matched, and define fragmentation and mostly tracked.",
     )
 
 
@@ -132,9 +132,7 @@ class Clear(TrackingCriterion[ClearParameters]):
         score_measure("motp", "Mean similarity of matches.", minimum=-1.0),
         _accuracy("moda", "1 - (misses + false positives) / truth objects."),
         _accuracy("smota", "(Sum of similarities - false positives - id switches) / objects."),
-        _accuracy(
-            "motal", "MOTA with the decimal logarithm of the id switches, if there are some."
-        ),
+        _accuracy("motal", "MOTA with the decimal logarithm of the id switches, if there are any."),
         _accuracy(
             "mota_class_mean",
             "Mean of MOTA over the classes of the truth.",
@@ -160,16 +158,16 @@ class Clear(TrackingCriterion[ClearParameters]):
         count_measure("false_positives", "Detections without an object.", Direction.LOWER),
         count_measure(
             "id_switches",
-            "Matches of an object with another track than its last one.",
+            "Matches of an object with a different track than its last match.",
             Direction.LOWER,
         ),
-        count_measure(
-            "fragmentations", "Interruptions in how objects are tracked.", Direction.LOWER
-        ),
+        count_measure("fragmentations", "Interruptions of the tracks of objects.", Direction.LOWER),
         count_measure(
             "mostly_tracked", "Truth tracks matched in over 80 % of their frames.", Direction.HIGHER
         ),
-        count_measure("partially_tracked", "Truth tracks that are neither mostly this nor that."),
+        count_measure(
+            "partially_tracked", "Truth tracks that are neither mostly tracked nor mostly lost."
+        ),
         count_measure(
             "mostly_lost", "Truth tracks matched in under 20 % of their frames.", Direction.LOWER
         ),

@@ -130,7 +130,7 @@ class Hota(TrackingCriterion[HotaParameters]):
     title = "HOTA and its parts for detection, association and localisation, over 19 thresholds"
     Parameters = HotaParameters
     measures = (
-        score_measure("hota", "Mean over thresholds of the root of DetA times AssA."),
+        score_measure("hota", "Mean over thresholds of the square root of DetA times AssA."),
         score_measure("det_a", "Detection accuracy: TP / (TP + FN + FP)."),
         score_measure("ass_a", "Association accuracy: mean Jaccard index of matched tracks."),
         score_measure("loc_a", "Localisation accuracy: mean similarity of matches."),
@@ -142,7 +142,7 @@ class Hota(TrackingCriterion[HotaParameters]):
         score_measure(
             "ass_pr", "Association precision: mean share of a track's frames on one object."
         ),
-        score_measure("owta", "Mean over thresholds of the root of DetRe times AssA."),
+        score_measure("owta", "Mean over thresholds of the square root of DetRe times AssA."),
         score_measure("hota_0", "HOTA at the threshold 0.05: trackeval's HOTA(0)."),
         score_measure("loc_a_0", "LocA at the threshold 0.05: trackeval's LocA(0)."),
         score_measure("hota_loc_a_0", "The product of both: trackeval's HOTALocA(0)."),

@@ -91,10 +91,10 @@ class Identity(TrackingCriterion[IdentityParameters]):
             averaging=Averaging.MEAN,
         ),
         count_measure(
-            "id_true_positives", "Objects found by the track that is theirs.", Direction.HIGHER
+            "id_true_positives", "Objects matched by their assigned track.", Direction.HIGHER
         ),
-        count_measure("id_false_positives", "Detections that are not.", Direction.LOWER),
-        count_measure("id_false_negatives", "Objects that are not.", Direction.LOWER),
+        count_measure("id_false_positives", "All other detections.", Direction.LOWER),
+        count_measure("id_false_negatives", "All other objects.", Direction.LOWER),
     )
     ranking = ("idf1",)
 

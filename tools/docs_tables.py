@@ -165,7 +165,7 @@ def _range(measure: Measure) -> str:
     if greatest is None:
         return f"≥ {least:g}"
     if least is None:
-        useful = "" if measure.of_nothing is None else f", of use from {measure.of_nothing:g}"
+        useful = "" if measure.of_nothing is None else f", useful from {measure.of_nothing:g}"
         return f"≤ {greatest:g}{useful}"
     return f"{least:g} to {greatest:g}"
 
@@ -195,7 +195,7 @@ def _preset(preset: Preset) -> str:
     rows = [
         ["version", preset.version],
         ["official scorer", preset.scorer],
-        ["files", code(preset.format) if preset.format else "told by their content"],
+        ["files", code(preset.format) if preset.format else "recognised by content"],
         ["labels", ", ".join(map(code, preset.labels)) if preset.labels else "all"],
         *([f"report of {code(entry.name)}", _set(entry)] for entry in preset.evaluators),
     ]

@@ -54,81 +54,82 @@ class Policy:
     )
     ladder_step: float = parameter(
         STEP_FROM_TRUTH,
-        "Scores are rounded to it, unless they are live; under ladder and bootstrap one is "
-        "released only where it beats the team's best by so much. 0: as the truth allows.",
+        "Step to which scores are rounded, unless they are live. Under ladder and bootstrap a "
+        "score is released only if it beats the team's best by a step. 0: as the truth allows.",
         minimum=0.0,
     )
     released_measures: tuple[str, ...] = parameter(
         (),
-        "Measures that are released besides those that rank; none are under ladder and bootstrap.",
+        "Measures that are released besides those that rank; ladder and bootstrap release none.",
     )
     outcomes: Literal["none", "own"] = parameter(
         "none",
-        "Outcomes that participants see of a score: none, or whether each of the team's own "
-        "detections is right, which locates objects. Each score so shown counts as one more "
-        "submission.",
+        "Outcomes of a score that participants see: none, or whether each of their team's own "
+        "detections is right, which reveals where objects are. Each score for which outcomes are "
+        "shown counts as one more submission.",
     )
     minimum_frames: int = parameter(
         100,
-        "Fewest scored frames that a live score may cover.",
+        "Minimum number of scored frames that a live score covers.",
         minimum=1,
         maximum=1_000_000_000,
     )
     quiet_timeout_s: float = parameter(
         3600.0,
-        "A submission to which nothing is appended for so long is sealed or cancelled.",
+        "Time without an append after which a submission is sealed or cancelled.",
         unit="s",
         minimum=1.0,
         maximum=YEAR_S,
     )
     quiet_action: Literal["seal", "cancel"] = parameter(
-        "seal", "What becomes of a quiet submission, and of an open one at closing."
+        "seal",
+        "What happens to a quiet submission, and to an open one when the benchmark closes.",
     )
     truth_timeout_s: float = parameter(
         7.0 * DAY_S,
-        "A submission that waits for truth is scored on what is there after so long.",
+        "Time after which a submission that waits for truth is scored on the frames that have it.",
         unit="s",
         minimum=1.0,
         maximum=YEAR_S,
     )
     submissions_per_day: int = parameter(
         0,
-        "Scored submissions that a team may have in a day (UTC); 0: no limit.",
+        "Maximum number of scored submissions of a team per day (UTC); 0: no limit.",
         minimum=0,
         maximum=MOST_SUBMISSIONS,
     )
     submissions_in_all: int = parameter(
         FROM_TRUTH,
-        "Scored submissions that a team may have in all; 0: no limit; "
+        "Maximum number of scored submissions of a team in all; 0: no limit; "
         "-1: as many as the size of the truth allows.",
         minimum=FROM_TRUTH,
         maximum=MOST_SUBMISSIONS,
     )
     ranking_measure: str = parameter(
-        "", "Measure that ranks in place of the evaluator's own order; empty: that order."
+        "", "Measure that ranks instead of the evaluator's own order; empty: that order."
     )
     selection: Literal["best", "latest"] = parameter(
-        "best", "Which submission of a team stands on the board."
+        "best", "Which submission of a team is on the board."
     )
     earlier_first: bool = parameter(
-        False, "Whether of equal scores the submission that was sealed first ranks first."
+        False, "Whether, among equal scores, the submission that was sealed first ranks first."
     )
     private_sequences: tuple[str, ...] = parameter(
         (),
-        "Sequences of which no score is released before the benchmark closes, and by which the "
-        "final order is; as sequence in any domain, or as domain/sequence. A number in place of "
-        "the names is private_share.",
+        "Sequences whose scores are not released before the benchmark closes, and which decide "
+        "the final order; as sequence in any domain, or as domain/sequence. A number instead of "
+        "names is private_share.",
     )
     private_share: float = parameter(
         0.0,
-        "Share of the sequences that is private, drawn by the server once the truth is complete; "
-        "0: none, or those that private_sequences names.",
+        "Fraction of the sequences that is private; the server draws them once the truth is "
+        "complete. 0: none, or those that private_sequences names.",
         minimum=0.0,
         exclusive_maximum=1.0,
     )
     final_submissions: int = parameter(
         2,
-        "Submissions that a team may choose for the final order by private sequences.",
+        "Maximum number of submissions that a team may choose for the final order.",
         minimum=1,
         maximum=100,
     )
@@ -139,11 +140,12 @@ class Policy:
     release_curves: bool = parameter(
         False,
         "Whether participants see curves: of their own scores, and of the best systems on the "
-        "board; always where scores are live.",
+        "board; always if scores are live.",
     )
     rescore: Literal["automatic", "review"] = parameter(
         "automatic",
-        "Whether a board moves by itself once all was scored again, or an organiser publishes it.",
+        "Whether a board moves by itself once all submissions are scored again, or only when an "
+        "organiser publishes it.",
     )
 
     @property

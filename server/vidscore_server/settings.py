@@ -48,15 +48,15 @@ class Settings:
     """All settings; built by `load_settings`, which checks them."""
 
     listen: str = parameter(
-        "127.0.0.1:50051", "Address and port to listen at; port 0 takes a free one."
+        "127.0.0.1:50051", "Address and port to listen at; port 0 chooses a free one."
     )
     insecure_listen: bool = parameter(
-        False, "Listen beyond this machine without a store of tokens, or without TLS."
+        False, "Listen beyond this machine even without a store of tokens, or without TLS."
     )
     store: str = parameter(
         "",
-        "File of the store, or address of its PostgreSQL database, as vidscore init made it; it "
-        "hosts benchmarks. Empty: none are hosted, nothing is kept.",
+        "File of the store of hosted benchmarks, or address of its PostgreSQL database; vidscore "
+        "init creates it. Empty: no benchmarks are hosted, nothing is stored.",
     )
     store_connections: int = _integer(
         10, "Connections to a PostgreSQL store, one of them for writing.", 1_000, minimum=2
@@ -65,27 +65,27 @@ class Settings:
     tls_key_file: str = parameter("", "PEM file of the certificate's private key.")
     tls_client_authorities_file: str = parameter(
         "",
-        "PEM file of the authorities one of which must have signed a client's certificate; empty: "
-        "clients need none.",
+        "PEM file of certificate authorities; a client needs a certificate signed by one of them. "
+        "Empty: clients need no certificate.",
     )
     reflection: bool = parameter(
-        True, "Tell any caller the services and their messages, for tools such as buf curl."
+        True, "Describe the services and messages to any caller, for tools such as buf curl."
     )
     log_level: Literal["debug", "info", "warning", "error"] = parameter(
-        "info", "Least severe log lines that are written."
+        "info", "Lowest severity of the log lines that are written."
     )
     log_format: Literal["auto", "json", "text"] = parameter(
-        "auto", "How log lines are written; auto: as text on a terminal, as JSON elsewhere."
+        "auto", "Format of log lines; auto: text on a terminal, JSON elsewhere."
     )
     metrics_listen: str = parameter(
         "",
-        "Address and port at which Prometheus finds metrics, over plain HTTP and without a token; "
-        "empty: nowhere.",
+        "Address and port at which Prometheus scrapes metrics, over plain HTTP and without a "
+        "token; empty: none.",
     )
     metrics_live_scores: bool = parameter(
         False,
-        "Show there the live scores that are watched, by benchmark and submission: to everybody "
-        "who reaches the address. Of benchmarks that show no live scores there are none.",
+        "Include the watched live scores in the metrics, by benchmark and submission. Everybody "
+        "who can reach the address can read them. Benchmarks that show no live scores have none.",
     )
     web: str = parameter(
         "",
@@ -94,30 +94,30 @@ class Settings:
     )
     web_base_url: str = parameter(
         "",
-        "Address by which browsers reach the site through a proxy, such as "
-        "https://scores.example.org; empty: they reach it at web.",
+        "Address at which browsers reach the site through a proxy, such as "
+        "https://scores.example.org; empty: the address in web.",
     )
     maximum_web_upload_bytes: int = _integer(
-        2048 * MEBIBYTE, "Bytes of one file that a browser uploads to the site.", 1 << 40
+        2048 * MEBIBYTE, "Bytes of a file that a browser uploads to the site.", 1 << 40
     )
     maximum_reading_bytes: int = _integer(
         2048 * MEBIBYTE,
-        "Bytes in memory that the reading of such a file may take. Detections take 40 to 200 bytes "
-        "each. A quarter is what all that was read may have.",
+        "Bytes of memory for reading such a file; a detection takes 40 to 200 bytes. The result "
+        "of reading may take a quarter of it.",
         1 << 40,
         minimum=128 * MEBIBYTE,
     )
     workers: int = _integer(
-        0, "Processes that score; 0: as many as the machine has cores.", 1024, minimum=0
+        0, "Number of processes that score; 0: one per core of the machine.", 1024, minimum=0
     )
     executor: str = parameter(
         "none",
-        "What scores large submissions, and boards again: none (the workers), processes (as "
-        "many beside them, which give way to them), or the address of a Dask scheduler.",
+        "What scores large submissions, and scores boards again: none (the workers), processes "
+        "(as many further processes, at a lower priority), or the address of a Dask scheduler.",
     )
     executor_bytes: int = _integer(
         32 * MEBIBYTE,
-        "Bytes in memory of the detections of a submission from which on the executor scores it.",
+        "Size of a submission's detections in memory, in bytes, from which the executor scores it.",
         1 << 40,
         minimum=0,
     )
@@ -129,7 +129,7 @@ class Settings:
     )
     maximum_small_message_bytes: int = _integer(
         MEBIBYTE // 16,
-        "The same of calls that carry no frames, no specification, no backup and no list of names.",
+        "The same for calls without frames, specification, backup or list of names.",
         512 * MEBIBYTE,
         minimum=4096,
     )
@@ -138,32 +138,32 @@ class Settings:
     maximum_frame_objects: int = _integer(1_000, "Objects of one frame.", 1_000_000)
     maximum_batch_sequences: int = _integer(10_000, "Sequences that one batch names.", 1_000_000)
     maximum_batch_labels: int = _integer(10_000, "Class labels that one batch names.", 1_000_000)
-    maximum_batch_columns: int = _integer(32, "Further columns of one batch.", 1_000, minimum=0)
+    maximum_batch_columns: int = _integer(32, "Additional columns of one batch.", 1_000, minimum=0)
     maximum_streams: int = _integer(
         100,
-        "Streams that are open at once: those that score, append, watch, upload or back up. Teams "
-        "share them.",
+        "Streams open at once, of all teams together: those that score, append, watch, upload or "
+        "back up.",
         100_000,
     )
     maximum_calls: int = _integer(
         200,
-        "Calls that are no streams and that one team has open at once, or all callers without a "
-        "token together.",
+        "Calls other than streams that one team has open at once; callers without a token count "
+        "as one team.",
         100_000,
     )
     maximum_health_watches: int = _integer(
         32,
-        "Health checks that are open as streams at once; a quarter of them for one host. Plain "
-        "health checks are always answered.",
+        "Health checks open as streams at once; one host may have a quarter of them. Plain health "
+        "checks are always answered.",
         100_000,
     )
     maximum_reflection_streams: int = _integer(
-        16, "Reflection streams that are open at once; a quarter of them for one host.", 100_000
+        16, "Reflection streams open at once; one host may have a quarter of them.", 100_000
     )
     maximum_evaluators: int = _integer(16, "Evaluators of one stream.", 1_000)
     maximum_frames: int = _integer(
         1_000_000,
-        "Frames that one stream, submission or truth has a side, and that its specification "
+        "Frames per side of one stream, submission or truth, and frames that its specification "
         "evaluates.",
         100_000_000,
     )
@@ -187,79 +187,82 @@ class Settings:
         maximum=3_600_000,
     )
     maximum_team_open_submissions: int = _integer(
-        100, "Submissions of a team to a benchmark that take frames at a time, drafts too.", 100_000
+        100, "Open submissions of a team to a benchmark, including drafts.", 100_000
     )
     maximum_team_mebibytes: int = _integer(
         65_536,
-        "Mebibytes that a team's submissions to a benchmark hold in the store, as compressed.",
+        "Mebibytes in the store, compressed, of a team's submissions to a benchmark.",
         1 << 30,
     )
     maximum_submission_streams: int = _integer(64, "Append streams of one submission.", 10_000)
     maximum_unacknowledged_batches: int = _integer(
         256,
-        "Most batches of one append stream that are taken in and not acknowledged yet. A call "
-        "begins with one, and may have twice as many after each round of acknowledgements.",
+        "Batches of one append stream that are received and not acknowledged. A call begins with "
+        "one, and may have twice as many after each round of acknowledgements.",
         10_000,
     )
     maximum_unstored_call_bytes: int = _integer(
         64 * MEBIBYTE,
-        "Bytes in memory that one call has sent and that are not stored yet, or of one message "
-        "that is worked on. Where they are reached, the server reads on once there is room.",
+        "Bytes in memory of what one call has sent and the server has not stored, or of one "
+        "message that is being processed. At the limit, the server stops reading until there is "
+        "room.",
         1 << 40,
         minimum=MEBIBYTE // 16,
     )
     maximum_unstored_team_bytes: int = _integer(
         128 * MEBIBYTE,
-        "The same of all calls of one team; all organisers count as one.",
+        "The same for all calls of one team; all organisers count as one team.",
         1 << 40,
         minimum=MEBIBYTE // 16,
     )
     maximum_unstored_bytes: int = _integer(
-        256 * MEBIBYTE, "The same of all calls of the server.", 1 << 40, minimum=MEBIBYTE // 16
+        256 * MEBIBYTE, "The same for all calls of the server.", 1 << 40, minimum=MEBIBYTE // 16
     )
     maximum_backup_bytes: int = _integer(
         16 << 30,
-        "Bytes of the backup of a benchmark that is restored over a call.",
+        "Bytes of a benchmark's backup that is restored through a call.",
         1 << 44,
         minimum=MEBIBYTE,
     )
-    maximum_scorings: int = _integer(2, "Hosted submissions that are scored at once.", 1_000)
+    maximum_scorings: int = _integer(2, "Hosted submissions scored at once.", 1_000)
     maximum_scoring_bytes: int = _integer(
         32 * MEBIBYTE,
-        "Bytes in memory of the detections of one submission that are scored together; what has "
-        "more is scored in parts. An evaluator that needs whole sequences gets each whole.",
+        "Bytes in memory of the detections of one submission that are scored together; a larger "
+        "submission is scored in parts. An evaluator that needs whole sequences gets each whole.",
         1 << 40,
         minimum=1_000,
     )
     maximum_outcome_calls: int = _integer(
         4,
-        "Calls of participants that read outcomes at once, one of a team; organisers' come on top.",
+        "Calls of participants that read outcomes at once, at most one per team; organisers' calls "
+        "are not counted.",
         1_000,
     )
     scoring_attempts: int = _integer(
         3,
-        "Failures of the scoring itself after which a submission has failed; deaths of a server or "
-        "a worker are none.",
+        "Number of failed scorings after which a submission fails; the death of a server or a "
+        "worker does not count.",
         100,
     )
     scoring_timeout_s: int = _seconds(
-        3600, "Time that scoring a submission once may take.", 7 * 86_400
+        3600, "Maximum time for scoring a submission once.", 7 * 86_400
     )
     maximum_trust_analyses: int = _integer(
         1,
         "Trust analyses of benchmarks that run at once; further ones wait. As many analyses of "
-        "uploads run beside them; further ones are refused. A team has as many uploads open.",
+        "uploads may also run; further ones are refused. A team may have the same number of "
+        "uploads open.",
         1_000,
     )
     trust_workers: int = _integer(1, "Processes that each trust analysis may use.", 1_024)
     trust_timeout_s: int = _seconds(
-        3600, "Time that a trust analysis may take, and an upload for one.", 7 * 86_400
+        3600, "Maximum time for a trust analysis, and for an upload to one.", 7 * 86_400
     )
     maximum_trust_systems: int = _integer(
         100, "Systems that one trust analysis ranks.", 10_000, minimum=2
     )
     maximum_trust_frames: int = _integer(
-        10_000_000, "Frames that the systems of one trust analysis have together.", 1_000_000_000
+        10_000_000, "Frames of all systems of one trust analysis together.", 1_000_000_000
     )
     maximum_trust_trials: int = _integer(
         10_000,
@@ -268,19 +271,20 @@ class Settings:
     )
     lease_timeout_s: int = _seconds(
         30,
-        "Time after which another server over the same store takes over the work of one that has "
-        "died.",
+        "Time after which another server over the same store takes over the work of a server that "
+        "has died.",
         3600,
     )
     heartbeat_interval_s: int = _seconds(
         5,
-        "Time between two small writes that say that the store can be written to and the server is "
-        "there. Four missed ones are an outage, in which no submission counts as idle.",
+        "Time between two heartbeats: small writes that show that the store accepts writes and the "
+        "server runs. Four missed heartbeats are an outage, during which no submission counts as "
+        "idle.",
         3600,
     )
     upkeep_interval_ms: int = parameter(
         1000,
-        "Time between two checks of what is due: idle, closing and sealed submissions.",
+        "Time between two checks for idle submissions, closing benchmarks and sealed submissions.",
         unit="ms",
         minimum=10,
         maximum=60_000,
@@ -291,12 +295,12 @@ class Settings:
     )
     idle_timeout_s: int = _seconds(
         300,
-        "Time after which a stream ends whose client sends, or takes, nothing, and a connection "
-        "without a call.",
+        "Time after which the server ends a stream whose client neither sends nor reads anything, "
+        "and a connection without a call.",
         86_400,
     )
     drain_timeout_s: int = _seconds(
-        30, "Time that running streams have to end when the server stops.", 86_400, minimum=0
+        30, "Time for running streams to end when the server stops.", 86_400, minimum=0
     )
 
     @property

@@ -118,7 +118,7 @@ class VidscoreError(Exception):
 
 
 class InputError(VidscoreError):
-    """An input breaks its rules; `faults` lists every breach that was found."""
+    """An input is invalid; `faults` lists every fault."""
 
     reason: ClassVar[str] = "INVALID_INPUT"
 
@@ -157,19 +157,19 @@ class UnknownEvaluatorError(VidscoreError):
 
 
 class EvaluatorVersionError(VidscoreError):
-    """A job names a version of an evaluator that is not the one installed."""
+    """A job needs another version of an evaluator than the installed one."""
 
     reason: ClassVar[str] = "EVALUATOR_VERSION_MISMATCH"
 
 
 class TallyError(VidscoreError):
-    """Bytes are no tally, or two tallies do not belong to the same evaluator."""
+    """Bytes are not a tally, or two tallies are of different evaluators."""
 
     reason: ClassVar[str] = "INVALID_TALLY"
 
 
 class LimitError(VidscoreError):
-    """Something that is bounded would grow over its bound; the text names the limit.
+    """A limit is exceeded; the text names it.
 
     Attributes:
         limit: Name of the limit.
@@ -191,7 +191,7 @@ class LimitError(VidscoreError):
 
 
 class MissingExtraError(VidscoreError):
-    """A package that is an extra is not installed; the text says how to install it."""
+    """An optional package is not installed; the text says how to install it."""
 
     reason: ClassVar[str] = "MISSING_EXTRA"
 

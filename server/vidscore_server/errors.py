@@ -91,7 +91,7 @@ class NotFoundError(StateError):
 
 
 class NameTakenError(StateError):
-    """A resource of that name exists already."""
+    """A resource with that name already exists."""
 
     reason: ClassVar[str] = "NAME_TAKEN"
 
@@ -109,31 +109,31 @@ class EtagDiffersError(StateError):
 
 
 class HasSubmissionsError(StateError):
-    """A benchmark with submissions is deleted only by force."""
+    """The benchmark has submissions; only `force` deletes it."""
 
     reason: ClassVar[str] = "HAS_SUBMISSIONS"
 
 
 class NotOpenError(StateError):
-    """The benchmark takes no submissions: it has not opened yet, or has closed."""
+    """The benchmark accepts no submissions: it has not opened, or it has closed."""
 
     reason: ClassVar[str] = "BENCHMARK_NOT_OPEN"
 
 
 class SubmissionEndedError(StateError):
-    """The submission takes no more frames, or can no longer be cancelled."""
+    """The submission accepts no more frames, or can no longer be cancelled."""
 
     reason: ClassVar[str] = "SUBMISSION_ENDED"
 
 
 class NotFailedError(StateError):
-    """Only a failed submission can be retried by its team."""
+    """The submission has not failed: a team can retry only a failed one."""
 
     reason: ClassVar[str] = "NOT_FAILED"
 
 
 class PolicyFixedError(StateError):
-    """What scores or promises stand on already cannot be changed any more."""
+    """The setting is fixed: scores, or what participants were told, already depend on it."""
 
     reason: ClassVar[str] = "POLICY_FIXED"
 
@@ -151,7 +151,7 @@ class NoFramesError(StateError):
 
 
 class FrameCountError(StateError):
-    """The seal names another number of frames than are durable."""
+    """The frame count of the seal differs from the number of durable frames."""
 
     reason: ClassVar[str] = "FRAME_COUNT_DIFFERS"
 
@@ -163,19 +163,19 @@ class NotReleasedError(StateError):
 
 
 class NotScoredError(StateError):
-    """The submission has no score, by the present rules, that the caller may see."""
+    """The submission has no score under the current rules that the caller may see."""
 
     reason: ClassVar[str] = "NOT_SCORED"
 
 
 class NoOutcomesError(StateError):
-    """The evaluator does not say what became of each object and detection."""
+    """The evaluator has no outcomes of objects and detections."""
 
     reason: ClassVar[str] = "NO_OUTCOMES"
 
 
 class InvitationEndedError(StateError):
-    """The invitation was accepted or revoked, or its time is over."""
+    """The invitation was accepted or revoked, or has expired."""
 
     reason: ClassVar[str] = "INVITATION_ENDED"
 
@@ -193,7 +193,7 @@ class RescoringRunsError(StateError):
 
 
 class AnalysisRunsError(StateError):
-    """Another analysis of the same kind and benchmark is running or queued."""
+    """Another analysis of the same kind and benchmark is running or waiting."""
 
     reason: ClassVar[str] = "ANALYSIS_RUNS"
 
@@ -241,13 +241,13 @@ class EpochStaleError(StateError):
 
 
 class NotLiveError(StateError):
-    """The benchmark is not live: it hands out no clock."""
+    """The benchmark is not live: it has no clock."""
 
     reason: ClassVar[str] = "NOT_LIVE"
 
 
 class LiveBenchmarkError(StateError):
-    """The benchmark is live: frames are taken as answers to its clock alone."""
+    """The benchmark is live: it accepts frames only as answers to its clock."""
 
     reason: ClassVar[str] = "LIVE_BENCHMARK"
 

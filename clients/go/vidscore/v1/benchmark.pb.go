@@ -25,16 +25,16 @@ const (
 	_ = protoimpl.EnforceVersion(protoimpl.MaxVersion - 20)
 )
 
-// FrameSource says where the frames of a live benchmark come from. The server sends none: it says
-// which frame is now.
+// FrameSource states where the frames of a live benchmark come from. The server sends no frames,
+// only which frame is current.
 type FrameSource int32
 
 const (
 	// Unspecified: FRAME_SOURCE_PARTICIPANT.
 	FrameSource_FRAME_SOURCE_UNSPECIFIED FrameSource = 0
-	// The participant holds them, so that it may have seen them before.
+	// The participant has them, and so may have seen them before.
 	FrameSource_FRAME_SOURCE_PARTICIPANT FrameSource = 1
-	// The organiser sends them by other means while they are now.
+	// The organiser sends them by other means while they are current.
 	FrameSource_FRAME_SOURCE_ORGANISER FrameSource = 2
 )
 
@@ -151,7 +151,7 @@ const (
 	// Also live scores, which change only on completed sequences and cover at least `minimum_frames`;
 	// then the complete report.
 	Visibility_VISIBILITY_LIVE Visibility = 3
-	// As VISIBILITY_LADDER, but what the Ladder gets is a Bayesian bootstrap estimate over sequences.
+	// As VISIBILITY_LADDER, but the Ladder gets a Bayesian bootstrap estimate over sequences.
 	Visibility_VISIBILITY_BOOTSTRAP Visibility = 4
 )
 
@@ -359,7 +359,7 @@ func (Rescore) EnumDescriptor() ([]byte, []int) {
 	return file_vidscore_v1_benchmark_proto_rawDescGZIP(), []int{5}
 }
 
-// OutcomesShown determines which outcomes participants see, once a score is shown to them.
+// OutcomesShown determines which outcomes of a visible score participants see.
 type OutcomesShown int32
 
 const (
@@ -367,9 +367,9 @@ const (
 	OutcomesShown_OUTCOMES_SHOWN_UNSPECIFIED OutcomesShown = 0
 	// None.
 	OutcomesShown_OUTCOMES_SHOWN_NONE OutcomesShown = 1
-	// Those of the team's own detections: one answer for each detection, and nothing else of the
-	// truth. Not under VISIBILITY_LADDER or VISIBILITY_BOOTSTRAP, and only where sequences and labels
-	// are public names.
+	// Those of the team's own detections: one answer for each detection, and nothing else about the
+	// truth. Not under VISIBILITY_LADDER or VISIBILITY_BOOTSTRAP, and only if sequences and labels are
+	// public names.
 	OutcomesShown_OUTCOMES_SHOWN_OWN OutcomesShown = 2
 )
 
@@ -419,8 +419,8 @@ type Benchmark struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Resource name: `benchmarks/{benchmark}`.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Title, evaluators, domains and sequences. Others than organisers see which frames are evaluated
-	// and which are don't-care only under VISIBILITY_LIVE.
+	// Title, evaluators, domains and sequences. Only organisers see which frames are evaluated and
+	// which are don't-care, unless under VISIBILITY_LIVE.
 	Specification *BenchmarkSpec `protobuf:"bytes,2,opt,name=specification,proto3" json:"specification,omitempty"`
 	// Shape of the truth's objects. If it is not given, it follows from the evaluators or, if these
 	// accept several shapes, from the first truth that is uploaded; until then it is unspecified.
@@ -437,7 +437,7 @@ type Benchmark struct {
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,8,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Time of the last change.
 	UpdateTime *timestamppb.Timestamp `protobuf:"bytes,9,opt,name=update_time,json=updateTime,proto3" json:"update_time,omitempty"`
-	// Newest revision of the truth; 0: none yet. Organisers only.
+	// Newest revision of the truth; 0: none. Organisers only.
 	TruthRevision int64 `protobuf:"varint,10,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
 	// Digest of the newest truth, keyed with a secret of the server so that guesses cannot be tested
 	// against it.
@@ -453,23 +453,23 @@ type Benchmark struct {
 	SubmissionBudget int32 `protobuf:"varint,15,opt,name=submission_budget,json=submissionBudget,proto3" json:"submission_budget,omitempty"`
 	// Warnings about information that the policy reveals. Output only, organisers only.
 	Warnings []string `protobuf:"bytes,16,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Identifies the present values of the fields that UpdateBenchmark may change (AIP-154).
+	// Identifies the current values of the fields that UpdateBenchmark may change (AIP-154).
 	// Organisers only.
 	Etag string `protobuf:"bytes,17,opt,name=etag,proto3" json:"etag,omitempty"`
-	// Step to which scores are released now: `Policy.ladder_step` or, where that is 0, the one that
-	// follows from the truth. In the unit of the measure that ranks first under the first evaluator.
+	// Current step to which scores are released: `Policy.ladder_step` or, if that is 0, the step
+	// derived from the truth. In the unit of the first ranking measure of the first evaluator.
 	// Output only.
 	LadderStepInForce float64 `protobuf:"fixed64,18,opt,name=ladder_step_in_force,json=ladderStepInForce,proto3" json:"ladder_step_in_force,omitempty"`
-	// Number of private sequences; which they are, organisers alone are told, in
-	// `Policy.private_sequences`. Output only.
+	// Number of private sequences; only organisers see which ones, in `Policy.private_sequences`.
+	// Output only.
 	PrivateSequenceCount int32 `protobuf:"varint,19,opt,name=private_sequence_count,json=privateSequenceCount,proto3" json:"private_sequence_count,omitempty"`
-	// Description for people, in Markdown: what the benchmark is about, where its videos are, whom to
-	// ask. At most 20,000 characters. The title is that of the specification.
+	// Description for people, in Markdown: the subject of the benchmark, where to get its videos, whom
+	// to ask. At most 20,000 characters. The title is that of the specification.
 	Description string `protobuf:"bytes,30,opt,name=description,proto3" json:"description,omitempty"`
-	// Number of teams with submissions that count as scored; 0 where the caller may not see the
+	// Number of teams with submissions that count as scored; 0 if the caller may not see the
 	// leaderboard. Output only.
 	TeamCount int32 `protobuf:"varint,31,opt,name=team_count,json=teamCount,proto3" json:"team_count,omitempty"`
-	// The clock of a live benchmark, whose submissions answer each frame while it is now; absent: not
+	// Clock of a live benchmark, whose submissions answer each frame while it is current; absent: not
 	// live.
 	Live          *LiveClock `protobuf:"bytes,60,opt,name=live,proto3" json:"live,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -660,10 +660,10 @@ func (x *Benchmark) GetLive() *LiveClock {
 	return nil
 }
 
-// LiveClock says when each frame of a live benchmark is given out. The sequences of the
+// LiveClock defines when each frame of a live benchmark is given out. The sequences of the
 // specification follow each other in its order. Each of them states its `frame_count`, and the
-// benchmark's public names have NAME_KIND_SEQUENCES and NAME_KIND_FRAME_COUNTS: the clock tells
-// them.
+// benchmark's public names have NAME_KIND_SEQUENCES and NAME_KIND_FRAME_COUNTS, because the clock
+// reveals them.
 type LiveClock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Frames per second of the sequences that `sequences` does not list; absent: it lists all.
@@ -727,16 +727,16 @@ func (x *LiveClock) GetSequences() []*SequenceClock {
 	return nil
 }
 
-// SequenceClock says when the frames of one sequence are given out: by a rate or by their times.
+// SequenceClock defines when the frames of one sequence are given out: by a rate or by their times.
 type SequenceClock struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Domain; empty where there is only one.
+	// Domain; empty if there is only one.
 	Domain string `protobuf:"bytes,1,opt,name=domain,proto3" json:"domain,omitempty"`
 	// Name of the sequence.
 	Name string `protobuf:"bytes,2,opt,name=name,proto3" json:"name,omitempty"`
 	// Frames per second; absent: by `frame_times_s`.
 	FrameRate *float64 `protobuf:"fixed64,3,opt,name=frame_rate,json=frameRate,proto3,oneof" json:"frame_rate,omitempty"`
-	// Seconds from the first frame to each frame, the first of them 0, each greater than the one
+	// Seconds from the first frame to each frame; the first is 0, and each is greater than the one
 	// before. The last frame lasts as long as the one before it.
 	FrameTimesS   []float64 `protobuf:"fixed64,4,rep,packed,name=frame_times_s,json=frameTimesS,proto3" json:"frame_times_s,omitempty"`
 	unknownFields protoimpl.UnknownFields
@@ -867,7 +867,7 @@ type Policy struct {
 	QuietTimeout *durationpb.Duration `protobuf:"bytes,5,opt,name=quiet_timeout,json=quietTimeout,proto3" json:"quiet_timeout,omitempty"`
 	// What happens to an idle submission, and to an open one at closing time.
 	QuietAction QuietAction `protobuf:"varint,6,opt,name=quiet_action,json=quietAction,proto3,enum=vidscore.v1.QuietAction" json:"quiet_action,omitempty"`
-	// Time after which a submission that waits for truth is scored with the truth there is. Absent:
+	// Time after which a submission that waits for truth is scored with the available truth. Absent:
 	// 7 days. Under VISIBILITY_LIVE it waits while frames of its own have no truth, otherwise while
 	// the truth is incomplete, so that waiting reveals nothing about frames.
 	TruthTimeout *durationpb.Duration `protobuf:"bytes,7,opt,name=truth_timeout,json=truthTimeout,proto3" json:"truth_timeout,omitempty"`
@@ -893,10 +893,10 @@ type Policy struct {
 	// Outcomes that participants see.
 	Outcomes OutcomesShown `protobuf:"varint,16,opt,name=outcomes,proto3,enum=vidscore.v1.OutcomesShown" json:"outcomes,omitempty"`
 	// Names of the private sequences, as `sequence` in any domain or as `domain/sequence`: no score
-	// over them is released before the benchmark closes, and the final order is by them. Empty in an
+	// over them is released before the benchmark closes, and they decide the final order. Empty in an
 	// update: no change. Organisers only; with `private_share`, output only: those that were drawn.
 	PrivateSequences []string `protobuf:"bytes,20,rep,name=private_sequences,json=privateSequences,proto3" json:"private_sequences,omitempty"`
-	// Share of the sequences that are private, drawn once by the server when the truth is first
+	// Fraction of the sequences that is private, drawn once by the server when the truth is first
 	// complete; 0: none, or those that `private_sequences` names. 0 in an update: no change.
 	PrivateShare float64 `protobuf:"fixed64,21,opt,name=private_share,json=privateShare,proto3" json:"private_share,omitempty"`
 	// Maximum number of submissions that a team may choose for the final order. 0: 2.

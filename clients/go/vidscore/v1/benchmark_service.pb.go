@@ -131,7 +131,7 @@ type Quota struct {
 	// Name of the policy field or of the server setting that defines it:
 	// `maximum_team_open_submissions`, `maximum_team_mebibytes`.
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
-	// Maximum number of submissions; of `maximum_team_mebibytes`, mebibytes of detections.
+	// Maximum number of submissions; for `maximum_team_mebibytes`, mebibytes of detections.
 	Maximum int32 `protobuf:"varint,2,opt,name=maximum,proto3" json:"maximum,omitempty"`
 	// Remaining number for the team.
 	Left int32 `protobuf:"varint,3,opt,name=left,proto3" json:"left,omitempty"`
@@ -417,17 +417,17 @@ type GetLeaderboardResponse struct {
 	SubmissionsToRescore int64 `protobuf:"varint,6,opt,name=submissions_to_rescore,json=submissionsToRescore,proto3" json:"submissions_to_rescore,omitempty"`
 	// Whether PublishLeaderboard can move the leaderboard now. Organisers only.
 	Publishable bool `protobuf:"varint,7,opt,name=publishable,proto3" json:"publishable,omitempty"`
-	// What the tiers of the rows are, or why there are none; for people.
+	// Meaning of the tiers of the rows, or why there are none; for people.
 	TiersNote string `protobuf:"bytes,20,opt,name=tiers_note,json=tiersNote,proto3" json:"tiers_note,omitempty"`
 	// Whether the tiers are older than the rest of the leaderboard; newer ones are being computed.
 	TiersStale bool `protobuf:"varint,21,opt,name=tiers_stale,json=tiersStale,proto3" json:"tiers_stale,omitempty"`
-	// Measures of `LeaderboardRow.scores` that do not rank: those that the policy releases beside.
+	// Measures of `LeaderboardRow.scores` that the policy releases in addition to the ranking ones.
 	FurtherMeasures []string `protobuf:"bytes,30,rep,name=further_measures,json=furtherMeasures,proto3" json:"further_measures,omitempty"`
 	// Number of rows on all pages.
 	TotalSize int32 `protobuf:"varint,31,opt,name=total_size,json=totalSize,proto3" json:"total_size,omitempty"`
 	// Total of `LeaderboardRow.submission_count`.
 	SubmissionCount int32 `protobuf:"varint,32,opt,name=submission_count,json=submissionCount,proto3" json:"submission_count,omitempty"`
-	// Greatest `LeaderboardRow.submission_count`.
+	// Maximum of `LeaderboardRow.submission_count`.
 	MostSubmissions int32 `protobuf:"varint,33,opt,name=most_submissions,json=mostSubmissions,proto3" json:"most_submissions,omitempty"`
 	// Number of sequences of the complete truth; absent: there is none, or the names of sequences are
 	// not public.
@@ -586,16 +586,16 @@ type LeaderboardRow struct {
 	// Whether the scores cannot be compared with those of the ranked rows, because the submission
 	// could not be scored again under the same truth, evaluator and parameters.
 	Apart bool `protobuf:"varint,9,opt,name=apart,proto3" json:"apart,omitempty"`
-	// Tier, from 1: the difference of systems in one tier to the best of them is not significant
+	// Tier, from 1: within a tier, the difference of each system to the best one is not significant
 	// (95 %, paired bootstrap over sequences). Absent: none.
 	Tier *int32 `protobuf:"varint,20,opt,name=tier,proto3,oneof" json:"tier,omitempty"`
-	// Probability that the submission is the first on other sequences, bounded where these are few;
+	// Probability that the submission would be first on other sequences, bounded if these are few;
 	// rounded to 0.1 for callers who see scores rounded. Absent: not shown, or none.
 	FirstProbability *float64 `protobuf:"fixed64,21,opt,name=first_probability,json=firstProbability,proto3,oneof" json:"first_probability,omitempty"`
 	// Number of the team's submissions that count as scored, see `Policy.submissions_in_all`.
 	SubmissionCount int32 `protobuf:"varint,30,opt,name=submission_count,json=submissionCount,proto3" json:"submission_count,omitempty"`
-	// Curves of the submission for the domain and label of the leaderboard, of the first three ranked
-	// rows, where the policy releases curves.
+	// Curves of the submission for the domain and label of the leaderboard; only in the first three
+	// ranked rows, and only if the policy releases curves.
 	Curves []*Curve `protobuf:"bytes,31,rep,name=curves,proto3" json:"curves,omitempty"`
 	// Why an organiser has disqualified the submission; empty: it is not disqualified. Such a row is
 	// not ranked.
@@ -836,7 +836,7 @@ func (x *GetChecklistRequest) GetBenchmark() string {
 // GetChecklistResponse is a checklist.
 type GetChecklistResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Questions with their answers, in the order in which they are read.
+	// Questions with their answers, in reading order.
 	Items         []*ChecklistItem `protobuf:"bytes,1,rep,name=items,proto3" json:"items,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -886,7 +886,7 @@ type ChecklistItem struct {
 	Question string `protobuf:"bytes,1,opt,name=question,proto3" json:"question,omitempty"`
 	// The answer.
 	Answer string `protobuf:"bytes,2,opt,name=answer,proto3" json:"answer,omitempty"`
-	// What to do where the answer is weak; empty: nothing. Organisers only.
+	// What to do if the answer is weak; empty: nothing. Organisers only.
 	Advice        string `protobuf:"bytes,3,opt,name=advice,proto3" json:"advice,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

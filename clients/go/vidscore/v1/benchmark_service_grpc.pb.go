@@ -62,13 +62,13 @@ type BenchmarkServiceClient interface {
 	// ListTruthRevisions lists the revisions of a benchmark's truth: numbers and digests, not the
 	// truth. Organisers only.
 	ListTruthRevisions(ctx context.Context, in *ListTruthRevisionsRequest, opts ...grpc.CallOption) (*ListTruthRevisionsResponse, error)
-	// ReadTruth sends the frames of a revision of the truth. A call that breaks is resumed by
+	// ReadTruth sends the frames of a revision of the truth. A client resumes a broken call with
 	// `offset`. Organisers only.
 	ReadTruth(ctx context.Context, in *ReadTruthRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadTruthResponse], error)
 	// RescoreSubmissions starts a long-running operation that scores stored detections again, keeps
-	// the earlier scores, and lists the differences; what the leaderboard needs is scored again
-	// without it. The operation's metadata is RescoreMetadata, its response RescoreResponse.
-	// Organisers only.
+	// the earlier scores, and lists the differences. The leaderboard does not need it: its missing
+	// scores are computed automatically. The operation's metadata is RescoreMetadata, its response
+	// RescoreResponse. Organisers only.
 	RescoreSubmissions(ctx context.Context, in *RescoreSubmissionsRequest, opts ...grpc.CallOption) (*RescoreSubmissionsResponse, error)
 	// GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
 	// benchmarks with `public_board_web`; others are NOT_FOUND.
@@ -249,13 +249,13 @@ type BenchmarkServiceServer interface {
 	// ListTruthRevisions lists the revisions of a benchmark's truth: numbers and digests, not the
 	// truth. Organisers only.
 	ListTruthRevisions(context.Context, *ListTruthRevisionsRequest) (*ListTruthRevisionsResponse, error)
-	// ReadTruth sends the frames of a revision of the truth. A call that breaks is resumed by
+	// ReadTruth sends the frames of a revision of the truth. A client resumes a broken call with
 	// `offset`. Organisers only.
 	ReadTruth(*ReadTruthRequest, grpc.ServerStreamingServer[ReadTruthResponse]) error
 	// RescoreSubmissions starts a long-running operation that scores stored detections again, keeps
-	// the earlier scores, and lists the differences; what the leaderboard needs is scored again
-	// without it. The operation's metadata is RescoreMetadata, its response RescoreResponse.
-	// Organisers only.
+	// the earlier scores, and lists the differences. The leaderboard does not need it: its missing
+	// scores are computed automatically. The operation's metadata is RescoreMetadata, its response
+	// RescoreResponse. Organisers only.
 	RescoreSubmissions(context.Context, *RescoreSubmissionsRequest) (*RescoreSubmissionsResponse, error)
 	// GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
 	// benchmarks with `public_board_web`; others are NOT_FOUND.

@@ -393,7 +393,7 @@ func (x *ListPresetsResponse) GetNextPageToken() string {
 	return ""
 }
 
-// Preset is a benchmark's evaluators, labels and file format by one name.
+// Preset is one name for a benchmark's evaluators, labels and file format.
 type Preset struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Resource name: `presets/{preset}`.
@@ -406,7 +406,7 @@ type Preset struct {
 	Benchmark string `protobuf:"bytes,4,opt,name=benchmark,proto3" json:"benchmark,omitempty"`
 	// Official scorer that it reproduces, with its version.
 	Scorer string `protobuf:"bytes,5,opt,name=scorer,proto3" json:"scorer,omitempty"`
-	// Format of the benchmark's files; empty: told by their content.
+	// Format of the benchmark's files; empty: recognised by their content.
 	Format string `protobuf:"bytes,6,opt,name=format,proto3" json:"format,omitempty"`
 	// Labels that are scored; absent: all.
 	Labels *ClassList `protobuf:"bytes,7,opt,name=labels,proto3,oneof" json:"labels,omitempty"`

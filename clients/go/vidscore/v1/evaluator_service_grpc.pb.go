@@ -34,7 +34,7 @@ const (
 type EvaluatorServiceClient interface {
 	// ListEvaluators lists all evaluators, built-in ones first.
 	ListEvaluators(ctx context.Context, in *ListEvaluatorsRequest, opts ...grpc.CallOption) (*ListEvaluatorsResponse, error)
-	// GetEvaluator describes one evaluator. NOT_FOUND if there is none of that name.
+	// GetEvaluator describes one evaluator. NOT_FOUND if no evaluator has that name.
 	GetEvaluator(ctx context.Context, in *GetEvaluatorRequest, opts ...grpc.CallOption) (*GetEvaluatorResponse, error)
 	// ListPresets lists all presets that can be used, built-in ones first.
 	ListPresets(ctx context.Context, in *ListPresetsRequest, opts ...grpc.CallOption) (*ListPresetsResponse, error)
@@ -86,7 +86,7 @@ func (c *evaluatorServiceClient) ListPresets(ctx context.Context, in *ListPreset
 type EvaluatorServiceServer interface {
 	// ListEvaluators lists all evaluators, built-in ones first.
 	ListEvaluators(context.Context, *ListEvaluatorsRequest) (*ListEvaluatorsResponse, error)
-	// GetEvaluator describes one evaluator. NOT_FOUND if there is none of that name.
+	// GetEvaluator describes one evaluator. NOT_FOUND if no evaluator has that name.
 	GetEvaluator(context.Context, *GetEvaluatorRequest) (*GetEvaluatorResponse, error)
 	// ListPresets lists all presets that can be used, built-in ones first.
 	ListPresets(context.Context, *ListPresetsRequest) (*ListPresetsResponse, error)

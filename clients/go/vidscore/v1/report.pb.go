@@ -36,9 +36,9 @@ type Report struct {
 	TruthDigest string `protobuf:"bytes,4,opt,name=truth_digest,json=truthDigest,proto3" json:"truth_digest,omitempty"`
 	// Fingerprint of the detections.
 	DetectionsDigest string `protobuf:"bytes,5,opt,name=detections_digest,json=detectionsDigest,proto3" json:"detections_digest,omitempty"`
-	// Versions, by name, of the software that the last bits of scores may depend on.
+	// Versions, by name, of software on which the last bits of scores may depend.
 	Software map[string]string `protobuf:"bytes,6,rep,name=software,proto3" json:"software,omitempty" protobuf_key:"bytes,1,opt,name=key" protobuf_val:"bytes,2,opt,name=value"`
-	// Specification that the scores are under.
+	// Specification that was used.
 	Specification *BenchmarkSpec `protobuf:"bytes,7,opt,name=specification,proto3" json:"specification,omitempty"`
 	// Scores.
 	Scores []*Score `protobuf:"bytes,8,rep,name=scores,proto3" json:"scores,omitempty"`
@@ -46,7 +46,7 @@ type Report struct {
 	Curves []*Curve `protobuf:"bytes,9,rep,name=curves,proto3" json:"curves,omitempty"`
 	// Warnings.
 	Warnings []*Warning `protobuf:"bytes,10,rep,name=warnings,proto3" json:"warnings,omitempty"`
-	// Name of the preset that the evaluator is of; absent: none.
+	// Name of the preset that the evaluator belongs to; absent: none.
 	Preset        *string `protobuf:"bytes,11,opt,name=preset,proto3,oneof" json:"preset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -241,7 +241,7 @@ func (x *Score) GetValue() *Value {
 	return nil
 }
 
-// Value is a score or a coordinate of a curve; not set where it is undefined.
+// Value is a score or a coordinate of a curve; not set if it is undefined.
 type Value struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// The value.

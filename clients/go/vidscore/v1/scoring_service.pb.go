@@ -426,7 +426,7 @@ func (x *ScoreStarted) GetLimits() map[string]int64 {
 	return nil
 }
 
-// LiveReport has the scores over exactly the frames of which truth and detections have arrived.
+// LiveReport has the scores over exactly the frames whose truth and detections have arrived.
 type LiveReport struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// A report for each evaluator, in the order of the configuration.
@@ -527,14 +527,14 @@ func (x *FinalReport) GetReports() []*Report {
 	return nil
 }
 
-// Coverage counts the frames of which one side or both have arrived.
+// Coverage counts the frames whose truth, detections or both have arrived.
 type Coverage struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Frames of which both sides have arrived.
+	// Frames with both sides.
 	PairedFrames int64 `protobuf:"varint,1,opt,name=paired_frames,json=pairedFrames,proto3" json:"paired_frames,omitempty"`
-	// Frames of which only the truth has arrived.
+	// Frames with the truth only.
 	FramesWaitingForDetections int64 `protobuf:"varint,2,opt,name=frames_waiting_for_detections,json=framesWaitingForDetections,proto3" json:"frames_waiting_for_detections,omitempty"`
-	// Frames of which only the detections have arrived.
+	// Frames with the detections only.
 	FramesWaitingForTruth int64 `protobuf:"varint,3,opt,name=frames_waiting_for_truth,json=framesWaitingForTruth,proto3" json:"frames_waiting_for_truth,omitempty"`
 	unknownFields         protoimpl.UnknownFields
 	sizeCache             protoimpl.SizeCache

@@ -139,7 +139,7 @@ type Submission struct {
 	Disqualification string `protobuf:"bytes,50,opt,name=disqualification,proto3" json:"disqualification,omitempty"`
 	// Whether its team has chosen it for the final order of a benchmark with private sequences.
 	Chosen bool `protobuf:"varint,20,opt,name=chosen,proto3" json:"chosen,omitempty"`
-	// What happened to it, newest first: the newest 100 events. Only in GetSubmissionResponse.
+	// Its newest 100 events, newest first. Only in GetSubmissionResponse.
 	History       []*SubmissionEvent `protobuf:"bytes,40,rep,name=history,proto3" json:"history,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -301,16 +301,16 @@ func (x *Submission) GetHistory() []*SubmissionEvent {
 	return nil
 }
 
-// SubmissionEvent is something that happened to a submission. That frames came is not among them.
+// SubmissionEvent is an event of a submission. Appends are not events.
 type SubmissionEvent struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Time at which it happened.
+	// Time of the event.
 	Time *timestamppb.Timestamp `protobuf:"bytes,1,opt,name=time,proto3" json:"time,omitempty"`
-	// The `state_reason` that followed, `created`, or `stream_opened`.
+	// The `state_reason` after it, `created`, or `stream_opened`.
 	Reason string `protobuf:"bytes,2,opt,name=reason,proto3" json:"reason,omitempty"`
 	// Last part of the name of the stream that was opened; otherwise empty.
 	Stream string `protobuf:"bytes,3,opt,name=stream,proto3" json:"stream,omitempty"`
-	// Epoch of that stream since then; otherwise 0.
+	// Epoch of that stream after it; otherwise 0.
 	Epoch         int64 `protobuf:"varint,4,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -383,7 +383,7 @@ type StreamInfo struct {
 	Epoch int64 `protobuf:"varint,2,opt,name=epoch,proto3" json:"epoch,omitempty"`
 	// Offset of the next frame.
 	NextOffset int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
-	// Position of the writer's source, as the last batch with one had it; empty if none had.
+	// Position of the writer's source, from the last batch that had one; empty if none had.
 	SourcePosition string `protobuf:"bytes,60,opt,name=source_position,json=sourcePosition,proto3" json:"source_position,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -668,7 +668,7 @@ type ListSubmissionsRequest struct {
 	PageSize int32 `protobuf:"varint,2,opt,name=page_size,json=pageSize,proto3" json:"page_size,omitempty"`
 	// `next_page_token` of the previous page; empty for the first.
 	PageToken string `protobuf:"bytes,3,opt,name=page_token,json=pageToken,proto3" json:"page_token,omitempty"`
-	// Only submissions of this team; empty: of all teams that the caller sees.
+	// Only submissions of this team; empty: of all teams whose submissions the caller sees.
 	Team string `protobuf:"bytes,40,opt,name=team,proto3" json:"team,omitempty"`
 	// Only submissions in this state; unspecified: in any.
 	State         SubmissionState `protobuf:"varint,41,opt,name=state,proto3,enum=vidscore.v1.SubmissionState" json:"state,omitempty"`
@@ -923,9 +923,9 @@ type AppendRequest struct {
 	// after the field's length, none for an empty batch. If it differs, nothing is stored:
 	// UNAVAILABLE with the reason CONTENT_DAMAGED. Absent: not checked.
 	DetectionsCrc32 *uint32 `protobuf:"fixed32,5,opt,name=detections_crc32,json=detectionsCrc32,proto3,oneof" json:"detections_crc32,omitempty"`
-	// How far the writer has read its own source, in words of its own: at most 16,384 bytes. It is
-	// stored with the frames, in one commit, and given back in `StreamInfo`, so that a writer that is
-	// killed goes on exactly where its stored frames end. Absent: the stored one stays.
+	// Position that the writer has reached in its own source, in its own format: at most 16,384 bytes.
+	// It is stored with the frames, in one commit, and returned in `StreamInfo`, so that a writer that
+	// was killed continues exactly where its stored frames end. Absent: the stored one stays.
 	SourcePosition *string `protobuf:"bytes,60,opt,name=source_position,json=sourcePosition,proto3,oneof" json:"source_position,omitempty"`
 	unknownFields  protoimpl.UnknownFields
 	sizeCache      protoimpl.SizeCache
@@ -1756,8 +1756,8 @@ type WatchSubmissionRequest struct {
 	Name string `protobuf:"bytes,1,opt,name=name,proto3" json:"name,omitempty"`
 	// Last revision that the client knows; only later ones are sent. 0: all.
 	FromRevision int64 `protobuf:"varint,2,opt,name=from_revision,json=fromRevision,proto3" json:"from_revision,omitempty"`
-	// Frames of a window: so many last frames of each stream of the submission, whose scores come with
-	// the responses. At most 10,000; 0: no window. Organisers only.
+	// Number of last frames of each stream of the submission that form a window; their scores come
+	// with the responses. At most 10,000; 0: no window. Organisers only.
 	WindowFrames  int64 `protobuf:"varint,60,opt,name=window_frames,json=windowFrames,proto3" json:"window_frames,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -1821,11 +1821,11 @@ type WatchSubmissionResponse struct {
 	Submission *Submission `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
 	// Scores that are visible to the caller now.
 	Scores []*SubmissionScore `protobuf:"bytes,2,rep,name=scores,proto3" json:"scores,omitempty"`
-	// A report for each evaluator over the frames of the window that have truth, with curves of the
-	// measures that rank by hour; the newest that was made. Empty: no window is wanted, or none of its
-	// frames has truth.
+	// The newest report for each evaluator over the frames of the window that have truth, with curves
+	// of the ranking measures by hour. Empty: no window is requested, or none of its frames has
+	// truth.
 	WindowReports []*Report `protobuf:"bytes,60,rep,name=window_reports,json=windowReports,proto3" json:"window_reports,omitempty"`
-	// Number of the frames that `window_reports` are over.
+	// Number of frames that `window_reports` cover.
 	WindowFrameCount int64 `protobuf:"varint,61,opt,name=window_frame_count,json=windowFrameCount,proto3" json:"window_frame_count,omitempty"`
 	unknownFields    protoimpl.UnknownFields
 	sizeCache        protoimpl.SizeCache
@@ -1889,8 +1889,8 @@ func (x *WatchSubmissionResponse) GetWindowFrameCount() int64 {
 	return 0
 }
 
-// SubmissionScore is an immutable score of a submission. Others than organisers see it once the
-// leaderboard is based on the same truth and rules.
+// SubmissionScore is an immutable score of a submission. Callers other than organisers see it once
+// the leaderboard is based on the same truth and rules.
 type SubmissionScore struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Resource name: `benchmarks/{b}/submissions/{s}/scores/{n}`; empty for a live score.
@@ -1899,26 +1899,26 @@ type SubmissionScore struct {
 	CreateTime *timestamppb.Timestamp `protobuf:"bytes,2,opt,name=create_time,json=createTime,proto3" json:"create_time,omitempty"`
 	// Revision of the truth that it is based on. Organisers only.
 	TruthRevision int64 `protobuf:"varint,3,opt,name=truth_revision,json=truthRevision,proto3" json:"truth_revision,omitempty"`
-	// The report, as far as it is visible to the caller. Where the benchmark has private sequences it
-	// is over all others, except to organisers.
+	// The report, as far as it is visible to the caller. If the benchmark has private sequences, it
+	// covers all other sequences, except for organisers.
 	Report *Report `protobuf:"bytes,4,opt,name=report,proto3" json:"report,omitempty"`
 	// Whether the truth was incomplete: frames without truth were left out.
 	Partial bool `protobuf:"varint,5,opt,name=partial,proto3" json:"partial,omitempty"`
 	// Whether it is the newest of its evaluator.
 	Current bool `protobuf:"varint,6,opt,name=current,proto3" json:"current,omitempty"`
 	// The report over the private sequences, as far as it is visible to the caller; absent: the
-	// benchmark has none, or it is not visible. Others than organisers see it of the submissions that
-	// count for the final order, once the benchmark has closed.
+	// benchmark has none, or it is not visible. Callers other than organisers see it once the
+	// benchmark has closed, for submissions that count for the final order.
 	PrivateReport *Report `protobuf:"bytes,20,opt,name=private_report,json=privateReport,proto3" json:"private_report,omitempty"`
-	// The report over all other sequences, of a benchmark with private ones. Organisers only: to
-	// others it is `report`.
+	// The report over all other sequences, of a benchmark with private ones. Organisers only: for
+	// others, `report` is this one.
 	PublicReport *Report `protobuf:"bytes,21,opt,name=public_report,json=publicReport,proto3" json:"public_report,omitempty"`
-	// How the submission answered by the clock; absent: the benchmark is not live.
+	// Record of the submission's answers to the clock; absent: the benchmark is not live.
 	Online *OnlineRecord `protobuf:"bytes,63,opt,name=online,proto3" json:"online,omitempty"`
 	// The report by streaming accuracy: each frame is judged against the last answer that was stored
-	// by the time at which it was due, with curves of the measures that rank by latency budget. As far
-	// as it is visible to the caller, over what `report` is over; absent: the submission did not answer
-	// by a clock, the truth was incomplete, or the policy shows none.
+	// by the time at which it was due, with curves of the ranking measures by latency budget. As far
+	// as it is visible to the caller, over the same sequences as `report`; absent: the submission did
+	// not answer by a clock, the truth was incomplete, or the policy shows none.
 	StreamingReport *Report `protobuf:"bytes,64,opt,name=streaming_report,json=streamingReport,proto3" json:"streaming_report,omitempty"`
 	unknownFields   protoimpl.UnknownFields
 	sizeCache       protoimpl.SizeCache
@@ -2025,12 +2025,12 @@ func (x *SubmissionScore) GetStreamingReport() *Report {
 }
 
 // OnlineRecord says whether a submission answered a live benchmark online. It follows from the
-// order in which the server gave out frames and stored answers; nothing of it depends on the truth.
+// order in which the server gave out frames and stored answers, and does not depend on the truth.
 type OnlineRecord struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Whether the answer to every frame was durable before the next frame was given out.
 	Certified bool `protobuf:"varint,1,opt,name=certified,proto3" json:"certified,omitempty"`
-	// Why not, for people; empty if it is certified.
+	// Reason why it is not certified, for people; empty if it is.
 	Message string `protobuf:"bytes,2,opt,name=message,proto3" json:"message,omitempty"`
 	// Where the frames came from.
 	Frames FrameSource `protobuf:"varint,3,opt,name=frames,proto3,enum=vidscore.v1.FrameSource" json:"frames,omitempty"`
@@ -2045,19 +2045,19 @@ type OnlineRecord struct {
 	// Number of the missing frames that were never given out, because no call was open or the server
 	// was behind.
 	PassedCount int64 `protobuf:"varint,8,opt,name=passed_count,json=passedCount,proto3" json:"passed_count,omitempty"`
-	// Number of the submission's frames that are no answers.
+	// Number of the submission's frames that are not answers.
 	OutsideCount int64 `protobuf:"varint,9,opt,name=outside_count,json=outsideCount,proto3" json:"outside_count,omitempty"`
-	// Latency that half of the answers had at most, from giving out the frame to storing the answer;
-	// absent: there is no answer. So are the other latencies.
+	// Latency that half of the answers did not exceed, from giving out the frame to storing the answer;
+	// absent, like the other latencies: there is no answer.
 	Latency_50S *float64 `protobuf:"fixed64,10,opt,name=latency_50_s,json=latency50S,proto3,oneof" json:"latency_50_s,omitempty"`
-	// Latency that 90 of 100 answers had at most.
+	// Latency that 90 of 100 answers did not exceed.
 	Latency_90S *float64 `protobuf:"fixed64,11,opt,name=latency_90_s,json=latency90S,proto3,oneof" json:"latency_90_s,omitempty"`
-	// Latency that 99 of 100 answers had at most.
+	// Latency that 99 of 100 answers did not exceed.
 	Latency_99S *float64 `protobuf:"fixed64,12,opt,name=latency_99_s,json=latency99S,proto3,oneof" json:"latency_99_s,omitempty"`
-	// Greatest latency.
+	// Maximum latency.
 	LatencyWorstS *float64 `protobuf:"fixed64,13,opt,name=latency_worst_s,json=latencyWorstS,proto3,oneof" json:"latency_worst_s,omitempty"`
-	// By how much the server gave out a frame later than the clock says, at most; absent: it gave out
-	// none.
+	// Maximum delay with which the server gave out a frame, compared with the clock; absent: it gave
+	// out none.
 	DelayWorstS   *float64 `protobuf:"fixed64,14,opt,name=delay_worst_s,json=delayWorstS,proto3,oneof" json:"delay_worst_s,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2317,17 +2317,17 @@ type ReadOutcomesRequest struct {
 	Submission string `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
 	// Name of an evaluator of the benchmark. Empty: its first.
 	Evaluator string `protobuf:"bytes,2,opt,name=evaluator,proto3" json:"evaluator,omitempty"`
-	// Similarity that a match needs, of an evaluator with several; absent: the evaluator's own, of
-	// several the first. Organisers only.
+	// Similarity that a match needs, for an evaluator with several thresholds; absent: the evaluator's
+	// own threshold, or the first of several. Organisers only.
 	Threshold *float64 `protobuf:"fixed64,3,opt,name=threshold,proto3,oneof" json:"threshold,omitempty"`
 	// Detections with a lower confidence are ignored; absent: none. Organisers only.
 	Confidence *float64 `protobuf:"fixed64,4,opt,name=confidence,proto3,oneof" json:"confidence,omitempty"`
-	// Number of rows to leave out at the beginning, as a client has them that resumes.
+	// Number of rows to skip, for a client that resumes.
 	Offset int64 `protobuf:"varint,5,opt,name=offset,proto3" json:"offset,omitempty"`
-	// Sequence whose rows are sent; absent: all. One that the submission has nothing of has no rows.
+	// Sequence whose rows are sent; absent: all. A sequence that is not in the submission has no rows.
 	Sequence *SequenceKey `protobuf:"bytes,70,opt,name=sequence,proto3" json:"sequence,omitempty"`
-	// Resource name of a score of which the client has these rows. Where they would explain the same
-	// score, the one response has no rows.
+	// Resource name of a score whose rows the client has. If the outcomes still explain this score,
+	// the only response has no rows.
 	KnownScore    string `protobuf:"bytes,71,opt,name=known_score,json=knownScore,proto3" json:"known_score,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2412,14 +2412,15 @@ func (x *ReadOutcomesRequest) GetKnownScore() string {
 	return ""
 }
 
-// ReadOutcomesResponse has some rows, in an order that does not change. There is at least one.
+// ReadOutcomesResponse has some rows, in an order that does not change. There is at least one
+// response.
 type ReadOutcomesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Resource name of the score that the outcomes explain. A client that resumes compares it.
+	// Resource name of the score that the outcomes explain. A client that resumes must compare it.
 	Score string `protobuf:"bytes,1,opt,name=score,proto3" json:"score,omitempty"`
 	// Name of its evaluator.
 	Evaluator string `protobuf:"bytes,2,opt,name=evaluator,proto3" json:"evaluator,omitempty"`
-	// The rows; absent where the client has them.
+	// The rows; absent if the client has them.
 	Outcomes *OutcomeBatch `protobuf:"bytes,3,opt,name=outcomes,proto3" json:"outcomes,omitempty"`
 	// Number of rows up to the end of this response: the `offset` to resume from.
 	NextOffset    int64 `protobuf:"varint,4,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
@@ -2488,11 +2489,11 @@ func (x *ReadOutcomesResponse) GetNextOffset() int64 {
 // AnswerFramesRequest begins a call or answers a frame.
 type AnswerFramesRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// Resource name of the submission. Only in the first request, which answers nothing.
+	// Resource name of the submission. Only in the first request, which contains no answer.
 	Submission string `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
-	// Position of the frame that is answered, as in `FrameNow.position`.
+	// Position of the answered frame, as in `FrameNow.position`.
 	Position int64 `protobuf:"varint,2,opt,name=position,proto3" json:"position,omitempty"`
-	// The detections of exactly that frame; it may have no objects.
+	// The detections of exactly that frame; there may be no objects.
 	Detections *AnnotationBatch `protobuf:"bytes,4,opt,name=detections,proto3" json:"detections,omitempty"`
 	// CRC-32 of `detections`, as in AppendRequest. Absent: not checked.
 	DetectionsCrc32 *uint32 `protobuf:"fixed32,5,opt,name=detections_crc32,json=detectionsCrc32,proto3,oneof" json:"detections_crc32,omitempty"`
@@ -2558,10 +2559,10 @@ func (x *AnswerFramesRequest) GetDetectionsCrc32() uint32 {
 	return 0
 }
 
-// AnswerFramesResponse has what happened.
+// AnswerFramesResponse has an event of the clock.
 type AnswerFramesResponse struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// One of these.
+	// The event.
 	//
 	// Types that are valid to be assigned to Event:
 	//
@@ -2642,7 +2643,7 @@ type isAnswerFramesResponse_Event interface {
 }
 
 type AnswerFramesResponse_Frame struct {
-	// A frame is now. A client that reads slowly gets the newest of them.
+	// A frame is current. A client that reads slowly gets the newest one.
 	Frame *FrameNow `protobuf:"bytes,1,opt,name=frame,proto3,oneof"`
 }
 
@@ -2662,7 +2663,7 @@ func (*AnswerFramesResponse_Stored) isAnswerFramesResponse_Event() {}
 
 func (*AnswerFramesResponse_Ended) isAnswerFramesResponse_Event() {}
 
-// FrameNow says that a frame is now.
+// FrameNow says that a frame is current.
 type FrameNow struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Number of frames before it on the clock.
@@ -2675,7 +2676,7 @@ type FrameNow struct {
 	DueS float64 `protobuf:"fixed64,4,opt,name=due_s,json=dueS,proto3" json:"due_s,omitempty"`
 	// Seconds until the next frame is due, or the clock ends.
 	RemainingS float64 `protobuf:"fixed64,5,opt,name=remaining_s,json=remainingS,proto3" json:"remaining_s,omitempty"`
-	// Whether an earlier call was given it already, and it is not answered yet.
+	// Whether the server has already sent it to an earlier call, and it has no answer.
 	Repeated      bool `protobuf:"varint,6,opt,name=repeated,proto3" json:"repeated,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2817,10 +2818,10 @@ func (x *AnswerStored) GetLatencyS() float64 {
 	return 0
 }
 
-// ClockEnded ends the clock.
+// ClockEnded says that the clock has ended.
 type ClockEnded struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
-	// How the submission has answered so far.
+	// Record of the submission's answers so far.
 	Online        *OnlineRecord `protobuf:"bytes,1,opt,name=online,proto3" json:"online,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache
@@ -2868,8 +2869,8 @@ type ReadDetectionsRequest struct {
 	state protoimpl.MessageState `protogen:"open.v1"`
 	// Resource name of the submission.
 	Submission string `protobuf:"bytes,1,opt,name=submission,proto3" json:"submission,omitempty"`
-	// Last part of the name of the stream to begin with, as a client has it that resumes; those before
-	// it by name are left out. Empty: all streams.
+	// Last part of the name of the stream to begin with, for a client that resumes; streams before it
+	// by name are left out. Empty: all streams.
 	Stream string `protobuf:"bytes,2,opt,name=stream,proto3" json:"stream,omitempty"`
 	// Offset of the first frame to send of that stream.
 	Offset        int64 `protobuf:"varint,3,opt,name=offset,proto3" json:"offset,omitempty"`
@@ -2935,7 +2936,7 @@ type ReadDetectionsResponse struct {
 	Stream string `protobuf:"bytes,1,opt,name=stream,proto3" json:"stream,omitempty"`
 	// The frames.
 	Detections *AnnotationBatch `protobuf:"bytes,2,opt,name=detections,proto3" json:"detections,omitempty"`
-	// Offset behind the last of them: the `offset` to resume from.
+	// Offset after the last of them: the `offset` to resume from.
 	NextOffset    int64 `protobuf:"varint,3,opt,name=next_offset,json=nextOffset,proto3" json:"next_offset,omitempty"`
 	unknownFields protoimpl.UnknownFields
 	sizeCache     protoimpl.SizeCache

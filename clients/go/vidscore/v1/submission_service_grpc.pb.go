@@ -81,8 +81,8 @@ type SubmissionServiceClient interface {
 	// count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
 	// other state.
 	RetrySubmission(ctx context.Context, in *RetrySubmissionRequest, opts ...grpc.CallOption) (*RetrySubmissionResponse, error)
-	// ChooseSubmission makes a submission count for the final order of a benchmark with private
-	// sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+	// ChooseSubmission chooses a submission for the final order of a benchmark with private sequences,
+	// or takes the choice back, until the benchmark closes. RESOURCE_EXHAUSTED with the
 	// reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
 	// FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
 	ChooseSubmission(ctx context.Context, in *ChooseSubmissionRequest, opts ...grpc.CallOption) (*ChooseSubmissionResponse, error)
@@ -96,22 +96,22 @@ type SubmissionServiceClient interface {
 	WatchSubmission(ctx context.Context, in *WatchSubmissionRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[WatchSubmissionResponse], error)
 	// ListScores lists the scores of a submission that are visible to the caller, newest first.
 	ListScores(ctx context.Context, in *ListScoresRequest, opts ...grpc.CallOption) (*ListScoresResponse, error)
-	// ReadOutcomes sends what became of each object and detection under the newest score of an
-	// evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
-	// detections, if the policy's `outcomes` allows it, and the first time of each score counts
+	// ReadOutcomes sends the outcome of each object and detection under the newest score of an
+	// evaluator. A client resumes a broken call with `offset`. Organisers see everything. A team sees
+	// its own detections, if the policy's `outcomes` allows it; the first read of each score counts
 	// against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
-	// does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+	// does not allow it, NOT_SCORED if there is no such score, and NO_OUTCOMES if the evaluator
 	// has none.
 	ReadOutcomes(ctx context.Context, in *ReadOutcomesRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadOutcomesResponse], error)
 	// ReadDetections sends the durable frames of a submission as they were appended, stream after
-	// stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
-	// the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+	// stream by name. A client resumes a broken call with `stream` and `offset`. FAILED_PRECONDITION
+	// with the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
 	ReadDetections(ctx context.Context, in *ReadDetectionsRequest, opts ...grpc.CallOption) (grpc.ServerStreamingClient[ReadDetectionsResponse], error)
 	// AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
-	// clock, which waits for nobody: the server sends each frame that becomes now, and stores each
-	// answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
-	// call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
-	// live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+	// clock, which does not wait: the server sends each frame when it becomes current, and stores each
+	// answer. A client repeats a broken call; frames that passed in the meantime stay unanswered. A
+	// newer call ends the previous one. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark
+	// is not live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
 	AnswerFrames(ctx context.Context, opts ...grpc.CallOption) (grpc.BidiStreamingClient[AnswerFramesRequest, AnswerFramesResponse], error)
 }
 
@@ -376,8 +376,8 @@ type SubmissionServiceServer interface {
 	// count against the team's quota again. FAILED_PRECONDITION with the reason NOT_FAILED in any
 	// other state.
 	RetrySubmission(context.Context, *RetrySubmissionRequest) (*RetrySubmissionResponse, error)
-	// ChooseSubmission makes a submission count for the final order of a benchmark with private
-	// sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+	// ChooseSubmission chooses a submission for the final order of a benchmark with private sequences,
+	// or takes the choice back, until the benchmark closes. RESOURCE_EXHAUSTED with the
 	// reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
 	// FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
 	ChooseSubmission(context.Context, *ChooseSubmissionRequest) (*ChooseSubmissionResponse, error)
@@ -391,22 +391,22 @@ type SubmissionServiceServer interface {
 	WatchSubmission(*WatchSubmissionRequest, grpc.ServerStreamingServer[WatchSubmissionResponse]) error
 	// ListScores lists the scores of a submission that are visible to the caller, newest first.
 	ListScores(context.Context, *ListScoresRequest) (*ListScoresResponse, error)
-	// ReadOutcomes sends what became of each object and detection under the newest score of an
-	// evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
-	// detections, if the policy's `outcomes` allows it, and the first time of each score counts
+	// ReadOutcomes sends the outcome of each object and detection under the newest score of an
+	// evaluator. A client resumes a broken call with `offset`. Organisers see everything. A team sees
+	// its own detections, if the policy's `outcomes` allows it; the first read of each score counts
 	// against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
-	// does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+	// does not allow it, NOT_SCORED if there is no such score, and NO_OUTCOMES if the evaluator
 	// has none.
 	ReadOutcomes(*ReadOutcomesRequest, grpc.ServerStreamingServer[ReadOutcomesResponse]) error
 	// ReadDetections sends the durable frames of a submission as they were appended, stream after
-	// stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
-	// the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+	// stream by name. A client resumes a broken call with `stream` and `offset`. FAILED_PRECONDITION
+	// with the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
 	ReadDetections(*ReadDetectionsRequest, grpc.ServerStreamingServer[ReadDetectionsResponse]) error
 	// AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
-	// clock, which waits for nobody: the server sends each frame that becomes now, and stores each
-	// answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
-	// call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
-	// live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+	// clock, which does not wait: the server sends each frame when it becomes current, and stores each
+	// answer. A client repeats a broken call; frames that passed in the meantime stay unanswered. A
+	// newer call ends the previous one. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark
+	// is not live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
 	AnswerFrames(grpc.BidiStreamingServer[AnswerFramesRequest, AnswerFramesResponse]) error
 	mustEmbedUnimplementedSubmissionServiceServer()
 }

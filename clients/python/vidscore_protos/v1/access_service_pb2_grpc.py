@@ -27,7 +27,7 @@ if _version_not_supported:
 
 class AccessServiceStub(object):
     """AccessService creates, lists and revokes tokens and invitations, and lists the audit record.
-    Organisers only, but for AcceptInvitation.
+    Organisers only, except AcceptInvitation.
     """
 
     def __init__(self, channel):
@@ -80,7 +80,7 @@ class AccessServiceStub(object):
 
 class AccessServiceServicer(object):
     """AccessService creates, lists and revokes tokens and invitations, and lists the audit record.
-    Organisers only, but for AcceptInvitation.
+    Organisers only, except AcceptInvitation.
     """
 
     def CreateToken(self, request, context):
@@ -119,7 +119,7 @@ class AccessServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def RevokeInvitation(self, request, context):
-        """RevokeInvitation revokes an invitation that was not accepted yet.
+        """RevokeInvitation revokes an invitation that is not accepted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -193,7 +193,7 @@ def add_AccessServiceServicer_to_server(servicer, server):
  # This class is part of an EXPERIMENTAL API.
 class AccessService(object):
     """AccessService creates, lists and revokes tokens and invitations, and lists the audit record.
-    Organisers only, but for AcceptInvitation.
+    Organisers only, except AcceptInvitation.
     """
 
     @staticmethod

@@ -28,7 +28,7 @@ GRPC_VERSION: str
 
 class AccessServiceStub:
     """AccessService creates, lists and revokes tokens and invitations, and lists the audit record.
-    Organisers only, but for AcceptInvitation.
+    Organisers only, except AcceptInvitation.
     """
 
     @_typing.overload
@@ -46,7 +46,7 @@ class AccessServiceStub:
     ListInvitations: _grpc.UnaryUnaryMultiCallable[_access_service_pb2.ListInvitationsRequest, _access_service_pb2.ListInvitationsResponse]
     """ListInvitations lists invitations without their secrets."""
     RevokeInvitation: _grpc.UnaryUnaryMultiCallable[_access_service_pb2.RevokeInvitationRequest, _access_service_pb2.RevokeInvitationResponse]
-    """RevokeInvitation revokes an invitation that was not accepted yet."""
+    """RevokeInvitation revokes an invitation that is not accepted."""
     AcceptInvitation: _grpc.UnaryUnaryMultiCallable[_access_service_pb2.AcceptInvitationRequest, _access_service_pb2.AcceptInvitationResponse]
     """AcceptInvitation creates the token of the invited team and ends the invitation. It needs no
     token: the invitation's secret is enough.
@@ -57,7 +57,7 @@ class AccessServiceStub:
 @_typing.type_check_only
 class AccessServiceAsyncStub(AccessServiceStub):
     """AccessService creates, lists and revokes tokens and invitations, and lists the audit record.
-    Organisers only, but for AcceptInvitation.
+    Organisers only, except AcceptInvitation.
     """
 
     def __init__(self, channel: _aio.Channel) -> None: ...
@@ -72,7 +72,7 @@ class AccessServiceAsyncStub(AccessServiceStub):
     ListInvitations: _aio.UnaryUnaryMultiCallable[_access_service_pb2.ListInvitationsRequest, _access_service_pb2.ListInvitationsResponse]  # type: ignore[assignment]
     """ListInvitations lists invitations without their secrets."""
     RevokeInvitation: _aio.UnaryUnaryMultiCallable[_access_service_pb2.RevokeInvitationRequest, _access_service_pb2.RevokeInvitationResponse]  # type: ignore[assignment]
-    """RevokeInvitation revokes an invitation that was not accepted yet."""
+    """RevokeInvitation revokes an invitation that is not accepted."""
     AcceptInvitation: _aio.UnaryUnaryMultiCallable[_access_service_pb2.AcceptInvitationRequest, _access_service_pb2.AcceptInvitationResponse]  # type: ignore[assignment]
     """AcceptInvitation creates the token of the invited team and ends the invitation. It needs no
     token: the invitation's secret is enough.
@@ -82,7 +82,7 @@ class AccessServiceAsyncStub(AccessServiceStub):
 
 class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
     """AccessService creates, lists and revokes tokens and invitations, and lists the audit record.
-    Organisers only, but for AcceptInvitation.
+    Organisers only, except AcceptInvitation.
     """
 
     @_abc_1.abstractmethod
@@ -131,7 +131,7 @@ class AccessServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _access_service_pb2.RevokeInvitationRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_access_service_pb2.RevokeInvitationResponse, _abc.Awaitable[_access_service_pb2.RevokeInvitationResponse]]:
-        """RevokeInvitation revokes an invitation that was not accepted yet."""
+        """RevokeInvitation revokes an invitation that is not accepted."""
 
     @_abc_1.abstractmethod
     def AcceptInvitation(

@@ -159,7 +159,7 @@ class BenchmarkServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ReadTruth(self, request, context):
-        """ReadTruth sends the frames of a revision of the truth. A call that breaks is resumed by
+        """ReadTruth sends the frames of a revision of the truth. A client resumes a broken call with
         `offset`. Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -168,9 +168,9 @@ class BenchmarkServiceServicer(object):
 
     def RescoreSubmissions(self, request, context):
         """RescoreSubmissions starts a long-running operation that scores stored detections again, keeps
-        the earlier scores, and lists the differences; what the leaderboard needs is scored again
-        without it. The operation's metadata is RescoreMetadata, its response RescoreResponse.
-        Organisers only.
+        the earlier scores, and lists the differences. The leaderboard does not need it: its missing
+        scores are computed automatically. The operation's metadata is RescoreMetadata, its response
+        RescoreResponse. Organisers only.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

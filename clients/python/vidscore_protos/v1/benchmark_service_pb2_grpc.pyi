@@ -62,14 +62,14 @@ class BenchmarkServiceStub:
     truth. Organisers only.
     """
     ReadTruth: _grpc.UnaryStreamMultiCallable[_organiser_pb2.ReadTruthRequest, _organiser_pb2.ReadTruthResponse]
-    """ReadTruth sends the frames of a revision of the truth. A call that breaks is resumed by
+    """ReadTruth sends the frames of a revision of the truth. A client resumes a broken call with
     `offset`. Organisers only.
     """
     RescoreSubmissions: _grpc.UnaryUnaryMultiCallable[_organiser_pb2.RescoreSubmissionsRequest, _organiser_pb2.RescoreSubmissionsResponse]
     """RescoreSubmissions starts a long-running operation that scores stored detections again, keeps
-    the earlier scores, and lists the differences; what the leaderboard needs is scored again
-    without it. The operation's metadata is RescoreMetadata, its response RescoreResponse.
-    Organisers only.
+    the earlier scores, and lists the differences. The leaderboard does not need it: its missing
+    scores are computed automatically. The operation's metadata is RescoreMetadata, its response
+    RescoreResponse. Organisers only.
     """
     GetLeaderboard: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetLeaderboardRequest, _benchmark_service_pb2.GetLeaderboardResponse]
     """GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
@@ -118,14 +118,14 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     truth. Organisers only.
     """
     ReadTruth: _aio.UnaryStreamMultiCallable[_organiser_pb2.ReadTruthRequest, _organiser_pb2.ReadTruthResponse]  # type: ignore[assignment]
-    """ReadTruth sends the frames of a revision of the truth. A call that breaks is resumed by
+    """ReadTruth sends the frames of a revision of the truth. A client resumes a broken call with
     `offset`. Organisers only.
     """
     RescoreSubmissions: _aio.UnaryUnaryMultiCallable[_organiser_pb2.RescoreSubmissionsRequest, _organiser_pb2.RescoreSubmissionsResponse]  # type: ignore[assignment]
     """RescoreSubmissions starts a long-running operation that scores stored detections again, keeps
-    the earlier scores, and lists the differences; what the leaderboard needs is scored again
-    without it. The operation's metadata is RescoreMetadata, its response RescoreResponse.
-    Organisers only.
+    the earlier scores, and lists the differences. The leaderboard does not need it: its missing
+    scores are computed automatically. The operation's metadata is RescoreMetadata, its response
+    RescoreResponse. Organisers only.
     """
     GetLeaderboard: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetLeaderboardRequest, _benchmark_service_pb2.GetLeaderboardResponse]  # type: ignore[assignment]
     """GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
@@ -219,7 +219,7 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _organiser_pb2.ReadTruthRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_organiser_pb2.ReadTruthResponse], _abc.AsyncIterator[_organiser_pb2.ReadTruthResponse]]:
-        """ReadTruth sends the frames of a revision of the truth. A call that breaks is resumed by
+        """ReadTruth sends the frames of a revision of the truth. A client resumes a broken call with
         `offset`. Organisers only.
         """
 
@@ -230,9 +230,9 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_organiser_pb2.RescoreSubmissionsResponse, _abc.Awaitable[_organiser_pb2.RescoreSubmissionsResponse]]:
         """RescoreSubmissions starts a long-running operation that scores stored detections again, keeps
-        the earlier scores, and lists the differences; what the leaderboard needs is scored again
-        without it. The operation's metadata is RescoreMetadata, its response RescoreResponse.
-        Organisers only.
+        the earlier scores, and lists the differences. The leaderboard does not need it: its missing
+        scores are computed automatically. The operation's metadata is RescoreMetadata, its response
+        RescoreResponse. Organisers only.
         """
 
     @_abc_1.abstractmethod

@@ -64,7 +64,7 @@ class EvaluatorServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def GetEvaluator(self, request, context):
-        """GetEvaluator describes one evaluator. NOT_FOUND if there is none of that name.
+        """GetEvaluator describes one evaluator. NOT_FOUND if no evaluator has that name.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

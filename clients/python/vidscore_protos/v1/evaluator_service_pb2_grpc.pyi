@@ -36,7 +36,7 @@ class EvaluatorServiceStub:
     ListEvaluators: _grpc.UnaryUnaryMultiCallable[_evaluator_service_pb2.ListEvaluatorsRequest, _evaluator_service_pb2.ListEvaluatorsResponse]
     """ListEvaluators lists all evaluators, built-in ones first."""
     GetEvaluator: _grpc.UnaryUnaryMultiCallable[_evaluator_service_pb2.GetEvaluatorRequest, _evaluator_service_pb2.GetEvaluatorResponse]
-    """GetEvaluator describes one evaluator. NOT_FOUND if there is none of that name."""
+    """GetEvaluator describes one evaluator. NOT_FOUND if no evaluator has that name."""
     ListPresets: _grpc.UnaryUnaryMultiCallable[_evaluator_service_pb2.ListPresetsRequest, _evaluator_service_pb2.ListPresetsResponse]
     """ListPresets lists all presets that can be used, built-in ones first."""
 
@@ -48,7 +48,7 @@ class EvaluatorServiceAsyncStub(EvaluatorServiceStub):
     ListEvaluators: _aio.UnaryUnaryMultiCallable[_evaluator_service_pb2.ListEvaluatorsRequest, _evaluator_service_pb2.ListEvaluatorsResponse]  # type: ignore[assignment]
     """ListEvaluators lists all evaluators, built-in ones first."""
     GetEvaluator: _aio.UnaryUnaryMultiCallable[_evaluator_service_pb2.GetEvaluatorRequest, _evaluator_service_pb2.GetEvaluatorResponse]  # type: ignore[assignment]
-    """GetEvaluator describes one evaluator. NOT_FOUND if there is none of that name."""
+    """GetEvaluator describes one evaluator. NOT_FOUND if no evaluator has that name."""
     ListPresets: _aio.UnaryUnaryMultiCallable[_evaluator_service_pb2.ListPresetsRequest, _evaluator_service_pb2.ListPresetsResponse]  # type: ignore[assignment]
     """ListPresets lists all presets that can be used, built-in ones first."""
 
@@ -69,7 +69,7 @@ class EvaluatorServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _evaluator_service_pb2.GetEvaluatorRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_evaluator_service_pb2.GetEvaluatorResponse, _abc.Awaitable[_evaluator_service_pb2.GetEvaluatorResponse]]:
-        """GetEvaluator describes one evaluator. NOT_FOUND if there is none of that name."""
+        """GetEvaluator describes one evaluator. NOT_FOUND if no evaluator has that name."""
 
     @_abc_1.abstractmethod
     def ListPresets(

@@ -216,8 +216,8 @@ class SubmissionServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ChooseSubmission(self, request, context):
-        """ChooseSubmission makes a submission count for the final order of a benchmark with private
-        sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+        """ChooseSubmission chooses a submission for the final order of a benchmark with private sequences,
+        or takes the choice back, until the benchmark closes. RESOURCE_EXHAUSTED with the
         reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
         FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
         """
@@ -256,11 +256,11 @@ class SubmissionServiceServicer(object):
         raise NotImplementedError('Method not implemented!')
 
     def ReadOutcomes(self, request, context):
-        """ReadOutcomes sends what became of each object and detection under the newest score of an
-        evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
-        detections, if the policy's `outcomes` allows it, and the first time of each score counts
+        """ReadOutcomes sends the outcome of each object and detection under the newest score of an
+        evaluator. A client resumes a broken call with `offset`. Organisers see everything. A team sees
+        its own detections, if the policy's `outcomes` allows it; the first read of each score counts
         against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
-        does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+        does not allow it, NOT_SCORED if there is no such score, and NO_OUTCOMES if the evaluator
         has none.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
@@ -269,8 +269,8 @@ class SubmissionServiceServicer(object):
 
     def ReadDetections(self, request, context):
         """ReadDetections sends the durable frames of a submission as they were appended, stream after
-        stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
-        the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+        stream by name. A client resumes a broken call with `stream` and `offset`. FAILED_PRECONDITION
+        with the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -278,10 +278,10 @@ class SubmissionServiceServicer(object):
 
     def AnswerFrames(self, request_iterator, context):
         """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
-        clock, which waits for nobody: the server sends each frame that becomes now, and stores each
-        answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
-        call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
-        live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+        clock, which does not wait: the server sends each frame when it becomes current, and stores each
+        answer. A client repeats a broken call; frames that passed in the meantime stay unanswered. A
+        newer call ends the previous one. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark
+        is not live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

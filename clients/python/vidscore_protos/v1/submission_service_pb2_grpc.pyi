@@ -75,8 +75,8 @@ class SubmissionServiceStub:
     other state.
     """
     ChooseSubmission: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ChooseSubmissionRequest, _submission_service_pb2.ChooseSubmissionResponse]
-    """ChooseSubmission makes a submission count for the final order of a benchmark with private
-    sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+    """ChooseSubmission chooses a submission for the final order of a benchmark with private sequences,
+    or takes the choice back, until the benchmark closes. RESOURCE_EXHAUSTED with the
     reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
     FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
     """
@@ -92,24 +92,24 @@ class SubmissionServiceStub:
     ListScores: _grpc.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]
     """ListScores lists the scores of a submission that are visible to the caller, newest first."""
     ReadOutcomes: _grpc.UnaryStreamMultiCallable[_submission_service_pb2.ReadOutcomesRequest, _submission_service_pb2.ReadOutcomesResponse]
-    """ReadOutcomes sends what became of each object and detection under the newest score of an
-    evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
-    detections, if the policy's `outcomes` allows it, and the first time of each score counts
+    """ReadOutcomes sends the outcome of each object and detection under the newest score of an
+    evaluator. A client resumes a broken call with `offset`. Organisers see everything. A team sees
+    its own detections, if the policy's `outcomes` allows it; the first read of each score counts
     against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
-    does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+    does not allow it, NOT_SCORED if there is no such score, and NO_OUTCOMES if the evaluator
     has none.
     """
     ReadDetections: _grpc.UnaryStreamMultiCallable[_submission_service_pb2.ReadDetectionsRequest, _submission_service_pb2.ReadDetectionsResponse]
     """ReadDetections sends the durable frames of a submission as they were appended, stream after
-    stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
-    the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+    stream by name. A client resumes a broken call with `stream` and `offset`. FAILED_PRECONDITION
+    with the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
     """
     AnswerFrames: _grpc.StreamStreamMultiCallable[_submission_service_pb2.AnswerFramesRequest, _submission_service_pb2.AnswerFramesResponse]
     """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
-    clock, which waits for nobody: the server sends each frame that becomes now, and stores each
-    answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
-    call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
-    live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+    clock, which does not wait: the server sends each frame when it becomes current, and stores each
+    answer. A client repeats a broken call; frames that passed in the meantime stay unanswered. A
+    newer call ends the previous one. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark
+    is not live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
     """
 
 @_typing.type_check_only
@@ -159,8 +159,8 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     other state.
     """
     ChooseSubmission: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ChooseSubmissionRequest, _submission_service_pb2.ChooseSubmissionResponse]  # type: ignore[assignment]
-    """ChooseSubmission makes a submission count for the final order of a benchmark with private
-    sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+    """ChooseSubmission chooses a submission for the final order of a benchmark with private sequences,
+    or takes the choice back, until the benchmark closes. RESOURCE_EXHAUSTED with the
     reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
     FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
     """
@@ -176,24 +176,24 @@ class SubmissionServiceAsyncStub(SubmissionServiceStub):
     ListScores: _aio.UnaryUnaryMultiCallable[_submission_service_pb2.ListScoresRequest, _submission_service_pb2.ListScoresResponse]  # type: ignore[assignment]
     """ListScores lists the scores of a submission that are visible to the caller, newest first."""
     ReadOutcomes: _aio.UnaryStreamMultiCallable[_submission_service_pb2.ReadOutcomesRequest, _submission_service_pb2.ReadOutcomesResponse]  # type: ignore[assignment]
-    """ReadOutcomes sends what became of each object and detection under the newest score of an
-    evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
-    detections, if the policy's `outcomes` allows it, and the first time of each score counts
+    """ReadOutcomes sends the outcome of each object and detection under the newest score of an
+    evaluator. A client resumes a broken call with `offset`. Organisers see everything. A team sees
+    its own detections, if the policy's `outcomes` allows it; the first read of each score counts
     against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
-    does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+    does not allow it, NOT_SCORED if there is no such score, and NO_OUTCOMES if the evaluator
     has none.
     """
     ReadDetections: _aio.UnaryStreamMultiCallable[_submission_service_pb2.ReadDetectionsRequest, _submission_service_pb2.ReadDetectionsResponse]  # type: ignore[assignment]
     """ReadDetections sends the durable frames of a submission as they were appended, stream after
-    stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
-    the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+    stream by name. A client resumes a broken call with `stream` and `offset`. FAILED_PRECONDITION
+    with the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
     """
     AnswerFrames: _aio.StreamStreamMultiCallable[_submission_service_pb2.AnswerFramesRequest, _submission_service_pb2.AnswerFramesResponse]  # type: ignore[assignment]
     """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
-    clock, which waits for nobody: the server sends each frame that becomes now, and stores each
-    answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
-    call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
-    live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+    clock, which does not wait: the server sends each frame when it becomes current, and stores each
+    answer. A client repeats a broken call; frames that passed in the meantime stay unanswered. A
+    newer call ends the previous one. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark
+    is not live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
     """
 
 class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
@@ -306,8 +306,8 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _submission_service_pb2.ChooseSubmissionRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_submission_service_pb2.ChooseSubmissionResponse, _abc.Awaitable[_submission_service_pb2.ChooseSubmissionResponse]]:
-        """ChooseSubmission makes a submission count for the final order of a benchmark with private
-        sequences, or takes the choice back; until the benchmark closes. RESOURCE_EXHAUSTED with the
+        """ChooseSubmission chooses a submission for the final order of a benchmark with private sequences,
+        or takes the choice back, until the benchmark closes. RESOURCE_EXHAUSTED with the
         reason QUOTA_EXCEEDED if the team has chosen as many as `Policy.final_submissions`,
         FAILED_PRECONDITION with the reason NOTHING_TO_CHOOSE if the submission cannot count.
         """
@@ -353,11 +353,11 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         request: _submission_service_pb2.ReadOutcomesRequest,
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_submission_service_pb2.ReadOutcomesResponse], _abc.AsyncIterator[_submission_service_pb2.ReadOutcomesResponse]]:
-        """ReadOutcomes sends what became of each object and detection under the newest score of an
-        evaluator. A call that breaks is resumed by `offset`. Organisers see everything; a team its own
-        detections, if the policy's `outcomes` allows it, and the first time of each score counts
+        """ReadOutcomes sends the outcome of each object and detection under the newest score of an
+        evaluator. A client resumes a broken call with `offset`. Organisers see everything. A team sees
+        its own detections, if the policy's `outcomes` allows it; the first read of each score counts
         against its submissions in all. FAILED_PRECONDITION with the reason NOT_RELEASED if the policy
-        does not allow it, NOT_SCORED if there is no such score yet, and NO_OUTCOMES if the evaluator
+        does not allow it, NOT_SCORED if there is no such score, and NO_OUTCOMES if the evaluator
         has none.
         """
 
@@ -368,8 +368,8 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_submission_service_pb2.ReadDetectionsResponse], _abc.AsyncIterator[_submission_service_pb2.ReadDetectionsResponse]]:
         """ReadDetections sends the durable frames of a submission as they were appended, stream after
-        stream by name. A call that breaks is resumed by `stream` and `offset`. FAILED_PRECONDITION with
-        the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
+        stream by name. A client resumes a broken call with `stream` and `offset`. FAILED_PRECONDITION
+        with the reason SUBMISSION_ENDED if the submission was cancelled: its frames are deleted.
         """
 
     @_abc_1.abstractmethod
@@ -379,10 +379,10 @@ class SubmissionServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_abc.Iterator[_submission_service_pb2.AnswerFramesResponse], _abc.AsyncIterator[_submission_service_pb2.AnswerFramesResponse]]:
         """AnswerFrames answers the frames of a live benchmark. The first call of a submission starts its
-        clock, which waits for nobody: the server sends each frame that becomes now, and stores each
-        answer. A call that breaks is made again: frames that passed meanwhile stay unanswered. A newer
-        call ends the one before. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark is not
-        live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
+        clock, which does not wait: the server sends each frame when it becomes current, and stores each
+        answer. A client repeats a broken call; frames that passed in the meantime stay unanswered. A
+        newer call ends the previous one. FAILED_PRECONDITION with the reason NOT_LIVE if the benchmark
+        is not live, and FRAME_NOT_GIVEN if an answer is about a frame that was not given out.
         """
 
 def add_SubmissionServiceServicer_to_server(servicer: SubmissionServiceServicer, server: _typing.Union[_grpc.Server, _aio.Server]) -> None: ...

@@ -103,13 +103,13 @@ def archive_options() -> Decorator:
             "--shard",
             metavar="K/N",
             callback=_read_shard,
-            help="Score shard K of N alone, from 1/N to N/N; for --tally.",
+            help="Score only shard K of N, from 1/N to N/N; for --tally.",
         ),
         click.option(
             "--tally",
             metavar="FILE",
             type=click.Path(),
-            help="Write a tally file for `vidscore merge` in place of a report.",
+            help="Write a tally file for `vidscore merge` instead of a report.",
         ),
         click.option(
             "--dask",
@@ -123,20 +123,21 @@ def archive_options() -> Decorator:
             type=click.IntRange(1, 65_536),
             default=64,
             show_default=True,
-            help="Parts that Dask gets; the scores do not depend on it.",
+            help="Number of parts for Dask; the scores do not depend on it.",
         ),
         click.option(
             "--run-folder",
             metavar="DIR",
             type=click.Path(file_okay=False),
-            help="Keep finished shards here, and score only what is not there yet; for --dask.",
+            help="Keep finished shards in this folder, and score only those that are missing; "
+            "for --dask.",
         ),
         click.option(
             "--cut-frames",
             metavar="N",
             type=click.IntRange(1, 1_000_000_000),
-            help="Cut sequences every N frame numbers, for shards to share them; for evaluators "
-            "that judge frame by frame. The scores do not depend on it.",
+            help="Divide sequences every N frame numbers, so that shards can share them; for "
+            "evaluators that judge frame by frame. The scores do not depend on it.",
         ),
     )
 

@@ -41,41 +41,40 @@ SECTIONS: Sections = {
         "score": Entry(f"{CLI}.score:score", "Score detections in files against truth in files."),
         "merge": Entry(
             f"{CLI}.merge:merge",
-            "Merge the tally files of all shards into the report of the whole.",
+            "Merge the tally files of all shards into one report.",
         ),
         "outcomes": Entry(
             f"{CLI}.outcomes:outcomes",
-            "Say what became of each object and each detection, a row each.",
+            "List the outcome of each object and each detection, one row each.",
         ),
         "compare": Entry(
             f"{CLI}.compare:compare",
-            "Say whether a system is better than another, how surely, and why.",
+            "Say whether a system is better than another, how certain that is, and why.",
         ),
         "render": Entry(
             f"{CLI}.render:render", "Draw truth, detections and outcomes onto videos or images."
         ),
         "view": Entry(
             f"{SERVER}.view:view",
-            "Show on one page what scores are made of, down to the frame and the object.",
+            "Show on one page how scores arise, down to the frame and the object.",
             extra="web",
         ),
         "validate": Entry(
             f"{CLI}.validate:validate",
-            "List everything that is wrong with a file or folder, or looks wrong, "
-            "and what is in it.",
+            "List everything that is or looks wrong in a file or folder, and describe its content.",
         ),
         "convert": Entry(f"{CLI}.convert:convert", "Write truth or detections in another format."),
-        "index": Entry(f"{CLI}.index:index", "Write which file of a folder holds which sequences."),
+        "index": Entry(
+            f"{CLI}.index:index", "Write an index of the sequences in each file of a folder."
+        ),
     },
     "Trust": {
-        "trust": Entry(
-            f"{CLI}.trust:trust", "Find out which ranking, and which criterion, can be relied on."
-        ),
+        "trust": Entry(f"{CLI}.trust:trust", "Examine how reliable rankings and criteria are."),
     },
     "Hosted benchmarks": {
         "init": Entry(
             f"{SERVER}.store:init",
-            "Make a store for hosted benchmarks, and the first organiser's token.",
+            "Create a store for hosted benchmarks, and the first organiser's token.",
             extra="server",
         ),
         "benchmark": Entry(
@@ -88,7 +87,7 @@ SECTIONS: Sections = {
         ),
         "submission": Entry(
             f"{CLI}.submission:submission",
-            "Follow, seal, retry, choose and give up submissions; SUBMISSION is BENCHMARK/NAME.",
+            "Follow, seal, retry, choose and cancel submissions; SUBMISSION is BENCHMARK/NAME.",
         ),
         "leaderboard": Entry(
             f"{CLI}.leaderboard:leaderboard", "Show the submissions to a benchmark in rank order."
@@ -100,13 +99,14 @@ SECTIONS: Sections = {
         "token": Entry(f"{CLI}.token:token", "Create, list and revoke tokens of a server."),
         "invitation": Entry(
             f"{CLI}.invitation:invitation",
-            "Invite teams by a link each, list, revoke and accept invitations.",
+            "Invite teams by links; list, revoke and accept invitations.",
         ),
         "login": Entry(
-            f"{CLI}.login:login", "Keep a server and its token as a site, for all commands."
+            f"{CLI}.login:login", "Save a server and its token as a site, for all commands."
         ),
         "logout": Entry(
-            f"{CLI}.login:logout", "Forget a site and its token, which holds until it is revoked."
+            f"{CLI}.login:logout",
+            "Delete a saved site and its token, which stays valid until it is revoked.",
         ),
         "audit": Entry(f"{CLI}.audit:audit", "Show who did what on a server, newest first."),
         "store": Entry(
@@ -114,12 +114,12 @@ SECTIONS: Sections = {
         ),
         "backup": Entry(
             f"{SERVER}.backup:backup",
-            "Back up a site, or one benchmark, to a file while the server goes on.",
+            "Back up a site, or one benchmark, to a file while the server runs.",
             extra="server",
         ),
         "restore": Entry(
             f"{SERVER}.backup:restore",
-            "Restore a backup: all of it, or, where anything is wrong with it, nothing.",
+            "Restore a backup: all of it, or nothing if anything is wrong with it.",
             extra="server",
         ),
     },
@@ -131,16 +131,16 @@ SECTIONS: Sections = {
         ),
         "live": Entry(
             f"{CLI}.live:live",
-            "Let a running program answer the clock of a live benchmark.",
+            "Let a program answer the frames of a live benchmark.",
         ),
         "bridge": Entry(
             f"{CLI}.bridge:bridge",
             "Take detections from a running system, and submit them to a benchmark.",
         ),
         "stream": Entry(
-            f"{CLI}.stream:stream", "Replay files to a server and watch the scores move."
+            f"{CLI}.stream:stream", "Replay files to a server and watch the scores change."
         ),
-        "health": Entry(f"{CLI}.health:health", "Ask a server whether it serves."),
+        "health": Entry(f"{CLI}.health:health", "Ask a server whether it is serving."),
         "doctor": Entry(
             f"{CLI}.doctor:doctor", "Find out why a server cannot be used, step by step."
         ),

@@ -50,7 +50,7 @@ def format_option(*choices: str) -> Decorator:
         type=click.Choice(choices),
         default=choices[0],
         show_default=True,
-        help="Form of the output.",
+        help="Format of the output.",
     )
 
 
@@ -60,7 +60,7 @@ def output_option(how: str = "") -> Decorator:
     Args:
         how: What else there is to say of the file.
     """
-    whole = "Write to this file instead of standard output; it is written whole or not at all."
+    whole = "Write to this file instead of standard output; it is written completely or not at all."
     return click.option(
         "--output",
         metavar="FILE",
@@ -77,7 +77,7 @@ def all_faults_option() -> Decorator:
         is_flag=True,
         expose_value=False,
         callback=_want_all_faults,
-        help="List every fault of an input one by one, however many.",
+        help="List every fault of an input one by one, without a limit.",
     )
 
 
@@ -118,10 +118,10 @@ def operating_point_options(whose: str = "") -> Decorator:
     may = f"; {whose}" if whose else ""
     option = partial(click.option, type=float)
     similarity = (
-        f"Similarity that a match needs, of evaluators with thresholds{may}. "
-        "[default: the evaluator's; of several the first, of hota 0.5]"
+        f"Similarity that a match needs, for evaluators with thresholds{may}. "
+        "[default: the evaluator's, or the first of several; 0.5 for hota]"
     )
-    confidence = f"Ignore detections below this confidence{may}. [default: look at all]"
+    confidence = f"Ignore detections below this confidence{may}. [default: use all]"
     return together(
         option("--at-threshold", metavar="SIMILARITY", help=similarity),
         option("--at-confidence", metavar="CONFIDENCE", help=confidence),
@@ -174,7 +174,7 @@ def manifest_option() -> Decorator:
         "--manifest",
         metavar="FILE",
         type=InputPath(),
-        help="TOML file that says what the data cannot: evaluators, classes, frames.",
+        help="TOML file with what the data does not say: evaluators, classes, frames.",
     )
 
 
@@ -184,7 +184,7 @@ def selection_options() -> Decorator:
     The command gets them as one `vidscore_evaluators.selection.Selection`, named ``selection``.
     """
     repeated = partial(click.option, metavar="NAME", multiple=True)
-    one_domain = "Only this sequence, or DOMAIN/NAME of one domain; may be repeated."
+    one_domain = "Only this sequence, or DOMAIN/NAME for one domain; may be repeated."
     numbers = "Only these frames, both ends included: 100:200 or 100:200,300; may be repeated."
     options = together(
         repeated("--domain", "only_domains", help="Only this domain; may be repeated."),
@@ -239,14 +239,15 @@ def online_option() -> Decorator:
     return click.option(
         "--online",
         is_flag=True,
-        help="Streaming accuracy: judge each frame by the last answer that had arrived in time.",
+        help="Streaming accuracy: judge each frame by the last answer that had arrived by "
+        "its time.",
     )
 
 
 def workers_option() -> Decorator:
     """``--workers``."""
     return number_option(
-        "--workers", 1, 1024, 1, "Processes that score; the scores do not depend on it."
+        "--workers", 1, 1024, 1, "Number of processes that score; the scores do not depend on it."
     )
 
 
@@ -267,7 +268,7 @@ def strict_option(left_undone: str = "written") -> Decorator:
     return click.option(
         "--strict",
         is_flag=True,
-        help=f"Make warnings errors: nothing is {left_undone}, and exit with 1.",
+        help=f"Treat warnings as errors: nothing is {left_undone}, and exit with 1.",
     )
 
 
@@ -279,7 +280,7 @@ def input_format_option() -> Decorator:
         shell_complete=complete_format,
         default="auto",
         show_default=True,
-        help=f"{FORMAT_NAMES}, or auto to go by the content.",
+        help=f"{FORMAT_NAMES}, or auto to recognise it by the content.",
     )
 
 
@@ -290,13 +291,13 @@ def side_option() -> Decorator:
         type=click.Choice(["truth", "detections"]),
         default="truth",
         show_default=True,
-        help="What the data is.",
+        help="Side of the data.",
     )
 
 
 def image_size_option() -> Decorator:
     """``--image-size``."""
-    help_ = "Size of every image in pixels, for formats that do not say it (yolo-text)."
+    help_ = "Size of every image in pixels, for formats that lack it (yolo-text)."
     return size_option("--image-size", help_)
 
 
@@ -333,7 +334,7 @@ def server_options(*, instead: str = "") -> Decorator:
         _connection_option(
             "--site",
             metavar="NAME",
-            help="Server and token that `vidscore login` keeps under this name.",
+            help="Server and token that `vidscore login` has saved under this name.",
         ),
         connection_options(),
     )
@@ -374,7 +375,8 @@ def connection_options() -> Decorator:
             "--tls-certificate",
             metavar="FILE",
             type=InputPath(),
-            help="PEM file of this side's certificate, where the server wants one; implies --tls.",
+            help="PEM file of this client's certificate, if the server requires one; implies "
+            "--tls.",
         ),
         _connection_option(
             "--tls-key",
@@ -386,13 +388,13 @@ def connection_options() -> Decorator:
             "--token",
             metavar="SECRET",
             envvar="VIDSCORE_TOKEN",
-            help="Secret of the token; better kept by `vidscore login` or set as VIDSCORE_TOKEN, "
-            "because others see options.",
+            help="Secret of the token; prefer `vidscore login` or VIDSCORE_TOKEN, because others "
+            "can see options.",
         ),
         _connection_option(
             "--plaintext-token",
             is_flag=True,
-            help="Let the token go unencrypted to another machine.",
+            help="Allow the token to be sent unencrypted to another machine.",
         ),
     )
 

@@ -80,8 +80,8 @@ def fail_under_option() -> Decorator:
         FAIL_UNDER,
         metavar="[EVALUATOR.]MEASURE=VALUE",
         multiple=True,
-        help="Exit with 6 if this measure over everything is undefined or under the value; where "
-        "lower is better, if it is over the value; may be repeated.",
+        help="Exit with 6 if this measure over everything is undefined or below the value, "
+        "or above it if lower is better; may be repeated.",
     )
 
 

@@ -24,7 +24,7 @@ WAITING = "waiting for its turn"
 
 def seed_option() -> Decorator:
     """``--seed``."""
-    return number_option("--seed", 0, 2**32 - 1, 1, "Seed of all chance.")
+    return number_option("--seed", 0, 2**32 - 1, 1, "Random seed.")
 
 
 def form_options() -> Decorator:

@@ -221,7 +221,7 @@ def alert_options() -> Decorator:
             "--alert",
             metavar="[EVALUATOR.]MEASURE=DROP",
             multiple=True,
-            help="Say it, and exit with 6 in the end, where a window, or everything without "
+            help="Alert, and exit with 6 in the end, if a window, or everything without "
             "--window, is worse than the baseline by more than this; may be repeated.",
         ),
         click.option(

@@ -31,13 +31,14 @@ PRIVATE = 0o600
     examples=("vidscore backup site.backup", "vidscore backup sky.backup --benchmark sky"),
 )
 @click.argument("file", metavar="FILE", type=click.Path())
-@click.option("--benchmark", metavar="NAME", help="Back up this benchmark alone.")
+@click.option("--benchmark", metavar="NAME", help="Back up only this benchmark.")
 @server_options()
 def backup(file: str, benchmark: str | None, server: ServerChoice) -> None:
-    """Back up a site, or one benchmark, to a file while the server goes on.
+    """Back up a site, or one benchmark, to a file while the server runs.
 
-    The file is one moment of everything: benchmarks, truth, submissions and scores, and of a site
-    tokens (their hashes) and the audit record, too. Only its owner may read it. For organisers.
+    The file is a consistent state of everything: benchmarks, truth, submissions and scores; for a
+    site also tokens (their hashes) and the audit record. Only its owner may read it. For
+    organisers.
     """
     from vidscore_server.store.backup_file import check_backup
 
@@ -61,15 +62,15 @@ def backup(file: str, benchmark: str | None, server: ServerChoice) -> None:
 @click.option(
     "--store",
     metavar="STORE",
-    help="Restore into this store, which no server uses: a file, made where it is not there, or a "
-    "postgresql:// address.",
+    help="Restore into this store, which no server uses: a file, created if it does not "
+    "exist, or a postgresql:// address.",
 )
 @server_options()
 def restore(file: str, store: str | None, server: ServerChoice) -> None:
-    """Restore a backup: all of it, or, where anything is wrong with it, nothing.
+    """Restore a backup: all of it, or nothing if anything is wrong with it.
 
-    A benchmark comes back into a running server, or with --store into a store, beside what is
-    there. A site comes back with --store into an empty store alone.
+    A benchmark is restored into a running server, or with --store into a store, beside other
+    benchmarks. A site is restored with --store into an empty store only.
     """
     from vidscore_server.domain.administration import restore as restore_backup
 

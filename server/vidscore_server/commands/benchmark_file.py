@@ -43,7 +43,7 @@ VIEW_COLUMNS = ("team", "evaluator", "now", "then")
     help="Write to this new file instead of standard output.",
 )
 def new(evaluator: str, title: str, file: str) -> None:
-    """Write the file of a benchmark, with every choice and its default explained.
+    """Write the file of a benchmark that explains every choice and its default.
 
     A benchmark can be created from it as it stands. EVALUATOR may be a preset.
     """
@@ -73,9 +73,9 @@ def new(evaluator: str, title: str, file: str) -> None:
 def create(server: ServerChoice, benchmark: str, file: str) -> None:
     """Create a benchmark from a TOML file.
 
-    FILE has the keys of a manifest and, beside them, description, truth_geometry,
-    detection_geometry, open_time, close_time, public_names and the tables policy and live;
-    vidscore benchmark new writes one.
+    FILE has the keys of a manifest and also description, truth_geometry, detection_geometry,
+    open_time, close_time, public_names and the tables policy and live; vidscore benchmark new
+    writes one.
     """
     definition = _read_definition(file)
     with open_client(server) as client:
@@ -93,15 +93,14 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
 )
 @click.argument("benchmark", metavar="BENCHMARK")
 @click.argument("file", metavar="FILE", type=click.Path(readable=False))
-@click.option("--check", is_flag=True, help="Only list what each team sees now, and would see.")
+@click.option("--check", is_flag=True, help="Only list what each team sees now and would see.")
 @server_options()
 def update(server: ServerChoice, benchmark: str, file: str, check: bool) -> None:
-    """Make a benchmark what a TOML file says.
+    """Change a benchmark to match a TOML file.
 
-    What the file does not name goes back to its default, but submissions_in_all, which stays. The
-    shapes of objects cannot change.
-    Where evaluators or specification change, what is stored is scored again, and the board moves
-    when that is done.
+    What the file does not name returns to its default, except submissions_in_all, which stays. The
+    shapes of objects cannot change. If evaluators or specification change, stored submissions are
+    scored again, and the board moves when that is done.
     """
     definition = _read_definition(file)
     if check:

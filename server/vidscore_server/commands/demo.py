@@ -10,7 +10,7 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.options import NumberRange
 
 WEB_ADDRESS = "127.0.0.1:8080"
-"""Where the site is, unless it is said."""
+"""Default address of the site."""
 
 
 @command(
@@ -29,7 +29,7 @@ WEB_ADDRESS = "127.0.0.1:8080"
     type=NumberRange(min=0.1, max=1000.0),
     default=4.0,
     show_default=True,
-    help="How many times faster than real time the videos run.",
+    help="Speed of the videos, relative to real time.",
 )
 @click.option(
     "--files",
@@ -49,9 +49,9 @@ def demo(seed: int, speed: float, files: str | None, web: str | None) -> None:
     """Watch two simulated detectors compete in hosted benchmarks, live.
 
     Starts a real server on this machine, hosts two benchmarks on it, streams the detections of two
-    simulated systems to it frame by frame, cuts one connection and lets it go on by itself, shows
-    live scores, final scores and leaderboards, and checks that the same detections scored without
-    a server give the same reports to the last bit. It ends with commands to go on with.
+    simulated systems to it frame by frame, cuts one connection and lets it resume by itself, shows
+    live scores, final scores and leaderboards, and checks that the same detections scored without a
+    server give the same reports to the last bit. It ends with commands to try next.
     """
     from vidscore_cli.demo.contest import demonstrate, show_site
     from vidscore_server.domain.administration import initialise

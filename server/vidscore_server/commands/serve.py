@@ -46,10 +46,9 @@ class _ServeCommand(Command):
 def serve(config: str | None, **typed: Any) -> None:
     """Run a scoring server.
 
-    It serves until it is told to stop (Ctrl-C or SIGTERM), and lets running streams end first.
-
-    Each setting may also stand in the --config file or in the environment, as
-    VIDSCORE_SERVER_NAME; options go before the environment, which goes before the file.
+    It runs until it is stopped (Ctrl-C or SIGTERM), and lets running streams end first. Each
+    setting may also be in the --config file or in the environment, as VIDSCORE_SERVER_NAME; options
+    override the environment, which overrides the file.
     """
     from vidscore_server.settings import SettingsError, load_settings
 

@@ -33,15 +33,16 @@ COLUMNS = ("table", "rows", "digest")
     "--store",
     metavar="STORE",
     required=True,
-    help="File of the store, made where it is not there, or postgresql:// address of its database.",
+    help="File of the store, created if it does not exist, or postgresql:// address of "
+    "its database.",
 )
 @secret_file_option()
 def init(store: str, secret_file: str | None) -> None:
-    """Make a store for hosted benchmarks, and the first organiser's token.
+    """Create a store for hosted benchmarks, and the first organiser's token.
 
-    The token's secret goes to standard output or a file, this once; the store keeps a hash of it.
-    Done again, it makes a further token: the way back in when all others are lost. A server may be
-    running over the store.
+    The token's secret is shown once, on standard output or in a file; the store keeps only its
+    hash. Run again, the command creates another token: the way back in if all others are lost. A
+    server may be running over the store.
     """
     from vidscore_server.domain.administration import initialise
     from vidscore_server.store import shown_location
@@ -72,7 +73,7 @@ def copy(source: str, target: str) -> None:
     """Copy a whole site to an empty store, and check it table by table.
 
     FROM and TO are files of SQLite stores or postgresql:// addresses of databases. Stop the servers
-    first: what they write meanwhile is not copied. Either everything is copied or nothing.
+    first: what they write in the meantime is not copied. Either everything is copied or nothing.
     """
     from vidscore_server.store import open_store, shown_location
     from vidscore_server.store.dump import copy_store

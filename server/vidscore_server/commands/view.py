@@ -90,7 +90,7 @@ class Viewing(FileOptions, frozen=True):
     "--media",
     metavar="PATH",
     type=InputPath(),
-    help="Video, folder of images, or folder of either by sequence, to show objects on.",
+    help="Video, folder of images, or folder with either for each sequence, to show objects on.",
 )
 @operating_point_options()
 @number_option("--draws", 0, 100_000, 200, "Draws of sequences for intervals; 0 for none.")
@@ -101,14 +101,14 @@ class Viewing(FileOptions, frozen=True):
     help="Write the page as one file that needs no server, instead of serving it.",
 )
 @number_option("--port", 0, 65_535, 0, "Port of this machine to serve on; 0 for a free one.")
-@click.option("--no-browser", is_flag=True, help="Print the address, and open no browser.")
+@click.option("--no-browser", is_flag=True, help="Print the address, and do not open a browser.")
 @all_faults_option()
 def view(**choices: Any) -> None:
-    """Show on one page what scores are made of, down to the frame and the object.
+    """Show on one page how scores arise, down to the frame and the object.
 
     EVALUATOR is one or more names, as for `vidscore score`. The page is served to this machine
-    alone, at an address that nobody can guess, until Ctrl-C. With --output it is a file, which
-    holds the worst frames.
+    only, at an address that nobody can guess, until Ctrl-C. With --output it is a file, which has
+    the worst frames.
     """
     typed = Viewing(**choices)
     if typed.output is not None:

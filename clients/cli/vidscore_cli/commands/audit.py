@@ -25,10 +25,12 @@ AUDIT_COLUMNS = ("number", "time", "actor", "action", "resource", "detail")
         "vidscore audit --limit 1000 --format csv",
     ),
 )
-@click.option("--benchmark", metavar="NAME", help="Only what was done to a benchmark.")
-@click.option("--resource", metavar="NAME", help="Only what was done to it, such as tokens/...")
-@click.option("--actor", metavar="NAME", help="Only what a token did, or `server` on its own.")
-@click.option("--action", metavar="NAME", help="Only one action, such as UploadTruth.")
+@click.option("--benchmark", metavar="NAME", help="Only actions on this benchmark.")
+@click.option(
+    "--resource", metavar="NAME", help="Only actions on this resource, such as tokens/..."
+)
+@click.option("--actor", metavar="NAME", help="Only actions of this token, or of `server` itself.")
+@click.option("--action", metavar="NAME", help="Only this action, such as UploadTruth.")
 @time_option("--since", "Only what was done then or later")
 @time_option("--until", "Only what was done before")
 @click.option(
@@ -37,7 +39,7 @@ AUDIT_COLUMNS = ("number", "time", "actor", "action", "resource", "detail")
     type=click.IntRange(1, 10_000_000),
     default=50,
     show_default=True,
-    help="Most records that are shown.",
+    help="Maximum number of records to show.",
 )
 @server_options()
 @records_options()

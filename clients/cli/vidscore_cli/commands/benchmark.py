@@ -110,7 +110,7 @@ def benchmark() -> None:
 @format_option("table", "json", "toml")
 @output_option()
 def show(server: ServerChoice, benchmark: str, format_: str, output: str) -> None:
-    """Show a benchmark; as TOML it is a file to create it from."""
+    """Show a benchmark; as TOML, as a file to create it from."""
     from vidscore_evaluators.formats.manifest import write_document
 
     with open_client(server) as client:
@@ -141,7 +141,7 @@ def list_(server: ServerChoice, format_: str, output: str) -> None:
 
 @command("delete", examples=("vidscore benchmark delete sky --force",))
 @click.argument("benchmark", metavar="BENCHMARK")
-@click.option("--force", is_flag=True, help="Delete it even where it has submissions.")
+@click.option("--force", is_flag=True, help="Delete it even if it has submissions.")
 @server_options()
 def delete(server: ServerChoice, benchmark: str, force: bool) -> None:
     """Delete a benchmark with its truth, submissions and scores."""
@@ -160,14 +160,18 @@ def delete(server: ServerChoice, benchmark: str, force: bool) -> None:
 @click.argument("benchmark", metavar="BENCHMARK")
 @truth_option()
 @input_format_option()
-@click.option("--merge", is_flag=True, help="Keep the other frames of the newest revision.")
+@click.option(
+    "--merge",
+    is_flag=True,
+    help="Keep the frames of the newest revision that are not in the upload.",
+)
 @click.option(
     "--complete/--incomplete",
     default=True,
     show_default=True,
-    help="Whether this is all truth, or submissions wait for more.",
+    help="Whether this is all truth, or submissions must wait for more.",
 )
-@click.option("--comment", metavar="TEXT", default="", help="Why, for the record.")
+@click.option("--comment", metavar="TEXT", default="", help="Reason, for the audit record.")
 @server_options()
 def truth(
     server: ServerChoice,
@@ -236,7 +240,7 @@ def revisions(server: ServerChoice, benchmark: str, format_: str, output: str) -
 @command("rescore", examples=("vidscore benchmark rescore sky",))
 @click.argument("benchmark", metavar="BENCHMARK")
 @click.argument("submissions", metavar="[SUBMISSION]...", nargs=-1)
-@click.option("--comment", metavar="TEXT", default="", help="Why, for the record.")
+@click.option("--comment", metavar="TEXT", default="", help="Reason, for the audit record.")
 @server_options()
 @records_options()
 def rescore(
@@ -247,10 +251,11 @@ def rescore(
     format_: str,
     output: str,
 ) -> None:
-    """Score stored detections again, beside the scores there are, and list what changed.
+    """Score stored detections again, keep the earlier scores, and list the differences.
 
-    The server does so by itself for a newer truth or other rules; this is to try once more, and to
-    wait. Without a SUBMISSION, all that have a score. Interrupted, it goes on on the server.
+    The server does so by itself for a newer truth or other rules; use this command to try once
+    more, and to wait. Without a SUBMISSION, it scores all that have a score. After an interruption
+    it continues on the server.
     """
     check_output(output)
     with ProgressBar() as bar, open_client(server) as client:
@@ -274,13 +279,13 @@ def rescore(
     examples=("vidscore benchmark publish sky --check", "vidscore benchmark publish sky"),
 )
 @click.argument("benchmark", metavar="BENCHMARK")
-@click.option("--check", is_flag=True, help="Only list what would change; move nothing.")
+@click.option("--check", is_flag=True, help="Only list what would change; do not move the board.")
 @server_options()
 @records_options()
 def publish(server: ServerChoice, benchmark: str, check: bool, format_: str, output: str) -> None:
-    """Move a board to the new scores that wait for it, and list what that changes.
+    """Move a board to its new scores, and list the differences.
 
-    With rescore = "review" in its policy a board moves only so.
+    With rescore = "review" in its policy a board moves only by this command.
     """
     check_output(output)
     with open_client(server) as client:

@@ -23,10 +23,10 @@ if TYPE_CHECKING:
 @server_options()
 @output_option()
 def checklist(server: ServerChoice, benchmark: str, output: str) -> None:
-    """Answer what readers ask of a benchmark's design: ranking, ties, test cases, releases.
+    """Answer usual questions about a benchmark's design: ranking, ties, test cases, releases.
 
-    It is Markdown. The questions are those of BIAS (Maier-Hein et al. 2020) that its definition
-    answers. An organiser is also told what to do where an answer is weak.
+    The output is Markdown. The questions are those of BIAS (Maier-Hein et al. 2020) that the
+    benchmark's definition answers. To an organiser it also says what to do if an answer is weak.
     """
     check_output(output)
     with open_client(server) as client:

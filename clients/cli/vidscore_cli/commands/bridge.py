@@ -35,11 +35,11 @@ def _complete_schema(*_: object) -> list[str]:
 @click.option(
     "--sources", metavar="FILE", type=click.Path(readable=False), help="Several sources, in TOML."
 )
-@click.option("--benchmark", metavar="BENCHMARK", required=True, help="Where the frames go.")
+@click.option("--benchmark", metavar="BENCHMARK", required=True, help="Benchmark to submit to.")
 @click.option(
     "--submission",
     metavar="NAME",
-    help="Submission to begin or to go on with; by default a new one with a name by chance.",
+    help="Submission to begin or to continue; by default a new one with a random name.",
 )
 @click.option("--title", metavar="TEXT", default="", help="Title of a new submission.")
 @click.option(
@@ -50,17 +50,21 @@ def _complete_schema(*_: object) -> list[str]:
     "sequences",
     metavar="SENSOR=SEQUENCE",
     multiple=True,
-    help="Sequence of a sensor or topic, * for any; may be repeated.",
+    help="Sequence of a sensor or topic, * for all others; may be repeated.",
 )
 @click.option(
     "--topic",
     "topics",
     metavar="TOPIC",
     multiple=True,
-    help="Topic of a recording; may be repeated. By default those whose messages are the schema's.",
+    help="Topic of a recording; may be repeated. By default all topics with messages of "
+    "the schema.",
 )
 @click.option(
-    "--rate-hz", metavar="NUMBER", type=float, help="Frames in a second: numbers follow from times."
+    "--rate-hz",
+    metavar="NUMBER",
+    type=float,
+    help="Frames per second, to compute frame numbers from times.",
 )
 @click.option(
     "--start-s", metavar="SECONDS", type=float, default=0.0, help="Time of the first frame."
@@ -70,13 +74,13 @@ def _complete_schema(*_: object) -> list[str]:
     "--accept",
     metavar="DOUBT",
     multiple=True,
-    help="Score in spite of this doubt; may be repeated.",
+    help="Score despite this doubt; may be repeated.",
 )
 @click.option(
     "--spool",
     metavar="FILE",
     default="",
-    help="Where datagrams, and messages of MQTT of quality 0, wait for the server.",
+    help="File in which datagrams, and MQTT messages of QoS 0, wait for the server.",
 )
 @on_error_option()
 @server_options()
@@ -86,12 +90,12 @@ def bridge(**typed: Any) -> None:
 
     SOURCE is a file, a recording in MCAP or of ROS 2, - for standard input, or an address:
     tcp://host:port and unix:///path listen for connections, udp://host:port for datagrams;
-    mqtt://host/topic, nats://host/stream and kafka://host/topic take from a broker, whose secrets
-    stand in files or the environment, which a file of --sources names. What a frame is called
-    follows from its sensor and its number or time. Frames become durable together with the position
-    of the source, and only then the source is told so: nothing is lost or counted twice when the
-    bridge, the broker or the server is killed. Where all sources have ended, the submission is
-    sealed. The exit code is 3 if messages were lost.
+    mqtt://host/topic, nats://host/stream and kafka://host/topic read from a broker, whose secrets
+    are in files or the environment, which a file of --sources names. A frame is identified by its
+    sensor and its number or time. Frames become durable together with the position of the source,
+    and are acknowledged to the source only then: nothing is lost or counted twice if the bridge,
+    the broker or the server is killed. When all sources have ended, the submission is sealed. The
+    exit code is 3 if messages were lost.
     """
     from vidscore_cli.bridge.choices import read_sources
     from vidscore_cli.bridge.running import BridgeChoices, run_bridge

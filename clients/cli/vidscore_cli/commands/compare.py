@@ -83,30 +83,34 @@ class FileComparison(FileOptions, frozen=True):
     type=NumberRange(0.5, 0.999),
     default=0.95,
     show_default=True,
-    help="Share of the draws that an interval holds.",
+    help="Fraction of the draws that an interval covers.",
 )
 @seed_option()
 @number_option(
-    "--top", 0, 1000, 5, "Labels, domains, sequences and frames to list that made a difference."
+    "--top",
+    0,
+    1000,
+    5,
+    "Number of labels, domains, sequences and frames to list that made a difference.",
 )
 @click.option(
     "--fail-if-worse",
     is_flag=True,
-    help="Exit with 6 if a later system is worse than the first in the measure that ranks, by an "
-    "interval that holds no 0.",
+    help="Exit with 6 if a later system is worse than the first in the ranking measure, "
+    "with an interval that excludes 0.",
 )
 @workers_option()
 @format_option(*FORMATS)
 @output_option()
 @all_faults_option()
 def compare(**choices: Any) -> int:
-    """Say whether a system is better than another, how surely, and why.
+    """Say whether a system is better than another, how certain that is, and why.
 
-    EVALUATOR is as for `vidscore score`. The words after the evaluators are the systems: files or
-    folders of detections, or NAME=PATH; each later one is held against the first. Intervals are
-    drawn from other choices of the sequences, the same for all systems. Of the scores that rank,
-    labels, domains, sequences and frames that made the difference are listed. A system that is
-    called like an evaluator is written ./f1.
+    EVALUATOR is as for `vidscore score`. The arguments after the evaluators are the systems: files
+    or folders of detections, or NAME=PATH; each later one is compared with the first. Intervals
+    come from random draws of the sequences, the same for all systems. For the ranking scores, the
+    labels, domains, sequences and frames that made the difference are listed. Write a system with
+    the name of an evaluator as ./f1.
     """
     typed = FileComparison(**choices)
     check_output(typed.output)

@@ -74,7 +74,7 @@ class FileConversion(Struct, frozen=True):
     shell_complete=complete_format,
     default="auto",
     show_default=True,
-    help="Format of SOURCE and of --truth, or auto to go by the content.",
+    help="Format of SOURCE and of --truth, or auto to recognise it by the content.",
 )
 @click.option(
     "--to",
@@ -89,7 +89,7 @@ class FileConversion(Struct, frozen=True):
     "--truth",
     metavar="PATH",
     type=InputPath(),
-    help="Truth that detections belong to: its numbers of images and classes are used.",
+    help="Truth of the detections, whose numbers of images and classes are used.",
 )
 @image_size_option()
 @confidence_scale_option()
@@ -97,8 +97,8 @@ class FileConversion(Struct, frozen=True):
 def convert(**choices: Any) -> None:
     """Write truth or detections in another format.
 
-    TARGET is a file or a new folder, as the format asks. What the format cannot hold is dropped,
-    and said.
+    TARGET is a file or a new folder, as the format requires. Data that the format cannot hold is
+    dropped, with a message.
     """
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.formats import FORMATS

@@ -55,7 +55,7 @@ STORE_DOCTOR = Entry("vidscore_server.commands.doctor:examine_store", extra="ser
 @click.option(
     "--store",
     metavar="FILE",
-    help="Look at this store's file rather than at a server; nothing in it is changed.",
+    help="Check this store's file instead of a server; the file is not changed.",
 )
 @click.option(
     "--timeout",
@@ -64,18 +64,18 @@ STORE_DOCTOR = Entry("vidscore_server.commands.doctor:examine_store", extra="ser
     type=NumberRange(min=0.01, max=3600.0),
     default=10.0,
     show_default=True,
-    help="How long each step may take.",
+    help="Timeout of each step.",
 )
 @format_option("text", "json")
 def doctor(server: ServerChoice, store: str | None, timeout_s: float, format_: str) -> int:
     """Find out why a server cannot be used, step by step.
 
-    It looks at the address, the connection, the certificate, the server, its version and clock, the
-    token and, for organisers, the store and its disk, and says what to do about what it finds.
+    It checks the address, the connection, the certificate, the server, its version and clock, the
+    token and, for organisers, the store and its disk, and says what to do about each fault.
 
-    The exit code is 0 if no step failed; otherwise that of the first one that did: 2 for the form
-    of the address and files that are named, 3 for the way to the server, 4 for the token, 1 for the
-    rest.
+    The exit code is 0 if no step failed; otherwise that of the first failed step: 2 for the form of
+    the address and the files that are named, 3 for the connection to the server, 4 for the token, 1
+    for the rest.
     """
     if store is not None:
         examine_store = STORE_DOCTOR.load("doctor --store")

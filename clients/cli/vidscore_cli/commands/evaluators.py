@@ -32,15 +32,15 @@ if TYPE_CHECKING:
     ),
 )
 @click.argument("name", required=False, type=EvaluatorPath(), shell_complete=complete_evaluator)
-@click.option("--presets", "presets_alone", is_flag=True, help="List the presets alone.")
+@click.option("--presets", "presets_alone", is_flag=True, help="List only the presets.")
 @format_option("table", "json", "toml")
 @output_option()
 def evaluators(name: str | None, presets_alone: bool, format_: str, output: str) -> None:
     """List the evaluators and presets, or show one.
 
-    An evaluator has parameters and measures. A preset is a benchmark by name: its evaluators with
-    their parameters, labels and file format. As toml it is the beginning of a preset of your own,
-    which is named by the path of its file.
+    An evaluator has parameters and measures. A preset is one name for a benchmark: its evaluators
+    with their parameters, labels and file format. Its TOML is a start for a preset of your own,
+    which you name by the path of its file.
     """
     from vidscore_cli.evaluator_tables import all_evaluators, all_presets, one_evaluator, one_preset
     from vidscore_evaluators.presets import Preset, preset_names, write_preset

@@ -21,10 +21,10 @@ from vidscore_cli.sites import ServerChoice
     type=NumberRange(min=0.01, max=3600.0),
     default=5.0,
     show_default=True,
-    help="How long to wait for an answer.",
+    help="Time to wait for an answer.",
 )
 def health(server: ServerChoice, timeout_s: float) -> None:
-    """Ask a server whether it serves.
+    """Ask a server whether it is serving.
 
     The exit code is 0 if it does, and 3 if it does not or cannot be reached.
     """

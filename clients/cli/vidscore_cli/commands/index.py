@@ -30,11 +30,11 @@ if TYPE_CHECKING:
 @side_option()
 @all_faults_option()
 def index(folder: str, input_format: str, side: Side | str) -> None:
-    """Write which file of a folder holds which sequences.
+    """Write an index of the sequences in each file of a folder.
 
-    Shards then read no other file. FOLDER holds files that name their sequences themselves, in
-    generic CSV, JSON lines, Parquet or Arrow. The list is written into it as _sequences.csv, and
-    may be written by hand as well.
+    A shard then reads only its own files. FOLDER has files that name their sequences in their rows,
+    in generic CSV, JSON lines, Parquet or Arrow. The index is written into it as _sequences.csv;
+    you may also write it by hand.
     """
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.formats import index_folder

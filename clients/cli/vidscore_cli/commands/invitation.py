@@ -32,7 +32,7 @@ SECTIONS = {
 
 @click.group("invitation", cls=CommandTree, sections=SECTIONS)
 def invitation() -> None:
-    """Invite teams by a link each, list, revoke and accept invitations."""
+    """Invite teams by links; list, revoke and accept invitations."""
 
 
 @command(
@@ -43,20 +43,20 @@ def invitation() -> None:
     ),
 )
 @click.argument("teams", metavar="TEAM...", nargs=-1, required=True)
-@click.option("--comment", metavar="TEXT", default="", help="What they are for.")
+@click.option("--comment", metavar="TEXT", default="", help="Purpose.")
 @click.option(
     "--lifetime-days",
     metavar="DAYS",
     type=NumberRange(min=0.0, min_open=True, max=36525.0),
     default=30.0,
     show_default=True,
-    help="How long the links hold.",
+    help="Lifetime of the links.",
 )
 @click.option(
     "--token-lifetime-days",
     metavar="DAYS",
     type=NumberRange(min=0.0, min_open=True, max=36525.0),
-    help="How long the tokens hold; by default for ever.",
+    help="Lifetime of the tokens; unlimited by default.",
 )
 @click.option(
     "--link-base",
@@ -75,7 +75,7 @@ def create(
     link_base: str,
     secret_file: str | None,
 ) -> None:
-    """Invite teams; a line each, of team and link, goes to standard output or a file, this once."""
+    """Invite teams; their links are shown once, on standard output or in a file, a line each."""
     if link_base and not link_base.startswith(("https://", "http://")):
         found = f"{link_base} does not begin with https:// or http://"
         raise click.BadParameter(found, param_hint="--link-base")
@@ -115,7 +115,7 @@ def list_(server: ServerChoice, format_: str, output: str) -> None:
 @click.argument("name", metavar="INVITATION")
 @server_options()
 def revoke(server: ServerChoice, name: str) -> None:
-    """End an invitation that was not accepted; its link opens nothing any more."""
+    """Revoke an invitation that was not accepted; its link then no longer works."""
     with open_client(server) as client:
         revoked = client.invitations.revoke(name)
     say(f"{revoked.name} of team {revoked.team} is revoked")
@@ -126,9 +126,9 @@ def revoke(server: ServerChoice, name: str) -> None:
 @secret_file_option()
 @server_options()
 def accept(server: ServerChoice, link: str, secret_file: str | None) -> None:
-    """Make the token of an invited team; its secret goes to standard output or a file, this once.
+    """Create an invited team's token; its secret is shown once, on standard output or in a file.
 
-    LINK is the whole link, or its last part. It takes no token, and ends the invitation.
+    LINK is the whole link, or its last part. The command needs no token, and ends the invitation.
     """
     with secret_output(secret_file) as write:
         with open_client(server) as client:

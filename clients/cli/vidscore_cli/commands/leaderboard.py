@@ -34,8 +34,8 @@ BASIS_COLUMNS = ("truth_revision", "evaluator_version", "apart", "submission_cou
     default="",
     help="Evaluator that ranks; by default the benchmark's first.",
 )
-@click.option("--domain", metavar="DOMAIN", help="Rank over one domain alone.")
-@click.option("--label", "--class", "label", metavar="NAME", help="Rank over one class alone.")
+@click.option("--domain", metavar="DOMAIN", help="Rank over this domain only.")
+@click.option("--label", "--class", "label", metavar="NAME", help="Rank over this class only.")
 @server_options()
 @records_options()
 def leaderboard(

@@ -31,13 +31,13 @@ from vidscore_cli.output import check_output
 @click.option(
     "--submission",
     metavar="NAME",
-    help="Submission to begin or to go on with; by default a new one with a name by chance.",
+    help="Submission to begin or to continue; by default a new one with a random name.",
 )
 @click.option("--title", metavar="TEXT", default="", help="Title of a new submission.")
 @click.option(
     "--await-ready",
     is_flag=True,
-    help="Start the clock when the program has written its first line, which may be empty.",
+    help="Start the clock only when the program has written its first line, which may be empty.",
 )
 @click.option(
     "--in-flight",
@@ -45,7 +45,7 @@ from vidscore_cli.output import check_output
     type=click.IntRange(1, 1000),
     default=1,
     show_default=True,
-    help="Most frames that the program has at a time without an answer to them.",
+    help="Maximum number of frames that the program may have without an answer.",
 )
 @click.option(
     "--silence-timeout",
@@ -53,14 +53,14 @@ from vidscore_cli.output import check_output
     type=NumberRange(0.1, 3600),
     default=60.0,
     show_default=True,
-    help="End a program that owes an answer for so long, once its frame has passed.",
+    help="End a program that owes an answer for longer than this after its frame has passed.",
 )
 @on_error_option()
 @click.option(
     "--progress/--no-progress",
     default=True,
     show_default=True,
-    help="Whether to show on standard error, at most once a second, how far the clock is.",
+    help="Whether to show the progress of the clock on standard error, at most once a second.",
 )
 @format_option("table", "json", "csv", "markdown", "latex")
 @output_option()
@@ -68,14 +68,14 @@ from vidscore_cli.output import check_output
 @all_faults_option()
 @server_options()
 def live(command_: tuple[str, ...], **choices: Any) -> int:
-    """Let a running program answer the clock of a live benchmark.
+    """Let a program answer the frames of a live benchmark.
 
     The program reads the clock on its standard input: {"sequence": "a", "frame": 12, "time_s": 0.4}
-    says that this frame is now, and {"time_s": 0.44} that its time is over before it was answered.
-    It writes its answers to its standard output, as the lines of `vidscore pipe`. When the clock
-    has ended its input is closed, the submission is sealed and the report is written. The exit
-    code is 0 if the submission is certified, 6 if it is scored and not certified, and 1 if the
-    program ends or falls silent before the clock does, or an answer breaks a rule.
+    says that this frame is current, and {"time_s": 0.44} that its time has passed without an
+    answer. It writes its answers to its standard output, as the lines of `vidscore pipe`. When the
+    clock has ended, its input is closed, the submission is sealed and the report is written. The
+    exit code is 0 if the submission is certified, 6 if it is scored but not certified, and 1 if the
+    program ends or stops answering before the clock ends, or if an answer breaks a rule.
     """
     from vidscore_cli.live_answers import LiveAnswering, answer_with_program
 

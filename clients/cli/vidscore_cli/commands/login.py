@@ -61,7 +61,7 @@ class Login:
     metavar="NAME",
     default="default",
     show_default=True,
-    help="Name to keep them under.",
+    help="Name under which to save them.",
 )
 @click.option(
     "--server",
@@ -73,16 +73,16 @@ class Login:
     "--token-file",
     metavar="PATH",
     type=click.Path(),
-    help="File that the token is read from, or - for standard input; else it is asked for.",
+    help="File with the token, or - for standard input; by default the command asks for it.",
 )
-@click.option("--default", is_flag=True, help="Mean this site where none is named.")
+@click.option("--default", is_flag=True, help="Use this site if none is named.")
 @connection_options()
 @click.pass_context
 def login(ctx: click.Context, /, **choices: Any) -> None:
-    """Keep a server and its token as a site, for all commands.
+    """Save a server and its token as a site, for all commands.
 
-    They are kept in ~/.config/vidscore/sites.toml, which only you can read. The first site is the
-    default one; --site NAME chooses another. Nothing is kept unless the server takes the token.
+    They are saved in ~/.config/vidscore/sites.toml, which only you can read. The first site is the
+    default one; --site NAME chooses another. Nothing is saved unless the server accepts the token.
     """
     if ctx.invoked_subcommand is None:
         log_in(Login(**choices))
@@ -107,9 +107,9 @@ def list_(format_: str, output: str) -> None:
 
 
 @command("logout", examples=("vidscore logout", "vidscore logout --site lab"))
-@click.option("--site", metavar="NAME", help="The site; by default the default one.")
+@click.option("--site", metavar="NAME", help="The site. [default: the default one]")
 def logout(site: str | None) -> None:
-    """Forget a site and its token, which holds until it is revoked."""
+    """Delete a saved site and its token, which stays valid until it is revoked."""
     sites = read_sites()
     chosen = site or sites.default
     if not chosen:

@@ -36,11 +36,10 @@ from vidscore_evaluators.remote_files import data_path
 @fail_under_option()
 @all_faults_option()
 def merge(files: tuple[str, ...], fail_under: tuple[str, ...], **choices: Any) -> int:
-    """Merge the tally files of all shards into the report of the whole.
+    """Merge the tally files of all shards into one report.
 
-    What is written is, to the byte, what `vidscore score` would have written, whatever the order of
-    the files. A file that is torn, of other data, or of a shard that is there twice is refused, and
-    so is a set without one of its shards.
+    The output is, to the byte, that of `vidscore score` over everything, whatever the order of the
+    files. A truncated file, a file of other data, a repeated shard and a missing shard are refused.
     """
     from vidscore_evaluators.shards.merging import merge_files
 

@@ -63,12 +63,12 @@ class Tracing(FileOptions, frozen=True):
 @output_option("Its suffix says how: .csv, .parquet or .json.")
 @all_faults_option()
 def outcomes(**choices: Any) -> None:
-    """Say what became of each object and each detection, a row each.
+    """List the outcome of each object and each detection, one row each.
 
     A detection is a true_positive, a false_positive or ignored, an object a true_positive, a
-    false_negative or ignored; the evaluator errors says of what kind a false positive is. Counted
-    or summed, the rows give the figures of `vidscore score`. Without --output they come as CSV on
-    standard output.
+    false_negative or ignored; the evaluator errors gives the kind of a false positive. Counted or
+    summed, the rows give the figures of `vidscore score`. Without --output they are written to
+    standard output as CSV.
     """
     from vidscore_evaluators.outcome_table import OperatingPoint
 

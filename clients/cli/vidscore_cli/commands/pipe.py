@@ -76,18 +76,19 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
 @click.option(
     "--submission",
     metavar="NAME",
-    help="Submission to begin or to go on with; by default a new one with a name by chance.",
+    help="Submission to begin or to continue; by default a new one with a random name.",
 )
 @click.option("--title", metavar="TEXT", default="", help="Title of a new submission.")
 @click.option(
     "--replay",
     is_flag=True,
-    help="The input begins at the first frame again: leave out the frames that are durable.",
+    help="The input starts again at the first frame: leave out the frames that are durable.",
 )
 @click.option(
     "--acknowledged",
     is_flag=True,
-    help="Write each offset up to which all frames are durable to standard output, as JSON.",
+    help="Write the offset before which all frames are durable to standard output, as "
+    "JSON, whenever it grows.",
 )
 @on_error_option()
 @click.option(
@@ -101,7 +102,7 @@ def _print_schema(ctx: click.Context, _parameter: click.Parameter, wanted: bool)
     "--window",
     metavar="FRAMES",
     type=click.IntRange(1, 10_000_000),
-    help="Running scores and alerts are of so many last frames.",
+    help="Compute running scores and alerts over this many last frames.",
 )
 @click.option("--hours", is_flag=True, help="Add curves of the scores by hour of time_s.")
 @alert_options()
@@ -125,9 +126,9 @@ def pipe(**choices: Any) -> int:
 
     {"sequence": "a", "frame": 12, "objects": [{"label": "car", "box": [10, 10, 50, 50],
     "confidence": 0.9}]} is a line. With BENCHMARK the frames go into a submission to it, which is
-    sealed at the end of the input; with --score they are scored here, and the report is the one
-    that `vidscore score` gives, to the last bit. The exit code is 0 only if every frame is durable,
-    and 6 if a threshold or an --alert is not met.
+    sealed at the end of the input; with --score they are scored in this process, and the report
+    equals that of `vidscore score`, to the last bit. The exit code is 0 only if every frame is
+    durable, and 6 if a threshold or an --alert is not met.
     """
     ctx = click.get_current_context()
     typed = [

@@ -30,7 +30,7 @@ FORMATS_OF_FILES = ("generic-csv", "coco-json", "spotgeo-json")
     metavar="NUMBER",
     type=click.IntRange(0, 1_000_000_000),
     default=0,
-    help="Which revision. [default: the newest]",
+    help="Number of the revision. [default: the newest]",
 )
 @click.option(
     "--to",
@@ -46,7 +46,7 @@ def read_truth(
 ) -> None:
     """Write a revision of the truth to FILE. For organisers; it stands in the audit record.
 
-    FILE holds hidden truth: only you can read it.
+    FILE contains hidden truth: only you can read it.
     """
     from vidscore_evaluators.annotations import Side, concatenate
     from vidscore_evaluators.formats.convert import convert

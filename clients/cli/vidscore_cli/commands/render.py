@@ -116,15 +116,15 @@ class Rendering(FileOptions, frozen=True):
 @click.option(
     "--outcomes-of",
     metavar="EVALUATOR",
-    help="Of several evaluators, or those of a preset, the one whose outcomes are drawn. "
-    "[default: the first that has outcomes]",
+    help="Evaluator whose outcomes are drawn, if there are several, or if a preset has "
+    "several. [default: the first that has outcomes]",
 )
 @click.option(
     "--media",
     metavar="PATH",
     type=InputPath(),
-    help="A video, or a folder of images or with a folder or video for each sequence. "
-    "[default: a blank canvas]",
+    help="A video, a folder of images, or a folder with a video or folder of images for "
+    "each sequence. [default: a blank canvas]",
 )
 @click.option(
     "--first-frame",
@@ -138,7 +138,8 @@ class Rendering(FileOptions, frozen=True):
     metavar="PATH",
     type=click.Path(),
     required=True,
-    help="A video that ends with .mp4, or a new folder of pictures; written whole or not at all.",
+    help="A video with the suffix .mp4, or a new folder of pictures; written completely "
+    "or not at all.",
 )
 @click.option(
     "--image-format",
@@ -151,42 +152,44 @@ class Rendering(FileOptions, frozen=True):
     "--frames-per-s",
     metavar="NUMBER",
     type=NumberRange(0.1, 1000.0),
-    help="Frames that the written video shows in a second. [default: those of the media, else 25]",
+    help="Frame rate of the written video. [default: that of the media, else 25]",
 )
 @click.option(
     "--scale",
     metavar="FACTOR",
     type=NumberRange(0.05, 16.0),
-    help="Pixels of a picture for one of the media. [default: 1, and more for small images]",
+    help="Size of the pictures relative to the media. [default: 1, and more for small images]",
 )
 @click.option(
     "--worst",
     metavar="NUMBER",
     type=click.IntRange(1, 1_000_000),
-    help="Only so many of the worst frames. [default: all]",
+    help="Draw only this many of the worst frames. [default: all]",
 )
 @click.option(
     "--worst-by",
     type=click.Choice(["mistakes", "share"]),
     default="mistakes",
     show_default=True,
-    help="What makes a frame bad: misses, false alarms and id switches, or the sum of shares, for "
-    "measures that are distances.",
+    help="How to rank bad frames: by misses, false alarms and id switches, or by the sum "
+    "of shares, for measures that are distances.",
 )
-@number_option("--tails", 0, 10_000, 20, "Frames over which tracks are followed back.")
+@number_option(
+    "--tails", 0, 10_000, 20, "Number of earlier frames over which the tail of a track is drawn."
+)
 @click.option(
     "--hide",
     type=click.Choice(list(HIDDEN)),
     multiple=True,
-    help="Leave this out of the pictures; may be repeated.",
+    help="Do not draw this; may be repeated.",
 )
 @format_option("table", "json")
 @all_faults_option()
 def render(**choices: Any) -> None:
     """Draw truth, detections and outcomes onto videos or images.
 
-    Everything is scored, as `vidscore outcomes` does it; --frames and --worst choose what of it is
-    drawn. A strip below each picture counts what became of its objects.
+    Everything is scored, as by `vidscore outcomes`; --frames and --worst choose the frames to draw.
+    A strip below each picture counts the outcomes in it.
     """
     from vidscore_evaluators.formats.video import load_opencv
 

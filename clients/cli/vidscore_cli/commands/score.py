@@ -104,9 +104,9 @@ def score(**choices: Any) -> int:
     the file of a preset of your own; a --manifest may name them instead. The exit code is 6 if a
     threshold of --fail-under is not met.
 
-    Detections may be a pattern in quotes, such as 'runs/*/': each path that it names is a system,
-    and all are written as one table, best first. A system that cannot be scored is named, the
-    others are scored all the same, and the exit code is 1.
+    Detections may be a pattern in quotes, such as 'runs/*/': each path that it matches is a system,
+    and all are written as one table, best first. If a system cannot be scored, it is named, the
+    others are still scored, and the exit code is 1.
     """
     typed = FileScoring(**choices)
     if typed.online and typed.selection.frames is not None:

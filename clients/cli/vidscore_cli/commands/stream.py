@@ -75,18 +75,18 @@ class Replay(FileOptions, frozen=True):
     type=NumberRange(min=0.001, max=1e6),
     default=30.0,
     show_default=True,
-    help="Frames that are sent each second.",
+    help="Frames to send per second.",
 )
-@click.option("--full-speed", is_flag=True, help="Send as fast as the server takes frames.")
+@click.option("--full-speed", is_flag=True, help="Send as fast as the server accepts frames.")
 @format_option("table", "json", "csv")
 @output_option()
 @view_options()
 @strict_option()
 @all_faults_option()
 def stream(**choices: Any) -> None:
-    """Replay files to a server and watch the scores move.
+    """Replay files to a server and watch the scores change.
 
-    The final report is the one that `vidscore score` gives, to the last bit.
+    The final report equals that of `vidscore score`, to the last bit.
     """
     from vidscore_evaluators.report import with_warnings
 

@@ -63,7 +63,7 @@ SECTIONS = {
 
 @click.group("submission", cls=CommandTree, sections=SECTIONS)
 def submission() -> None:
-    """Follow, seal, retry, choose and give up submissions; SUBMISSION is BENCHMARK/NAME."""
+    """Follow, seal, retry, choose and cancel submissions; SUBMISSION is BENCHMARK/NAME."""
 
 
 @command("list", examples=("vidscore submission list sky",))
@@ -89,7 +89,7 @@ def list_(server: ServerChoice, benchmark: str, format_: str, output: str) -> No
 @format_option("table", "json")
 @output_option()
 def show(server: ServerChoice, submission: str, format_: str, output: str) -> None:
-    """Show where a submission stands, and why."""
+    """Show the state of a submission, and the reason."""
     with open_client(server) as client:
         found = client.submissions.get(submission)
         online = online_of(client, found)
@@ -108,8 +108,10 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
 
 @command("scores", examples=("vidscore submission scores sky/falcon",))
 @click.argument("submission", metavar="SUBMISSION")
-@click.option("--private", is_flag=True, help="Those over the benchmark's private sequences.")
-@click.option("--online", is_flag=True, help="Those by streaming accuracy, of a live submission.")
+@click.option(
+    "--private", is_flag=True, help="Show the scores over the benchmark's private sequences."
+)
+@click.option("--online", is_flag=True, help="Show the streaming accuracy of a live submission.")
 @server_options()
 @format_option("table", "json", "csv")
 @output_option()
@@ -124,9 +126,9 @@ def scores(
     sequences: bool,
     curves: bool,
 ) -> None:
-    """Show as much of a submission's newest scores as the benchmark's policy releases.
+    """Show a submission's newest scores, as far as the benchmark's policy releases them.
 
-    Where sequences are private they are over the others, to organisers over everything.
+    If there are private sequences, the scores cover the others, and for organisers everything.
     """
     check_output(output)
     if private and online:
@@ -167,12 +169,12 @@ def outcomes(
     at_confidence: float | None,
     output: str,
 ) -> None:
-    """Say what became of each object and each detection of a scored submission, a row each.
+    """List the outcome of each object and detection of a scored submission, one row each.
 
-    Organisers see everything; a participant its own detections, each as a true_positive, a
-    false_positive or ignored, where the benchmark's policy allows it, and the first time for each
-    score counts as one more submission. Without --output they come as CSV on standard output;
-    a file may hold hidden truth: only you can read it.
+    Organisers see everything. Participants see their own detections, each as a true_positive, a
+    false_positive or ignored, if the benchmark's policy allows it; the first time for each score
+    counts as one more submission. Without --output the rows are written to standard output as CSV;
+    a file may contain hidden truth, so only you can read it.
     """
     check_outcome_output(output)
     with open_client(server) as client, open_outcomes(output, SECRET_MODE) as writer:
@@ -206,10 +208,10 @@ def watch(
     alert: tuple[str, ...],
     alert_url: str | None,
 ) -> int:
-    """Write a line for every change of a submission, until it has ended.
+    """Write a line for every change of a submission, until it ends.
 
-    The exit code is 5 if it fails or is cancelled, and 6 if a score that was shown has dropped from
-    the baseline by more than an --alert allows.
+    The exit code is 5 if it fails or is cancelled, and 6 if a shown score has dropped below the
+    baseline by more than an --alert allows.
     """
     last, told, breaks = None, "", Breaks(partial(say, err=True))
     with open_client(server) as client:
@@ -245,11 +247,11 @@ def watch(
     "--expected-frames",
     metavar="COUNT",
     type=click.IntRange(0, 1_000_000_000),
-    help="Seal only if so many frames have come, in all streams together.",
+    help="Seal only if exactly this many frames are durable, in all streams together.",
 )
 @server_options()
 def seal(server: ServerChoice, submission: str, expected_frames: int | None) -> None:
-    """Take no more frames; the submission is scored then."""
+    """Accept no more frames, and have the submission scored."""
     with open_client(server) as client:
         retry = Breaks(partial(say, err=True)).retry()
         sealed = client.submissions.seal(submission, expected_frames, retry=retry)
@@ -260,7 +262,7 @@ def seal(server: ServerChoice, submission: str, expected_frames: int | None) -> 
 @click.argument("submission", metavar="SUBMISSION")
 @server_options()
 def cancel(server: ServerChoice, submission: str) -> None:
-    """Give a submission up."""
+    """Cancel a submission."""
     with open_client(server) as client:
         cancelled = client.submissions.cancel(submission)
     say(summary(cancelled))
@@ -270,7 +272,7 @@ def cancel(server: ServerChoice, submission: str) -> None:
 @click.argument("submission", metavar="SUBMISSION")
 @server_options()
 def retry(server: ServerChoice, submission: str) -> None:
-    """Have a failed submission scored again; it takes no further place in a quota."""
+    """Have a failed submission scored again, without using the quota again."""
     with open_client(server) as client:
         sealed = client.submissions.retry(submission)
     say(summary(sealed))
@@ -282,11 +284,14 @@ def retry(server: ServerChoice, submission: str) -> None:
 )
 @click.argument("submission", metavar="SUBMISSION")
 @click.option(
-    "--reason", metavar="TEXT", required=True, help="Why, for everybody who sees the leaderboard."
+    "--reason",
+    metavar="TEXT",
+    required=True,
+    help="Reason, for everybody who sees the leaderboard.",
 )
 @server_options()
 def disqualify(server: ServerChoice, submission: str, reason: str) -> None:
-    """Take a submission out of the ranking; reinstate undoes it. For organisers."""
+    """Remove a submission from the ranking; reinstate undoes it. For organisers."""
     with open_client(server) as client:
         found = client.submissions.disqualify(submission, reason)
     say(f"{short_names(found.name)} is disqualified")
@@ -315,8 +320,8 @@ def reinstate(server: ServerChoice, submission: str) -> None:
 def choose(server: ServerChoice, submission: str, undo: bool) -> None:
     """Choose a submission for the final order of a benchmark with private sequences.
 
-    A team may choose as many as the benchmark's policy says (final_submissions), until the
-    benchmark closes; of a team that has chosen none the best by the public sequences count.
+    Until the benchmark closes, a team may choose as many as the benchmark's policy says
+    (final_submissions); if it chooses none, its best by the public sequences count.
     """
     with open_client(server) as client:
         found = client.submissions.choose(submission, undo=undo)

@@ -102,7 +102,7 @@ class FileSubmission(Struct, frozen=True):
 @click.option(
     "--name",
     metavar="NAME",
-    help="Last part of the submission's name; by default by chance; the same files find it.",
+    help="Last part of the submission's name; random by default; the same files find it again.",
 )
 @click.option("--title", metavar="TEXT", default="", help="Title on the leaderboard.")
 @click.option(
@@ -117,12 +117,12 @@ class FileSubmission(Struct, frozen=True):
 @click.option(
     "--check",
     is_flag=True,
-    help="Ask whether the benchmark would take these detections, and submit nothing.",
+    help="Check whether the benchmark would accept these detections, and submit nothing.",
 )
 @click.option(
     "--allow-empty",
     is_flag=True,
-    help="Submit a file without any row: the system found nothing at all.",
+    help="Submit a file without rows: the system found nothing at all.",
 )
 @strict_option("submitted")
 @server_options()
@@ -133,9 +133,9 @@ class FileSubmission(Struct, frozen=True):
 def submit(**choices: Any) -> None:
     """Submit detections in files to a hosted benchmark, and wait for the score.
 
-    Interrupted, the same command goes on where it was: frames that the server has are not sent
-    again. What is refused leaves nothing and uses no quota. The exit code is 5 if the submission
-    fails or is cancelled.
+    After an interruption, repeat the command: frames that the server has are not sent again. A
+    refused file leaves nothing and uses no quota. The exit code is 5 if the submission fails or is
+    cancelled.
     """
     typed = FileSubmission(**choices)
     check_output(typed.output)

@@ -69,12 +69,12 @@ def token() -> None:
 )
 @click.argument("role", type=_RoleChoice(["organiser", "participant", "viewer"]))
 @click.option("--team", metavar="NAME", default="", help="Team that the participant belongs to.")
-@click.option("--comment", metavar="TEXT", default="", help="What it is for.")
+@click.option("--comment", metavar="TEXT", default="", help="Purpose.")
 @click.option(
     "--lifetime-days",
     metavar="DAYS",
     type=NumberRange(min=0.0, min_open=True, max=36525.0),
-    help="How long it holds; by default for ever.",
+    help="Lifetime; unlimited by default.",
 )
 @secret_file_option()
 @server_options()
@@ -86,7 +86,7 @@ def create(
     lifetime_days: float | None,
     secret_file: str | None,
 ) -> None:
-    """Create a token; its secret goes to standard output or a file, this once."""
+    """Create a token; its secret is shown once, on standard output or in a file."""
     if (role == "participant") != bool(team):
         raise click.UsageError("a participant belongs to a team, --team NAME, and nobody else does")
     with secret_output(secret_file) as write:
@@ -115,10 +115,10 @@ def list_(server: ServerChoice, format_: str, output: str) -> None:
 @click.argument("name", metavar="TOKEN")
 @server_options()
 def revoke(server: ServerChoice, name: str) -> None:
-    """End a token at once.
+    """Revoke a token with immediate effect.
 
-    TOKEN is its name or the beginning of it, or the team or comment that one token alone has;
-    never its secret.
+    TOKEN is its name or the beginning of it, or a team or comment that only one token has; never
+    its secret.
     """
     if SECRET_PREFIX in name:
         raise click.UsageError(

@@ -17,4 +17,4 @@ SECTIONS = {
 
 @click.group("trust", cls=CommandTree, sections=SECTIONS)
 def trust() -> None:
-    """Find out which ranking, and which criterion, can be relied on."""
+    """Examine how reliable rankings and criteria are."""

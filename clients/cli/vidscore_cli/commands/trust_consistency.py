@@ -34,14 +34,14 @@ if TYPE_CHECKING:
 @click.option(
     "--measure",
     metavar="MEASURE",
-    help="Which of its measures; the first that ranks systems unless one is named.",
+    help="Measure to examine. [default: the first ranking one]",
 )
 @number_option(
     "--sets",
     0,
     200,
     40,
-    "Random sets of two and three objects that are compared with all others.",
+    "Number of random sets of two and three objects to compare with all others.",
 )
 @seed_option()
 @form_options()
@@ -54,11 +54,11 @@ def consistency(
     format_: str,
     output: str,
 ) -> None:
-    """Look for the smallest proof that a measure is no distance.
+    """Search for the smallest proof that a measure is not a distance.
 
-    A distance is 0 for equal sets and no others, the same both ways, and never longer than a
-    detour. Small sets of objects are compared, all with all. A counter-example is a proof; that
-    none is found is none.
+    A distance is 0 only for equal sets, is symmetric, and satisfies the triangle inequality. Small
+    sets of objects are compared, all with all. A counter-example is a proof; finding none proves
+    nothing.
     """
     from vidscore_evaluators.trust.consistency import search_violations
     from vidscore_evaluators.trust.dissimilarities import declared_measure

@@ -60,23 +60,23 @@ class CriterionTest(Struct, frozen=True):
     type=click.Choice(TESTS),
     default=TESTS[0],
     show_default=True,
-    help="Which scenes are to be ranked.",
+    help="Scenes to rank.",
 )
 @number_option(
     "--strata",
     1,
     1000,
     40,
-    "Parts into which the range of object numbers is cut; more lower the variance.",
+    "Number of parts of the range of object counts; more parts lower the variance.",
 )
 @number_option("--realisations", 1, 1000, 5, "Families of 20 prediction sets for each stratum.")
 @seed_option()
 @workers_option()
-@server_options(instead="Let this server run the test; its organisers may.")
+@server_options(instead="Let this server run the test, which needs an organiser's token.")
 @click.option(
     "--indicators",
     is_flag=True,
-    help="In JSON, give the indicators of how ranks depend on a parameter, not the errors.",
+    help="In JSON, give indicators of how ranks depend on a parameter instead of the errors.",
 )
 @form_options()
 def criterion(**choices: Any) -> None:

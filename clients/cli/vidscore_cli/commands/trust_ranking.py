@@ -127,14 +127,14 @@ class RankingExamination(Struct, frozen=True):
 @click.option(
     "--benchmark",
     metavar="BENCHMARK",
-    help="Examine the ranking of this hosted benchmark, on its server, and not that of files.",
+    help="Examine the ranking of this hosted benchmark, on its server, instead of files.",
 )
 @click.option(
     "--submission",
     "submissions",
     metavar="SUBMISSION",
     multiple=True,
-    help="One of its scored submissions, two or more; all unless some are named.",
+    help="One of its scored submissions; name two or more. [default: all]",
 )
 @server_options()
 @number_option("--draws", 0, 100_000, 1000, "Draws of sequences for the bootstrap; 0 for none.")
@@ -143,7 +143,7 @@ class RankingExamination(Struct, frozen=True):
     type=NumberRange(0.0, 1000.0),
     default=0.0,
     show_default=True,
-    help="Move each coordinate of the truth by up to so many pixels, and see what changes.",
+    help="Move each coordinate of the truth by up to this many pixels, and see what changes.",
 )
 @number_option("--trials", 1, 10_000, 20, "Trials with noise.")
 @seed_option()
@@ -152,18 +152,18 @@ class RankingExamination(Struct, frozen=True):
     "--pictures",
     metavar="FOLDER",
     type=click.Path(),
-    help="Write an SVG picture of the ranks over each parameter to this folder; it may be new.",
+    help="Write an SVG picture of the ranks over each parameter to this folder, which may be new.",
 )
 @form_options()
 @all_faults_option()
 def ranking(**choices: Any) -> None:
-    """Find out how far the order of some systems can be relied on.
+    """Examine how reliable the order of some systems is.
 
-    Would it be another with another threshold, other sequences, other annotations, or another
-    evaluator? EVALUATOR is one or more names that `vidscore evaluators` lists; those that compare
-    boxes by IoU are also asked by GIoU unless their base is set. The systems are files or, with
-    --benchmark, submissions; without an EVALUATOR the benchmark's own rank them. With files and
-    --server, that server examines them and keeps nothing.
+    Would another threshold, other sequences, other annotations, or another evaluator change it?
+    EVALUATOR is one or more names that `vidscore evaluators` lists; those that compare boxes by IoU
+    also run with GIoU unless their base is set. The systems are files or, with --benchmark,
+    submissions; without an EVALUATOR, the benchmark's own evaluators rank them. With files and
+    --server, that server examines them and stores nothing.
     """
     from vidscore_evaluators.trust.ranking import Questions
 

@@ -103,16 +103,16 @@ class Checked(Struct, frozen=True):
     "--evaluator",
     metavar="NAME",
     shell_complete=complete_evaluator,
-    help="Hold the data to the rules of this evaluator or preset.",
+    help="Also check the data against the rules of this evaluator or preset.",
 )
 @strict_option()
 @format_option("table", "json")
 @all_faults_option()
 @click.pass_obj
 def validate(session: Session, /, **choices: Any) -> int:
-    """List everything that is wrong with a file or folder, or looks wrong, and what is in it.
+    """List everything that is or looks wrong in a file or folder, and describe its content.
 
-    Exits with 1 where something is wrong. What only looks wrong is a warning.
+    The exit code is 1 if something is wrong. What only looks wrong is a warning.
     """
     typed = FileCheck(**choices)
     check_format_name(typed.input_format)

@@ -1,7 +1,7 @@
 """vidscore: scores of video detectors under the rules of a benchmark.
 
-``from vidscore_evaluators import read, score`` is the library. What it offers is imported when it
-is first asked for, so that importing a single module of the package costs that module alone.
+``from vidscore_evaluators import read, score`` is the library. Each public name is imported at its
+first use, so importing one module of the package loads that module alone.
 """
 
 from __future__ import annotations
@@ -111,7 +111,7 @@ _MODULE_OF = {name: module for module, names in _MODULES.items() for name in nam
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for."""
+    """Import a public name at its first use."""
     if name not in _MODULE_OF:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(import_module(f"{__name__}.{_MODULE_OF[name]}"), name)

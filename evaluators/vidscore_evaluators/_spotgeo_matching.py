@@ -1,8 +1,8 @@
 """Match and tally spotGEO frames: true positives, and the counts and errors of each sequence.
 
-A frame of few points is matched in a compiled loop if sums of distances decide. Any other is
-matched by its whole cost matrix, a huge one by its candidate pairs. Either way the result depends
-on the frame alone.
+A compiled loop matches frames of few points if sums of distances decide. Any other frame is matched
+by its whole cost matrix or, if it is huge, by its candidate pairs. Either way the result depends on
+the frame alone.
 """
 
 from __future__ import annotations
@@ -41,13 +41,13 @@ from vidscore_evaluators.pairs import Pairs
 from vidscore_evaluators.tally import Table, TableSchema, build_table
 
 ErrorsOf = Callable[[FloatArray], FloatArray]
-"""Regression errors of (K,) true positives, of their (K,) distances in pixels."""
+"""Regression errors of (K,) true positives, from their (K,) distances in pixels."""
 
 TIE_WEIGHT = 1e-9
-"""Weight of e / tau^2 in a pair's cost: decides between equal sums of distances, and no more."""
+"""Weight of e / tau^2 in a pair's cost: it only decides between equal sums of distances."""
 
 CELLS_PER_CHUNK = 1 << 18
-"""Objects times detections of the frames that are matched in one go."""
+"""Maximum number of cells (objects times detections) of frames that are matched together."""
 
 SEQUENCES = "sequences"
 LEFT_OUT = "left_out"
@@ -68,7 +68,7 @@ def tally_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> dict[s
     Args:
         aligned: Points of both sides.
         tau_px: Greatest distance of a true positive.
-        errors_of: Regression errors of true positives at some distances (eq. 11).
+        errors_of: Regression errors of true positives, from their distances (eq. 11).
     """
     evaluated = evaluated_frames(aligned)
     left_out = _left_out_table(aligned, evaluated)
@@ -81,7 +81,7 @@ def tally_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> dict[s
 
 
 def evaluated_frames(aligned: Aligned) -> BoolArray:
-    """(F,) which frames are scored: those that the truth lists, but for don't-care frames."""
+    """(F,) whether each frame is scored: those that the truth lists, except don't-care frames."""
     evaluated: BoolArray = aligned.listed & ~are_flagged(
         aligned.truth.frame_flags, FrameFlag.DONT_CARE
     )
@@ -107,7 +107,7 @@ class Matches(Struct, frozen=True, eq=False):
 
 
 def match_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Matches:
-    """The pairs that `tally_frames` counts as true positives; its arguments."""
+    """The pairs that `tally_frames` counts as true positives; it takes the same arguments."""
     evaluated = evaluated_frames(aligned)
     kept = aligned if evaluated.all() else aligned.take_frames(evaluated)
     parts = map(astuple, _match(kept, tau_px, errors_of))
@@ -125,9 +125,9 @@ def match_frames(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Matche
 
 
 def _left_out_table(aligned: Aligned, evaluated: BoolArray) -> Table:
-    """Don't-care frames of each sequence, and its detections in frames that no truth lists."""
+    """Per sequence: don't-care frames, and detections in frames that the truth does not list."""
     rows = (~evaluated).nonzero()[0]
-    if len(rows) == 0:  # as usual
+    if len(rows) == 0:  # the usual case
         return build_table(_LEFT_OUT_SCHEMA, (), [rows, rows])
     dont_care = are_flagged(aligned.truth.frame_flags[rows], FrameFlag.DONT_CARE)
     unevaluated = np.where(aligned.listed[rows], 0, aligned.detections.object_counts[rows])
@@ -140,8 +140,8 @@ def _left_out_table(aligned: Aligned, evaluated: BoolArray) -> Table:
 
 
 def _sequence_table(aligned: Aligned, frames: IntArray, errors: FloatArray) -> Table:
-    """Counts and error of each evaluated sequence, given frames and errors of true positives."""
-    sequences = aligned.truth.frame_sequences  # which ascend
+    """Counts and errors per evaluated sequence, given frames and errors of true positives."""
+    sequences = aligned.truth.frame_sequences  # ascending
     first = run_starts(sequences)
     bounds = np.concatenate([first, [len(sequences)]])
     of_frames = np.arange(len(first)).repeat(bounds[1:] - bounds[:-1])
@@ -159,8 +159,8 @@ def _sequence_table(aligned: Aligned, frames: IntArray, errors: FloatArray) -> T
 
 
 def _sequence_keys(aligned: Aligned, sequences: IntArray) -> tuple[list[str], list[IntArray]]:
-    """Vocabulary and codes of the keys domain and sequence of rows that each belong to one."""
-    # Names that no row refers to are not worth sorting.
+    """Vocabulary and codes of the domain and sequence keys of rows, given the sequence of each."""
+    # Without rows, sorting the names is not worth it.
     keys = aligned.truth.sequences if len(sequences) else ()
     of_keys, names = key_columns(keys)
     domains = {domain: code for code, domain in enumerate(sorted(set(of_keys)))}
@@ -172,7 +172,7 @@ def _sequence_keys(aligned: Aligned, sequences: IntArray) -> tuple[list[str], li
 
 
 def _match(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Iterator[Matches]:
-    """Match every frame (eqs. 3 to 5), without tolerance, and measure what is matched (eq. 11)."""
+    """Match every frame (eqs. 3 to 5), without tolerance, and measure the pairs (eq. 11)."""
     rules = _Rules(tau_px, greatest_square(tau_px), errors_of)
     truth, detections = (
         GroupedPoints.of(side.coordinates, side.frame_starts)
@@ -196,30 +196,30 @@ def _match(aligned: Aligned, tau_px: float, errors_of: ErrorsOf) -> Iterator[Mat
 
 
 def _doubt(tau_px: float) -> float:
-    """Difference of two sums of distances, in pixels, above which costs have the same order.
+    """Smallest difference of two sums of distances, in pixels, that surely decides.
 
-    Of few pairs, as the compiled loop has them: what the errors add to their costs differs by less,
-    and so does what is rounded.
+    For the few pairs of the compiled loop: above it, neither the error terms of the costs nor
+    rounding can change which sum is smaller.
     """
     return 10.0 * TIE_WEIGHT * (tau_px + 1.0 / tau_px)
 
 
 def _chunks(cells: IntArray) -> list[IntArray]:
-    """Runs of places of frames, so that memory stays bounded."""
+    """Split positions of frames into runs, so that memory stays bounded."""
     places = np.arange(len(cells), dtype=np.int64)
     first = run_starts(starts_from_counts(cells)[:-1] // CELLS_PER_CHUNK)
     return np.split(places, first[1:])
 
 
 class _Candidates(Struct, frozen=True, eq=False):
-    """Candidate pairs of some frames, and what each costs.
+    """Candidate pairs of some frames, and their costs.
 
     Attributes:
         truth: Objects.
         detections: Detections of the same frames.
-        places: Which of these frames, one of which is a group of either side.
+        places: Positions of these frames among the groups of both sides.
         near: The pairs.
-        costs: (P,) cost of each.
+        costs: (P,) cost of each pair.
     """
 
     truth: SortedPoints
@@ -230,11 +230,11 @@ class _Candidates(Struct, frozen=True, eq=False):
 
 
 _Match = Callable[[_Candidates], BoolArray]
-"""(P,) which of the candidate pairs are matched."""
+"""(P,) whether each candidate pair is matched."""
 
 
 class _Rules(Struct, frozen=True, eq=False):
-    """What objects and detections are matched by."""
+    """The rules by which objects and detections are matched."""
 
     tau_px: float
     greatest_square: float
@@ -248,7 +248,7 @@ class _Rules(Struct, frozen=True, eq=False):
         places: IntArray,
         match: _Match,
     ) -> Matches:
-        """Match those of some frames that are at given places among them."""
+        """Match the frames at some positions."""
         near = near_points(truth, detections, places, self.greatest_square)
         distances = np.sqrt(near.squares)
         errors = self.errors_of(distances)
@@ -264,17 +264,17 @@ class _Rules(Struct, frozen=True, eq=False):
         )
 
     def by_matrices(self, pairs: _Candidates) -> BoolArray:
-        """Match frames by whole matrices, in which one pair too far apart outweighs all others."""
+        """Match frames by whole matrices; one pair too far apart costs more than all others."""
         near, places = pairs.near, pairs.places
         heights, widths = pairs.truth.counts[places], pairs.detections.counts[places]
-        # No cost is above that of a distance of tau with the greatest error there is.
+        # Upper bound on the cost of a pair: distance tau, with the greatest possible error.
         greatest = np.full(len(places), self.tau_px + TIE_WEIGHT * max(1.0, 1.0 / self.tau_px))
         blocks = CostBlocks(starts_from_counts(near.counts), near.left, near.right, heights, widths)
         return blocks.assign(pairs.costs, forbidden_costs(greatest, np.minimum(heights, widths)))
 
 
 def _by_pairs(pairs: _Candidates) -> BoolArray:
-    """Match frames by their pairs alone."""
+    """Match frames by their candidate pairs alone."""
     near, truth, detections = pairs.near, pairs.truth, pairs.detections
     of_pairs = pairs.places.repeat(near.counts)
     rows = Pairs(near.left + truth.starts[of_pairs], near.right + detections.starts[of_pairs])

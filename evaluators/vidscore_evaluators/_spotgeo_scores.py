@@ -1,4 +1,4 @@
-"""Scores of spotGEO out of counts and exact sums of errors, of a tally or of outcomes."""
+"""Scores of spotGEO from counts and exact sums of errors, of a tally or of outcomes."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ class _SequenceCounts(Struct, frozen=True, eq=False):
         false_negatives: (K,) FN.
         false_positives: (K,) FP.
         errors: K sums of regression errors of true positives.
-        unit: What SSE is counted in.
+        unit: Unit in which SSE is counted.
     """
 
     true_positives: IntArray
@@ -74,7 +74,7 @@ class _SequenceCounts(Struct, frozen=True, eq=False):
 class _ErrorUnit:
     """A power of two of which tau^2 and every error are integer multiples.
 
-    Exact sums are kept in a unit so small that they end in hundreds of zero bits.
+    Exact sums are kept in a much smaller unit, so they end in hundreds of zero bits.
     """
 
     def __init__(self, tau_px: float, errors: ExactSums) -> None:
@@ -94,11 +94,11 @@ class _ErrorUnit:
 
 
 class SetRules(Struct, frozen=True):
-    """What scores of a set of sequences depend on besides its counts and errors.
+    """Rules for scores of a set of sequences, besides its counts and errors.
 
     Attributes:
         tau_px: Square root of the cost of a miss or false alarm.
-        sums_mse: Whether the MSE of a set is the sum of those of its sequences.
+        sums_mse: Whether the MSE of a set is the sum of the MSE of its sequences.
     """
 
     tau_px: float
@@ -135,10 +135,10 @@ def make_scores(rules: SetRules, tally: Tally) -> Scores:
 
 
 def figures_of_outcomes(rules: SetRules, outcomes: Outcomes) -> dict[str, Number]:
-    """Every measure of the set of sequences that outcomes are of.
+    """Every measure of the set of sequences in the outcomes.
 
-    Errors of true positives are summed exactly, and squares of tau counted: a share is rounded
-    where tau^2 is no binary64.
+    Errors of true positives are summed exactly, and multiples of tau^2 are counted: the shares of
+    mistakes are rounded if tau^2 is not a binary64.
     """
     count = len(outcomes.sequence_keys)
     of_truth = outcomes.of_side(Side.TRUTH)
@@ -155,7 +155,7 @@ def figures_of_outcomes(rules: SetRules, outcomes: Outcomes) -> dict[str, Number
 
 
 def _sequence_block(table: Table, sequences: _SequenceCounts) -> Block:
-    """A row of measures for each sequence, of which there may be many: made when they are read."""
+    """A row of measures per sequence; there may be many, so they are computed when first read."""
     return Block(
         domains=Deferred(lambda: [domain or None for domain in table.texts("domain")]),
         sequences=Deferred(lambda: table.texts("sequence")),
@@ -206,7 +206,7 @@ def _set_scores(rules: SetRules, sequences: _SequenceCounts) -> dict[str, Number
 
 
 def _summed_mse(sequences: _SequenceCounts) -> float:
-    """Sum over the sequences of SSE / (TP + FN + FP), by denominators so that it stays exact."""
+    """Sum over the sequences of SSE / (TP + FN + FP), grouped by denominator to stay exact."""
     by_decisions: defaultdict[int, int] = defaultdict(int)
     for sse, decisions in zip(sequences.sse, sequences.decisions, strict=True):
         by_decisions[decisions] += sse
@@ -215,7 +215,7 @@ def _summed_mse(sequences: _SequenceCounts) -> float:
 
 
 def _ratio(numerator: int, denominator: int) -> float:
-    """Correctly rounded quotient (Python divides integers so); 0 where nothing was counted."""
+    """Correctly rounded quotient, as Python divides integers; 0 if nothing was counted."""
     return numerator / denominator if denominator else 0.0
 
 

@@ -1,7 +1,7 @@
 """Alignment: which frames are evaluated, and both sides over them in one order.
 
-The common order is ascending domain, sequence name and frame number. It does not depend on how
-either side came in, which is the first half of "any split and order gives the same bits".
+The common order is ascending domain, sequence name and frame number. It does not depend on the
+order of either side, which is the first half of "any split and order gives the same bits".
 
 A specification is applied to truth in two steps, so that a stream and a whole file give the same
 frames: `restrict` works on any batch, `unlisted_frames` adds, at the end, the evaluated frames that
@@ -45,7 +45,7 @@ from vidscore_evaluators.names import did_you_mean
 from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec
 
 _NAMES_COMPARED = 1000
-"""Known names that an unknown one is compared with, each of which takes time."""
+"""Maximum number of known names that an unknown one is compared with; comparing takes time."""
 
 Result = TypeVar("Result")
 
@@ -57,7 +57,7 @@ class Cache:
         self._results: dict[Hashable, Any] = {}
 
     def get_or_compute(self, key: Hashable, compute: Callable[[], Result]) -> Result:
-        """The result under a key, computed at the first call.
+        """The result for a key, computed at the first call.
 
         Args:
             key: Everything that the result depends on besides the input itself.
@@ -74,8 +74,8 @@ class Aligned:
     """Truth and detections over the same F frames, sequences and labels.
 
     Attributes:
-        truth: Truth; its frame columns are those of `detections`, but for the times, of which each
-            side has its own.
+        truth: Truth. Its frame columns are those of `detections`, except the times: each side has
+            its own.
         detections: Detections.
         listed: (F,) whether the truth lists the frame.
         detected: (F,) whether the detections list the frame.
@@ -101,7 +101,7 @@ class Aligned:
 def align(truth: Annotations, detections: Annotations) -> Aligned:
     """Put both sides over the union of their frames, in the common order.
 
-    A frame that one side lacks becomes a frame without objects on it. Frame flags are the truth's.
+    A frame that one side lacks becomes a frame without objects there. Frame flags are the truth's.
 
     Args:
         truth: Truth of any frames.
@@ -124,7 +124,7 @@ def align(truth: Annotations, detections: Annotations) -> Aligned:
 
 
 def frames_in(side: Annotations, other: Annotations) -> BoolArray:
-    """(F,) whether the other side has each frame of a side, too.
+    """(F,) whether the other side also has each frame of a side.
 
     Args:
         side: The frames to look up.
@@ -140,7 +140,7 @@ def frames_in(side: Annotations, other: Annotations) -> BoolArray:
 def _over_sorted_tables(
     truth: Annotations, detections: Annotations
 ) -> tuple[Annotations, Annotations]:
-    """Both sides over one table of sequences and one of labels, in ascending order."""
+    """Both sides over one table of sequences and one of labels, both sorted."""
     labels = tuple(sorted({*truth.labels, *detections.labels}))
     keys = truth.sequences
     if keys == detections.sequences:
@@ -181,7 +181,7 @@ class _Frames(Struct, frozen=True, eq=False):
 
 
 def _union(truth: Annotations, detections: Annotations) -> _Frames:
-    """Frames of both sides, each once, in the common order, and the row of each side's frames."""
+    """Frames of both sides, each once, in the common order, and each side's rows there."""
     sides = (truth.frame_sequences, detections.frame_sequences)
     numbers_of_sides = (truth.frame_numbers, detections.frame_numbers)
     are_same = truth.frame_count == detections.frame_count and all(
@@ -201,7 +201,7 @@ def _union(truth: Annotations, detections: Annotations) -> _Frames:
 
 
 def _numbered(sequences: IntArray, numbers: IntArray) -> tuple[IntArray, IntArray]:
-    """A row of each different frame, in order, and the number of each row's frame in that order."""
+    """Row of each distinct frame, in order, and the position there of each row's frame."""
     count = len(numbers)
     order = np.arange(count, dtype=np.int64)
     later = sequences[1:] > sequences[:-1]
@@ -219,7 +219,7 @@ def _numbered(sequences: IntArray, numbers: IntArray) -> tuple[IntArray, IntArra
 
 
 def _spread(side: Annotations, frames: _Frames, rows: IntArray, flags: FlagArray) -> Annotations:
-    """One side over the common frames; `rows` is the new row of each of its frames."""
+    """One side over the common frames; `rows` has the new row of each of its frames."""
     if len(rows) == frames.count and (rows[1:] > rows[:-1]).all():
         # Its frames are the common ones in the same order.
         return replace(side, frame_flags=flags)
@@ -328,7 +328,7 @@ def unknown_sequences(
 ) -> dict[SequenceKey, Fault]:
     """A fault for each sequence of the detections that neither truth nor specification knows.
 
-    The first ones come with the known name that is nearest.
+    The first of them name the most similar known sequence.
 
     Args:
         specification: The specification.
@@ -352,7 +352,7 @@ def with_near_names(
     """Unknown sequences in order; the first ones with the name that was probably meant."""
     missing = sorted(unknown)
     if not missing:
-        return  # as in most data: known names are many, and sorting them takes time
+        return  # the usual case; known names are many, and sorting them takes time
     names = [sequence_name(key) for key in islice(sorted(known), _NAMES_COMPARED)]
     for place, key in enumerate(missing):
         near = did_you_mean(sequence_name(key), names) if place < FAULTS_PER_KIND else None

@@ -45,8 +45,8 @@ IMAGES = "images"
 """Sequence of images that belong to no video; their frame numbers are the images' own."""
 
 BOX_AREA = "box_area"
-"""Further column: a box's width times its height where its format has these and not the far corner,
-NaN where that is to the bit the area of the corners."""
+"""Further column: the width times the height of a box, in formats that give these and not the far
+corner. NaN if it equals, to the bit, the area computed from the corners."""
 
 BATCH_OVERHEAD_BYTES = 2048
 """Approximate overhead of Python objects per batch; most of the memory of a batch of one frame."""
@@ -83,7 +83,7 @@ class FrameFlag(IntFlag):
 
 
 def are_flagged(flags: FlagArray, flag: IntFlag) -> BoolArray:
-    """Which flags have a bit.
+    """Whether each of some flags has a bit.
 
     numpy takes ten times as long for a member of an enumeration as for a plain integer.
 
@@ -103,7 +103,7 @@ class SequenceKey(NamedTuple):
 
 
 def key_columns(keys: Sequence[SequenceKey]) -> tuple[list[str], list[str]]:
-    """Domains and names of sequences; `zip` of all of them would make an iterator for each."""
+    """Domains and names of sequences, without the iterator per sequence that `zip` would make."""
     return list(map(itemgetter(0), keys)), list(map(itemgetter(1), keys))
 
 
@@ -122,8 +122,8 @@ class Annotations(Struct, frozen=True, eq=False):
     """Truth or detections of F frames with N objects, as columns.
 
     The constructor trusts its arguments; for outside input use
-    `vidscore_evaluators.validation.build_annotations`, which checks everything. Nothing writes to
-    the columns: a report may still compute its digests out of them.
+    `vidscore_evaluators.validation.build_annotations`, which checks everything. Columns are never
+    modified: a report may compute its digests from them later.
 
     Attributes:
         sequences: Table of sequence names.
@@ -141,10 +141,10 @@ class Annotations(Struct, frozen=True, eq=False):
         frame_times_s: (F,) seconds at which each frame was captured, on any one clock, NaN where
             unknown; None where no frame has a time. No score depends on them.
         frame_arrivals_s: (F,) seconds at which the answer to each frame had arrived, on the clock
-            of the truth's times, NaN where unknown; None where none is known. Only streaming
-            accuracy looks at them, and neither the wire nor a fingerprint has them.
-        masks: The pixels of N objects that are boxes; None where no object has any. The boxes are
-            the masks' own, or those that came with them.
+            the truth's times, NaN where unknown; None where none is known. Only streaming
+            accuracy uses them; neither the wire nor a fingerprint includes them.
+        masks: Masks of the N objects, whose coordinates are then boxes: bounding boxes of the
+            masks, or boxes that came with them. None if no object has a mask.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -233,12 +233,12 @@ class Annotations(Struct, frozen=True, eq=False):
     def gather_objects(
         self, rows: IntArray | slice, frame_starts: IntArray | None = None
     ) -> Annotations:
-        """Objects in the order of `rows`, beside the frames as they are.
+        """Take objects in the order of `rows`; the frames stay as they are.
 
         Args:
             rows: (N,) row indices in any order; or a slice, which gives views of these columns.
-            frame_starts: (F + 1,) where the objects of each frame begin among `rows`; as it is if
-                None, for rows that stay in their frames.
+            frame_starts: (F + 1,) offset of the first object of each frame in `rows`. None keeps
+                the present offsets, for rows that stay in their frames.
         """
         coordinates, masks = self.coordinates, self.masks
         if masks is not None:
@@ -248,7 +248,7 @@ class Annotations(Struct, frozen=True, eq=False):
         return replace(
             self,
             frame_starts=self.frame_starts if frame_starts is None else frame_starts,
-            # `take` gathers whole rows, which indexing by an array does number by number.
+            # `take` copies whole rows; indexing by an array copies number by number.
             coordinates=coordinates[rows]
             if isinstance(rows, slice)
             else coordinates.take(rows, axis=0),
@@ -298,7 +298,7 @@ class Annotations(Struct, frozen=True, eq=False):
     def with_tables(
         self, sequences: tuple[SequenceKey, ...], labels: tuple[str, ...]
     ) -> Annotations:
-        """The same annotations over other tables, which must hold every name in use."""
+        """The same annotations over other tables, which must contain every name in use."""
         if sequences == self.sequences and labels == self.labels:
             return self
         return replace(
@@ -310,7 +310,7 @@ class Annotations(Struct, frozen=True, eq=False):
         )
 
     def with_used_tables(self) -> Annotations:
-        """The same annotations over tables of the names in use alone."""
+        """The same annotations, without unused names in their tables."""
         sequences = distinct(self.frame_sequences).tolist()
         labels = distinct(self.label_indices).tolist()
         return self.with_tables(
@@ -362,8 +362,8 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
     """Concatenate the frames of several batches.
 
     Args:
-        parts: At least one batch; all that have an object of one arity. A named column that a part
-            lacks is NaN there, and so are times. Masks are kept where all objects have one.
+        parts: At least one batch; all that have objects have the same arity. A named column or
+            times that a part lacks become NaN there. Masks are kept if all objects have one.
 
     Raises:
         ValueError: If there are no parts, or their arities differ.
@@ -372,7 +372,7 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
         return parts[0]
     sequences = tuple(dict.fromkeys(key for part in parts for key in part.sequences))
     labels = tuple(dict.fromkeys(label for part in parts for label in part.labels))
-    # Parts without an object have the arity of those that have one.
+    # Parts without objects take the arity of those that have some.
     arity = next((part.arity for part in sorted(parts, key=lambda one: not one.object_count)), None)
     shared = [with_arity(part, arity).with_tables(sequences, labels) for part in parts]
     names = dict.fromkeys(name for part in parts for name in part.columns)
@@ -397,12 +397,12 @@ def concatenate(parts: Sequence[Annotations]) -> Annotations:
 
 
 def known_times(times_s: FloatArray) -> FloatArray | None:
-    """Times of frames; None where all of them are NaN, so that equal frames have equal columns."""
+    """Times of frames; None if all are NaN, so that equal frames have equal columns."""
     return None if np.isnan(times_s).all() else times_s
 
 
 def _joined(parts: Sequence[FloatArray | None], counts: Sequence[int]) -> FloatArray | None:
-    """Seconds of the frames of several batches, given how many frames each has."""
+    """Concatenate the seconds of several batches, given the number of frames of each."""
     if all(part is None for part in parts):
         return None
     return np.concatenate(
@@ -414,7 +414,7 @@ def _joined(parts: Sequence[FloatArray | None], counts: Sequence[int]) -> FloatA
 
 
 def _joined_masks(parts: Sequence[Annotations]) -> Masks | None:
-    """Masks of the objects of several batches, where all of these have one."""
+    """Concatenate the masks of several batches; None unless every object has one."""
     if any(part.masks is None and part.object_count for part in parts):
         return None
     if all(part.masks is None for part in parts):
@@ -468,7 +468,7 @@ def frame_keys(annotations: Annotations) -> list[tuple[SequenceKey, int]]:
 
 
 def with_arity(frames: Annotations, arity: int | None) -> Annotations:
-    """The same frames; those without an object get the arity of the others, where it is known."""
+    """The same frames; if they have no objects, with the given arity."""
     if arity is None or frames.object_count or frames.arity == arity:
         return frames
     return replace(frames, coordinates=np.zeros((0, arity)))

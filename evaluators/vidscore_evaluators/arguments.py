@@ -1,4 +1,4 @@
-"""Arguments of the library's functions: one table says what each may be, wherever it stands."""
+"""Arguments of the library's functions: one table of the values that each name may have."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def _or_none(rule: _Rule) -> _Rule:
 
 
 def _is_integer(value: Any, minimum: int, maximum: float = float("inf")) -> bool:
-    # Those of numpy are integers, too; True is none.
+    # numpy's integers count, too; True does not.
     is_one = type(value) is int or (isinstance(value, Integral) and not isinstance(value, bool))
     return is_one and minimum <= value <= maximum
 
@@ -92,7 +92,7 @@ def _are_systems(value: Any) -> bool:
 
 
 def _is_executor(value: Any) -> bool:
-    # Not all libraries derive theirs from the one of `concurrent.futures`.
+    # Not every executor derives from the class in `concurrent.futures`.
     return callable(getattr(value, "submit", None)) and not isinstance(value, type)
 
 
@@ -152,4 +152,4 @@ _RULES: Mapping[str, _Rule] = types.MappingProxyType(
         "workers": _at_least(1),
     }
 )
-"""By the name of an argument whether a value is right, and what is expected where it is not."""
+"""By argument name: the check of a value, and what is expected if it fails."""

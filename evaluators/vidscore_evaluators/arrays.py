@@ -17,16 +17,16 @@ FlagArray = NDArray[np.uint8]
 AnyArray = NDArray[Any]
 
 LARGEST_KEY = 1 << 62
-"""Bound of keys that combine several numbers, so that int64 holds them."""
+"""Upper bound of keys that combine several numbers, so that they fit int64."""
 
 
 def hidden_values(values: Any) -> AnyArray | None:
-    """Where the mask of an array hides its values; None where it hides none, or there is no mask.
+    """Mask of the values that an array hides; None if it hides none or has no mask.
 
     Args:
         values: Anything; the arrays of `numpy.ma` have masks.
     """
-    # It is loaded wherever there is one of its arrays, which numpy takes for plain ones.
+    # If such an array exists, the module is loaded. numpy would take it for a plain array.
     masked = sys.modules.get("numpy.ma")
     if masked is None or not isinstance(values, masked.MaskedArray):
         return None
@@ -35,7 +35,7 @@ def hidden_values(values: Any) -> AnyArray | None:
 
 
 def as_names(values: Any) -> Any:
-    """Names as they were given, where numpy would make texts of NaN and decimals among them."""
+    """Names as they were given; numpy would convert NaN and decimals among them to strings."""
     if isinstance(values, list | tuple):
         kinds = set(map(type, values))
         others = {kind for kind in kinds if not issubclass(kind, str | int | np.integer)}
@@ -59,7 +59,7 @@ def starts_from_counts(counts: AnyArray) -> IntArray:
 
 
 def require_groups(what: str, rows: AnyArray, starts: AnyArray, *row_shape: int) -> None:
-    """Refuse rows that are not partitioned by offsets, which would lead a kernel out of its arrays.
+    """Refuse rows that are not partitioned by offsets: a kernel would go out of bounds.
 
     Args:
         what: Name of the rows, in the plural.
@@ -68,7 +68,7 @@ def require_groups(what: str, rows: AnyArray, starts: AnyArray, *row_shape: int)
         row_shape: Expected shape of a row.
 
     Raises:
-        ValueError: If the groups are not all rows in order.
+        ValueError: If the groups do not cover all rows in order.
     """
     shape = rows.shape
     if starts[0] != 0 or (starts[1:] < starts[:-1]).any() or shape != (starts[-1], *row_shape):
@@ -87,7 +87,7 @@ def expand_runs(starts: AnyArray, counts: AnyArray, offsets: IntArray | None = N
     Args:
         starts: (K,) first row of each run.
         counts: (K,) rows in each run.
-        offsets: `starts_from_counts(counts)`, from who has it.
+        offsets: `starts_from_counts(counts)`, if the caller has it.
 
     Returns:
         (sum of counts,) row indices.
@@ -106,7 +106,7 @@ def marked(count: int, rows: IntArray) -> BoolArray:
 
 
 def run_starts(*sorted_columns: AnyArray) -> IntArray:
-    """First row of each group of equal rows in columns that are sorted together.
+    """First row of each group of equal rows in sorted columns.
 
     Args:
         sorted_columns: (N,) arrays, at least one.
@@ -118,7 +118,7 @@ def run_starts(*sorted_columns: AnyArray) -> IntArray:
 
 
 def begin_runs(*sorted_columns: AnyArray) -> BoolArray:
-    """(N,) mask of what `run_starts` gives the rows of."""
+    """(N,) mask of the rows that `run_starts` gives."""
     begin = np.zeros(len(sorted_columns[0]), dtype=np.bool_)
     begin[:1] = True
     for column in sorted_columns:
@@ -132,9 +132,9 @@ def defined(value: AnyArray | float) -> float | None:
 
 
 def distinct(values: AnyArray) -> AnyArray:
-    """The different numbers of an array, in ascending order.
+    """The distinct numbers of an array, in ascending order.
 
-    As `numpy.unique`, which imports numpy's masked arrays for it: a tenth of a short process.
+    `numpy.unique` would import numpy's masked arrays, which takes a tenth of a short process.
     """
     ordered = np.sort(values, axis=None)
     found: AnyArray = ordered[run_starts(ordered)]
@@ -149,10 +149,10 @@ def batch_by_shape(
     Args:
         heights: (G,) rows of each group.
         widths: (G,) columns of each group.
-        cells_per_batch: Most cells of a batch, unless a single group has more.
+        cells_per_batch: Maximum number of cells of a batch, unless a single group has more.
 
     Yields:
-        Rows of groups, their height and their width; each group once.
+        Indices of groups, their height and their width; each group once.
     """
     order = np.lexsort((widths, heights))
     heights, widths = heights[order], widths[order]

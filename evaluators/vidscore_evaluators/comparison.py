@@ -1,7 +1,7 @@
-"""Comparing systems: files or arrays of several systems beside the first of them, in one call.
+"""Comparing systems: files or arrays of several systems against the first of them, in one call.
 
-`compare` is the library, ``from vidscore_evaluators import compare``; `contest_of` takes what is
-already read. What is computed stands in `vidscore_evaluators.trust.differences`.
+`compare` is the library function, ``from vidscore_evaluators import compare``; `contest_of` takes
+input that is already read. `vidscore_evaluators.trust.differences` has the computation.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
     progress: Progress | None = None,
     **parameters: Any,
 ) -> Comparison | Any:
-    """Compare systems with the first of them, with intervals of the differences.
+    """Compare systems with the first of them, with confidence intervals of the differences.
 
     ``print(compare("f1", "truth/", ["a/", "b/"]))``
 
     Args:
         evaluator: Name of an evaluator or preset, or several, as for `score`.
         truth: A path, annotations, or arrays by the column names of generic CSV.
-        systems: Detections of two systems or more, by name; paths alone are named after their
-            files.
-        draws: Draws of sequences for the intervals.
-        coverage: Share of the draws that an interval holds.
+        systems: Detections of at least two systems, by name; systems given as paths alone are named
+            after their files.
+        draws: Number of draws of sequences for the intervals.
+        coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
         top: How many labels, domains, sequences and frames to list.
         specification: As for `score`; so are the other arguments.
@@ -66,9 +66,9 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
         on_error: ``refuse`` to raise an error for a malformed row; ``skip`` to leave such rows out.
         confidence_scale: How to map the confidences of detections to numbers from 0 to 1.
         select: The part of the data to compare on; all by default.
-        workers: Processes to use; the outcome does not depend on it.
-        progress: Called with (pieces of work done, pieces in all), for one evaluator after another.
-        parameters: Parameters of the evaluator, if it is only one; a preset takes none.
+        workers: Processes to use; the result does not depend on it.
+        progress: Called with (steps done, steps in all), for one evaluator after another.
+        parameters: Parameters, if there is one evaluator; a preset takes none.
 
     Returns:
         A comparison. For a preset of several evaluators a tuple in the order of its file; for
@@ -142,7 +142,7 @@ def contest_of(
 
     Args:
         evaluators: Evaluators of the specification.
-        pairs: The one truth with the detections of each system, by its name.
+        pairs: The same truth with the detections of each system, by name.
         specification: The benchmark's specification.
 
     Raises:
@@ -165,10 +165,10 @@ def contest_of(
 def named_systems(
     systems: Mapping[str, Data] | Sequence[str | os.PathLike[str]],
 ) -> dict[str, Data]:
-    """Systems by name; paths alone are named after their files.
+    """Systems by name; systems given as paths alone are named after their files.
 
     Raises:
-        InputError: If there are fewer than two, or a path comes twice.
+        InputError: If there are fewer than two systems, or a path occurs twice.
     """
     if isinstance(systems, Mapping):
         named = dict(systems)
@@ -181,10 +181,10 @@ def named_systems(
 
 
 def system_names(paths: Sequence[Path]) -> list[str]:
-    """A name for each path: that of its file or, where several have that, of its folders too.
+    """A name for each path: its file name, with as many of its folders as make it unique.
 
     Raises:
-        InputError: If a path comes twice.
+        InputError: If a path occurs twice.
     """
     whole = [path.absolute() for path in paths]
     repeated = [str(path) for row, path in enumerate(paths) if whole[row] in whole[:row]]
@@ -198,7 +198,7 @@ def system_names(paths: Sequence[Path]) -> list[str]:
             _long_name(path, depth) if names.count(name) > 1 else name
             for path, name in zip(whole, names, strict=True)
         ]
-    # Files that differ in their suffix alone.
+    # Files whose names differ only in their suffix.
     return [
         str(path) if names.count(name) > 1 else name
         for path, name in zip(paths, names, strict=True)

@@ -1,8 +1,8 @@
 """One converter between dataclasses and plain dictionaries (TOML, JSON), by a table of fields.
 
-`rules_of` derives the table of a dataclass from its type hints and from what `converted` says of a
-field. `to_dict` and `from_dict` go by this table alone, so that other forms of the same dataclass,
-such as a message, can go by it, too.
+`rules_of` derives the table of a dataclass from its type hints and the `converted` declaration of a
+field. `to_dict` and `from_dict` use this table alone, so that other forms of the same dataclass,
+such as a message, can use it too.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.names import checked_name, name_advice
 
 Read = Callable[[object], Any]
-"""Converts a plain value; a ValueError's message is what was expected."""
+"""Converts a plain value; the message of its ValueError is what was expected."""
 
 Write = Callable[[Any], Any]
 """Inverse of a `Read`."""
@@ -40,9 +40,9 @@ class FieldRule(Struct, frozen=True):
         name: Its name, and its key.
         read: Converts its plain value; for a list of objects, each of them.
         write: Inverse of `read`.
-        default: Its default, for which the key is left out; `dataclasses.MISSING` if required.
+        default: Its default, at which the key is left out; `dataclasses.MISSING` if required.
         item: Dataclass of the objects of a list; None for other fields.
-        unique: Fields of these objects that together name each of them once; the last is shown.
+        unique: Fields that together identify one of these objects; messages show the last.
     """
 
     name: str
@@ -76,7 +76,7 @@ def converted(
 
 @cache
 def rules_of(kind: type) -> Mapping[str, FieldRule]:
-    """The rules of a dataclass by key, leading ones first, else in the order of its fields."""
+    """The rules of a dataclass by key: leading fields first, then the others in order."""
     hints = typing.get_type_hints(kind)
     fields = dataclasses.fields(kind)
     ordered = sorted(fields, key=lambda field: not field.metadata.get(_LEADING))
@@ -102,7 +102,7 @@ def _rule(field: dataclasses.Field[Any], hint: Any) -> FieldRule:
 def to_dict(instance: object) -> dict[str, Any]:
     """A dataclass as dictionaries, lists, strings and numbers; defaults are left out.
 
-    What a caller put in the place of a value is left as it is, for `from_dict` to refuse.
+    A value of a wrong type is left as it is, for `from_dict` to refuse.
     """
     found: dict[str, Any] = {}
     kind: type = instance.__class__

@@ -1,8 +1,7 @@
 """Values that are computed when they are first read, as fields of frozen dataclasses.
 
-Whoever reads such a field gets the value and sees no difference; neither do comparison, `repr`,
-`dataclasses.replace`, copying and pickling, each of which reads it. What the computation needs is
-held until then.
+Reading such a field gives the value, as do comparison, `repr`, `dataclasses.replace`, copying and
+pickling, each of which reads it. The inputs of the computation are held until then.
 """
 
 from __future__ import annotations
@@ -15,9 +14,9 @@ Result = TypeVar("Result")
 
 
 class Deferred(Generic[Value]):
-    """A value that a pure function computes when it is first asked for, and that is kept then.
+    """A value that a pure function computes at the first read, and that is then kept.
 
-    Threads that ask at the same time may each compute it, and get equal values.
+    Threads that read it at the same time may each compute it; they get equal values.
     """
 
     __slots__ = ("_compute", "_value")
@@ -28,7 +27,7 @@ class Deferred(Generic[Value]):
 
     @classmethod
     def of(cls, value: Value) -> Deferred[Value]:
-        """A value that is there."""
+        """A value that is already computed."""
         deferred = cls(lambda: value)
         deferred.get()
         return deferred
@@ -38,14 +37,14 @@ class Deferred(Generic[Value]):
         compute = self._compute
         if compute is not None:
             self._value = compute()
-            # In this order, so that another thread finds one of the two.
+            # In this order, so that another thread always finds the function or the value.
             self._compute = None
         return cast("Value", self._value)
 
     def then(self, function: Callable[[Value], Result]) -> Deferred[Result]:
-        """What a function makes of the value: at once if it is there, else when asked for.
+        """A function of the value: computed at once if the value is there, else at the first read.
 
-        So nothing is held for what could be computed already.
+        So no input is held that could already be computed from.
         """
         made = Deferred(lambda: function(self.get()))
         if self._compute is None:
@@ -53,14 +52,14 @@ class Deferred(Generic[Value]):
         return made
 
     def __reduce__(self) -> tuple[Any, ...]:
-        """Pickles and deep copies have the value."""
+        """Pickle and deep-copy the value."""
         return Deferred.of, (self.get(),)
 
 
 class DeferredField(Generic[Value]):
-    """A field of a dataclass, one without slots, that takes a value or a `Deferred` of it.
+    """A field of a dataclass without slots, that takes a value or a `Deferred` of it.
 
-    It stands in the place of the default: ``digest: DeferredField[str] = DeferredField()``.
+    It takes the place of the default: ``digest: DeferredField[str] = DeferredField()``.
     """
 
     def __init__(self, default: Deferred[Value] | None = None) -> None:
@@ -71,7 +70,7 @@ class DeferredField(Generic[Value]):
         self._name = name
 
     def __get__(self, instance: object | None, owner: type[Any]) -> Value:
-        """The value of an instance; of the class the default, which `dataclass` looks for there."""
+        """The value of an instance; of the class, the default, which `dataclass` looks up there."""
         if instance is None:
             if self._default is None:
                 raise AttributeError(f"{self._name} has no default")
@@ -80,11 +79,11 @@ class DeferredField(Generic[Value]):
         return cast("Value", found.get() if isinstance(found, Deferred) else found)
 
     def __set__(self, instance: object, value: Value | Deferred[Value]) -> None:
-        """Take the value that the constructor is given; a frozen dataclass allows no other."""
+        """Store the constructor's value; a frozen dataclass allows no other."""
         vars(instance)[self._name] = value
 
 
 def given(instance: object, name: str) -> Deferred[Any]:
-    """A deferred field as its instance was given it, without computing it."""
+    """The deferred field of an instance, without computing it."""
     found = vars(instance)[name]
     return found if isinstance(found, Deferred) else Deferred.of(found)

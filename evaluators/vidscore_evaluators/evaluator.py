@@ -83,8 +83,8 @@ class Measure(Struct, frozen=True):
         direction: The better direction.
         averaging: How it is averaged over many frames.
         dissimilarity: Its conversion to a dissimilarity, for trust analyses.
-        of_nothing: Value of a system that detects nothing, where the measure has no bound on its
-            worse side; None where it has one, or where the value is unknown.
+        of_nothing: Value of a system that detects nothing, if the measure has no bound on its worse
+            side; None if it has one, or if the value is unknown.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Measure(Struct, frozen=True):
 
     @property
     def useful_range(self) -> tuple[float | None, float | None]:
-        """Least and greatest value of useful systems; None where unbounded."""
+        """Least and greatest value of useful systems; None if unbounded."""
         least, greatest = self.minimum, self.maximum
         if self.direction is Direction.HIGHER and least is None:
             return self.of_nothing, greatest
@@ -134,13 +134,13 @@ class Task(StrEnum):
 
 
 class Growth(Struct, frozen=True):
-    """Bound of the size of a tally.
+    """Upper bound on the size of a tally.
 
     Attributes:
         by: ``bounded``, ``sequence`` or ``detection``.
-        bytes_each: Bytes per sequence; or per detection and per sequence; or, if bounded, in
-            total. `Tally.nbytes` counts them, without the strings of keys; it adds
-            at most `vidscore_evaluators.plausibility.summary.INPUT_SUMMARY_BYTES`.
+        bytes_each: Bytes per sequence; or per detection and per sequence; or, if bounded, in total.
+            `Tally.nbytes` counts these, without the strings of keys, and input summaries: at most
+            `vidscore_evaluators.plausibility.summary.INPUT_SUMMARY_BYTES`.
     """
 
     by: str
@@ -158,9 +158,10 @@ class Needs(Struct, frozen=True):
         unit_confidences: Whether confidences must lie from 0 to 1; else only their order counts.
         ranked: Whether scores depend on the order of confidences.
         labels: How labels are used.
-        listed_labels: Whether only labels that the specification lists are scored, where it does.
+        listed_labels: Whether labels that the specification does not list are left out, if it lists
+            any.
         masks: Whether objects must have masks.
-        shape_advice: What to do where objects are of another shape.
+        shape_advice: Advice if objects have another shape.
     """
 
     truth_arities: tuple[int, ...]
@@ -186,11 +187,12 @@ class Evaluator(ABC, Generic[ParametersType]):
         Parameters: Frozen dataclass of `vidscore_evaluators.parameters.parameter` fields.
         measures: Every measure that a report may have.
         ranking: Measures that rank systems, in order of precedence.
-        outcomes_nest: Whether detections change no outcome of surer ones, so that one sweep does.
+        outcomes_nest: Whether less confident detections never change an outcome; one sweep then
+            suffices.
         needs: Requirements on its input; parameters of an instance may narrow those of its class.
-        growth: Bound of the size of its tally.
-        preset: Name of the preset that asks for it, which its reports repeat; None where none does.
-        selection: The part of the data that it is for, which its reports repeat.
+        growth: Upper bound on the size of its tally.
+        preset: Name of the preset that asks for it, which its reports repeat; None if none does.
+        selection: The part of the data that it scores, which its reports repeat.
     """
 
     name: ClassVar[str]
@@ -221,11 +223,11 @@ class Evaluator(ABC, Generic[ParametersType]):
     @property
     @abstractmethod
     def growth(self) -> Growth:
-        """Bound of the size of the tally; may depend on the parameters."""
+        """Upper bound on the size of the tally; may depend on the parameters."""
 
     @abstractmethod
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
-        """Tally whole frames, or whole sequences where `unit` says so; pure.
+        """Tally whole frames, or whole sequences if `unit` says so; pure.
 
         Args:
             aligned: Both sides in one frame order. Frames that the truth does not list
@@ -237,13 +239,13 @@ class Evaluator(ABC, Generic[ParametersType]):
 
     @abstractmethod
     def scores(self, tally: Tally) -> Scores:
-        """Scores out of a tally; pure."""
+        """Scores of a tally; pure."""
 
     def grid(self, parameter: str) -> tuple[float, ...]:
         """Values for a sweep of a parameter: those that it declares, unless overridden.
 
         Args:
-            parameter: Name of a parameter; one without a grid has none.
+            parameter: Name of a parameter; if it has no grid, the result is empty.
         """
         described = {entry.name: entry for entry in describe_parameters(self.Parameters)}
         return described[parameter].bounds.grid
@@ -287,15 +289,15 @@ class Evaluator(ABC, Generic[ParametersType]):
 
     @classmethod
     def offers_outcomes(cls) -> bool:
-        """The same of a class of evaluators."""
+        """Whether evaluators of this class have outcomes."""
         return cls.outcomes is not Evaluator.outcomes
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """What became of each object and detection; pure. Override it to offer outcomes.
+        """Outcomes of each object and detection; pure. Override it to offer outcomes.
 
         Args:
             aligned: Both sides of whole frames, or whole sequences where `unit` says so.
-            at: Where on its curves it is looked at; an evaluator without curves has no choice.
+            at: The operating point on its curves; an evaluator without curves offers no choice.
 
         Raises:
             ParameterError: If the evaluator has no outcomes, or none at this point.
@@ -306,14 +308,14 @@ class Evaluator(ABC, Generic[ParametersType]):
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """Measures of the report, counted or summed from outcomes; exactly as the report has them.
+        """Measures of the report, counted or summed from outcomes; they equal those of the report.
 
-        The outcomes may be those of one domain, label or sequence: the figures are then those of
-        its row, where the report has one. Unless extended, the counts that bear the usual names.
+        The outcomes may be those of one domain, label or sequence. The figures are then those of
+        its row, if the report has one. By default, these are the counts with the usual names.
 
         Args:
             outcomes: Outcomes of this evaluator.
-            at: Where they were looked at.
+            at: The operating point of the outcomes.
         """
         del at
         counts = {
@@ -381,7 +383,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         """Least and greatest value of a measure for systems that are better than finding nothing.
 
         Hosted benchmarks show worse values as the end of this range. It is the range of the
-        measure, unless overridden because it depends on parameters.
+        measure, unless it depends on parameters and is overridden.
 
         Args:
             measure: Name of one of its measures.
@@ -397,7 +399,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         Args:
             side: The side that has them.
             arity: Coordinates per object.
-            columns: Names of its further columns, for advice.
+            columns: Names of the side's further columns, for advice.
 
         Raises:
             GeometryError: If it cannot use objects of `arity` coordinates on that side.
@@ -446,11 +448,11 @@ def tally_many(
         evaluators: The evaluators.
         truth: Truth of whole frames, or sequences; frames without objects are listed as well.
         detections: Detections.
-        defers: Whether fingerprints and input summaries are computed when they are first read; the
-            tallies, and reports of them, hold both sides until then.
+        defers: Whether fingerprints and input summaries are computed when they are first read. The
+            tallies, and their reports, hold both sides until then.
 
     Returns:
-        For each evaluator the result of its `Evaluator.tally`, to the last bit.
+        For each evaluator the result of its `Evaluator.tally`, equal to the last bit.
 
     Raises:
         GeometryError: If a side has coordinates that an evaluator cannot use.
@@ -461,12 +463,12 @@ def tally_many(
     aligned = align(truth, detections)
     of_truth = Deferred(lambda: fingerprint(truth))
     of_detections = Deferred(lambda: fingerprint(detections))
-    # Without the intermediate results of evaluators, which need not be held.
+    # Without the intermediate results of evaluators, so that these are not held.
     bare = dataclasses.replace(aligned)
     input_summaries: dict[int, Deferred[Mapping[str, Table]]] = {}
     tallies = []
     for evaluator in evaluators:
-        # By identity: comparing the sequences of a large specification would take long.
+        # By object identity: comparing the sequences of a large specification takes long.
         key = id(evaluator.specification.sequences)
         if key not in input_summaries:
             summarize = partial(input_summary_of, bare, evaluator.specification)

@@ -2,8 +2,8 @@
 
 A parameter is a dataclass field made by `parameter`, which carries its bounds, its choices and,
 where sweeping it makes sense, its grid. `parse_parameters` turns outside input into an instance
-and reports every fault; `json_schema` describes the class. Types that are understood: bool, int,
-float, str and tuples of str or float.
+and reports every fault; `json_schema` describes the class. Supported types: bool, int, float, str
+and tuples of str or float.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ Value = bool | int | float | str | tuple[str, ...] | tuple[float, ...]
 ParametersType = TypeVar("ParametersType")
 
 GRID_STEPS = 20
-"""Steps of the threshold grid for each unit of similarity: 0, 0.05, ..., 1."""
+"""Steps of the threshold grid per unit of similarity: 0, 0.05, ..., 1."""
 
 PARTIAL = tuple(step / GRID_STEPS for step in range(GRID_STEPS // 2, GRID_STEPS))
 """0.5, 0.55, ..., 0.95: the thresholds of M-partial, and COCO's."""
@@ -35,7 +35,7 @@ _TYPE_NAMES = {bool: "boolean", int: "integer", float: "number", str: "string"}
 
 
 class Bounds(Struct, frozen=True):
-    """What a parameter may be besides its type.
+    """What a parameter's value may be, besides its type.
 
     Attributes:
         description: What it does, in one sentence.
@@ -56,7 +56,7 @@ class Bounds(Struct, frozen=True):
     grid: tuple[float, ...] = ()
 
     def broken_by(self, number: float) -> str | None:
-        """What is expected instead of a number out of bounds; None where it is within."""
+        """What is expected instead of a number out of bounds; None if it is within them."""
         if self.minimum is not None and number < self.minimum:
             return f"at least {self.minimum:g}"
         if self.maximum is not None and number > self.maximum:
@@ -75,7 +75,7 @@ class ParameterDescription(Struct, frozen=True):
         name: Its name.
         type_name: ``boolean``, ``integer``, ``number``, ``string``, or ``array of`` one of these.
         default: Its default.
-        choices: The values it may take, empty where any of its type within the bounds.
+        choices: The values that it may take; empty if any within the bounds.
         bounds: Its description, unit, bounds and grid.
     """
 
@@ -129,19 +129,20 @@ def parse_parameters(
 ) -> ParametersType:
     """Check values from outside and build the dataclass.
 
-    Texts are read as the parameter's type (command line), whole floats as integers (wire), numbers
-    and arrays of numpy as the numbers that they hold: a float32 is the float of its exact value. A
-    class may define ``faults()`` that yields what is wrong between parameters.
+    Strings are read as the parameter's type (command line), and floats without a fraction as
+    integers (wire). Numbers and arrays of numpy are read as the numbers that they hold: a float32
+    is the float of its exact value. A class may define ``faults()``, which yields violations
+    between parameters.
 
     Args:
         parameters: A dataclass whose fields are made by `parameter`.
         values: Values by name; those left out take their default.
-        called: What one of them is called.
+        called: Word for one of them in messages.
 
     Raises:
         ParameterError: With every unknown name, wrong type and broken bound.
     """
-    # A type of any fields is hashable, which the type checker does not see.
+    # A dataclass type is hashable, which the type checker does not see.
     of_class = typing.cast("type", parameters)
     hints = _hints(of_class)
     described = {description.name: description for description in describe_parameters(of_class)}
@@ -195,7 +196,7 @@ def _property_schema(description: ParameterDescription) -> dict[str, Any]:
         "exclusiveMinimum": bounds.exclusive_minimum,
         "exclusiveMaximum": bounds.exclusive_maximum,
     }
-    # Bounds hold for numbers: those of an array stand at its items.
+    # Bounds apply to numbers; those of an array are given for its items.
     item = {"type": description.type_name.removeprefix("array of ")} | _without_none(limits)
     schema = {"type": "array", "items": item} if isinstance(default, tuple) else item
     about = {
@@ -234,7 +235,7 @@ def _convert(value: object, hint: Any) -> Value:
 
 
 def _plain(value: object) -> object:
-    """Numbers and arrays of numpy, tensors and the like as Python's own, exactly."""
+    """Convert numbers and arrays of numpy, tensors and the like to Python's own, exactly."""
     convert = getattr(value, "tolist", None)
     return value if convert is None else convert()
 
@@ -263,7 +264,7 @@ def _convert_bool(value: object) -> bool:
 
 
 def _convert_int(value: object) -> int:
-    """Read an integer; digits not by way of a float, which would round the large ones."""
+    """Read an integer; digits are not read as a float, which would round large ones."""
     try:
         if isinstance(value, str) and value.strip().lstrip("+-").isdigit():
             return int(value)
@@ -288,7 +289,7 @@ def _convert_float(value: object) -> float:
 
 
 def _convert_label(value: object) -> str:
-    """Read a text of an array, mostly a class, for which an integer may stand."""
+    """Read a string of an array, usually a class; an integer may stand for it."""
     if isinstance(value, int | float) and not isinstance(value, bool) and value == value // 1:
         return str(int(value))
     return _convert_str(value)

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.report_frames import Form
 
 NAMES_LISTED = 20
-"""Names that a message lists of those that there are."""
+"""Maximum number of names that a message lists."""
 
 Number = int | float | None
 """A score: a count, a figure, or None where it is undefined."""
@@ -75,9 +75,9 @@ class Block:
                 yield Row(domain, label, sequence, measure, values[index])
 
     def find(self, key: tuple[str | None, str | None, str | None], measure: str) -> int | None:
-        """The first place of a domain, class and sequence; None where a measure or key is absent.
+        """Row of a domain, class and sequence; None if the measure or key is absent.
 
-        Columns are searched and no row is made, of which there may be 100,000.
+        It searches the columns and makes no row objects, of which there may be 100,000.
         """
         rows: Sequence[int] = range(len(self.measures.get(measure, ())))
         for column, wanted in zip((self.domains, self.classes, self.sequences), key, strict=True):
@@ -128,8 +128,8 @@ NOTES = frozenset(
         "streaming_accuracy",
     }
 )
-"""Codes of warnings that only report how input was read or what don't-care rules removed: no action
-is needed."""
+"""Codes of warnings that only report how input was read, or what don't-care rules removed. They
+need no action."""
 
 
 class FrameExample(NamedTuple):
@@ -169,7 +169,7 @@ _NO_WARNINGS: Deferred[tuple[ReportWarning, ...]] = Deferred.of(())
 class Scores:
     """Scores, curves and warnings of a tally; a `Report` adds provenance.
 
-    Equal ones have the same rows, in whichever blocks they lie.
+    Equal scores have the same rows, however these are divided into blocks.
     """
 
     blocks: tuple[Block, ...]
@@ -192,8 +192,8 @@ class Scores:
 class Report:
     """Scores of one evaluator with their provenance.
 
-    The report of a small input, of `vidscore_evaluators.jobs.DEFERRED_BYTES`, computes its digests
-    and warnings when they are first read, and holds the columns of both sides until all three are.
+    The report of a small input (at most `vidscore_evaluators.jobs.DEFERRED_BYTES`) computes its
+    digests and warnings when they are first read, and holds the columns of both sides until then.
 
     Attributes:
         evaluator: Name of the evaluator.
@@ -245,7 +245,7 @@ class Report:
         """One score; None where it is undefined.
 
         Raises:
-            KeyError: If the report has no such row; the message says which names it has.
+            KeyError: If the report has no such row; the message lists the names that it has.
         """
         for block in self.scores.blocks:
             place = block.find((domain, label, sequence), measure)
@@ -268,7 +268,7 @@ class Report:
         """One curve.
 
         Raises:
-            KeyError: If the report has no such curve; the message says which names it has.
+            KeyError: If the report has no such curve; the message lists the names that it has.
         """
         for curve in self.curves:
             if (curve.name, curve.domain, curve.label) == (name, domain, label):
@@ -286,9 +286,9 @@ class Report:
         """The scores as a data frame.
 
         Args:
-            form: ``wide`` for one row per domain, label and sequence with one column per measure,
-                ``long`` for one row per score. A dimension that is null stands for all of them, a
-                score that is null is undefined.
+            form: ``wide`` for one row per domain, label and sequence with a column per measure,
+                ``long`` for one row per score. A null dimension means all of its values; a null
+                score is undefined.
             backend: ``pandas``, ``polars`` or ``pyarrow``.
 
         Returns:
@@ -314,25 +314,26 @@ class Report:
         system: str = "",
         **columns: str,
     ) -> Axes:
-        """Draw a curve with matplotlib; `vidscore.plot` says more, and takes several reports.
+        """Draw a curve with matplotlib; see `vidscore.plot`, which also takes several reports.
 
         ``report.plot("roc", by="label")``
 
         Args:
-            name: Name of a curve, or of several but for the threshold at their ends.
-            ax: Where to draw; new ones by default.
-            domain: The domain; None for all together, or a line each where they have no curve.
+            name: Name of a curve, or the common name of several that differ in their threshold.
+            ax: Axes to draw on; new ones by default.
+            domain: The domain; None for the curve over all domains or, without one, a line per
+                domain.
             label: The label; likewise.
-            by: ``domain`` or ``label`` for a line each.
-            system: What to call the lines of this report.
-            columns: Columns for the axes, ``x`` and ``y``; by default the customary ones.
+            by: ``domain`` or ``label`` for one line per value.
+            system: Name of this report's lines.
+            columns: Columns for the axes ``x`` and ``y``; by default the usual ones.
 
         Returns:
             The axes that were drawn on.
 
         Raises:
             MissingExtraError: If matplotlib is not installed.
-            ParameterError: If the report has no such curve; the text says what it has.
+            ParameterError: If the report has no such curve; the text lists those that it has.
         """
         from vidscore_evaluators.figures.plots import plot  # noqa: PLC0415 - few need it
 
@@ -368,7 +369,7 @@ def overall_scores(report: Report) -> dict[str, Number]:
 
 def with_warnings(report: Report, warnings: Sequence[ReportWarning]) -> Report:
     """The report with further warnings in front of its own."""
-    # Warnings of both files and specification appear once.
+    # Warnings about both the files and the specification appear once.
     further = tuple(entry for entry in warnings if entry not in report.scores.warnings)
     if not further:
         return report
@@ -451,11 +452,11 @@ def report_from_dict(document: Mapping[str, Any]) -> Report:
 
 
 _Wanted = Mapping[str, tuple[str | None, Iterable[str | None]]]
-"""By what it names, a name that is asked for, and those that there are."""
+"""For each kind of name: the name that was asked for, and the names that exist."""
 
 
 def _names_there_are(wanted: _Wanted) -> str:
-    """Advice about the first name that nothing has; about the first of all where each is there."""
+    """Advice about the first name that does not exist, or about the first kind if all exist."""
     known = {kind: sorted({*names} - {None}, key=str) for kind, (_, names) in wanted.items()}
     strange = (
         (kind, str(name))

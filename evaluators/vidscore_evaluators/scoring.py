@@ -1,7 +1,7 @@
 """Scoring: read files, score detections against truth, in one call each.
 
 `read`, `score` and `outcomes` are the library, ``from vidscore_evaluators import read, score``;
-`score_pair`, `outcomes_of_pair` and `score_annotations` take what is already read.
+`score_pair`, `outcomes_of_pair` and `score_annotations` take input that is already read.
 """
 
 from __future__ import annotations
@@ -59,7 +59,7 @@ def read(
 
     Raises:
         InputError: With every fault, with file, line and column or entry.
-        ParameterError: With every other argument that is wrong.
+        ParameterError: With every other wrong argument.
     """
     check_arguments(
         path=path,
@@ -145,28 +145,28 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
     ``score("neovision2", "truth/", "detections/", overlap_threshold=0.3).value("nmotda")``
 
     Args:
-        evaluator: Name of an evaluator or preset, or several. An `EvaluatorSpec` carries
-            parameters too. What ends in ``.toml`` is the path of a preset's file.
+        evaluator: Name of an evaluator or preset, or several. An `EvaluatorSpec` also has
+            parameters. A name that ends in ``.toml`` is the path of a preset file.
         truth: A path, annotations, or arrays by the column names of generic CSV (a dictionary or a
             data frame).
         detections: Likewise.
         specification: What the data lacks: frames, labels, don't-care frames.
         manifest: The same as a TOML file; its evaluator parameters apply unless overridden here.
-        format: Name of the files' format, or ``auto`` for that of the preset and, where it has
-            none, to detect it by content.
+        format: Name of the files' format. ``auto`` takes that of the preset or, if it has none,
+            detects it by content.
         on_error: ``refuse`` to raise an error for a malformed row; ``skip`` to leave such rows out,
             with a warning in the report.
         confidence_scale: How to map the confidences of detections to numbers from 0 to 1, for
             evaluators that need them so: ``sigmoid``, or ``MIN,MAX``.
         select: The part of the data to score; all by default.
-        online: Whether each frame of the truth is judged against the last answer that had arrived
-            by its time (streaming accuracy), in place of the answer to the frame itself.
+        online: Whether to judge each frame of the truth against the last answer that had arrived by
+            its time (streaming accuracy), not against the answer to the frame itself.
         workers: Processes to use; 1 for this one alone. The scores do not depend on it.
-        executor: What scores in place of this process; both sides are then paths, which its
-            workers read themselves.
-        shards: Parts that the executor gets; the scores do not depend on it.
-        progress: Called with (frames done, frames in all); with shards where there is an executor.
-        parameters: Parameters of the evaluator, if it is only one; a preset takes none.
+        executor: Runs the scoring in place of this process; both sides must then be paths, which
+            its workers read themselves.
+        shards: Number of parts for the executor; the scores do not depend on it.
+        progress: Called with (frames done, frames in all); with an executor, it counts shards.
+        parameters: Parameters, if there is one evaluator; a preset takes none.
 
     Returns:
         A report. For a preset of several evaluators a tuple of reports in the order of its file;
@@ -198,7 +198,7 @@ def score(  # noqa: PLR0913 - a notebook's one call; all but three have defaults
             [Fault("parameters for several evaluators", "EvaluatorSpec(name, parameters) for each")]
         )
     if online and select.frames is not None:
-        # Frames before the chosen ones have answers that count in them.
+        # Answers to frames before the chosen ones would count in the chosen ones.
         raise ParameterError(
             [Fault("chosen frames", "whole sequences, with online", field="select")]
         )
@@ -252,9 +252,9 @@ def outcomes(  # noqa: PLR0913 - as `score`
         truth: A path, annotations, or arrays by the column names of generic CSV (a dictionary or a
             data frame).
         detections: Likewise.
-        at_threshold: Similarity that a match needs, for evaluators with thresholds; the
-            evaluator's own by default, of several the first.
-        at_confidence: Detections below it are ignored; all are looked at by default.
+        at_threshold: Similarity that a match needs, for evaluators with thresholds; by default the
+            evaluator's own, or the first if it has several.
+        at_confidence: Detections below it are ignored; by default none are.
         specification: As for `score`; so are the other arguments.
         manifest: The same as a TOML file.
         format: Name of the files' format, or ``auto``.
@@ -291,7 +291,7 @@ def outcomes(  # noqa: PLR0913 - as `score`
     choice = DataChoice(format, on_error, confidence_scale, select)
     task = prepare(judges, truth, detections, choice)
     check_outcomes_offered(task.evaluators)
-    # A number of numpy is one as well, but no loop takes those of 32 bits.
+    # numpy's numbers are numbers too, but the kernels do not take 32-bit floats.
     point = (None if at is None else float(at) for at in (at_threshold, at_confidence))
     at = OperatingPoint(*point)
     sides = (task.pair.truth.annotations, task.pair.detections.annotations)
@@ -382,11 +382,11 @@ def outcomes_of_pair(
         evaluator: An evaluator of the specification that has outcomes.
         pair: Both sides.
         specification: The benchmark's specification.
-        at: Where on its curves the evaluator is looked at.
+        at: The operating point on the evaluator's curves.
         progress: Called with (frames done, frames in all).
 
     Yields:
-        Rows of whole sequences, which ascend.
+        Rows of whole sequences, in ascending order of sequence.
 
     Raises:
         InputError: If the evaluator's rules forbid something, with file and line, or entry.

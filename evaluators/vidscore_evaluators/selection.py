@@ -1,10 +1,10 @@
 """A part of the data: some domains, sequences, labels and frames, chosen after reading.
 
-Frames that are not chosen are dropped on both sides, and so are they where the specification lists
-them. Objects stay where they are: other labels are left out as a specification's list of labels
-does it, so that don't-care rules see what they would see, and rows keep their numbers.
+Frames that are not chosen are dropped on both sides and from the specification. Objects stay: other
+labels are left out in the same way as by a specification's list of labels, so that don't-care rules
+see the same objects, and rows keep their numbers.
 
-`select` applies a `Selection` to all that is scored; reports repeat it.
+`select` applies a `Selection` to everything that is scored; reports repeat it.
 """
 
 from __future__ import annotations
@@ -43,10 +43,10 @@ if TYPE_CHECKING:
     from vidscore_evaluators.outcome_table import Outcomes
 
 NAMES_LISTED = 10
-"""Names that an error lists where none is near."""
+"""Maximum number of names that an error lists if none is similar."""
 
 OF_OTHER_LABELS = frozenset({"classes_not_scored", "unlisted_objects", "unlisted_detections"})
-"""Codes of warnings about labels that are not scored: where labels were chosen, that was asked."""
+"""Codes of warnings about labels that are not scored; whoever chooses labels asks for that."""
 
 _FRAMES = "frames such as 100:200 or 100:200,300, first before last, both included"
 _RANGE = re.compile(r"\s*([0-9]{1,16})\s*(?::\s*([0-9]{1,16})\s*)?")
@@ -61,7 +61,7 @@ def _read_names(value: object) -> tuple[str, ...]:
 def _names(given: Any) -> tuple[str, ...] | None:
     """Names, one or several; a ValueError says what was expected.
 
-    An empty list, such as a filter leaves that finds nothing, must not choose everything.
+    An empty list, such as the result of a filter that matches nothing, must not choose everything.
     """
     if given is None:
         return None
@@ -110,7 +110,7 @@ def _shown_ranges(frames: FrameRanges) -> Iterator[str]:
 
 @dataclass(frozen=True, init=False)
 class Selection:
-    """What is chosen; None for all.
+    """The chosen part; None for all.
 
     Attributes:
         domains: Domains.
@@ -132,7 +132,7 @@ class Selection:
         labels: str | Iterable[str] | None = None,
         frames: str | FrameRanges | Iterable[int | tuple[int, int]] | None = None,
     ) -> None:
-        """Choose by names, one or several, and by frame numbers; what is left out chooses all.
+        """Choose by names, one or several, and by frame numbers; a selector left out chooses all.
 
         Args:
             domains: Domains.
@@ -141,7 +141,7 @@ class Selection:
             frames: ``"100:200,300"``, or numbers and (first, last) pairs; both ends are included.
 
         Raises:
-            ParameterError: With everything that is no name and no range of frames, or is empty.
+            ParameterError: With everything that is not a name or a range of frames, or is empty.
         """
         chosen: dict[str, Any] = {"domains": domains, "sequences": sequences, "labels": labels}
         faults = []
@@ -156,7 +156,7 @@ class Selection:
             raise ParameterError(faults)
 
     def __bool__(self) -> bool:
-        """Whether it chooses anything; else all is scored."""
+        """Whether it restricts anything; if not, everything is scored."""
         return self != ALL
 
     def __str__(self) -> str:
@@ -169,7 +169,7 @@ class Selection:
 
     @property
     def typed_frames(self) -> str | None:
-        """The frames as `frames` takes them in text: ``100:200,300``; None for all."""
+        """The frames in the text form that `frames` takes: ``100:200,300``; None for all."""
         return None if self.frames is None else ",".join(_shown_ranges(self.frames))
 
     def has_sequence(self, key: SequenceKey) -> bool:
@@ -187,7 +187,7 @@ class Selection:
     def frames_of(
         self, annotations: Annotations, *, but: Collection[SequenceKey] = ()
     ) -> BoolArray:
-        """(F,) which frames are chosen, none of them of some sequences."""
+        """(F,) whether each frame is chosen and not of one of the sequences `but`."""
         chosen = np.array(
             [self.has_sequence(key) and key not in but for key in annotations.sequences],
             dtype=np.bool_,
@@ -198,7 +198,7 @@ class Selection:
         return keep
 
     def of_outcomes(self, outcomes: Outcomes) -> Outcomes:
-        """The rows of chosen labels; those of other labels are in the table as ignored."""
+        """The rows of the chosen labels; rows of other labels are in the table as ignored."""
         if self.labels is None:
             return outcomes
         chosen = np.array([self.has_label(label) for label in outcomes.label_names], dtype=np.bool_)
@@ -207,7 +207,7 @@ class Selection:
     def of_warnings(
         self, warnings: Iterable[ReportWarning], *, whole_sequences: bool
     ) -> Iterator[ReportWarning]:
-        """Warnings of a report without those that the choice of labels answers, with a note.
+        """Warnings of a report, with a note, and without those that chosen labels explain.
 
         Args:
             warnings: The warnings.
@@ -225,11 +225,11 @@ class Selection:
 
 
 ALL = Selection()
-"""Nothing is left out."""
+"""Everything; nothing is left out."""
 
 
 class Selected(Struct, frozen=True, eq=False):
-    """What is scored of a part of the data.
+    """The chosen part of the data, ready to be scored.
 
     Attributes:
         evaluators: The evaluators, which score the chosen labels alone.
@@ -257,7 +257,7 @@ def select(
         specification: The benchmark's specification.
 
     Raises:
-        ParameterError: With every name that there is not, and if nothing is left to score.
+        ParameterError: With every name that does not exist, and if nothing is left to score.
     """
     if not selection:
         return Selected(list(evaluators), pair, specification)
@@ -265,7 +265,7 @@ def select(
     part = _of_specification(selection, specification)
     truth = _of_frames(pair.truth, selection.frames_of(pair.truth.annotations))
     listed = {entry.key for entry in part.sequences}
-    # Of a sequence of which no frame is left, no detection is.
+    # A sequence without frames in the chosen truth loses its detections, too.
     left = {*truth.annotations.sequences, *listed}
     gone = set(pair.truth.annotations.sequences) - left
     detected = selection.frames_of(pair.detections.annotations, but=gone)
@@ -278,7 +278,7 @@ def select(
 
 
 def _of_frames(source: Source, keep: BoolArray) -> Source:
-    """Some frames of a side, and the sequences that they are of."""
+    """The chosen frames of a side, and their sequences."""
     annotations = source.annotations
     used = set(distinct(annotations.frame_sequences[keep]).tolist())
     unused = (key for row, key in enumerate(annotations.sequences) if row not in used)
@@ -312,7 +312,7 @@ def _of_evaluator(
     specification: BenchmarkSpec,
     domains: Sequence[str],
 ) -> Evaluator[Any]:
-    """The same evaluator for the chosen part, which its reports name."""
+    """The same evaluator restricted to the chosen part, which its reports name."""
     part = dataclasses.replace(evaluator.specification, sequences=specification.sequences)
     if selection.labels is not None:
         part = _with_lists(part, {one: _listed(selection, evaluator, one) for one in domains})
@@ -323,7 +323,7 @@ def _of_evaluator(
 
 
 def _listed(selection: Selection, evaluator: Evaluator[Any], domain: str) -> tuple[str, ...]:
-    """The chosen ones of the labels that an evaluator scores in a domain."""
+    """The chosen labels among those that an evaluator scores in a domain."""
     scored = evaluator.scored_classes(domain)
     if scored is None:
         return selection.labels or ()
@@ -331,7 +331,7 @@ def _listed(selection: Selection, evaluator: Evaluator[Any], domain: str) -> tup
 
 
 def _with_lists(specification: BenchmarkSpec, lists: dict[str, tuple[str, ...]]) -> BenchmarkSpec:
-    """The specification with a list of labels for each domain; one list where all are equal."""
+    """The specification with a list of labels per domain, or one list if all are equal."""
     different = set(lists.values())
     if len(different) == 1:
         return dataclasses.replace(specification, domains=(), classes=different.pop())
@@ -339,7 +339,7 @@ def _with_lists(specification: BenchmarkSpec, lists: dict[str, tuple[str, ...]])
     return dataclasses.replace(specification, domains=domains, classes=())
 
 
-# --- names that there are not ----------------------------------------------------------------
+# --- names that do not exist -----------------------------------------------------------------
 
 
 def _check(
@@ -401,7 +401,7 @@ def _unknown(kind: str, chosen: Sequence[str] | None, known: Sequence[str]) -> I
 def _fault(
     kind: str, wanted: str, known: Sequence[str], near: Iterable[str], expected: str = ""
 ) -> Fault:
-    """A name that there is not, with the nearest one, or the first of those that there are."""
+    """Fault for a name that does not exist, with the nearest name or the first existing ones."""
     listed = first_of(known, NAMES_LISTED)
     there_are = f"there are {listed}" if known else "there are none with a name"
     return Fault(

@@ -1,4 +1,4 @@
-"""BenchmarkSpec: what the files of a benchmark lack.
+"""BenchmarkSpec: the facts about a benchmark that its files do not state.
 
 Domains with their labels, sequences with their frames, and the evaluators. The same type is the
 command line's manifest (TOML), the first message of a scoring stream (proto) and part of a hosted
@@ -23,7 +23,7 @@ from vidscore_evaluators.names import checked_name
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 MAXIMUM_FRAMES = 10_000_000
-"""Most frames of a specification in total; a larger number is surely a mistake."""
+"""Maximum number of frames of a specification; a larger number is surely a mistake."""
 
 MAXIMUM_IMAGE_SIDE_PX = 2**31 - 1
 """Largest width and height of an image: what 32 bits on the wire hold."""
@@ -157,7 +157,7 @@ def _parameters(value: object) -> dict[str, Any]:
 
 
 def list_ranges(frames: object) -> object:
-    """Inverse of `read_ranges`; what a caller put in their place is left as it is."""
+    """Inverse of `read_ranges`; a value of another type is returned as it is."""
     if isinstance(frames, FrameRanges):
         return [list(pair) for pair in frames.ranges]
     return _listed(frames)
@@ -197,8 +197,8 @@ class SequenceSpec:
         domain: Its domain, empty where there is only one.
         frame_count: Number of its frames, numbered from `first_frame` on.
         first_frame: Number of its first frame.
-        frames: The frames that are evaluated; None for all of `frame_count` or, if that is None,
-            too, for those that the truth lists.
+        frames: The frames that are evaluated. None for all of `frame_count`; if that is None too,
+            for those that the truth lists.
         dont_care_frames: Frames that are left out of every count.
         image_width: Width of the image in pixels.
         image_height: Height of the image in pixels.
@@ -238,7 +238,7 @@ class EvaluatorSpec:
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkSpec:
-    """A benchmark, all of which is optional.
+    """A benchmark; every field is optional.
 
     Attributes:
         title: Title for people.
@@ -256,7 +256,7 @@ class BenchmarkSpec:
 
     @property
     def evaluated_frame_count(self) -> int:
-        """Number of frames that it evaluates, without those that only the truth lists."""
+        """Number of frames that it evaluates; frames that only the truth lists do not count."""
         evaluated = (sequence.evaluated_frames for sequence in self.sequences)
         return sum(len(frames) for frames in evaluated if frames is not None)
 
@@ -269,7 +269,7 @@ class BenchmarkSpec:
 
     @property
     def listed_labels(self) -> tuple[str, ...]:
-        """Every label that it lists, each once as it is first written."""
+        """Every label that it lists, each once, as it is first written."""
         lists = [self.classes or (), *(entry.classes or () for entry in self.domains)]
         return tuple(dict.fromkeys(label for labels in lists for label in labels))
 
@@ -300,7 +300,7 @@ def spec_from_dict(document: Mapping[str, Any], *, source: str | None = None) ->
 
 
 def checked_spec(given: BenchmarkSpec | None) -> BenchmarkSpec:
-    """A specification that was made in Python, by the rules of one that is read; empty for None.
+    """Check a specification made in Python as `spec_from_dict` does; an empty one for None.
 
     Raises:
         SpecificationError: As for `spec_from_dict`.

@@ -10,7 +10,7 @@ The challenge has two sets of rules, and both are here, as the parameter `profil
 Where `kelvins` differs from `protocol`:
 
 1. A true positive at distance d adds d to the regression error, not d^2 (eq. 11). SSE then adds
-   px to px^2, and such a pair weighs 3 to 10 times less.
+   px to px^2, and the weight of such a pair is 3 to 10 times less.
 2. A true positive at exactly epsilon adds epsilon, not 0: the condition is d < epsilon.
 3. A true positive at exactly tau adds 0, not tau^2. It is a true positive all the same.
 4. The MSE of a data set is the sum of the MSE of its sequences, not the ratio of the sums of
@@ -187,13 +187,13 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
         return make_scores(self._set_rules, tally)
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """Matched pairs with their distances; a share is what the row adds to SSE.
+        """Matched pairs with their distances; a row's share is what it adds to SSE.
 
-        That of a true positive is its object's, and its detection's is 0.
+        The object of a true positive has its share; that of the detection is 0.
         """
         at.check(self.name)
         tau_px = self.parameters.tau
-        # Matched first, so that its working memory is gone when the table is there.
+        # Matching goes first: its working memory is freed before the table is built.
         matches = match_frames(aligned, tau_px, partial(regression_errors, self.parameters))
         builder = OutcomeBuilder(aligned)
         evaluated = evaluated_frames(aligned)
@@ -212,7 +212,7 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """Every measure of the sequences that the outcomes are of."""
+        """Every measure, over the sequences of the outcomes."""
         del at
         return figures_of_outcomes(self._set_rules, outcomes)
 
@@ -223,8 +223,7 @@ class SpotGeo(Evaluator[SpotGeoParameters]):
     def useful_range(self, measure: str) -> tuple[float | None, float | None]:
         """See `Evaluator.useful_range`; a system that finds nothing has an MSE of tau^2.
 
-        In profile kelvins it has that once for each sequence, as far as the specification says
-        how many there are.
+        In profile kelvins, that is once per sequence, if the specification lists the sequences.
         """
         if measure != "mse":
             return super().useful_range(measure)
@@ -257,7 +256,7 @@ def regression_errors(parameters: SpotGeoParameters, distances_px: FloatArray) -
 
 
 FAULTS_PER_RULE = 1000
-"""Breaches of one rule that are listed; a file of millions must not become as many."""
+"""Maximum number of faults listed per rule; a file of millions must not list as many."""
 
 
 def _input_faults(

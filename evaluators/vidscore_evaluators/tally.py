@@ -2,7 +2,7 @@
 
 A tally is a few `Table`s. A row of a table has a key (strings and numbers), integer counts and
 exact sums; adding tables adds the rows of equal keys. Rows are always sorted by key, so equal
-content is equal bytes. A table keyed by sequence and label grows with the sequences, one that is
+content is equal bytes. A table keyed by sequence and label grows with the sequences; one that is
 also keyed by a confidence grows with the detections.
 
 Sums of floats are exact (`vidscore_evaluators.exact_sums`).
@@ -28,7 +28,7 @@ from vidscore_evaluators.fingerprint import Fingerprint
 from vidscore_evaluators.keys import packed_columns, sorted_groups
 
 _ROWS_TO_COMPARE = 1 << 10
-"""Rows up to which they are sorted by comparing whole keys."""
+"""Number of rows up to which they are sorted by comparing whole keys."""
 
 _ONLY_ROW: IntArray = np.zeros(1, dtype=np.int64)
 _ONLY_ROW.flags.writeable = False
@@ -43,9 +43,9 @@ class TableSchema(Struct, frozen=True):
         counts: Integer columns.
         sums: Exact-sum columns.
         first: Number of rows kept, the first in key order; None for all. Bounded tables add like
-            others: a row that is among the first of the whole is so in its part.
-        within: Number of leading string columns whose groups keep `first` rows each; 0 for one
-            group.
+            others: the first rows of the whole are also among the first of their part.
+        within: Number of leading string columns; each group of equal values in these keeps `first`
+            rows. 0 for one group.
     """
 
     texts: tuple[str, ...]
@@ -102,7 +102,7 @@ class Table(Struct, frozen=True, eq=False):
         return self.exact_sums(name).tolist()
 
     def exact_sums(self, name: str) -> ExactSums:
-        """Exact-sum column `name`, not yet put together."""
+        """Exact-sum column `name`, in its unmerged form."""
         return self.sums[self.schema.sums.index(name)]
 
     def grouped(self, *texts: str) -> Table:
@@ -138,7 +138,7 @@ def build_table(
         numbers: One (R,) float array for each number column; no NaN, and -0.0 counts as 0.0.
         counts: One (R,) integer or boolean array for each count column.
         sums: One (S,) finite float array for each sum column; added up without rounding.
-        sum_rows: (S,) row that each of these belongs to; None where S is R, and each has its own.
+        sum_rows: (S,) row that each of these values belongs to; None if each row has one (S = R).
 
     Returns:
         The table with one row per key.
@@ -152,7 +152,7 @@ def build_table(
     codes = _stack(text_codes, row_count, np.int64)
     words, codes = _sorted_vocabulary(tuple(vocabulary), codes)
     number_keys = _stack(numbers, row_count, np.float64)
-    number_keys += 0.0  # which takes the sign off zero, so that equal keys have equal bits
+    number_keys += 0.0  # also clears the sign of zero, so that equal keys have equal bits
     if numbers and np.isnan(number_keys).any():
         raise ValueError("a number key cannot be NaN")
     order, first = _group(codes, number_keys)
@@ -172,7 +172,7 @@ def build_table(
 def _summed(
     columns: Sequence[FloatArray], rows: IntArray | None, order: IntArray, first: IntArray
 ) -> tuple[ExactSums, ...]:
-    """Exact sums of rows in an order, in which each key begins at `first`."""
+    """Exact sums of rows in a given order, in which each key begins at `first`."""
     if not columns:
         return ()
     groups = marked(len(order), first).cumsum() - 1
@@ -317,7 +317,7 @@ def _collect(
 
 
 def _bounded(table: Table) -> Table:
-    """The table with no more rows than its schema keeps."""
+    """The table, cut to the rows that its schema keeps."""
     if table.schema.first is None or table.row_count <= table.schema.first:
         return table
     kept = kept_rows(table)
@@ -335,7 +335,7 @@ def _bounded(table: Table) -> Table:
 
 
 def kept_rows(table: Table) -> BoolArray:
-    """(K,) which rows of a table in key order are among those that its schema keeps."""
+    """(K,) whether the schema of a table in key order keeps each row."""
     rows = np.arange(table.row_count)
     if table.schema.first is None:
         return rows >= 0
@@ -371,7 +371,7 @@ def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray]:
     if row_count == 1:
         return _ONLY_ROW, _ONLY_ROW
     if row_count > _ROWS_TO_COMPARE:
-        # Of so many rows column after column costs less.
+        # For this many rows, sorting column by column is faster.
         return sorted_groups([*packed_columns(list(codes.T)), *numbers.T])
     scratch, order, first = np.empty((3, row_count), dtype=np.int64)
     keys = (np.ascontiguousarray(codes), code_count, np.ascontiguousarray(numbers), number_count)
@@ -380,7 +380,7 @@ def _group(codes: IntArray, numbers: FloatArray) -> tuple[IntArray, IntArray]:
 
 
 def _reduce(rows: AnyArray, first: IntArray) -> AnyArray:
-    if len(first) == len(rows):  # each is the only one of its group
+    if len(first) == len(rows):  # every row is the only one of its group
         return rows
     return np.add.reduceat(rows, first, axis=0)
 

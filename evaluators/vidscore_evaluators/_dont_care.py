@@ -1,17 +1,16 @@
-"""Don't-care as data: what happens to detections of what is not scored, for all criteria alike.
+"""Don't-care rules as data: what happens to detections of unscored input, in all criteria.
 
-Truth says what is not scored with flags: ignored objects, crowds, regions, distractors (objects
-of a class that systems may confuse with a scored one), and frames as a whole. `Limits` make ignored
-objects of what is truncated, occluded or small. A `DontCareRule` says what becomes of the
-detections there. It is a handful of choices that do not depend on one another; `RULES` has those of
-each benchmark, and the default.
+Truth marks what is not scored by flags: ignored objects, crowds, regions, distractors (objects of a
+class that systems may confuse with a scored one), and whole frames. `Limits` turn truncated,
+occluded or small objects into ignored ones. A `DontCareRule` decides about the detections there. It
+is a set of independent choices; `RULES` has those of each benchmark, and the default.
 
-Words: a detection is *absorbed* where it is matched with an ignored object, a crowd or a
-distractor, and is then neither true nor false. A detection is *forgiven* where it lies in a
-region, or is small: should it be matched with nothing, it is not counted.
+Terms: a detection is *absorbed* if it is matched with an ignored object, a crowd or a distractor;
+it is then neither true nor false. A detection is *forgiven* if it lies in a region or is small; it
+is then not counted if it has no match.
 
-Every rule drops don't-care frames. Flags that a benchmark does not know are treated as `standard`
-treats them. Rules are those that their benchmarks publish, with these differences:
+Every rule drops don't-care frames. Flags that a benchmark does not know are treated as in
+`standard`. Rules are as their benchmarks publish them, with these differences:
 
 1. `neovision2` (Neovision2 Performance Evaluation Protocol 3.0): don't-care objects absorb at the
    threshold and by the matching of the criterion. The evaluator ``neovision2`` has the protocol's
@@ -54,7 +53,7 @@ RuleName = Literal[
 IgnoredObjects = Literal["absorb", "drop"]
 
 NO_LIMIT = -1.0
-"""A greatest truncation or occlusion that limits nothing."""
+"""Value of a greatest truncation or occlusion that means no limit."""
 
 
 _WITH_DEGREES = "the formats kitti-tracking, visdrone-det and visdrone-mot have it"
@@ -65,13 +64,13 @@ COLUMN_SOURCES: Mapping[str, str] = MappingProxyType(
         "visibility": "the format motchallenge has it, in truth of nine columns",
     }
 )
-"""Where the named columns that limits are of come from."""
+"""Sources of the named columns that limits need."""
 
 
 class Limits(Struct, frozen=True):
-    """What an object of the truth may be and still be scored; beyond, it is an ignored object.
+    """Limits of scored objects of the truth; an object beyond one of them is ignored.
 
-    A level that is not known (NaN) is beyond no limit.
+    An unknown level (NaN) is beyond no limit.
 
     Attributes:
         maximum_truncation: Greatest value of the column ``truncation``; `NO_LIMIT` for any.
@@ -87,7 +86,7 @@ class Limits(Struct, frozen=True):
 
     @property
     def columns(self) -> tuple[str, ...]:
-        """Named columns of the truth that are needed."""
+        """Named columns of the truth that the limits need."""
         limited = {
             "truncation": self.maximum_truncation != NO_LIMIT,
             "occlusion": self.maximum_occlusion != NO_LIMIT,
@@ -96,11 +95,11 @@ class Limits(Struct, frozen=True):
         return tuple(name for name, needed in limited.items() if needed)
 
     def broken_by(self, truth: Annotations, tolerance: float) -> BoolArray:
-        """(N,) which objects are beyond a limit.
+        """(N,) whether each object is beyond a limit.
 
         Args:
             truth: Upright boxes or outlines; points, if no height is limited.
-            tolerance: What the limits allow for rounding.
+            tolerance: Tolerance of the limits, for rounding.
         """
         broken = np.zeros(truth.object_count, dtype=np.bool_)
         columns = truth.columns
@@ -118,46 +117,47 @@ class Limits(Struct, frozen=True):
 
 
 def box_heights(side: Annotations) -> FloatArray:
-    """(N,) heights of upright boxes, or of those around outlines."""
+    """(N,) heights of upright boxes, or of the boxes around outlines."""
     boxes = bounding_boxes(side.coordinates)
     heights: FloatArray = boxes[:, 3] - boxes[:, 1]
     return heights
 
 
 class DontCareRule(Struct, frozen=True):
-    """What becomes of detections of things that are not scored.
+    """What happens to detections of input that is not scored.
 
     Attributes:
         absorption: When detections are absorbed. ``matching``: by the criterion, at its own
-            threshold, after everything real. ``before``: in a matching of their own, over real
-            and ignored objects alike, at `threshold`. A criterion without a threshold always
-            resolves it before.
-        threshold: Similarity (IoU for boxes) that the matching before needs.
+            threshold, after everything real. ``before``: in a separate matching, over real and
+            ignored objects alike, at `threshold`. A criterion without a threshold always uses
+            ``before``.
+        threshold: Similarity (IoU for boxes) that the matching ``before`` needs.
         ignored_labels: Whether an ignored object absorbs detections of its ``own`` class or of
             ``any``.
         absorbing_flags: Bits of `ObjectFlag` whose objects absorb.
-        crowds_absorb_many: Whether a crowd absorbs any number of detections, each by the share of
-            its area inside the crowd (`Similarity.of_shares`); else a crowd is an ignored object.
-        ignored_absorb_many: Whether an ignored object does as such a crowd does.
+        crowds_absorb_many: Whether a crowd absorbs any number of detections, each by the fraction
+            of its area inside the crowd (`Similarity.of_shares`); else a crowd is an ignored
+            object.
+        ignored_absorb_many: Whether an ignored object also absorbs in this way.
         ignored_objects: Whether ignored objects ``absorb``, or the rule lets them ``drop``, so that
             detections of them count.
-        limits: Which objects are ignored though no flag says so.
-        match_unscored_classes: Whether the matching before sees the truth that is neither real nor
-            absorbs, such as that of unscored labels. What it takes is kept.
-        region_share: A detection lies in a region if more than this share of its area is inside the
-            union of its frame's regions.
+        limits: Limits beyond which objects are ignored although no flag says so.
+        match_unscored_classes: Whether the matching ``before`` includes truth that is neither real
+            nor absorbs, such as that of unscored labels. Detections matched with it are kept.
+        region_share: A detection lies in a region if more than this fraction of its area is inside
+            the union of its frame's regions.
         region_share_counts: Whether exactly `region_share` is enough.
         region_pixels: Whether the area is counted in whole pixels: coordinates of boxes are
-            rounded, at least 1, and a region includes its first and its last pixel. Not so of
-            polygons.
-        regions_apart: Whether the share inside each region counts alone, not that in the union.
+            rounded, sizes are at least 1, and a region includes its first and its last pixel. Not
+            for polygons.
+        regions_apart: Whether the fraction inside each region counts by itself, not in the union.
         forgiven_height_px: Detections at most this high are forgiven; 0 for none.
-        tolerance: What thresholds, shares and heights allow for rounding.
-        regions_forgive: True: such a detection is forgiven. False: it is removed beforehand.
+        tolerance: Tolerance of thresholds, fractions and heights, for rounding.
+        regions_forgive: True: a detection in a region is forgiven. False: it is removed beforehand.
         regions_cover_truth: Whether truth in a region is removed, too.
         distractor_classes: Labels whose objects are distractors, for every class.
         neighbours: (label, scored label): objects of the first are distractors for the second.
-        shortfall: What reports say of a rule that is not its benchmark's whole one as it stands.
+        shortfall: Warning in reports, if the rule lacks a part of its benchmark's rule.
     """
 
     absorption: Literal["matching", "before"] = "matching"
@@ -183,13 +183,13 @@ class DontCareRule(Struct, frozen=True):
 
     @property
     def absorbing(self) -> int:
-        """Bits of `ObjectFlag` whose objects absorb, less what `ignored_objects` lets drop."""
+        """Bits of `ObjectFlag` whose objects absorb, without those that `ignored_objects` drops."""
         dropped = ObjectFlag.IGNORE if self.ignored_objects == "drop" else 0
         return self.absorbing_flags & ~dropped
 
     @property
     def unscored_labels(self) -> tuple[str, ...]:
-        """Labels that this rule takes from what is scored."""
+        """Labels that this rule excludes from scoring."""
         return (*self.distractor_classes, *(label for label, _ in self.neighbours))
 
 
@@ -235,26 +235,26 @@ RULES: Mapping[str, DontCareRule] = MappingProxyType(
         "mots": DontCareRule(absorption="before"),
     }
 )
-"""The rule of each benchmark; `standard` is the default and does what each flag asks for."""
+"""The rule of each benchmark; `standard` is the default and does what each flag says."""
 
 
 def resolve_dont_care(
     scene: Scene, rule: DontCareRule, similarity: Similarity, competes: BoolArray
 ) -> Scene:
-    """Take out what is absorbed, and what is forgiven and matched with nothing.
+    """Remove absorbed detections, and forgiven ones that have no match.
 
-    Source: the preprocessing of MOTChallenge and KITTI tracking, as trackeval does it: detections
-    are matched with all objects, real and ignored, by the greatest sum of similarities among the
-    pairs that are similar enough, and those matched with an ignored one are taken out.
+    Source: the preprocessing of MOTChallenge and KITTI tracking, as in trackeval. Detections are
+    matched with all objects, real and ignored, by the greatest sum of similarities among the pairs
+    that are similar enough; those matched with an ignored object are removed.
 
     Args:
         scene: A scene.
-        rule: Says how similar a pair must be.
-        similarity: IoU for boxes and polygons, whatever the criterion's own similarity is.
-        competes: (A,) which absorbers absorb nothing, but keep what they are matched with.
+        rule: Defines how similar a pair must be.
+        similarity: IoU for boxes and polygons, whatever the criterion's similarity is.
+        competes: (A,) whether an absorber absorbs nothing, but keeps its match.
 
     Returns:
-        The scene with real truth and the detections that remain, and nothing else.
+        The scene with only real truth and the remaining detections.
     """
     if competes.all() and not scene.forgiven.any():
         return scene.without_absorbers()

@@ -1,4 +1,4 @@
-"""What lies in don't-care regions: boxes, outlines or masks, by the share that a rule asks for."""
+"""Objects in don't-care regions: boxes, outlines or masks, by the fraction that a rule requires."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ from vidscore_evaluators.regions import Regions, shares_inside, shares_of_outlin
 from vidscore_evaluators.shapes import boxes_as_shapes
 
 _RUNS_AT_ONCE = 1 << 16
-"""Runs of regions that are united together, unless those of one frame are more: that takes far more
-memory than they do."""
+"""Number of runs of regions that are united together, unless one frame has more: a union takes far
+more memory than the runs."""
 
 
 def inside_regions(
@@ -33,13 +33,13 @@ def inside_regions(
     rule: DontCareRule,
     masks: tuple[Masks, Masks] | None = None,
 ) -> BoolArray:
-    """Whether enough of an object's area for a rule lies in the regions of its frame.
+    """Whether enough of each object's area, by a rule, lies in the regions of its frame.
 
     Args:
         side: N points, upright boxes or outlines.
         regions: Regions, in the same frames.
-        rule: Says how much is enough.
-        masks: Masks of the side and of the regions, where these count and not coordinates.
+        rule: Defines how much is enough.
+        masks: Masks of the side and of the regions, if these count and not coordinates.
 
     Returns:
         (N,) booleans.
@@ -63,7 +63,7 @@ def inside_regions(
 def _shares_of_boxes_inside(
     side: Annotations, regions: Annotations, rule: DontCareRule
 ) -> FloatArray:
-    """(N,) share of each upright box inside the regions of its frame."""
+    """(N,) fraction of each upright box inside the regions of its frame."""
     boxes, corners = side.coordinates, _region_corners(regions)
     if rule.region_pixels:
         boxes = _rounded(boxes)
@@ -75,10 +75,10 @@ def _shares_of_boxes_inside(
 
 
 def _rounded(boxes: FloatArray) -> FloatArray:
-    """(N, 4) boxes whose first corner and size are whole pixels, at least 1.
+    """(N, 4) boxes whose first corner is a whole pixel, and whose size is at least 1 whole pixel.
 
     Source: VisDrone2018-DET-toolkit 1.0.4, dropObjectsInIgr.m, whose sums over an integral image
-    begin after the first corner. Halves go up, with room for a size taken from two corners.
+    begin after the first corner. Halves round up, with a tolerance for sizes from two corners.
     """
     corners, sizes = boxes[:, :2], boxes[:, 2:] - boxes[:, :2]
     first, size = (np.maximum(np.floor(part + (0.5 + 1e-9)), 1.0) for part in (corners, sizes))
@@ -95,7 +95,7 @@ def _region_corners(regions: Annotations) -> FloatArray:
 def _shares_of_masks_inside(
     side: Annotations, regions: Annotations, masks: tuple[Masks, Masks], *, apart: bool
 ) -> FloatArray:
-    """(N,) share of each mask inside the regions of its frame, or inside that with most of it."""
+    """(N,) fraction of each mask inside the regions of its frame, or the one with most of it."""
     rows, region_rows = mask_rows(side), mask_rows(regions)
     inside = np.zeros(side.object_count)
     for first, last in _frames_at_once(regions, np.diff(masks[1].starts)[region_rows]):
@@ -112,7 +112,7 @@ def _shares_of_masks_inside(
 
 
 def _frames_at_once(regions: Annotations, run_counts: IntArray) -> Iterator[tuple[int, int]]:
-    """First and last frames of parts whose regions have so many runs, or of single frames."""
+    """First and last frames of parts with at most `_RUNS_AT_ONCE` runs, or of single frames."""
     before = starts_from_counts(run_counts)[regions.frame_starts]
     first = 0
     while first < regions.frame_count:
@@ -125,10 +125,10 @@ def _frames_at_once(regions: Annotations, run_counts: IntArray) -> Iterator[tupl
 def _areas_inside(
     objects: tuple[Masks, IntArray, IntArray], areas: Masks, counts: IntArray, *, apart: bool
 ) -> FloatArray:
-    """Pixels of objects inside the regions of their frames, or inside that with most of them.
+    """Pixels of objects inside the regions of their frames, or inside the one with most of them.
 
     Args:
-        objects: Masks, (N,) those of the objects among them, and (F,) objects of each frame.
+        objects: Masks, the (N,) masks that are the objects, and the (F,) objects of each frame.
         areas: Masks of the regions of all frames.
         counts: (F,) regions of each frame.
         apart: Whether the regions of a frame are not united.

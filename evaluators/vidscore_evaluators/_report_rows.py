@@ -1,7 +1,7 @@
-"""Rows of reports: scores of everything, of domains, classes and sequences, out of tables.
+"""Rows of reports, computed from tables: scores of everything, of domains, classes and sequences.
 
-A report says of each score what it is of, its `Scope`. A table that is keyed by domain, sequence
-and class has the content of each. What is undefined stays undefined in means and ratios.
+A report states the `Scope` of each score: what it covers. A table that is keyed by domain, sequence
+and class has the content of every scope. Undefined values stay undefined in means and ratios.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Figures(NamedTuple):
 
 
 def block_of(figures: Sequence[Figures]) -> Block:
-    """Figures that all have the same measures as one block of a report."""
+    """Join figures that all have the same measures into one block of a report."""
     names = figures[0].values if figures else ()
     return Block(
         measures={name: [entry.values[name] for entry in figures] for name in names},
@@ -39,23 +39,23 @@ def block_of(figures: Sequence[Figures]) -> Block:
 
 
 def mean(values: Iterable[float | None]) -> float | None:
-    """Mean of the values that are defined; None where none is."""
+    """Mean of the defined values; None if there are none."""
     defined = [value for value in values if value is not None]
     return math.fsum(defined) / len(defined) if defined else None
 
 
 def ratio(part: int, whole: int) -> float | None:
-    """Part of a whole; None where there is no whole."""
+    """Part divided by whole; None if the whole is 0."""
     return part / whole if whole else None
 
 
 def named(names: Iterable[str]) -> list[str]:
-    """Each name once, ascending; what has no name has no rows of its own in a report."""
+    """Each name once, ascending; rows without a name get no rows of their own in a report."""
     return sorted({name for name in names if name})
 
 
 def scopes(domains: Iterable[str]) -> list[str | None]:
-    """None for all domains together, and each domain that has a name."""
+    """None for all domains together, then each domain that has a name."""
     return [None, *named(domains)]
 
 
@@ -63,7 +63,7 @@ _LEVELS = ((), ("domain",), ("class",), ("domain", "class"), ("domain", "sequenc
 
 
 class Scope(NamedTuple):
-    """What a score is of; None stands for all of them."""
+    """The data that a score covers; None means all domains, classes or sequences."""
 
     domain: str | None = None
     label: str | None = None
@@ -87,12 +87,12 @@ def blocks_with_class_means(
 
     Args:
         figures: The figures.
-        means: Name of each mean, and the measure that it is the mean of.
-        counted: The scopes that count, in general those with truth.
+        means: Name of each mean, and the measure whose mean it is.
+        counted: The scopes that are included in means, in general those with truth.
 
     Returns:
-        Figures of everything and of domains, and the other ones. Where nothing has a class, the
-        mean is that of the one class which all belongs to.
+        The figures of everything and of domains, and the others. If nothing has a class, the mean
+        is the figure of the single class that everything belongs to.
     """
     classes: dict[str | None, list[Figures]] = {}
     for entry in figures:
@@ -120,11 +120,11 @@ def _float(number: Number) -> float | None:
 def with_every_sequence(table: Table, scene: Scene) -> Table:
     """Add a row of zeros without a class for each sequence that has evaluated frames.
 
-    So a sequence or domain in which there is nothing has rows in a report like all others.
+    Sequences and domains without objects then have rows in a report like all others.
 
     Args:
         table: Counts by domain, class and maybe sequence.
-        scene: What they are counts of.
+        scene: The scene that was counted.
     """
     used = scene.frame_sequences[run_starts(scene.frame_sequences)]
     keys = [scene.sequences[row] for row in used.tolist()]
@@ -144,24 +144,24 @@ def with_every_sequence(table: Table, scene: Scene) -> Table:
 
 
 def totals_by_scope(table: Table) -> dict[Scope, Total]:
-    """Sum a table whose key is domain, sequence and maybe class for every scope.
+    """Sum a table keyed by domain, sequence and maybe class, for every scope.
 
     Args:
         table: The table; domains and classes without a name have no scope of their own.
 
     Returns:
-        Everything first, then domains, classes, and sequences, each in ascending order.
+        Everything first, then domains, classes and sequences, each in ascending order.
     """
     return {scope: parts[""] for scope, parts in totals_by_part(table, "").items()}
 
 
 def totals_by_part(table: Table, part: str) -> dict[Scope, dict[str, Total]]:
-    """The same for a table with one more text in its key, for each of whose values it sums apart.
+    """The same for a table with one more string key; its values are summed separately.
 
     Args:
         table: The table.
-        part: Name of the further text key, which may be the class; empty for a table that has
-            none, whose one part has an empty name.
+        part: Name of the further string key, which may be the class. If empty, the table has none:
+            all of it is one part with an empty name.
     """
     found: dict[Scope, dict[str, Total]] = {EVERYTHING: {} if part else {"": _total(table)}}
     for scope, value, grouped, row in grouped_rows(table, part):
@@ -170,11 +170,11 @@ def totals_by_part(table: Table, part: str) -> dict[Scope, dict[str, Total]]:
 
 
 def grouped_rows(table: Table, part: str = "") -> Iterator[tuple[Scope, str, Table, int]]:
-    """Every scope with a row of the table grouped for it; as for `totals_by_part`.
+    """Every scope, with the row of a grouped table that has its sums; see `totals_by_part`.
 
     Yields:
-        The scope, the value of the part, and a grouped table with the row that holds their sums.
-        Everything is left out where there is no part.
+        The scope, the value of the part, a grouped table, and the row in it that holds the sums.
+        Without a part, the scope of everything is left out.
     """
     keys = {*table.schema.texts} - {part}
     for level in (level for level in _LEVELS if (level or part) and keys.issuperset(level)):
@@ -188,7 +188,7 @@ def grouped_rows(table: Table, part: str = "") -> Iterator[tuple[Scope, str, Tab
 
 
 def _named(level: tuple[str, ...]) -> tuple[str, ...]:
-    """Texts without which a row has no scope: a sequence's domain may have no name."""
+    """The names that a row with a scope must have: the domain of a sequence may be empty."""
     return tuple(name for name in level if name != "domain" or "sequence" not in level)
 
 

@@ -49,16 +49,16 @@ _DONT_CARE_BASES: Mapping[Base, Base] = {
     "polygon": "polygon",
     "mask": "mask",
 }
-"""What don't-care that is resolved first compares by, whatever the criterion does."""
+"""Base that the matching for don't-care uses, for each base of a criterion."""
 
 
 class AsGiven(Struct, frozen=True):
-    """What a criterion takes from how its input is given, besides its content.
+    """Which properties of the input's form a criterion uses, besides its content.
 
     Attributes:
-        row_order: Whether objects of a frame that are equal so far are in the order of its rows.
-        box_areas: Whether the area of a box is the column `BOX_AREA`, where there is one.
-        sources: Whether items know their row of the input, for outcomes; changes nothing else.
+        row_order: Whether the remaining ties between objects of a frame are broken by their rows.
+        box_areas: Whether the area of a box is the column `BOX_AREA`, if there is one.
+        sources: Whether items know their row in the input, for outcomes; changes nothing else.
     """
 
     row_order: bool = False
@@ -79,17 +79,17 @@ def make_scene(
     """Bring both sides into the form that criteria work on.
 
     Frames that the truth does not list and don't-care frames are left out, and so are objects of
-    classes that the specification does not score or that the rule takes from what is scored.
+    classes that the specification does not score or that the rule excludes from scoring.
 
     Args:
         aligned: Both sides in one frame order.
-        rule: What becomes of detections of things that are not scored.
+        rule: What happens to detections of input that is not scored.
         similarity: The criterion's similarity; its arity must be that of the coordinates.
-        classes: Match within a class, or without regard to classes.
-        specification: Says which classes a domain scores.
-        resolve_first: Whether the criterion sees no absorbers and nothing forgiven, because it
-            has no threshold at which they could be matched.
-        as_given: What is taken from rows besides their content.
+        classes: Match within a class, or ignore classes.
+        specification: Lists the classes that a domain scores.
+        resolve_first: Whether to resolve absorbers and forgiven detections before the criterion
+            sees the scene, because it has no threshold at which they could be matched.
+        as_given: Properties of rows, besides their content, that count.
 
     Returns:
         The scene; `Scene.left_out` counts the detections that are not scored.
@@ -133,7 +133,7 @@ def make_scene(
 
 
 class SceneObjects(Struct, frozen=True, eq=False):
-    """Objects of the evaluated frames by what they are to a don't-care rule, in order of rows.
+    """Objects of the evaluated frames by their role in a don't-care rule, in order of rows.
 
     All but regions are points, upright boxes or outlines.
 
@@ -144,7 +144,7 @@ class SceneObjects(Struct, frozen=True, eq=False):
         competes: (absorbers,) whether an object absorbs nothing, but takes part in the matching
             that resolves don't-care beforehand.
         detections: Detections of scored classes that are not removed.
-        forgiven: (detections,) whether they lie in a region, or are too small to count.
+        forgiven: (detections,) whether each lies in a region, or is too small to count.
         scored_detections: Detections of scored classes, removed ones included.
     """
 
@@ -157,7 +157,7 @@ class SceneObjects(Struct, frozen=True, eq=False):
     scored_detections: int
 
     def without_competitors(self) -> SceneObjects:
-        """The same objects for a matching in which nothing competes."""
+        """The same objects, for a matching without competitors."""
         if not self.competes.any():
             return self
         return structs.replace(
@@ -176,14 +176,14 @@ def select_objects(
     outlined: bool = False,
     masks: SideMasks | None = None,
 ) -> SceneObjects:
-    """Tell the objects of evaluated frames apart by a rule, and leave out what it removes.
+    """Classify the objects of evaluated frames by a rule, and leave out those that it removes.
 
     Args:
-        kept: Both sides in evaluated frames alone.
-        rule: What absorbs, what regions do, and how much of an object must lie in them.
-        specification: Says which classes a domain scores.
-        outlined: Whether boxes and quadrilaterals become outlines, and not their envelopes.
-        masks: The masks that objects are, and not their boxes; None where boxes count.
+        kept: Both sides, in evaluated frames only.
+        rule: Defines what absorbs, what regions do, and how much of an object must lie in them.
+        specification: Lists the classes that a domain scores.
+        outlined: Whether boxes and quadrilaterals become outlines; else bounding boxes.
+        masks: The masks of both sides, if objects are compared by them; None for boxes.
     """
     truth, detections = (_shaped(side, outlined=outlined) for side in (kept.truth, kept.detections))
     truth = _limited(truth, rule)
@@ -213,7 +213,7 @@ def select_objects(
 
 
 class _Parts(Struct, frozen=True, eq=False):
-    """(N,) what each object of the truth is to a rule.
+    """(N,) role of each object of the truth in a rule.
 
     Attributes:
         region: A region.
@@ -231,7 +231,7 @@ class _Parts(Struct, frozen=True, eq=False):
 
 
 def _parts(truth: Annotations, rule: DontCareRule, scored: BoolArray) -> _Parts:
-    """Tell the objects of the truth apart; `scored` says whose label is scored."""
+    """Classify the objects of the truth; `scored` says whether each one's label is scored."""
     region = are_flagged(truth.flags, ObjectFlag.REGION)
     ignored = are_flagged(truth.flags, ObjectFlag.IGNORE)
     absorbs = (truth.flags & rule.absorbing) != 0
@@ -245,7 +245,7 @@ def _parts(truth: Annotations, rule: DontCareRule, scored: BoolArray) -> _Parts:
     real = scored & ~(region | absorbs | dropped)
     competes = np.zeros_like(region)
     if rule.match_unscored_classes:
-        # An object whose own label is not scored absorbs nothing but by a rule for other labels.
+        # An object whose own label is not scored absorbs only by a rule for other labels.
         beside = _has_label(truth, tuple(label for label, _ in rule.neighbours))
         competes = ~(region | real | (absorbs & (scored | everywhere | beside)))
         everywhere |= competes & ~scored
@@ -267,8 +267,8 @@ class _Grouping(Struct, frozen=True, eq=False):
     Attributes:
         objects: The objects.
         rule: The rule.
-        separate: Whether classes are told apart.
-        masks: Masks of both sides; None where boxes count.
+        separate: Whether to keep classes apart.
+        masks: Masks of both sides; None if boxes count.
     """
 
     objects: SceneObjects
@@ -277,7 +277,7 @@ class _Grouping(Struct, frozen=True, eq=False):
     masks: SideMasks | None = None
 
     def scene(self) -> tuple[Scene, BoolArray]:
-        """Group and sort everything; the mask says which absorbers only compete."""
+        """Group and sort everything; the mask marks the absorbers that only compete."""
         truth, detections = self.objects.truth, self.objects.detections
         truth_keys, detection_keys = self._keys(truth), self._keys(detections)
         absorber_rows, absorber_keys = self._absorbers(detection_keys)
@@ -327,13 +327,13 @@ class _Grouping(Struct, frozen=True, eq=False):
         return many & ~self.objects.competes
 
     def _keys(self, side: Annotations) -> IntArray:
-        """(N,) group key of each object: its frame, and its class where classes count."""
+        """(N,) group key of each object: its frame, and its class if classes are separate."""
         if not self.separate:
             return side.object_frames
         return side.object_frames * self._class_count + side.label_indices
 
     def _absorbers(self, detection_keys: IntArray) -> tuple[IntArray, IntArray]:
-        """Row and group key of every absorber, in each group where it may absorb something."""
+        """Row and group key of every absorber, once per group where it may absorb something."""
         side = self.objects.absorbers
         own = _rows(side)
         keys = self._keys(side)
@@ -357,7 +357,7 @@ class _Grouping(Struct, frozen=True, eq=False):
 
 
 def with_sources(aligned: Aligned) -> Aligned:
-    """Both sides with the column `SOURCE` of each object's row, for outcomes."""
+    """Both sides, with each object's row as the column `SOURCE`, for outcomes."""
     truth, detections = (
         structs.replace(side, columns={**side.columns, SOURCE: _rows(side).astype(np.float64)})
         for side in (aligned.truth, aligned.detections)
@@ -378,7 +378,7 @@ def _as_given(side: Annotations, as_given: AsGiven) -> Annotations:
 
 
 def _renumbered(side: Annotations, kept: BoolArray) -> Annotations:
-    """One side whose rows, where they have a say, are counted among those that are kept."""
+    """One side whose rows, if they count, are renumbered among those that are kept."""
     if ROW not in side.columns:
         return side
     before: IntArray = np.cumsum(kept) - kept
@@ -388,7 +388,7 @@ def _renumbered(side: Annotations, kept: BoolArray) -> Annotations:
 
 
 def _shaped(side: Annotations, *, outlined: bool) -> Annotations:
-    """The same annotations with the outline of every box and quadrilateral, or its envelope."""
+    """The same annotations, with each box and quadrilateral as its outline or bounding box."""
     if side.arity == POINT:
         return side
     shape = outlines_of if outlined else bounding_boxes
@@ -396,7 +396,7 @@ def _shaped(side: Annotations, *, outlined: bool) -> Annotations:
 
 
 def _neighbour_shift(side: Annotations, rule: DontCareRule) -> IntArray:
-    """How far to move the group key of an object whose label is a neighbour of a scored one."""
+    """Shift of the group key of each object whose label is a neighbour of a scored one."""
     shift = np.zeros(len(side.labels), dtype=np.int64)
     position = {label.casefold(): index for index, label in enumerate(side.labels)}
     for label, neighbour in rule.neighbours:
@@ -409,7 +409,7 @@ def _neighbour_shift(side: Annotations, rule: DontCareRule) -> IntArray:
 def _scored_labels(
     side: Annotations, rule: DontCareRule, specification: BenchmarkSpec
 ) -> BoolArray:
-    """(sequences, labels) whether a label is scored in the domain of a sequence.
+    """(sequences, labels) whether the domain of a sequence scores a label.
 
     The specification's class lists are compared without regard to case.
     """
@@ -432,13 +432,13 @@ def _has_label(side: Annotations, names: tuple[str, ...]) -> BoolArray:
 
 
 def _named(side: Annotations, names: tuple[str, ...]) -> BoolArray:
-    """(labels,) which labels of the table are among some names, without regard to case."""
+    """(labels,) whether each label of the table is among some names, ignoring case."""
     folded = {name.casefold() for name in names}
     return np.array([label.casefold() in folded for label in side.labels] or [False])
 
 
 def _areas(side: Annotations) -> FloatArray:
-    """(N,) the named column ``area`` where an object has one, else its shape's area; points: 0."""
+    """(N,) the named column ``area`` if an object has one, else its shape's area; points: 0."""
     if side.arity == QUADRILATERAL:
         own = outline_areas(side.coordinates)
     else:

@@ -1,4 +1,4 @@
-"""Masks of a scene: kept apart from the columns, so that they are never copied."""
+"""Masks of a scene, stored apart from the columns, so that they are never copied."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vidscore_evaluators.masks import Masks, no_masks
 from vidscore_evaluators.scene import GIVEN_AREA, MASK_DIGEST, MASK_ROW, ROW
 
 MASK_FAULTS = 100
-"""Most faults of sizes that are listed."""
+"""Maximum number of faults of sizes that are listed."""
 
 
 class SideMasks(Struct, frozen=True, eq=False):
@@ -32,13 +32,13 @@ class SideMasks(Struct, frozen=True, eq=False):
 
 
 def with_mask_rows(aligned: Aligned, evaluated: BoolArray) -> tuple[Aligned, SideMasks]:
-    """Both sides with a column that says which mask an object is, in place of the masks.
+    """Both sides with a column of mask rows in place of the masks.
 
-    Frames and objects are then chosen without a copy of any mask.
+    Selecting frames and objects then copies no masks.
 
     Args:
         aligned: Both sides.
-        evaluated: (F,) frames that count; in others objects need no mask.
+        evaluated: (F,) frames that count; in others, objects need no mask.
 
     Raises:
         InputError: If objects have no masks.
@@ -70,14 +70,14 @@ def with_mask_shapes(kept: Aligned, masks: SideMasks) -> Aligned:
 
 
 def missing_masks(side: Side) -> Fault:
-    """The fault of a side whose objects have no masks."""
+    """The fault for a side whose objects have no masks."""
     found, expected = "objects without masks", "a mask for each object, for the base mask"
     advice = "in COCO files polygons need the width and height of each image; give --image-size"
     return Fault(found, expected, source=side.value, field="masks", advice=advice)
 
 
 def mask_rows(side: Annotations) -> IntArray:
-    """(N,) mask of each object of a side that has the column of them."""
+    """(N,) mask row of each object of a side that has the column."""
     return side.columns[MASK_ROW].astype(np.int64)
 
 
@@ -90,16 +90,16 @@ def _masks_of(side: Annotations, name: Side, evaluated: BoolArray) -> Masks:
 
 
 def _with_rows(side: Annotations) -> Annotations:
-    """One side without its masks, whose rows are a column."""
+    """One side without its masks, with their rows as a column."""
     rows = np.arange(side.object_count, dtype=np.float64)
     return structs.replace(side, columns={**side.columns, MASK_ROW: rows}, masks=None)
 
 
 def _with_shapes(side: Annotations, masks: Masks) -> Annotations:
-    """One side whose boxes and areas are those of its masks, whose digests are a column."""
+    """One side with the boxes and areas of its masks, and their digests as a column."""
     rows = mask_rows(side)
     columns = {**side.columns, GIVEN_AREA: masks.areas()[rows]}
-    if ROW not in columns:  # else rows decide between what is equally confident
+    if ROW not in columns:  # else rows break ties between equally confident objects
         digests = mask_digests(masks)[rows]
         columns[MASK_DIGEST] = (digests >> np.uint64(11)).astype(np.float64)
     return structs.replace(side, coordinates=masks.boxes()[rows], columns=columns)
@@ -109,7 +109,7 @@ def _require_equal_sizes(kept: Aligned, masks: SideMasks) -> None:
     """Refuse frames whose masks are not all of one size.
 
     Raises:
-        InputError: With a fault for each of the first such masks.
+        InputError: With a fault for each of the first `MASK_FAULTS` such masks.
     """
     own = (
         _size_keys(masks.truth)[mask_rows(kept.truth)],
@@ -118,7 +118,7 @@ def _require_equal_sizes(kept: Aligned, masks: SideMasks) -> None:
     keys = np.concatenate(own)
     frames = np.concatenate([kept.truth.object_frames, kept.detections.object_frames])
     size_of_frame = np.zeros(kept.truth.frame_count, dtype=np.int64)
-    # Assigned backwards, so that the first object of the truth says the size.
+    # Assigned backwards, so that the first object of the truth determines the size.
     size_of_frame[frames[::-1]] = keys[::-1]
     wrong: BoolArray = keys != size_of_frame[frames]
     if not wrong.any():
@@ -134,7 +134,7 @@ def _require_equal_sizes(kept: Aligned, masks: SideMasks) -> None:
 
 
 def _size_keys(masks: Masks) -> IntArray:
-    """(N,) a number for each size."""
+    """(N,) a number that identifies each size."""
     return (masks.sizes[:, 0] << 32) + masks.sizes[:, 1]
 
 

@@ -1,8 +1,8 @@
 """Outcomes of criteria: from a scene to a table of outcomes, and from its rows to their sums.
 
-The way to the table: `unmatched_builder`, whose matches `match_pairs` names. The way back:
-`ScoredRows` has the rows by sequence and class, which are the keys of a criterion's tables, so that
-figures are made of outcomes by the very functions that make them of a tally.
+The way to the table: `unmatched_builder`, then `match_pairs`. The way back: `ScoredRows` groups the
+rows by sequence and class, the keys of a criterion's tables. The same functions then make figures
+from outcomes as from a tally.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from vidscore_evaluators.tally import Table, TableSchema, build_table
 
 
 def unmatched_builder(aligned: Aligned, scene: Scene) -> OutcomeBuilder:
-    """A builder in which all that a traced scene holds is unmatched, and all else ignored."""
+    """A builder in which everything in a traced scene is unmatched, and all else is ignored."""
     builder = OutcomeBuilder(aligned)
     builder.set(Side.TRUTH, scene.truth.traced, Outcome.FALSE_NEGATIVE)
     builder.set(Side.DETECTIONS, scene.detections.traced, Outcome.FALSE_POSITIVE)
@@ -36,7 +36,7 @@ def unmatched_builder(aligned: Aligned, scene: Scene) -> OutcomeBuilder:
 def match_pairs(
     builder: OutcomeBuilder, scene: Scene, similarity: Similarity, pairs: Candidates
 ) -> None:
-    """Make pairs of a traced scene with its truth true positives."""
+    """Mark pairs of a traced scene with its truth as true positives."""
     truth, detections = _rows_of(scene, pairs)
     builder.match(truth, detections, **_likeness(scene, similarity, pairs))
 
@@ -48,7 +48,7 @@ def relate_pairs(
     pairs: Candidates,
     sides: Collection[Side] = SIDES,
 ) -> None:
-    """Name partners in a traced scene, whatever the outcome, of rows of one side or of both.
+    """Set partners in a traced scene, whatever the outcome, for rows of one side or of both.
 
     Targets may be truth or absorbers.
     """
@@ -67,7 +67,7 @@ def _rows_of(scene: Scene, pairs: Candidates) -> tuple[IntArray, IntArray]:
 
 
 def _likeness(scene: Scene, similarity: Similarity, pairs: Candidates) -> dict[str, FloatArray]:
-    """How alike pairs are, as an `OutcomeBuilder` takes it: points by distances in pixels."""
+    """Similarity of pairs in the form of `OutcomeBuilder`: for points, distances in pixels."""
     if similarity.base != "euclidean":
         return {"similarities": pairs.similarities}
     targets = np.concatenate([scene.truth.coordinates, scene.absorbers.coordinates])
@@ -81,10 +81,10 @@ class ScoredRows(Struct, frozen=True, eq=False):
     Attributes:
         outcomes: The rows.
         truth: (N,) whether a row is an object of the truth; else it is a detection.
-        cells: (N,) number of the sequence and class of each.
+        cells: (N,) cell of each row: its sequence and class.
         sequences: (C,) sequence of each cell.
-        labels: (C,) label of each; 0 where classes are ignored.
-        label_names: Names of the labels; one empty name where classes are ignored.
+        labels: (C,) label of each; 0 if classes are ignored.
+        label_names: Names of the labels; one empty name if classes are ignored.
     """
 
     outcomes: Outcomes
@@ -96,11 +96,11 @@ class ScoredRows(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, outcomes: Outcomes, *, separate: bool) -> ScoredRows:
-        """Leave out what is ignored.
+        """Leave out ignored rows.
 
         Args:
             outcomes: The outcomes of a criterion.
-            separate: Whether classes are told apart.
+            separate: Whether to keep classes apart.
         """
         scored = outcomes.take(outcomes.outcomes != CODES[Outcome.IGNORED])
         names = outcomes.label_names if separate else ("",)
@@ -123,7 +123,7 @@ class ScoredRows(Struct, frozen=True, eq=False):
 
     @property
     def matched(self) -> BoolArray:
-        """(N,) which rows are true positives."""
+        """(N,) whether each row is a true positive."""
         mask: BoolArray = self.outcomes.outcomes == CODES[Outcome.TRUE_POSITIVE]
         return mask
 
@@ -133,7 +133,7 @@ class ScoredRows(Struct, frozen=True, eq=False):
         return self._counts_of_sequences()[self.sequences]
 
     def frame_table(self) -> Table:
-        """Evaluated frames by domain and sequence."""
+        """Numbers of evaluated frames by domain and sequence."""
         counts, keys = self._counts_of_sequences(), self.outcomes.sequence_keys
         some = np.flatnonzero(counts)
         words = [key.domain for key in keys] + [key.sequence for key in keys]
@@ -151,7 +151,7 @@ class ScoredRows(Struct, frozen=True, eq=False):
         return counts
 
     def cells_by_frame(self) -> IntArray:
-        """(M,) cell of each frame and class that holds something, once for each."""
+        """(M,) cell of each frame and class that has rows, each once."""
         table, width = self.outcomes, max(1, len(self.sequences))
         frames = np.zeros(len(table), dtype=np.int64)
         frames[run_starts(table.sequences, table.frames)[1:]] = 1
@@ -160,7 +160,7 @@ class ScoredRows(Struct, frozen=True, eq=False):
         return cells
 
     def count(self, rows: BoolArray) -> IntArray:
-        """(C,) how many of some rows each cell has."""
+        """(C,) number of some rows in each cell."""
         return np.bincount(self.cells[rows], minlength=len(self.sequences))
 
     def table(
@@ -188,12 +188,12 @@ class ScoredRows(Struct, frozen=True, eq=False):
         )
 
     def similarities(self, similarity: Similarity) -> FloatArray:
-        """(N,) similarity of each row to its partner, NaN without one."""
+        """(N,) similarity of each row to its partner; NaN without one."""
         if similarity.base == "euclidean":
             return similarity.of_distances_px(self.outcomes.distances_px)
         return self.outcomes.similarities
 
 
 def figures_of_everything(blocks: Sequence[Block]) -> dict[str, Number]:
-    """The figures of everything, which is the first row of a criterion's first block."""
+    """The figures of everything: the first row of a criterion's first block."""
     return {name: values[0] for name, values in blocks[0].measures.items()}

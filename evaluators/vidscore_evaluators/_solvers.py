@@ -1,14 +1,14 @@
-"""Solvers of assignments of least cost, and of transport between equal masses.
+"""Solvers of minimum-cost assignments, and of transport between equal masses.
 
-One-to-one assignments are of whole matrices, or of blocks of pairs. Of equally good ones that of
-scipy's linear_sum_assignment is chosen, which depends on the matrix alone, on any machine.
+One-to-one assignments are of whole matrices, or of blocks of pairs. Of equally good ones, the
+result is that of scipy's linear_sum_assignment, which depends on the matrix alone, on any machine.
 
 Transport goes from m supply nodes of 1/m to n demand nodes of 1/n, exactly. With g the greatest
 common divisor of m and n, every supply is n/g units and every demand m/g units,
-so that an optimal plan moves whole units. Where there are few units, each becomes a row and each
-unit of demand a column of an assignment. Where there are many, supply nodes are saturated one after
-the other along shortest paths, which keeps the plan so far optimal (successive shortest paths, with
-potentials as in the Hungarian method). Nothing is iterated to a tolerance: the plan is optimal up
+so an optimal plan moves whole units. If there are few units, each becomes a row and each unit of
+demand a column of an assignment. If there are many, supply nodes are saturated one after the other
+along shortest paths, which keeps the plan so far optimal (successive shortest paths, with
+potentials as in the Hungarian method). There is no iteration to a tolerance: the plan is optimal up
 to the rounding of sums of costs.
 """
 
@@ -25,16 +25,16 @@ from vidscore_evaluators.keys import factorize
 
 
 def assign(costs: FloatArray) -> IntArray:
-    """Assign a column of its own to every row, at the least sum of costs.
+    """Assign a different column to every row, at the least sum of costs.
 
     Args:
         costs: (K, m, n) finite costs of K problems, m from 1 to n.
 
     Returns:
-        (K, m) column of each row. It depends on its own matrix alone, ties included.
+        (K, m) column of each row. It depends only on its own matrix, ties included.
 
     Raises:
-        ValueError: If there are more rows than columns, or if costs or sums of them are not finite.
+        ValueError: If there are more rows than columns, or costs or sums of them are not finite.
     """
     count, rows, columns = costs.shape
     if rows > columns:
@@ -49,7 +49,7 @@ def assign(costs: FloatArray) -> IntArray:
 
 
 class CostBlocks(Struct, frozen=True, eq=False):
-    """B matrices of which some cells are pairs, P in all.
+    """B matrices in which some cells are pairs, P in all.
 
     Attributes:
         starts: (B + 1,) offsets of the blocks into the pairs.
@@ -67,7 +67,7 @@ class CostBlocks(Struct, frozen=True, eq=False):
 
     @classmethod
     def of_pairs(cls, blocks: IntArray, left: IntArray, right: IntArray) -> CostBlocks:
-        """A row for each left object and a column for each right one, in ascending order.
+        """One row per left object and one column per right object, in ascending order.
 
         Args:
             blocks: (P,) block of each pair, ascending.
@@ -80,7 +80,7 @@ class CostBlocks(Struct, frozen=True, eq=False):
         return cls(starts, rows, columns, heights, widths)
 
     def __post_init__(self) -> None:
-        """Refuse offsets that would lead a kernel out of its arrays."""
+        """Refuse offsets that would lead a kernel out of bounds."""
         if not len(self.starts) - 1 == len(self.heights) == len(self.widths):
             raise ValueError(
                 f"{len(self.starts)} offsets are not those of {len(self.heights)} blocks"
@@ -88,14 +88,14 @@ class CostBlocks(Struct, frozen=True, eq=False):
         require_groups("pairs", self.rows, self.starts)
 
     def assign(self, costs: FloatArray, others: FloatArray) -> BoolArray:
-        """Assign all rows, or all columns where they are fewer, at the least sum of costs.
+        """Assign all rows, or all columns if there are fewer, at the least sum of costs.
 
         Args:
             costs: (P,) finite cost of each pair.
             others: (B,) cost of every other cell of a block.
 
         Returns:
-            (P,) mask of assigned pairs. It depends on a block alone, ties included.
+            (P,) mask of assigned pairs. It depends only on the block, ties included.
 
         Raises:
             ValueError: If costs or sums of them are not finite, or a pair is outside its block.
@@ -119,7 +119,7 @@ class CostBlocks(Struct, frozen=True, eq=False):
 
 
 def _places(blocks: IntArray, starts: IntArray, objects: IntArray) -> tuple[IntArray, IntArray]:
-    """Place of each pair's object among those of its block, and how many each block has."""
+    """Position of each pair's object in its block, and the number of objects of each block."""
     _, numbers, _ = factorize(blocks * (objects.max(initial=0) + 1) + objects)
     first = np.minimum.reduceat(numbers, starts[:-1])
     counts = np.maximum.reduceat(numbers, starts[:-1]) - first + 1
@@ -131,7 +131,7 @@ def _scratch(columns: int) -> tuple[FloatArray, IntArray]:
 
 
 MAX_ASSIGNED_UNITS = 200
-"""Units up to which an assignment of units is faster than shortest paths."""
+"""Number of units up to which an assignment of units is faster than shortest paths."""
 
 _NOWHERE = -1
 
@@ -144,7 +144,7 @@ class Transport(Struct, frozen=True, eq=False):
         supplies: Number of supplies m.
         demands: Number of demands n.
         assigned: (units,) unit of demand that each unit of supply is moved to; None where supply
-            nodes were saturated instead.
+            saturated: (m, n) units moved; None if units were assigned.
         saturated: (m, n) units moved; None where units were assigned.
     """
 
@@ -180,7 +180,7 @@ def transport(costs: FloatArray) -> Transport:
         assigned = assign(table[None])[0]
         cost = math.fsum(table[np.arange(units), assigned].tolist()) / units
         return Transport(cost, supplies, demands, assigned=assigned)
-    # A path step is a demand node, so that few of them are better.
+    # Each step of a path is a demand node, so fewer of them are better.
     plan = _Plan.of(costs if supplies >= demands else costs.T)
     for supply in range(len(plan.costs)):
         plan.saturate(supply)
@@ -211,16 +211,16 @@ class _Paths(Struct, frozen=True, eq=False):
 
 
 class _Plan(Struct, frozen=True, eq=False):
-    """The flow so far, and the potentials that prove it optimal; its arrays change.
+    """The flow so far, and the potentials that prove it optimal. Its arrays change.
 
     Attributes:
         costs: (m, n) costs.
         flow: (m, n) units moved.
         residuals: (n,) residual capacity of each demand node.
         supply: Units of each supply node.
-        supply_potentials: (m,) no cost is below the sum of its two potentials, and the cost of
-            flow equals it.
-        demand_potentials: (n,) the other ones.
+        supply_potentials: (m,) no cost is below the sum of its two potentials, and costs of cells
+            with flow equal it.
+        demand_potentials: (n,) potentials of the demand nodes.
     """
 
     costs: FloatArray
@@ -253,7 +253,7 @@ class _Plan(Struct, frozen=True, eq=False):
             left -= self._augment(paths, supply, left)
 
     def _shortest_paths(self, supply: int) -> _Paths:
-        """Dijkstra's method on reduced costs, up to the first demand node with capacity left."""
+        """Dijkstra's algorithm on reduced costs, up to the first demand node with capacity left."""
         previous_supply = np.full(len(self.residuals), supply, dtype=np.int64)
         previous_demand = np.full(len(self.costs), _NOWHERE, dtype=np.int64)
         demand_lengths = (
@@ -304,7 +304,7 @@ class _Plan(Struct, frozen=True, eq=False):
         self.demand_potentials[paths.settled] -= length - paths.demand_lengths[paths.settled]
 
     def _augment(self, paths: _Paths, supply: int, left: int) -> int:
-        """Augment along the path to its end by as much as every step allows."""
+        """Augment along the path by as much as every step allows."""
         steps = []
         demand, amount = paths.end, min(left, int(self.residuals[paths.end]))
         while True:

@@ -1,7 +1,7 @@
 """Criterion: the base class of the field's general criteria, with their shared parameters.
 
-All criteria have one foundation, so that protocols can be compared on equal terms. From an
-evaluator's `Aligned` input to its scores, every criterion goes the same way::
+All criteria share one foundation, so that protocols can be compared on equal terms. Every criterion
+takes the same path from an evaluator's `Aligned` input to its scores::
 
     Aligned ── make_scene ──> Scene: real truth, absorbers, detections, by group
             ── find_candidates ──> Candidates: pairs with their similarity
@@ -10,7 +10,8 @@ evaluator's `Aligned` input to its scores, every criterion goes the same way::
 A similarity's whole grid of thresholds is tallied at once, so that ``Evaluator.grid_scores``
 answers a sweep without another run. Source of means over thresholds: the trustworthiness paper's
 section 5 and the caption of its Table 3. *M-partial* is the mean of a score over the thresholds
-0.5, 0.55, ..., 0.95, *M-full* that over the whole grid of a similarity but its two extremes.
+0.5, 0.55, ..., 0.95; *M-full* is the mean over the whole grid of a similarity except its two
+extremes.
 """
 
 from __future__ import annotations
@@ -61,7 +62,7 @@ from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 
 @dataclass(frozen=True)
 class SceneParameters:
-    """Within which classes things are matched, and what is not scored."""
+    """Parameters of the classes that are matched together, and of the input that is not scored."""
 
     classes: Classes = parameter(
         "separate", "Match within each class, or ignore classes and match everything."
@@ -115,7 +116,7 @@ class SceneParameters:
 
     @property
     def similarity(self) -> Similarity:
-        """How alike a pair is."""
+        """Similarity of a pair."""
         return Similarity()
 
     @property
@@ -125,16 +126,16 @@ class SceneParameters:
 
     @property
     def as_given(self) -> AsGiven:
-        """What is taken from how the input is given, besides its content."""
+        """How the input's form counts, besides its content."""
         return AsGiven()
 
     def least(self, threshold: float) -> float:
-        """The least similarity that meets a threshold."""
+        """The least similarity that meets a threshold, with the tolerance."""
         return threshold - self.threshold_tolerance
 
     @property
     def rule(self) -> DontCareRule:
-        """The rule for what is not scored, with what the parameters add to the one by name."""
+        """The don't-care rule: the named one, with what the parameters add."""
         named = RULES[self.dont_care]
         limits = self.limits
         is_whole = {"truncation", "occlusion"}.issubset(limits.columns) and self.forgiven_height_px
@@ -152,7 +153,7 @@ class SceneParameters:
 
     @property
     def limits(self) -> Limits:
-        """What an object of the truth may be and still be scored."""
+        """Limits beyond which an object of the truth is ignored."""
         return Limits(
             self.maximum_truncation,
             self.maximum_occlusion,
@@ -161,21 +162,21 @@ class SceneParameters:
         )
 
     def faults(self) -> Iterator[Fault]:
-        """Neighbours are pairs of labels."""
+        """Entries of `neighbour_classes` that are not pairs of labels."""
         for entry in self.neighbour_classes:
             if not all(_neighbours(entry)):
                 yield Fault(repr(entry), "two labels, such as Van=Car", field="neighbour_classes")
 
 
 def _neighbours(entry: str) -> tuple[str, str]:
-    """The two labels of ``Van=Car``; either is empty where the entry is no such pair."""
+    """The two labels of ``Van=Car``; either is empty if the entry is not such a pair."""
     label, _, neighbour = (part.strip() for part in entry.partition("="))
     return label, neighbour
 
 
 @dataclass(frozen=True)
 class CriterionParameters(SceneParameters):
-    """The same, and what is compared."""
+    """The same parameters, and those of the similarity."""
 
     base: Base = parameter(
         "iou",
@@ -192,11 +193,11 @@ class CriterionParameters(SceneParameters):
 
     @property
     def similarity(self) -> Similarity:
-        """How alike a pair is, without regard to confidences."""
+        """Similarity of a pair, without confidences."""
         return Similarity(self.base, cutoff_px=self.cutoff_px)
 
     def faults(self) -> Iterator[Fault]:
-        """Points have no height."""
+        """Limits of height with points, which have none."""
         yield from super().faults()
         for name in ("minimum_height_px", "forgiven_height_px"):
             if self.base == "euclidean" and getattr(self, name):
@@ -205,7 +206,7 @@ class CriterionParameters(SceneParameters):
 
 @dataclass(frozen=True)
 class ExtendedParameters(CriterionParameters):
-    """The same for criteria that may take confidences into the similarity."""
+    """The same for criteria whose similarity may include confidences."""
 
     confidence_extended: bool = parameter(
         False, "Whether the similarity of areas uses confidences (Algorithm 1)."
@@ -213,11 +214,11 @@ class ExtendedParameters(CriterionParameters):
 
     @property
     def similarity(self) -> Similarity:
-        """How alike a pair is, with confidences where they are wanted."""
+        """Similarity of a pair, with confidences if the parameters ask for them."""
         return Similarity(self.base, self.confidence_extended, self.cutoff_px)
 
     def faults(self) -> Iterator[Fault]:
-        """Points have no extension to confidences."""
+        """Confidences in the similarity of points, for which they are not defined."""
         yield from super().faults()
         if self.base == "euclidean" and self.confidence_extended:
             yield Fault("true with base euclidean", "false", field="confidence_extended")
@@ -226,16 +227,16 @@ class ExtendedParameters(CriterionParameters):
 THRESHOLD: Mapping[str, Any] = MappingProxyType(
     {"minimum": -1.0, "maximum": 1.0, "grid": Similarity().grid}
 )
-"""Bounds of a parameter that is a similarity. Its declared grid is IoU's and that of points; an
-evaluator's `grid` gives GIoU's where that is its base."""
+"""Bounds of a parameter that is a similarity. It declares the grid of IoU and points; an
+evaluator's `grid` gives that of GIoU if this is its base."""
 
 
 class ThresholdGrid(Struct, frozen=True, dict=True):
-    """The thresholds whose outcomes a tally holds, and means of a score over them.
+    """The thresholds whose results a tally holds, and means of a score over them.
 
     Attributes:
         thresholds: K thresholds, ascending, each once.
-        full: Those that M-full takes the mean over.
+        full: The thresholds whose mean is M-full.
     """
 
     thresholds: tuple[float, ...]
@@ -243,7 +244,7 @@ class ThresholdGrid(Struct, frozen=True, dict=True):
 
     @classmethod
     def of(cls, similarity: Similarity, chosen: Iterable[float]) -> ThresholdGrid:
-        """The grid of a similarity, M-partial's thresholds, and those that a user chose."""
+        """The grid of a similarity, the thresholds of M-partial, and those that a user chose."""
         grid = similarity.grid
         return cls(tuple(sorted({*grid, *PARTIAL, *chosen})), grid[1:-1])
 
@@ -257,14 +258,14 @@ class ThresholdGrid(Struct, frozen=True, dict=True):
 
     @cached_property
     def _marginals(self) -> tuple[list[int], list[int]]:
-        """Columns of M-partial and of M-full; looked up once for many scores."""
+        """Columns of M-partial and of M-full; cached, since many scores need them."""
         return self.columns(PARTIAL), self.columns(self.full)
 
     def means(self, values: Sequence[float | None]) -> tuple[float | None, float | None]:
         """M-partial and M-full of a score.
 
         Args:
-            values: (K,) the score at each threshold.
+            values: (K,) scores, one per threshold.
         """
         partial, full = (mean([values[column] for column in chosen]) for chosen in self._marginals)
         return partial, full
@@ -272,7 +273,7 @@ class ThresholdGrid(Struct, frozen=True, dict=True):
     def curve(
         self, name: str, values: Sequence[float | None]
     ) -> Mapping[str, Sequence[float | None]]:
-        """Columns of a curve of a score over the thresholds."""
+        """Columns of a score's curve over the thresholds."""
         return {"threshold": list(self.thresholds), name: list(values)}
 
 
@@ -282,10 +283,10 @@ BOXES = (BOX, QUADRILATERAL)
 ANY_SHAPE = (*BOXES, POINT)
 
 RANKED = Needs(ANY_SHAPE, ANY_SHAPE, confidences=True, ranked=True)
-"""What a criterion needs whose scores depend on the order of confidences."""
+"""Requirements of a criterion whose scores depend on the order of confidences."""
 
 LEFT_OUT = "left_out"
-"""Name of the table that counts detections which are not scored, by reason."""
+"""Name of the table that counts the detections that are not scored, by reason."""
 
 _REASONS: Mapping[str, str] = {
     "frames_not_evaluated": FRAMES_NOT_EVALUATED,
@@ -302,14 +303,14 @@ _SHAPE_ADVICE = "points are compared with base=euclidean, boxes with base=iou or
 class Criterion(Evaluator[ParametersType]):
     """An evaluator that works on a scene, with the shared parameters.
 
-    A subclass gives `tables` (which end with `left_out_table`) and `scores`; `needs` of the class
-    says what it can use at all, that of an instance what its `base` can.
+    A subclass defines `tables` (which includes `left_out_table`) and `scores`. `needs` of the class
+    states what the criterion accepts at all; that of an instance, what its `base` accepts.
 
     Attributes:
-        resolves_dont_care: Whether the criterion has no threshold, so that don't-care is resolved
-            before it sees the scene.
-        threshold_parameter: Name of the parameter that a sweep takes through the thresholds of the
-            base; empty for none.
+        resolves_dont_care: Whether don't-care is resolved before the criterion sees the scene,
+            because it has no threshold.
+        threshold_parameter: Name of the parameter that a sweep moves over the thresholds of the
+            base; empty if there is none.
     """
 
     resolves_dont_care: ClassVar[bool] = False
@@ -319,7 +320,7 @@ class Criterion(Evaluator[ParametersType]):
     def __init__(
         self, parameters: ParametersType, specification: BenchmarkSpec = BenchmarkSpec()
     ) -> None:
-        """Choose parameters and specification; the base decides which shapes can be used."""
+        """Store parameters and specification; the base decides which shapes are accepted."""
         super().__init__(parameters, specification)
         masks = parameters.similarity.base == "mask"
         boxes = (BOX,) if masks else BOXES
@@ -336,13 +337,13 @@ class Criterion(Evaluator[ParametersType]):
         )
 
     def grid(self, parameter: str) -> tuple[float, ...]:
-        """The thresholds of the base, and what other parameters declare."""
+        """The thresholds of the base for the threshold parameter, else the declared grid."""
         if parameter == self.threshold_parameter:
             return self.parameters.similarity.grid
         return super().grid(parameter)
 
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
-        """Objects have masks where these count, and the truth the columns that limits are of."""
+        """Missing masks, if these are compared, and columns of the truth that limits need."""
         if self.needs.masks and annotations.object_count and annotations.masks is None:
             return [missing_masks(side)]
         if side is Side.DETECTIONS or annotations.object_count == 0:
@@ -351,11 +352,11 @@ class Criterion(Evaluator[ParametersType]):
         return [_missing_column(name) for name in needed if name not in annotations.columns]
 
     def scene(self, aligned: Aligned, *, traced: bool = False) -> Scene:
-        """What the criterion sees of an input.
+        """The scene of an input, as this criterion sees it.
 
         Args:
             aligned: The input.
-            traced: Whether items know their row of it (`Items.traced`), for outcomes.
+            traced: Whether items know their rows in it (`Items.traced`), for outcomes.
         """
         make = partial(
             make_scene,
@@ -373,7 +374,7 @@ class Criterion(Evaluator[ParametersType]):
     def warnings(
         self, input_summary: Mapping[str, Table], scores: Scores
     ) -> Sequence[ReportWarning]:
-        """Warnings as ever, and of shapes and units that do not go with the base."""
+        """The usual warnings, and those about shapes and units that do not fit the base."""
         found = super().warnings(input_summary, scores)
         similarity = self.parameters.similarity
         if similarity.arity == POINT:
@@ -383,7 +384,7 @@ class Criterion(Evaluator[ParametersType]):
         return found
 
     def scene_warnings(self, tally: Tally) -> tuple[ReportWarning, ...]:
-        """Say how many detections are not scored, and where a rule is not its benchmark's."""
+        """Numbers of detections that are not scored, and what a rule lacks of its benchmark's."""
         table, shortfall = tally.tables[LEFT_OUT], self.parameters.rule.shortfall
         reasons = zip(table.texts("reason"), table.count("detections").tolist(), strict=True)
         left_out = [ReportWarning(name, _REASONS[name], count) for name, count in reasons]
@@ -391,7 +392,7 @@ class Criterion(Evaluator[ParametersType]):
 
 
 def score_measure(name: str, description: str, **further: Any) -> Measure:
-    """A measure of at most 1, and in [0, 1] unless more is said, of which more is better."""
+    """A measure whose greater values are better, at most 1; from 0 unless `further` differs."""
     return Measure(name, description, dissimilarity=Dissimilarity.ONE_MINUS, **further)
 
 
@@ -417,7 +418,7 @@ def _missing_column(name: str) -> Fault:
 
 
 def left_out_table(scene: Scene) -> Table:
-    """Count the detections of a scene that are not scored, by reason."""
+    """Count the detections of a scene that are not scored, per reason."""
     reasons = sorted(scene.left_out)
     return build_table(
         TableSchema(texts=("reason",), counts=("detections",)),

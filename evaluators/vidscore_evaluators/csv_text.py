@@ -1,4 +1,4 @@
-"""Lines of CSV that neither a spreadsheet nor a terminal takes for anything else."""
+"""Lines of CSV that are safe in a spreadsheet and on a terminal."""
 
 from __future__ import annotations
 
@@ -10,11 +10,11 @@ from vidscore_evaluators.names import spreadsheet_text
 
 
 def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
-    """Lines of CSV, in which no cell is a formula to a spreadsheet and none holds controls.
+    """Lines of CSV without control characters, and without formulas that a spreadsheet would run.
 
-    A string that would be a formula, or already begins with apostrophes before one, gets an
-    apostrophe in front; control characters are escaped as everywhere. Numbers stay as they are, and
-    what is true or false is written as JSON writes it.
+    A string that would be a formula, or that already has apostrophes in front of one, gets an
+    apostrophe in front. Control characters are escaped as everywhere. Numbers stay as they are;
+    booleans are written as in JSON.
 
     Args:
         header: Names of the columns.
@@ -29,7 +29,7 @@ def csv_text(header: Sequence[str], rows: Iterable[Sequence[object]]) -> str:
 
 def csv_cell(text: str) -> str:
     """A text as one cell of such a line."""
-    # A line of one empty cell would be two quotation marks.
+    # A line with one empty cell would be written as two quotation marks.
     return csv_text([text], ()).removesuffix("\n") if text else ""
 
 

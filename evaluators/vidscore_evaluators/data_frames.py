@@ -1,7 +1,7 @@
-"""Data frames out of columns: of pandas, polars or pyarrow, whichever is asked for.
+"""Data frames made of columns, with pandas, polars or pyarrow.
 
-Texts are categories, so that no row has a Python object; what is missing is null, in pandas' floats
-NaN.
+Strings are categories, so that no row has a Python object. Missing values are null, but NaN in
+float columns of pandas.
 """
 
 from __future__ import annotations
@@ -19,16 +19,16 @@ from vidscore_evaluators.errors import Fault, MissingExtraError, ParameterError
 from vidscore_evaluators.names import name_advice
 
 Backend = Literal["pandas", "polars", "pyarrow"]
-"""The library whose data frame is made."""
+"""The library of the data frame."""
 
 
 class Column(Struct, frozen=True, eq=False):
     """One column of N values.
 
     Attributes:
-        values: (N,) numbers, or places in `texts`.
-        missing: (N,) where there is no value; None where there is one everywhere.
-        texts: What values stand for, of a column of text; None of a column of numbers.
+        values: (N,) numbers, or indices into `texts`.
+        missing: (N,) whether a value is missing; None if none is.
+        texts: The strings that the values index; None for a column of numbers.
     """
 
     values: AnyArray
@@ -41,10 +41,10 @@ class Column(Struct, frozen=True, eq=False):
         return Column(self.values[rows], missing, self.texts)
 
     def categories(self) -> tuple[NDArray[np.int32], list[str]]:
-        """Each text once, and for each of the (N,) rows the place of its text, -1 without one."""
+        """Each string once, and (N,) the index of each row's string, -1 without one."""
         places: dict[str, int] = {}
         of_text = [places.setdefault(str(text), len(places)) for text in self.texts or ()]
-        # A row without a text may have any place, also where there are no texts at all.
+        # A row without a string may have any index, even if there are no strings at all.
         codes = np.array([*of_text, -1], dtype=np.int32)[self.values]
         if self.missing is not None:
             codes[self.missing] = -1
@@ -63,7 +63,7 @@ def data_frame(columns: Mapping[str, Column], backend: str) -> Any:
 
     Raises:
         MissingExtraError: If the library is not installed.
-        ParameterError: If the backend is none of these.
+        ParameterError: If the backend is not one of these.
     """
     if backend not in _FRAMES:
         advice = name_advice(str(backend), _FRAMES)

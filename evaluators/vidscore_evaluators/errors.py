@@ -1,8 +1,8 @@
-"""What can be wrong with an input, said once and in one shape.
+"""Faults of an input, in one form.
 
-A `Fault` is one thing that is wrong and where; an `InputError` carries all the faults of an
-input. Every error class has a `reason`, the stable upper-case word that machines read (the
-server sends it as ``ErrorInfo.reason``).
+A `Fault` is one thing that is wrong, and where; an `InputError` carries all faults of an input.
+Every error class has a `reason`, the stable upper-case word that programs read (the server sends it
+as ``ErrorInfo.reason``).
 """
 
 from __future__ import annotations
@@ -15,10 +15,11 @@ from typing import ClassVar
 from msgspec import Struct
 
 FAULTS_IN_MESSAGE = 20
-"""How many lines an error's text has; the exception itself carries all of its faults."""
+"""Maximum number of lines in an error's text; the exception itself carries all faults."""
 
 FAULTS_PER_KIND = 3
-"""Faults of one kind that are told one by one; more are told once, with their number."""
+"""Maximum number of faults of one kind that are told one by one; more are told once, with their
+count."""
 
 _INDEX = re.compile(r"\[[0-9]+\]")
 
@@ -27,14 +28,14 @@ class Fault(Struct, frozen=True):
     """One thing that is wrong in an input.
 
     Attributes:
-        found: What stands there, in the input's own words; or, where `expected` is empty, the
-            whole of what is wrong: ``file not found``.
-        expected: What should stand there.
-        source: The file, or the side of a stream, that holds it.
+        found: What was found, quoted from the input. If `expected` is empty, the whole problem:
+            ``file not found``.
+        expected: What was expected.
+        source: The file, or the side of a stream, that has the fault.
         line: Line of a text file, counted from 1.
         entry: Entry of an array (or row of a batch), counted from 0.
         field: Column, key or parameter.
-        advice: What to do about it, where that is known: ``did you mean threshold?``.
+        advice: What to do about it, if known: ``did you mean threshold?``.
     """
 
     found: str
@@ -47,7 +48,7 @@ class Fault(Struct, frozen=True):
 
     @property
     def place(self) -> str:
-        """Where it is: ``truth.csv, line 3, column x``; empty when nothing is known of it."""
+        """Where it is: ``truth.csv, line 3, column x``; empty if unknown."""
         parts = [
             self.source,
             None if self.line is None else f"line {self.line}",
@@ -63,22 +64,22 @@ class Fault(Struct, frozen=True):
         return f"{problem}; {self.advice}" if self.advice else problem
 
     def __str__(self) -> str:
-        """Say place, problem and advice in one line."""
+        """Place, problem and advice in one line."""
         return f"{self.place}: {self.description}" if self.place else self.description
 
     @property
     def kind(self) -> tuple[str | None, ...]:
-        """What faults have in common that one cause has made in many rows of a file."""
+        """Key that is equal for the faults that one cause makes in many rows of a file."""
         field = None if self.field is None else _INDEX.sub("[]", self.field)
         return (self.source, field, self.expected or self.found, self.advice)
 
 
 def fault_lines(faults: Sequence[Fault], most: int) -> list[str]:
-    """Faults for people to read: many of one kind are told once, with the place of the first.
+    """Faults for people to read; many of one kind are told once, with the place of the first.
 
     Args:
         faults: The faults.
-        most: Lines to give; a last one more counts the faults that they leave out.
+        most: Maximum number of lines; a further line counts the faults that are left out.
     """
     told = told_faults(faults)
     lines = [
@@ -90,7 +91,7 @@ def fault_lines(faults: Sequence[Fault], most: int) -> list[str]:
 
 
 def told_faults(faults: Sequence[Fault]) -> list[tuple[Fault, int]]:
-    """Faults to be told, each with the number of those that it stands for; 1 for itself alone."""
+    """Faults to be told, each with the number of faults that it stands for, itself included."""
     counts = Counter(fault.kind for fault in faults)
     told: set[tuple[str | None, ...]] = set()
     found = []
@@ -105,7 +106,7 @@ def told_faults(faults: Sequence[Fault]) -> list[tuple[Fault, int]]:
 
 
 def told_place(fault: Fault, count: int) -> str:
-    """Where a fault is that stands for so many."""
+    """Place of a fault that stands for several."""
     if count == 1:
         return fault.place
     return f"{count} times, first at {fault.place}" if fault.place else f"{count} times, first"
@@ -123,12 +124,12 @@ class InputError(VidscoreError):
     reason: ClassVar[str] = "INVALID_INPUT"
 
     def __init__(self, faults: Sequence[Fault]) -> None:
-        """Keep all faults; the text tells the first kinds and counts the rest."""
+        """Keep all faults; the text tells those of the first kinds and counts the rest."""
         self.faults: tuple[Fault, ...] = tuple(faults)
         super().__init__("\n".join(fault_lines(self.faults, FAULTS_IN_MESSAGE)))
 
     def __reduce__(self) -> tuple[type[InputError], tuple[tuple[Fault, ...]]]:
-        """Survive the way back from a worker process with every fault."""
+        """Keep every fault when pickled, as on the way back from a worker process."""
         return (type(self), (self.faults,))
 
 
@@ -179,14 +180,14 @@ class LimitError(VidscoreError):
     reason: ClassVar[str] = "LIMIT_EXCEEDED"
 
     def __init__(self, found: str, limit: str, maximum: int) -> None:
-        """Say what was found, and which limit it would break."""
+        """Say what was found, and which limit it would exceed."""
         self.found = found
         self.limit = limit
         self.maximum = maximum
         super().__init__(f"{found}; the limit {limit} is {maximum}")
 
     def __reduce__(self) -> tuple[type[LimitError], tuple[str, str, int]]:
-        """Survive the way back from a worker process."""
+        """Keep the fields when pickled, as on the way back from a worker process."""
         return (type(self), (self.found, self.limit, self.maximum))
 
 
@@ -196,11 +197,11 @@ class MissingExtraError(VidscoreError):
     reason: ClassVar[str] = "MISSING_EXTRA"
 
     def __init__(self, what: str, package: str, extra: str | None) -> None:
-        """Say what needs which package, and which extra of vidscore installs it, if one does."""
+        """Say what needs the package, and which extra of vidscore installs it, if one does."""
         self.arguments = (what, package, extra)
         wanted = package if extra is None else f"'vidscore[{extra}]'"
         super().__init__(f"{what} need {package}: pip install {wanted}")
 
     def __reduce__(self) -> tuple[type[MissingExtraError], tuple[str, str, str | None]]:
-        """Survive the way back from a worker process."""
+        """Keep the fields when pickled, as on the way back from a worker process."""
         return (type(self), self.arguments)

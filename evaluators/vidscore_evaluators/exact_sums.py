@@ -20,19 +20,19 @@ from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, run_start
 from vidscore_evaluators.deferred import Deferred
 
 IntegerArray = NDArray[np.object_]
-"""Python's integers."""
+"""Integers of Python."""
 
 SCALE_BITS = 1074
 """Exact sums count units of 2**-SCALE_BITS, the smallest positive binary64."""
 
 _HALF_BITS = 26
-"""Of a mantissa, as the kernel cuts it."""
+"""Bits of a half mantissa, as the kernel splits it."""
 
 _MOST_HIGH = 1 << 35
-"""Bound of upper halves that int64 holds together with the lower ones, which are below 2**62."""
+"""Bound on sums of upper halves, for int64 to hold them joined with the lower ones below 2**62."""
 
 _EXPONENT_CLASSES = 128
-"""Ranges of exponents whose mantissas the kernel adds up apart."""
+"""Number of exponent ranges; the kernel sums the mantissas of each range separately."""
 
 _WORD_BITS = 32
 
@@ -40,8 +40,8 @@ _WORD_BITS = 32
 class ExactSums:
     """K exact sums, in units of 2**-1074.
 
-    What was added up in one go is kept as the kernel leaves it and made integers when they are
-    read: a set of many sequences is often asked for its total alone.
+    Sums of one call stay in the kernel's form, and become integers when they are read: a set of
+    many sequences is often asked only for its total.
     """
 
     __slots__ = ("_integers", "_parts")
@@ -51,15 +51,15 @@ class ExactSums:
 
     @classmethod
     def of_integers(cls, integers: Sequence[int] | IntegerArray) -> ExactSums:
-        """Sums that are known."""
+        """Sums given as integers."""
         return cls(Deferred.of(_column(integers)))
 
     @classmethod
     def of(cls, values: FloatArray, groups: IntArray, group_count: int) -> ExactSums:
         """Sum finite floats by group.
 
-        Mantissas are cut in two halves and summed in int64 for sixteen neighbouring exponents,
-        where nothing can overflow below 2**20 numbers at a time.
+        Mantissas are split into two halves, which are summed in int64 per range of sixteen
+        neighbouring exponents. Fewer than 2**20 numbers at a time cannot overflow.
 
         Args:
             values: (N,) finite binary64.
@@ -73,7 +73,7 @@ class ExactSums:
             raise ValueError(f"{len(values)} values and {len(groups)} groups do not go together")
         values = np.ascontiguousarray(values, dtype=np.float64)
         groups = np.ascontiguousarray(groups, dtype=np.int64)
-        # Groups, shifts, upper and lower halves of sums, of which a group may have several.
+        # Groups, shifts, upper and lower halves of partial sums; a group may have several.
         sums = np.empty((4, len(values)), dtype=np.int64)
         scratch = np.empty(2 * _EXPONENT_CLASSES, dtype=np.int64)
         count = kernels.add_exactly(values, groups, len(values), scratch, *sums)
@@ -103,7 +103,7 @@ class ExactSums:
 
     @property
     def spare_bits(self) -> int:
-        """Bits that are 0 at the end of every sum, or fewer."""
+        """Number of low bits that are 0 in every sum; a lower bound."""
         if self._parts is not None:
             return int(self._parts.shifts.min(initial=SCALE_BITS))
         joined = reduce(or_, self.tolist(), 1 << SCALE_BITS)
@@ -118,7 +118,7 @@ class ExactSums:
 
         Args:
             order: (K,) rows in the order of the runs.
-            first: Where each run begins in that order.
+            first: Position in that order at which each run begins.
         """
         ordered = self.integers.take(order)
         if len(first) < len(ordered):
@@ -148,7 +148,7 @@ class _Parts(Struct, frozen=True, eq=False):
         return _column(sums)
 
     def total(self) -> int:
-        """The sum of all; mantissas of one exponent are added up in two words, without overflow."""
+        """The sum of all; mantissas of equal exponents are added in two words, without overflow."""
         if not len(self.shifts):
             return 0
         order = self.shifts.astype(np.uint16).argsort(kind="stable")  # a radix sort
@@ -181,5 +181,5 @@ def fraction_of(exact: int) -> Fraction:
 
 def to_float(exact: int, count: int = 1) -> float:
     """An exact sum, divided by `count` for a mean, rounded once to binary64."""
-    # Integer division rounds correctly; a Fraction would first look for common factors.
+    # Integer division rounds correctly; a Fraction would first search for common factors.
     return exact / (count << SCALE_BITS)

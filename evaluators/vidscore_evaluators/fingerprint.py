@@ -2,12 +2,12 @@
 
 A fingerprint is the sum, modulo 2**64 in each of two lanes, of a hash of every frame and every
 object together with the names of its frame and class. A hash is a weighted sum of the columns'
-bits, mixed. Sums commute, so the parts of a stream and one whole file have the same fingerprint. It
-tells equal data from unequal data and does not resist deliberate collisions.
+bits, mixed. Sums commute, so the parts of a stream and one whole file have the same fingerprint.
+Different data have different fingerprints, except for collisions, which can be made on purpose.
 
-Times of frames are part of it, although no score depends on them: what was stored, sent again or
-uploaded as another revision is the same data only with the same times. A frame without a time has
-the hash that it would have if there were no times at all.
+Times of frames are included, although no score depends on them: data that were stored, sent again
+or uploaded as another revision are the same only with the same times. A frame without a time has
+the same hash as if no frame had times.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ _SEEDS = np.array(_LANE_SEEDS, dtype=np.uint64)[:, np.newaxis]
 _WORD = 1 << 64
 _FLOAT, _OPTIONAL_FLOAT = 0, 1
 _KINDS = {np.dtype(np.float64): _FLOAT, np.dtype(np.int64): 2, np.dtype(np.uint8): 3}
-"""Types of columns, as the kernel numbers them."""
+"""Numbers of the column types, as the kernel has them."""
 
 
 class Fingerprint(Struct, frozen=True):
@@ -98,10 +98,10 @@ class _Names(NamedTuple):
     of_rows: IntArray
 
     def checked(self, row_count: int) -> _Names:
-        """The same, for the kernel, which does not check.
+        """The same, after checks that the kernel does not make.
 
         Raises:
-            ValueError: If there are more or fewer rows.
+            ValueError: If the number of rows differs.
             IndexError: If a row has no name.
         """
         if self.of_rows.shape != (row_count,):
@@ -116,10 +116,10 @@ class _Column(Struct, frozen=True, eq=False):
     """A column of rows that is hashed under a name.
 
     Attributes:
-        name: The source of its weights.
+        name: Name from which its weights are derived.
         values: (N,) values.
-        optional: Whether NaN means missing: a part of the data that lacks the column is NaN in
-            the whole.
+        optional: Whether NaN means missing. A part of the data without the column is NaN in the
+            whole.
     """
 
     name: str
@@ -135,7 +135,7 @@ class _Column(Struct, frozen=True, eq=False):
 def _hashed(
     columns: Sequence[_Column], first: _Names, second: _Names, *, keep: bool
 ) -> tuple[Fingerprint, HashArray]:
-    """The sum of the hashes of rows with two names each; and, to keep, (lanes, N) all of them."""
+    """The sum of the hashes of rows with two names each and, with `keep`, the (lanes, N) hashes."""
     [count] = {len(column.values) for column in columns}
     first, second = first.checked(count), second.checked(count)
     kept = count if keep else 0
@@ -171,7 +171,7 @@ def _frame_columns(annotations: Annotations) -> list[_Column]:
 
 
 def _times(times_s: AnyArray) -> AnyArray:
-    """Times as numbers of which none has the hash of a missing one, as 0 would; none is below 0."""
+    """Times, with 0 as -1: 0 would hash as a missing time, and no time is below 0."""
     return np.where(times_s == 0.0, -1.0, times_s)
 
 
@@ -200,7 +200,7 @@ def _integers(values: AnyArray) -> AnyArray:
 
 @lru_cache(maxsize=1024)
 def _weights(names: tuple[str, ...]) -> HashArray:
-    """(lanes, C) weights of columns, all odd: with one for each, swapped columns are told apart."""
+    """(lanes, C) odd weights of columns; each column has its own, so swapped columns differ."""
     digests = [
         hashlib.blake2b(f"{seed} {name}".encode(), digest_size=8).digest()
         for seed in _LANE_SEEDS
@@ -220,6 +220,6 @@ def _same_in_lanes(names: tuple[str | SequenceKey, ...]) -> HashArray:
 
 @lru_cache(maxsize=1 << 14)
 def _digest(name: str | SequenceKey) -> bytes:
-    """Eight bytes; cached, because both sides and every batch of a stream have the same names."""
+    """Eight bytes; cached, since both sides and every batch of a stream repeat the names."""
     text = name if isinstance(name, str) else "\x00".join(name)
     return hashlib.blake2b(text.encode(), digest_size=8).digest()

@@ -2,7 +2,7 @@
 
 A box is x1, y1, x2, y2 with x1 <= x2 and y1 <= y2, in pixels. Coordinates are used as they are:
 nothing is clipped to an image, and a box from 0 to 10 is 10 wide, not 11. Every value depends on
-its own item alone.
+its own item only.
 """
 
 from __future__ import annotations
@@ -52,7 +52,7 @@ def extend_boxes(boxes: FloatArray, rows: IntArray, others: FloatArray) -> None:
 
     Args:
         boxes: (N, 4) boxes.
-        rows: (K,) row of the box that is to enclose each of the others; may repeat.
+        rows: (K,) row of the box that must enclose each of the others; may repeat.
         others: (K, 4) boxes.
     """
     for column, reduction in enumerate((np.minimum, np.minimum, np.maximum, np.maximum)):
@@ -74,7 +74,7 @@ def intersection_areas(first: FloatArray, second: FloatArray, pixel: float = 0.0
     Args:
         first: Boxes.
         second: Boxes.
-        pixel: What is added to widths and heights.
+        pixel: Value added to widths and heights.
     """
     width = np.minimum(first[..., 2], second[..., 2]) - np.maximum(first[..., 0], second[..., 0])
     height = np.minimum(first[..., 3], second[..., 3]) - np.maximum(first[..., 1], second[..., 1])
@@ -103,8 +103,8 @@ def ratios_of_areas(shared: FloatArray, first: FloatArray, second: FloatArray) -
 
     Args:
         shared: (N,) areas of the intersections.
-        first: (N,) areas of the one side.
-        second: (N,) areas of the other.
+        first: (N,) areas of the first boxes.
+        second: (N,) areas of the second boxes.
 
     Returns:
         (N,) ratios in [0, 1].
@@ -120,7 +120,7 @@ def identical(first: FloatArray, second: FloatArray) -> BoolArray:
 
 
 PAIRS_PER_CALL = 1 << 18
-"""Capacity of one search, unless a single group needs more."""
+"""Maximum number of pairs of one search, unless a single group needs more."""
 
 
 def squared_lengths(x: FloatArray, y: FloatArray) -> FloatArray:
@@ -153,7 +153,7 @@ class GroupedPoints(Struct, frozen=True, eq=False):
         """Points as the kernels take them.
 
         Raises:
-            ValueError: If the groups are not all points in order.
+            ValueError: If the groups do not cover all points in order.
         """
         require_groups("points", coordinates, starts, 2)
         return cls(
@@ -172,7 +172,7 @@ class SortedPoints(GroupedPoints, frozen=True, eq=False):
     """Grouped points, sorted by x, y and row within a group.
 
     Attributes:
-        rows: (N,) row of each point among those that were sorted.
+        rows: (N,) row of each point before sorting.
     """
 
     rows: IntArray
@@ -183,7 +183,7 @@ def sorted_points(points: GroupedPoints, groups: IntArray) -> SortedPoints:
 
     Args:
         points: All points.
-        groups: (K,) groups that are wanted.
+        groups: (K,) groups to sort.
     """
     counts = points.counts[groups]
     starts = starts_from_counts(counts)
@@ -194,7 +194,7 @@ def sorted_points(points: GroupedPoints, groups: IntArray) -> SortedPoints:
 
 
 def greatest_square(distance: float) -> float:
-    """The greatest number of which the square root, rounded, is at most a distance of 0 or more."""
+    """The greatest number whose square root, rounded, is at most a distance of 0 or more."""
     square = min(distance * distance, sys.float_info.max)
     while math.sqrt(square) > distance:
         square = math.nextafter(square, 0.0)
@@ -222,20 +222,20 @@ class MatchedPoints(Struct, frozen=True, eq=False):
 def match_few_points(
     left: GroupedPoints, right: GroupedPoints, most: float, doubt: float
 ) -> MatchedPoints:
-    """Match near points: the most pairs of a group, at the least sum of distances.
+    """Match near points: as many pairs of a group as possible, at the least sum of distances.
 
-    Each point of a group is compared with each, and where a few contend with each other, all their
-    matchings are tried. A group is left to a solver if it is too large for that, or if another
-    matching comes too close to the best.
+    Every point of a group is compared with every other. If a few compete, all their matchings are
+    tried. A group is left to a solver if it is too large for that, or if the second-best matching
+    is too close to the best.
 
     Args:
         left: Points of the one side.
-        right: Points of the other, in as many groups.
+        right: Points of the other side, in the same number of groups.
         most: Greatest squared distance of near points.
-        doubt: Greatest difference of two sums of distances that does not decide.
+        doubt: Greatest difference between two sums of distances that is too small to decide.
 
     Raises:
-        ValueError: If there are not as many groups on both sides.
+        ValueError: If the two sides have different numbers of groups.
     """
     group_count, room = len(left.starts) - 1, min(len(left.coordinates), len(right.coordinates))
     if len(right.starts) - 1 != group_count:
@@ -250,12 +250,12 @@ def match_few_points(
 
 
 class NearPoints(Struct, frozen=True, eq=False):
-    """P pairs of points of one group, group by group, of K groups.
+    """P pairs of points, each within one of K groups, sorted by group.
 
     Attributes:
         counts: (K,) pairs of each group.
-        left: (P,) place of the left point in its group, ascending in each group.
-        right: (P,) place of the right point in its group, ascending for one left point.
+        left: (P,) index of the left point within its group, ascending in each group.
+        right: (P,) index of the right point within its group, ascending for each left point.
         squares: (P,) squared distance of each.
     """
 
@@ -272,8 +272,8 @@ def near_points(
 
     Args:
         left: Points of the one side.
-        right: Points of the other, in as many groups.
-        groups: (K,) groups whose pairs are wanted.
+        right: Points of the other side, in the same number of groups.
+        groups: (K,) groups to search.
         most: Greatest squared distance, computed as `squared_lengths` does.
     """
     _require_groups_of_both(left.starts, right.starts, groups)
@@ -301,7 +301,7 @@ def near_points(
 
 
 def _require_groups_of_both(left: IntArray, right: IntArray, groups: IntArray) -> None:
-    """Refuse groups that are not among those with these offsets."""
+    """Refuse groups that do not exist on both sides."""
     are_within = groups.min(initial=0) >= 0 and groups.max(initial=-1) < len(left) - 1
     if len(left) != len(right) or not are_within:
         raise ValueError(f"groups {groups} are not of both sides")

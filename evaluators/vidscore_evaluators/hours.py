@@ -1,4 +1,4 @@
-"""Scores by hour: curves over the times of frames, for streams that do not end."""
+"""Scores by hour: curves over the times of frames, for streams without an end."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ def with_hours(
 ) -> list[Report]:
     """Reports with a curve of each ranking measure over the hours of the frames' times.
 
-    An hour has the frames of the truth whose time is in it; a frame of which the truth says no
-    time has that of the detections. A frame without any belongs to no hour.
+    An hour has the frames whose time in the truth lies in it; without a time in the truth, that in
+    the detections. A frame without any time belongs to no hour.
 
     Args:
-        reports: The reports of everything.
-        evaluators: What made them.
+        reports: The reports over everything.
+        evaluators: The evaluators that made them.
         truth: The evaluated frames of the truth.
         detections: The detections.
     """

@@ -23,7 +23,7 @@ _FRAMELESS = "the truth has no frame of it; a manifest with its frame_count list
 def checked_truth(
     evaluators: Sequence[Evaluator[Any]], pair: Pair, specification: BenchmarkSpec
 ) -> Annotations:
-    """The frames of the truth that are evaluated, after both sides of a pair have been checked.
+    """Check both sides of a pair; return the frames of the truth that are evaluated.
 
     Args:
         evaluators: Evaluators of the specification.
@@ -58,8 +58,8 @@ def check_sides(
         truth: The truth.
         detections: The detections.
         specification: The benchmark's specification.
-        listed: Sequences that have a frame in the whole truth, where this is a part of it: a cut
-            sequence may have its truth in one part and detections in another.
+        listed: Sequences that have a frame in the whole truth, if `truth` is a part of it: the
+            truth of a cut sequence may be in one part and its detections in another.
 
     Raises:
         GeometryError: If an evaluator cannot use the coordinates of a side.

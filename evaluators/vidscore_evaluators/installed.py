@@ -1,4 +1,4 @@
-"""Which version of a distribution is installed."""
+"""Installed versions of distributions."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ _FOLDER = ".dist-info"
 def installed_version(distribution: str) -> str:
     """Version of an installed distribution.
 
-    Installers name the folder of its metadata by name and version, so that its name is enough;
-    where it does not tell, the standard library reads what is in it. Importing that takes as long
-    as scoring a few hundred frames.
+    Installers name the metadata folder by name and version, so reading folder names is enough. If
+    they do not tell, the standard library reads the metadata; importing that takes as long as
+    scoring a few hundred frames.
 
     Args:
-        distribution: Its name, of lower case letters and digits alone.
+        distribution: Its name, in lower-case letters and digits only.
 
     Raises:
         importlib.metadata.PackageNotFoundError: If it is not installed.
@@ -33,10 +33,10 @@ def installed_version(distribution: str) -> str:
 
 
 def _versions(place: str, distribution: str) -> list[str]:
-    """Versions of a distribution that the folders of a place are named by."""
+    """Versions of a distribution, from the names of the folders in a place."""
     try:
         names = os.listdir(place)  # noqa: PTH208 - a path of each entry would take ten times as long
-    except OSError:  # no such place, or an archive
+    except OSError:  # the place does not exist or is an archive
         return []
     start = f"{distribution}-"
     return [

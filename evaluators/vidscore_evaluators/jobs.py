@@ -1,6 +1,6 @@
 """Jobs: tallying in parts, in this process or in workers, and sweeps over a parameter.
 
-A job names its evaluator instead of holding it, so that a worker rebuilds it through its own
+A job names its evaluator and does not hold it. A worker rebuilds the evaluator from its own
 registry, plug-ins included, and refuses another version.
 """
 
@@ -36,24 +36,24 @@ PARTS_PER_WORKER = 4
 
 OBJECTS_PER_PART = 1 << 18
 """Objects of both sides per part, so that memory stays bounded and columns stay in the processor's
-cache; a longer sequence is one part, unless its frames may be parted."""
+cache. A longer sequence is one part, unless it may be split into frames."""
 
 OBJECTS_PER_THREAD = 1 << 16
-"""Objects of both sides that are worth a thread of their own, and adding up what it tallied."""
+"""Objects of both sides for which another thread pays off, including adding its tally."""
 
 OBJECTS_PER_CUT = 1 << 14
-"""Objects of both sides that are worth cutting a sequence."""
+"""Objects of both sides for which cutting a sequence pays off."""
 
 DEFERRED_BYTES = 1 << 23
-"""Columns of both sides that a report may hold to compute digests and warnings out of them later;
-alignment may have made a copy of each, which it holds too."""
+"""Upper bound on the columns of both sides that a report may hold, to compute digests and warnings
+later. Alignment may have copied each of them; the report then holds the copies too."""
 
 OBJECTS_TO_WAIT_FOR = 1 << 14
-"""Objects of both sides that take so long that somebody wants to know how far they have come."""
+"""Objects of both sides that take long enough for users to want to see progress."""
 
 OUTCOMES_PER_PART = 1 << 16
-"""The same where the result is a row for each, and stays: what a part takes while it is worked on
-comes on top of all rows, so that parts are smaller."""
+"""The same for outcomes, which are a row per object and stay in memory. The working memory of a
+part is added to that of all rows, so parts are smaller."""
 
 
 Part = tuple[Annotations, Annotations]
@@ -72,7 +72,7 @@ class Job(Struct, frozen=True):
         parameters: Its parameters by name.
         specification: The benchmark's specification.
         truth: Truth of whole frames or sequences.
-        detections: Detections of the same.
+        detections: Detections of the same frames or sequences.
     """
 
     evaluator: str
@@ -84,7 +84,7 @@ class Job(Struct, frozen=True):
 
 
 def make_job(evaluator: Evaluator[Any], truth: Annotations, detections: Annotations) -> Job:
-    """Describe a part of the tallying so that another process can do it."""
+    """Describe a part of the tallying, so that another process can do it."""
     return Job(
         evaluator=evaluator.name,
         version=evaluator.version,
@@ -105,11 +105,11 @@ def run_job(job: Job) -> bytes:
 
 
 def run_outcome_job(job: Job, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-    """Say what became of each object and detection of a job.
+    """Outcomes of each object and detection of a job.
 
     Raises:
         EvaluatorVersionError: If the evaluator installed here is of another version.
-        ParameterError: If the evaluator has no outcomes, or none at this point.
+        ParameterError: If the evaluator has no outcomes, or none at this operating point.
     """
     return _evaluator_of(job).outcomes(align(job.truth, job.detections), at)
 
@@ -132,15 +132,15 @@ def tally_in_parts(
     progress: Progress | None = None,
     defers: bool = False,
 ) -> list[Tally]:
-    """Tally by sequences, or frames where all evaluators can, in this process or in several.
+    """Tally by sequences, or by frames if all evaluators can; in this process or in several.
 
     Args:
         evaluators: The evaluators.
         truth: Truth.
         detections: Detections.
-        workers: Processes to use; 1 for threads of this one.
+        workers: Processes to use; 1 for threads of this process.
         progress: Called after each part with (frames done, frames in all).
-        defers: As for `tally_many`, of no more than `DEFERRED_BYTES` in one part.
+        defers: As for `tally_many`, but only up to `DEFERRED_BYTES`, in one part.
 
     Returns:
         A tally for each evaluator, the same to the last bit whatever `workers` is.
@@ -194,17 +194,17 @@ def outcomes_in_parts(
         evaluator: An evaluator that has outcomes.
         truth: Truth.
         detections: Detections.
-        at: Where on its curves the evaluator is looked at.
+        at: The operating point on the evaluator's curves.
         progress: Called after each part with (frames done, frames in all).
 
     Yields:
-        The rows of each part, at least one; sequences ascend.
+        The rows of each part, at least one; sequences are in ascending order.
     """
     part_count = 1 + (truth.object_count + detections.object_count) // OUTCOMES_PER_PART
     done = 0
     for part in split(truth, detections, part_count):
         frame_count, aligned = part[0].frame_count, align(*part)
-        # Alignment may have copied: neither is held while the next part is made.
+        # Alignment may have copied the part: hold neither while the next part is made.
         del part
         rows = evaluator.outcomes(aligned, at)
         del aligned
@@ -218,14 +218,14 @@ def outcomes_in_parts(
 
 
 def _counted(parts: Iterable[Part], frame_counts: deque[int]) -> Iterator[Part]:
-    """Pass parts on and append the number of truth frames of each."""
+    """Pass parts through, and append the number of truth frames of each."""
     for part in parts:
         frame_counts.append(part[0].frame_count)
         yield part
 
 
 def unit_of(evaluators: Iterable[Evaluator[Any]]) -> Unit:
-    """The smallest part of the input that all of some evaluators can tally."""
+    """The smallest part of the input that all the evaluators can tally."""
     units = {evaluator.unit for evaluator in evaluators}
     return Unit.SEQUENCE if Unit.SEQUENCE in units else Unit.FRAME
 
@@ -242,11 +242,11 @@ def split(
         truth: Truth.
         detections: Detections.
         part_count: Maximum number of parts; none is empty.
-        unit: What stays whole. If frames do, a sequence that is longer than a part of
-            `OBJECTS_PER_CUT` or more is cut.
+        unit: The unit that stays whole. If it is the frame, a sequence longer than a part is cut,
+            provided that a part has `OBJECTS_PER_CUT` or more.
 
     Yields:
-        Truth and detections of each part: views where its frames are contiguous, else copies.
+        Truth and detections of each part: views if its frames are contiguous, else copies.
     """
     truth_parts, detection_parts = _parts_of_frames((truth, detections), part_count, unit)
     for part in distinct(np.concatenate([truth_parts, detection_parts])).tolist():
@@ -281,12 +281,12 @@ def _parts_of_frames(sides: Part, part_count: int, unit: Unit) -> list[PartArray
 def _cut(
     sides: Part, own: Sequence[BoolArray], parts: Sequence[PartArray], before: float, weight: float
 ) -> None:
-    """Put the frames of a sequence that is longer than a part into parts.
+    """Divide the frames of a sequence that is longer than a part.
 
     Args:
         sides: Both sides.
-        own: For each side which entry of its table of sequences it is.
-        parts: For each side the part of each frame; those of the sequence are set.
+        own: For each side, the sequence's index in its table of sequences.
+        parts: For each side, the part of each frame; those of the sequence are set here.
         before: Weight of the sequences before it.
         weight: Weight of a part.
     """
@@ -309,17 +309,17 @@ def frames_of_part(side: Annotations, parts: PartArray, part: int) -> Annotation
     Args:
         side: Truth or detections.
         parts: (F,) part of each frame.
-        part: The part that is wanted.
+        part: The part to take.
 
     Returns:
-        Views where its frames are contiguous, else copies.
+        Views if its frames are contiguous, else copies.
     """
     frames = np.flatnonzero(parts == part)
     if len(frames) and frames[-1] - frames[0] + 1 == len(frames):
         own = side.frame_run(int(frames[0]), int(frames[-1]) + 1)
     else:
         own = side.take_frames(frames)
-    # Else each of many parts would go over the names of all.
+    # Otherwise each of many parts would go through all names.
     used = distinct(own.frame_sequences)
     if len(used) == len(side.sequences):
         return own
@@ -360,8 +360,8 @@ def sweep(
 ) -> dict[float, Scores]:
     """Score the same input at each of several values of a parameter.
 
-    An evaluator whose tally has the scores of several values (`Evaluator.grid_scores`) runs once
-    for those and once for each other value; the scores are the same.
+    An evaluator whose tally contains the scores at several values (`Evaluator.grid_scores`) runs
+    once for all of those, and once for each other value. The scores are the same.
 
     Args:
         evaluator: The evaluator; its other parameters stay as they are.

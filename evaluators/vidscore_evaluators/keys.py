@@ -1,4 +1,4 @@
-"""Integer keys: several columns packed into one key, and keys made codes without gaps."""
+"""Integer keys: several columns packed into one key, and keys replaced by codes without gaps."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ from vidscore_evaluators.arrays import LARGEST_KEY, AnyArray, IntArray, begin_ru
 
 
 def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
-    """Some columns packed into one of the same order, which sorts faster.
+    """Pack columns into one that sorts in the same order, but faster.
 
     Args:
         columns: (N,) arrays, most significant first.
 
     Returns:
-        The packed column; the given ones if their ranges together exceed int64.
+        The packed column; the given columns if their combined range exceeds int64.
     """
     if len(columns) == 0 or len(columns[0]) == 0:
         return list(columns)
@@ -36,16 +36,16 @@ def packed_columns(columns: Sequence[IntArray]) -> list[AnyArray]:
 
 
 def sorted_groups(columns: Sequence[AnyArray]) -> tuple[IntArray, IntArray]:
-    """Order that sorts rows by columns, and where each group of equal rows begins in it.
+    """Order that sorts rows by columns, and the start of each group of equal rows in it.
 
-    Only rows that are equal so far are sorted by the next column, and by numpy's fastest sort. It
-    does not keep the order of equal ones: rows that are equal in every column may come in any.
+    Only rows that are still equal are sorted by the next column. numpy's fastest sort is used,
+    which is not stable: rows that are equal in every column come in any order.
 
     Args:
         columns: (N,) arrays without NaN, most significant first; N is 1 or more.
 
     Returns:
-        (N,) order, and (G,) ascending places in it.
+        (N,) order, and (G,) ascending positions in it.
     """
     # 16-bit numbers are radix sorted.
     order = np.argsort(columns[0], kind="stable" if columns[0].dtype == np.uint16 else None)
@@ -66,7 +66,7 @@ def sorted_groups(columns: Sequence[AnyArray]) -> tuple[IntArray, IntArray]:
 
 
 def _ranks(values: AnyArray) -> IntArray:
-    """(N,) rank of each number, without gaps; equal ones have the same."""
+    """(N,) rank of each number, without gaps; equal numbers share a rank."""
     order = np.argsort(values)
     ranks = np.empty(len(values), dtype=np.int64)
     ranks[order] = np.cumsum(begin_runs(values[order])) - 1
@@ -80,7 +80,7 @@ def factorize(keys: IntArray) -> tuple[IntArray, IntArray, IntArray]:
         keys: (N,) keys, 0 or more.
 
     Returns:
-        The distinct keys, the code of each of the N, and the count of each distinct key.
+        The distinct keys, the code of each of the N keys, and the count of each distinct key.
     """
     count = len(keys)
     first, second = np.empty((2, 2 * count), dtype=np.int64)

@@ -2,8 +2,8 @@
 
 `Pairing` buffers the frames of which only one side has arrived and returns those that are complete:
 a live report covers these. `Accumulator` holds the state of one evaluator for a stream. Tallying is
-a `Job`, so that a server can run it elsewhere; `StreamScorer` runs it at once and is for notebooks
-and the contract suite.
+a `Job`, so that a server can run it elsewhere; `StreamScorer` runs it at once, for notebooks and
+the contract suite.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class _Half(Struct):
 
 
 def _frames_of(batch: Annotations, rows: list[int]) -> Annotations:
-    """Some frames of a batch; the batch itself where they are all of them in order."""
+    """Some frames of a batch; the batch itself if they are all its frames in order."""
     is_whole = rows == list(range(batch.frame_count))
     return batch if is_whole else batch.take_frames(np.array(rows))
 
@@ -93,7 +93,7 @@ class Pairing:
     """Pairs the frames of truth and detections, which arrive in any interleaving.
 
     Args:
-        maximum_waiting: Most frames that wait, of both sides together.
+        maximum_waiting: Maximum number of frames that wait, of both sides together.
     """
 
     def __init__(self, maximum_waiting: int) -> None:
@@ -117,7 +117,7 @@ class Pairing:
 
     @property
     def held_bytes(self) -> int:
-        """Memory of the batches of which a frame still waits."""
+        """Memory of the batches in which a frame still waits."""
         return sum(half.held_bytes for half in self._halves.values())
 
     def seen(self, side: Side) -> set[FrameKey]:
@@ -128,7 +128,7 @@ class Pairing:
         """Refuse frames that a side has already sent.
 
         Raises:
-            InputError: With every one of them.
+            InputError: With every repeated frame.
         """
         _refuse_repeats(side, frame_keys(batch), self._halves[side].seen)
 
@@ -137,7 +137,7 @@ class Pairing:
 
         Args:
             side: The side that they belong to.
-            batch: The frames; none of them sent before on that side.
+            batch: The frames; none of them was sent before on that side.
 
         Returns:
             (truth, detections) of the frames that became complete, or None.
@@ -193,16 +193,16 @@ def _refuse_repeats(side: Side, keys: list[FrameKey], seen: set[FrameKey]) -> No
 
 DEFAULT_MAXIMUM_WAITING = 1_000_000
 MERGE_AFTER = 64
-"""Tallies that are collected before a merge: one merge of many is cheaper than many of two."""
+"""Number of tallies that trigger a merge: one merge of many is cheaper than many of two."""
 JOIN_AFTER = 1024
-"""Pending batches that are collected before they are joined: many small ones cost memory."""
+"""Number of pending batches that are joined: many small batches take more memory."""
 
 
 class Accumulator:
-    """State of one evaluator for a stream: a tally, and pending columns that are not in it yet.
+    """State of one evaluator for a stream: a tally, and pending columns that are not yet in it.
 
-    Evaluators that need whole sequences keep their columns and are tallied anew for each report.
-    Who knows which sequences are whole has them tallied himself, and adds the tallies.
+    Evaluators that need whole sequences keep their columns and are tallied anew for each report. A
+    caller that knows which sequences are complete can tally these itself and add the tallies.
     """
 
     def __init__(self, evaluator: Evaluator[Any]) -> None:
@@ -236,7 +236,7 @@ class Accumulator:
     def work(self) -> Job | None:
         """The job to run before the next report; None if nothing is pending.
 
-        Joins the pending batches, so that many small ones are joined once and not for each report.
+        It joins the pending batches, so that small ones are joined once and not for each report.
         """
         self._join_pending()
         return make_job(self.evaluator, *self._pending[0]) if self._pending else None
@@ -250,7 +250,7 @@ class Accumulator:
     def add_tally(self, tally: Tally) -> None:
         """Add the tally of frames that were never pending.
 
-        For an evaluator that needs whole sequences, these are whole ones.
+        For an evaluator that needs whole sequences, the frames must be whole sequences.
         """
         self._tallies.append(tally)
         if len(self._tallies) > MERGE_AFTER:
@@ -279,7 +279,7 @@ class StreamScorer:
     Args:
         evaluators: Evaluators of one specification.
         specification: The benchmark's specification.
-        maximum_waiting: Most frames that wait for their other side.
+        maximum_waiting: Maximum number of frames that wait for their other side.
     """
 
     def __init__(
@@ -328,10 +328,10 @@ class StreamScorer:
                 accumulator.add(*complete)
 
     def add_both(self, truth: Annotations, detections: Annotations) -> None:
-        """Add the same whole frames of both sides; where either is refused, nothing changes.
+        """Add the same whole frames of both sides; if either is refused, nothing changes.
 
         Raises:
-            GeometryError: As `add`; so are the other errors.
+            GeometryError: As for `add`; so are the other errors.
             InputError: If a frame was already sent, or breaks a rule of an evaluator.
         """
         truth = self._shaped(Side.TRUTH, truth)
@@ -343,7 +343,7 @@ class StreamScorer:
         self.add(Side.DETECTIONS, detections)
 
     def compact(self) -> None:
-        """Tally what is pending, so that it takes no memory, unless whole sequences are needed."""
+        """Tally the pending columns to free their memory, unless whole sequences are needed."""
         for accumulator in self._accumulators:
             if accumulator.can_compact:
                 _compact(accumulator)
@@ -368,7 +368,7 @@ class StreamScorer:
         return self.live_reports()
 
     def _shaped(self, side: Side, batch: Annotations) -> Annotations:
-        """The batch in the shape of its side, whatever an empty one was given as."""
+        """The batch with the arity of its side; an empty batch may have come with any."""
         return with_arity(batch, (self._defaults | self._arities).get(side))
 
     def _refuse_forbidden(self, side: Side, batch: Annotations) -> None:

@@ -1,4 +1,4 @@
-"""Digests of masks: equal masks have equal ones, and what differs, hardly ever."""
+"""Digests of masks: equal masks have equal digests; different masks hardly ever do."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ DigestArray = NDArray[np.uint64]
 
 
 def mask_digests(masks: Masks) -> DigestArray:
-    """(N,) digests, each of its mask's size and runs alone; read-only."""
+    """(N,) digests, each of its mask's size and runs only; read-only."""
 
     def work_out() -> DigestArray:
         digests: DigestArray = np.empty(masks.count, dtype=np.uint64)

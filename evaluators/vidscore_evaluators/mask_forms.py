@@ -1,7 +1,7 @@
-"""The forms in which masks come and go: runs, COCO's texts, polygons, label images.
+"""The forms in which masks are read and written: runs, COCO's strings, polygons, label images.
 
-All of them are read for many masks at once. What is wrong is an `InputError` whose faults have the
-row of the mask as `entry`, and the part of it as `field`: ``size``, ``counts`` or ``segmentation``.
+All forms are read for many masks at once. Errors are an `InputError` whose faults have the row of
+the mask as `entry`, and the wrong part of it as `field`: ``size``, ``counts`` or ``segmentation``.
 
 Polygons become masks exactly as pycocotools makes them, to the pixel: corners are rounded to fifths
 of pixels, sides walk from fifth to fifth, and a pixel of a column is inside where the outline has
@@ -36,26 +36,26 @@ from vidscore_evaluators.masks import (
 )
 
 MAXIMUM_MASK_PIXELS = 1 << 28
-"""Most pixels of the image of a mask: 16384 by 16384."""
+"""Maximum number of pixels of a mask's image: 16384 by 16384."""
 
 MAXIMUM_MASK_RUNS = 1 << 20
-"""Most runs of a mask."""
+"""Maximum number of runs of a mask."""
 
 MAXIMUM_OUTLINE_PX = 1 << 20
 """Longest outline of the polygons of an object, each side measured along its longer axis."""
 
 MAXIMUM_OUTLINES_PX = 1 << 31
-"""Longest outlines of all objects together, since a few corners can stand for very many pixels:
-their runs take 8 GiB at most."""
+"""Maximum total length of the outlines of all objects, since a few corners can describe very many
+pixels: their runs take at most 8 GiB."""
 
 _OUTLINES_AT_ONCE_PX = 1 << 22
-"""Outlines that are walked together, unless those of one object are longer: a mask takes far more
-memory while it is made than its runs do."""
+"""Length of the outlines that are traced together, unless those of one object are longer: making a
+mask takes far more memory than its runs do."""
 
 _FIFTHS = 5
 _LEAST_CORNERS = 3
 _CHARACTERS_PER_RUN = 6
-"""Most of them: a difference of two runs has 29 bits with its sign, a character has 5."""
+"""Upper bound: a difference of two runs has 29 bits with its sign, a character has 5."""
 
 _FILLED = "runs that fill the size, {pixels} pixels"
 _WRONG_RUNS = (
@@ -67,13 +67,13 @@ _WRONG_RUNS = (
     ("runs of {total} pixels", _FILLED),
     ("more runs", f"at most {MAXIMUM_MASK_RUNS} runs"),
 )
-"""What the kernels find in a mask, by their number of it, and what is expected."""
+"""The problems that kernels find in a mask, by their number, and what is expected."""
 
 _FOREIGN_CHARACTER = 1
 
 
 def masks_from_counts(counts: Sequence[Sequence[int]], sizes: IntArray) -> Masks:
-    """Masks out of lists of runs.
+    """Masks from lists of runs.
 
     Args:
         counts: Lengths of the runs of each mask, 0s first.
@@ -90,11 +90,11 @@ def masks_from_counts(counts: Sequence[Sequence[int]], sizes: IntArray) -> Masks
 
 
 def masks_from_runs(lengths: AnyArray, counts: AnyArray, sizes: IntArray) -> Masks:
-    """Masks out of runs that stand in one array.
+    """Masks from runs in one array.
 
     Args:
         lengths: (R,) lengths of runs as integers.
-        counts: (N,) runs of each mask, R together.
+        counts: (N,) runs of each mask, R in total.
         sizes: (N, 2) height and width of each mask.
 
     Raises:
@@ -105,14 +105,14 @@ def masks_from_runs(lengths: AnyArray, counts: AnyArray, sizes: IntArray) -> Mas
 
 
 def masks_from_compressed(texts: Sequence[str | bytes], sizes: IntArray) -> Masks:
-    """Masks out of COCO's compressed texts.
+    """Masks from COCO's compressed strings.
 
     Args:
-        texts: The text of each mask.
+        texts: The string of each mask.
         sizes: (N, 2) height and width of each mask.
 
     Raises:
-        InputError: If a text is none, or its runs do not fill its size.
+        InputError: If a string is invalid, or its runs do not fill its size.
     """
     foreign = np.array([not text.isascii() for text in texts], dtype=np.bool_)
     _refuse(foreign, "counts", *_WRONG_RUNS[_FOREIGN_CHARACTER])
@@ -122,21 +122,21 @@ def masks_from_compressed(texts: Sequence[str | bytes], sizes: IntArray) -> Mask
 
 
 def masks_from_characters(characters: FlagArray, lengths: IntArray, sizes: IntArray) -> Masks:
-    """Masks out of COCO's compressed texts that stand in one array.
+    """Masks from COCO's compressed strings in one array.
 
     Args:
-        characters: (C,) the texts, one behind the other.
-        lengths: (N,) characters of each, C together.
+        characters: (C,) the strings, one after the other.
+        lengths: (N,) characters of each, C in total.
         sizes: (N, 2) height and width of each mask.
 
     Raises:
-        InputError: If a text is none, or its runs do not fill its size.
+        InputError: If a string is invalid, or its runs do not fill its size.
     """
     return _read(kernels.read_mask_texts, characters, starts_from_counts(lengths), sizes)
 
 
 def compressed_texts(masks: Masks) -> list[str]:
-    """COCO's compressed texts of masks, to the character those that pycocotools writes."""
+    """COCO's compressed strings of masks, identical to those that pycocotools writes."""
     runs, starts = masks.contiguous()
     text: FlagArray = np.empty(_CHARACTERS_PER_RUN * len(runs), dtype=np.uint8)
     text_starts = np.empty(masks.count + 1, dtype=np.int64)
@@ -146,20 +146,20 @@ def compressed_texts(masks: Masks) -> list[str]:
 
 
 def masks_from_polygons(polygons: Sequence[Sequence[Sequence[float]]], sizes: IntArray) -> Masks:
-    """Masks out of polygons, to the pixel those that pycocotools makes of them.
+    """Masks from polygons, pixel for pixel as pycocotools makes them.
 
     Args:
         polygons: The polygons of each object, each with its corners as x, y, x, y, ... in pixels;
-            what lies outside of the image is cut off.
+            parts outside the image are cut off.
         sizes: (N, 2) height and width of the image of each object.
 
     Returns:
-        A mask of each object, which has the pixels of all of its polygons.
+        One mask per object, with the pixels of all its polygons.
 
     Raises:
-        InputError: If an object has no polygon, or one has an odd number of coordinates, fewer than
-            three corners, or a coordinate that is no number; or if its outline is too long, or
-            with all before it.
+        InputError: If an object has no polygon; if a polygon has an odd number of coordinates,
+            fewer than three corners, or a coordinate that is not a number; or if an object's
+            outline, alone or with all before it, is too long.
     """
     parts = list(chain.from_iterable(polygons))
     lengths = _lengths(parts)
@@ -172,12 +172,12 @@ def masks_from_polygons(polygons: Sequence[Sequence[Sequence[float]]], sizes: In
 def masks_from_coordinates(
     coordinates: FloatArray, lengths: IntArray, part_counts: IntArray, sizes: IntArray
 ) -> Masks:
-    """Masks out of polygons that stand in one array.
+    """Masks from polygons in one array.
 
     Args:
-        coordinates: (C,) x, y, x, y, ... of the polygons, one behind the other.
-        lengths: (P,) coordinates of each polygon, C together.
-        part_counts: (N,) polygons of each object, P together.
+        coordinates: (C,) x, y, x, y, ... of the polygons, one after the other.
+        lengths: (P,) coordinates of each polygon, C in total.
+        part_counts: (N,) polygons of each object, P in total.
         sizes: (N, 2) height and width of the image of each object.
 
     Raises:
@@ -213,7 +213,7 @@ def _outlined(corners: IntArray, starts: IntArray, sizes: IntArray, most: int) -
         corners: (C, 2) corners in fifths of pixels.
         starts: (P + 1,) offsets of the polygons.
         sizes: (P, 2) height and width of the image of each.
-        most: Most columns that they cross.
+        most: Upper bound on the columns that they cross.
     """
     keys = np.empty(most, dtype=np.int64)
     count = kernels.outline_keys(corners, starts, sizes, len(sizes), most, keys)
@@ -221,7 +221,7 @@ def _outlined(corners: IntArray, starts: IntArray, sizes: IntArray, most: int) -
 
 
 def masks_from_label_image(labels: AnyArray) -> tuple[IntArray, Masks]:
-    """Masks of the values of an image.
+    """Masks of the values of a label image.
 
     Args:
         labels: (height, width) integers.
@@ -230,7 +230,7 @@ def masks_from_label_image(labels: AnyArray) -> tuple[IntArray, Masks]:
         The values that occur, ascending, and the mask of each.
 
     Raises:
-        InputError: If it is no such image, or is too large.
+        InputError: If it is not such an image, or is too large.
     """
     if labels.ndim != 2 or labels.dtype.kind not in "iu":
         found = f"an array of {labels.dtype} of shape {labels.shape}"
@@ -252,7 +252,7 @@ def _lengths(parts: Sequence[Sequence[object]] | Sequence[bytes]) -> IntArray:
 
 
 def _are_integers(lengths: Sequence[int]) -> bool:
-    """Whether a list has integers that fit into 64 bits; others are too large for any mask."""
+    """Whether a list has only integers of at most 64 bits; no mask has larger ones."""
     if not set(map(type, lengths)) <= {int}:
         return False
     return -MAXIMUM_MASK_PIXELS <= min(lengths, default=0) <= max(lengths, default=0) < 1 << 62
@@ -261,7 +261,7 @@ def _are_integers(lengths: Sequence[int]) -> bool:
 def _read(
     kernel: Callable[..., int], content: AnyArray, starts: IntArray, sizes: IntArray
 ) -> Masks:
-    """Masks out of what one of two kernels reads."""
+    """Masks from content that one of two kernels reads."""
     _refuse_sizes(sizes)
     count = len(sizes)
     pixels: IntArray = sizes[:, 0] * sizes[:, 1]
@@ -276,7 +276,7 @@ def _read(
                 for row in np.flatnonzero(states).tolist()
             ]
         )
-    runs.resize(offsets[-1], refcheck=False)  # in its place, where a copy is new memory
+    runs.resize(offsets[-1], refcheck=False)  # in place; a copy would take new memory
     return Masks(sizes, offsets, runs)
 
 
@@ -306,7 +306,7 @@ def _refuse_sizes(sizes: IntArray) -> None:
 
 
 def _bounded(masks: Masks) -> Masks:
-    """The same masks, none of which has more runs than it may."""
+    """The same masks; refuses those with too many runs."""
     _refuse(np.diff(masks.starts) > MAXIMUM_MASK_RUNS, "segmentation", *_WRONG_RUNS[-1])
     return masks
 
@@ -314,7 +314,7 @@ def _bounded(masks: Masks) -> Masks:
 def _corners(
     coordinates: FloatArray, lengths: IntArray, objects: IntArray, part_counts: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Corners of polygons, and how many columns these may cross.
+    """Corners of polygons, and upper bounds on the columns that they cross.
 
     Args:
         coordinates: Coordinates of the P polygons.
@@ -323,8 +323,8 @@ def _corners(
         part_counts: (N,) polygons of each object.
 
     Returns:
-        (C, 2) corners in fifths of pixels, (P + 1,) offsets of the polygons, and (P + 1,) most
-        columns that the polygons before each cross.
+        (C, 2) corners in fifths of pixels, (P + 1,) offsets of the polygons, and (P + 1,) upper
+        bounds on the columns that the polygons before each cross.
     """
     field, count = "segmentation", len(part_counts)
     odd = lengths % 2 != 0
@@ -350,5 +350,5 @@ def _corners(
 
 
 def _some(rows: IntArray, count: int) -> BoolArray:
-    """(count,) whether a row is among some."""
+    """(count,) mask of `rows`."""
     return np.bincount(rows, minlength=count) > 0

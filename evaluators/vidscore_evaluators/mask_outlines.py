@@ -1,7 +1,7 @@
-"""Masks as they are drawn: pieces of columns, and the outlines around them.
+"""Masks for drawing: pieces of columns, and the outlines around them.
 
-Both come out of runs by whole arrays; no pixel is looked at by itself. Coordinates are those of
-the edges of pixels: the first pixel of an image goes from 0 to 1.
+Both are computed from runs by operations on whole arrays, not pixel by pixel. Coordinates are those
+of pixel edges: the first pixel of an image goes from 0 to 1.
 """
 
 from __future__ import annotations
@@ -14,13 +14,13 @@ from vidscore_evaluators.masks import Masks
 
 
 class ColumnPieces(Struct, frozen=True, eq=False):
-    """The pixels of masks as P pieces of columns, of which no two of a mask touch in a column.
+    """The pixels of masks as P pieces of columns; no two pieces of a mask touch in a column.
 
     Attributes:
         masks: (P,) mask of each piece, ascending.
         columns: (P,) its column.
         tops: (P,) its first row.
-        bottoms: (P,) the row behind its last one.
+        bottoms: (P,) the row after its last one.
     """
 
     masks: IntArray
@@ -32,7 +32,7 @@ class ColumnPieces(Struct, frozen=True, eq=False):
         """The pieces of some masks.
 
         Args:
-            wanted: (N,) which of all masks are kept; they keep their numbers.
+            wanted: (N,) which of all masks to keep; they keep their numbers.
         """
         kept = wanted[self.masks]
         return ColumnPieces(
@@ -46,8 +46,8 @@ class MaskOutlines(Struct, frozen=True, eq=False):
     Attributes:
         masks: (L,) mask of each outline.
         starts: (L + 1,) offsets into `corners`.
-        corners: (C, 2) x and y; from the first corner of an outline sides go across and down, or
-            up, in turn, and the last one goes back to the first.
+        corners: (C, 2) x and y. From the first corner of an outline, sides are in turn horizontal
+            and vertical; the last side returns to the first corner.
     """
 
     masks: IntArray
@@ -67,7 +67,7 @@ def column_pieces(masks: Masks) -> ColumnPieces:
     counts = np.diff(masks.starts)
     owners = np.repeat(np.arange(masks.count, dtype=np.int64), counts)
     ends = np.cumsum(masks.runs.astype(np.int64))
-    # Each mask counts its pixels from 0.
+    # Positions in each mask count from its first pixel.
     ends -= np.concatenate([[0], ends])[masks.starts[:-1]][owners]
     are_ones = (np.arange(len(owners)) - masks.starts[owners]) % 2 == 1
     owners, ends = owners[are_ones], ends[are_ones]
@@ -87,16 +87,17 @@ def column_pieces(masks: Masks) -> ColumnPieces:
 def mask_outlines(pieces: ColumnPieces) -> MaskOutlines:
     """Outlines of masks, along the edges of their pixels.
 
-    Pixels that touch at a corner alone may have one outline or two.
+    Pixels that touch only at a corner may have one outline or two.
 
     The upper and the lower end of a piece are sides of an outline, each from a tail to a head: to
-    the right above, to the left below, so that the mask lies on the right hand. On the line between
-    two columns, ends of pieces follow each other; from each first to each second of them the mask
-    is on one side of the line alone. Those are the sides between a head and the next tail.
+    the right above, to the left below, so that the mask is on the right. Sort the tails and heads
+    on the line between two columns: from the first to the second, from the third to the fourth and
+    so on, the mask is on one side of the line only. These are the vertical sides, from a head to
+    the next tail.
     """
     count = len(pieces.masks)
     left, right = pieces.columns, pieces.columns + 1
-    # The tails of all pieces, upper and lower ones, and then their heads.
+    # The tails of all pieces (upper ends, then lower ends), then their heads.
     x = np.concatenate([left, right, right, left])
     y = np.concatenate([pieces.tops, pieces.bottoms, pieces.tops, pieces.bottoms])
     pairs = np.lexsort((y, x, np.tile(pieces.masks, 4))).reshape(-1, 2)
@@ -104,7 +105,7 @@ def mask_outlines(pieces: ColumnPieces) -> MaskOutlines:
     partners[pairs[:, 0]], partners[pairs[:, 1]] = pairs[:, 1], pairs[:, 0]
     tails, loops = _cycles(partners[2 * count :])
     x, y, owners = x[tails], y[tails], np.tile(pieces.masks, 2)[tails]
-    # Where no side goes down or up, a side across goes on: its next tail is no corner.
+    # Without a vertical side between them, two horizontal sides are one: no corner there.
     first = run_starts(loops)
     lengths = np.diff(np.append(first, len(loops)))
     before = np.arange(-1, len(loops) - 1)
@@ -122,18 +123,18 @@ def _cycles(following: IntArray) -> tuple[AnyArray, AnyArray]:
     """The cycles of a permutation, one after the other.
 
     Args:
-        following: (N,) what follows each element.
+        following: (N,) the successor of each element.
 
     Returns:
-        (N,) elements in the order of their cycles, and the least element of the cycle of each.
+        (N,) elements in the order of their cycles, and the least element of each one's cycle.
     """
     count = len(following)
     least, ahead = np.arange(count), following
     rounds = range(count.bit_length())
-    for _ in rounds:  # each looks twice as far
+    for _ in rounds:  # each round looks twice as far
         least = np.minimum(least, least[ahead])
         ahead = ahead[ahead]
-    # Steps from each element to the least one of its cycle, at which all stop.
+    # Steps from each element to the least of its cycle, where all stop.
     is_least = least == np.arange(count)
     steps = np.where(is_least, 0, 1)
     ahead = np.where(is_least, np.arange(count), following)

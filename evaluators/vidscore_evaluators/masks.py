@@ -1,10 +1,10 @@
 """Masks: the pixels of objects as runs, column by column, as COCO keeps them.
 
-A mask is a list of lengths of runs of 0s and 1s in turn that begins with 0s. In the normal form
-only the first may be 0, so that equal masks have equal runs; the functions here give no other. The
-area that two masks share comes out of their runs: nothing is computed pixel by pixel.
+A mask is a list of the lengths of alternating runs of 0s and 1s, beginning with 0s. In the normal
+form only the first length may be 0, so equal masks have equal runs; the functions here return this
+form only. The area that two masks share is computed from their runs, not pixel by pixel.
 
-`vidscore_evaluators.mask_forms` makes masks of what files and programs have.
+`vidscore_evaluators.mask_forms` makes masks from the forms that files and programs use.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vidscore_evaluators.kernels import RunArray
 _Kept = TypeVar("_Kept", bound=AnyArray)
 
 _GROUP_SHIFT = 34
-"""Of the keys of spans and outlines: the group is above, position and end of a span below."""
+"""Bits of a key below its group: position and end of a span, or position of an outline."""
 
 
 class Masks(Struct, frozen=True, eq=False):
@@ -33,8 +33,8 @@ class Masks(Struct, frozen=True, eq=False):
     Attributes:
         sizes: (N, 2) height and width of the images in pixels.
         starts: (N + 1,) offsets into `runs`.
-        runs: (R,) lengths of runs, 0s and 1s in turn from the first of each mask on.
-        kept: What was worked out of the masks, by name: N rows each, 48 bytes per mask at most.
+        runs: (R,) lengths of alternating runs of 0s and 1s; each mask begins with 0s.
+        kept: Cached results of the masks, by name: N rows each, at most 48 bytes per mask.
     """
 
     sizes: IntArray
@@ -49,7 +49,7 @@ class Masks(Struct, frozen=True, eq=False):
 
     @property
     def nbytes(self) -> int:
-        """Bytes of all columns together, without what is kept beside them."""
+        """Bytes of all columns together, without cached results."""
         return self.sizes.nbytes + self.starts.nbytes + self.runs.nbytes
 
     def take(self, rows: AnyArray) -> Masks:
@@ -59,7 +59,7 @@ class Masks(Struct, frozen=True, eq=False):
             rows: (N,) boolean mask, or row indices, which may repeat.
         """
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows.astype(np.int64)
-        # Looking up the sizes refuses a row that is none.
+        # The lookup of sizes refuses invalid rows.
         sizes = self.sizes.take(chosen, axis=0)
         chosen = np.where(chosen < 0, chosen + self.count, chosen)
         starts = starts_from_counts(self.starts[chosen + 1] - self.starts[chosen])
@@ -100,11 +100,11 @@ class Masks(Struct, frozen=True, eq=False):
         return self.once("boxes", work_out)
 
     def once(self, name: str, work_out: Callable[[], _Kept]) -> _Kept:
-        """What follows from the runs alone, worked out the first time and kept, read-only.
+        """A result of the runs alone, computed at the first call, then cached; read-only.
 
         Args:
-            name: What it is.
-            work_out: Works it out, (N, ...).
+            name: Name of the result.
+            work_out: Computes it, (N, ...).
         """
         if name not in self.kept:
             self.kept[name] = _fixed(work_out())
@@ -112,7 +112,7 @@ class Masks(Struct, frozen=True, eq=False):
         return kept
 
     def _kept(self) -> list[tuple[str, AnyArray]]:
-        """What is kept at this moment; another thread may add to it meanwhile."""
+        """The cached results at this moment; another thread may add to them meanwhile."""
         return list(self.kept.items())
 
     def pixels(self) -> IntArray:
@@ -121,12 +121,12 @@ class Masks(Struct, frozen=True, eq=False):
         return pixels
 
     def contiguous(self) -> tuple[RunArray, IntArray]:
-        """Runs and offsets as kernels take them."""
+        """Runs and offsets in the form that kernels take."""
         return np.ascontiguousarray(self.runs), np.ascontiguousarray(self.starts)
 
 
 def _fixed(values: _Kept) -> _Kept:
-    """The same array, which many hold from now on."""
+    """The same array, now read-only, since several hold it."""
     values.setflags(write=False)
     return values
 
@@ -141,7 +141,7 @@ def no_masks() -> Masks:
 
 
 def concatenate_masks(parts: Sequence[Masks]) -> Masks:
-    """The masks of several parts, one behind the other."""
+    """The masks of several parts, one after the other."""
     if len(parts) == 1:
         return parts[0]
     if len(parts) == 0:
@@ -161,15 +161,15 @@ def shared_areas(
 
     Args:
         left: Masks.
-        left_rows: (P,) a mask of `left` of each pair.
-        right: Masks; those of a pair are of one size.
-        right_rows: (P,) a mask of `right` of each pair.
+        left_rows: (P,) row in `left` of each pair.
+        right: Masks; both masks of a pair have the same size.
+        right_rows: (P,) row in `right` of each pair.
 
     Returns:
         (P,) intersections in pixels.
 
     Raises:
-        IndexError: If a row is not one of the masks.
+        IndexError: If a row does not exist.
         ValueError: If the masks of a pair differ in size.
     """
     if len(left_rows) and min(int(left_rows.min()), int(right_rows.min())) < 0:
@@ -189,11 +189,11 @@ def merged(masks: Masks, starts: IntArray) -> Masks:
     """Unite the masks of each group.
 
     Args:
-        masks: The masks; those of a group are of one size.
-        starts: (G + 1,) offsets of the groups, none of which is empty.
+        masks: The masks; those of a group have the same size.
+        starts: (G + 1,) offsets of the groups; no group is empty.
 
     Returns:
-        G masks, each of all pixels of its group.
+        G masks, each the union of its group.
     """
     counts = np.diff(starts)
     if (counts == 1).all():
@@ -206,12 +206,12 @@ def merged(masks: Masks, starts: IntArray) -> Masks:
 
 
 def masks_of_spans(groups: IntArray, begins: IntArray, ends: IntArray, sizes: IntArray) -> Masks:
-    """Masks out of spans of pixels, which may overlap.
+    """Masks from spans of pixels, which may overlap.
 
     Args:
         groups: (S,) the mask that each span belongs to.
         begins: (S,) its first pixel, counted column by column.
-        ends: (S,) the pixel behind its last one.
+        ends: (S,) the pixel after its last one.
         sizes: (N, 2) height and width of each mask.
     """
     order = np.argsort(groups, kind="stable")
@@ -223,12 +223,12 @@ def masks_of_spans(groups: IntArray, begins: IntArray, ends: IntArray, sizes: In
 
 
 def masks_of_keys(keys: IntArray, sizes: IntArray, *, toggled: bool) -> Masks:
-    """Masks out of keys of places, as `vidscore_evaluators.kernels` makes them.
+    """Masks from keys of positions, in the form of `vidscore_evaluators.kernels`.
 
     Args:
-        keys: Keys whose groups ascend; left in order.
+        keys: Keys whose groups ascend; sorted in place.
         sizes: (N, 2) height and width of each mask.
-        toggled: Whether each key changes all pixels behind it; else spans begin and end there.
+        toggled: Whether each key toggles all pixels after it; else the keys are spans.
     """
     kernels.sort_keys(keys, len(keys))
     made = Masks(sizes, np.empty(len(sizes) + 1, dtype=np.int64), np.empty(0, dtype=np.uint32))

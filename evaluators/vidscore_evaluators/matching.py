@@ -7,8 +7,8 @@
 - `match_maximum_weight`: the greatest sum of weights.
 - `transport`: optimal transport between two sets of equal masses.
 
-All frames are matched in one call, each on its own. Where a frame has several best matchings, the
-order of its objects decides, which callers keep in an order of content.
+All frames are matched in one call, each on its own. If a frame has several best matchings, the
+order of its objects decides; callers sort objects by content.
 """
 
 from __future__ import annotations
@@ -47,17 +47,17 @@ __all__ = [
 ]
 
 MAX_MATRIX_CELLS = 1 << 12
-"""Cells of a frame's cost matrix above which it is solved component by component."""
+"""Number of cells of a frame's cost matrix above which it is solved component by component."""
 
 MAX_COMPONENT_CELLS = 1 << 22
-"""Cells of a component above which `match_maximum_weight` solves it as a sparse graph."""
+"""Number of cells of a component above which `match_maximum_weight` solves it as a sparse graph."""
 
 _UNMATCHED = -1
 _OPEN, _CHOSEN = 0, 1
 
 
 class _Problem(Struct, frozen=True, eq=False):
-    """P pairs with their costs, in blocks that share no object.
+    """P pairs with their costs, in blocks that share no objects.
 
     Attributes:
         pairs: The pairs; those of one left object are neighbours.
@@ -72,7 +72,7 @@ class _Problem(Struct, frozen=True, eq=False):
     block_count: int
 
     def take(self, rows: IntArray) -> _Problem:
-        """The problem of some of the pairs."""
+        """The problem restricted to some pairs."""
         return _Problem(
             self.pairs.take(rows), self.costs[rows], self.blocks[rows], self.block_count
         )
@@ -88,10 +88,10 @@ def match_minimum_cost(
 ) -> BoolArray:
     """Match one-to-one: as many pairs as possible, then the least sum of costs.
 
-    A frame is reduced as far as that is cheap, for all frames at once: star components (one vertex
-    of degree > 1) have a closed form; then blocks where every object of one side has a cheapest
-    partner of its own; only the rest goes to the solver, as a matrix for each frame or, in large
-    frames, for each component. A reduction decides only where the best matching is unique.
+    Every frame is reduced as far as is cheap, all frames at once: star components (one vertex of
+    degree > 1) have a closed form; so do blocks in which all objects of one side have different
+    cheapest partners. Only the rest goes to the solver, as a matrix per frame or, in large frames,
+    per component. A reduction decides only if the best matching is unique.
 
     Args:
         pairs: P candidate pairs within frames, ascending in `left`.
@@ -104,7 +104,7 @@ def match_minimum_cost(
         (P,) mask of matched pairs. Sums of costs are compared in binary64: tie-breaking within
         rounding is unspecified but deterministic.
     """
-    # Isolated edges are in every best matching.
+    # Isolated edges belong to every best matching.
     matched: BoolArray = np.bincount(pairs.left, minlength=left_count)[pairs.left] == 1
     matched &= np.bincount(pairs.right, minlength=right_count)[pairs.right] == 1
     rest = np.flatnonzero(~matched)
@@ -169,16 +169,16 @@ def _star_pairs(
 
 
 def _match_cheapest(problem: _Problem, partners: IntArray, right_count: int) -> BoolArray:
-    """Match blocks where all objects of one side get their cheapest partner.
+    """Match blocks in which all objects of one side get their cheapest partner.
 
-    Every object of that side is then matched, so that no matching has more pairs, and none costs
-    less than the sum of the least costs.
+    Every object of that side is then matched, so no matching has more pairs, and none costs less
+    than the sum of the cheapest costs.
     """
     settled = np.zeros(len(problem.pairs), dtype=np.bool_)
     for cheapest in _cheapest(problem, right_count):
         left = np.bincount(problem.pairs.left[cheapest], minlength=len(partners))
         right = np.bincount(problem.pairs.right[cheapest], minlength=right_count)
-        # A partner of two objects, or an object with two cheapest partners.
+        # Two objects share a partner, or an object has two cheapest partners.
         doubtful = cheapest & ((left[problem.pairs.left] > 1) | (right[problem.pairs.right] > 1))
         clear = np.ones(problem.block_count, dtype=np.bool_)
         clear[problem.blocks[doubtful]] = False
@@ -190,7 +190,7 @@ def _match_cheapest(problem: _Problem, partners: IntArray, right_count: int) -> 
 
 
 def _cheapest(problem: _Problem, right_count: int) -> tuple[BoolArray, BoolArray]:
-    """Masks of the pairs that are cheapest of their left object, and of their right object."""
+    """Masks of the cheapest pairs of each left object, and of each right object."""
     left, right, costs = problem.pairs.left, problem.pairs.right, problem.costs
     if len(left) == 0:
         none = np.zeros(0, dtype=np.bool_)
@@ -203,7 +203,7 @@ def _cheapest(problem: _Problem, right_count: int) -> tuple[BoolArray, BoolArray
 
 
 def _match_blocks(problem: _Problem, partners: IntArray, right_count: int) -> None:
-    """Match what no reduction settled, by a cost matrix for each block."""
+    """Match the pairs that no reduction settled, with a cost matrix per block."""
     blocks = _laid_out(problem)
     large = blocks.heights * blocks.widths > MAX_MATRIX_CELLS
     if large.any():
@@ -233,12 +233,12 @@ def _split(problem: _Problem, large: BoolArray, left_count: int, right_count: in
 def forbidden_costs(greatest: FloatArray, most_pairs: IntArray) -> FloatArray:
     """Cost of a cell without a pair: more than the sum of all pairs of a matching of the block.
 
-    One more pair then outweighs any costs. It depends on the block alone, and is a power of two, so
-    that adding and subtracting it rounds least.
+    One more pair therefore outweighs any costs. It depends on the block only, and is a power of
+    two, which keeps rounding least when it is added and subtracted.
 
     Args:
         greatest: (B,) greatest cost of a pair in each block.
-        most_pairs: (B,) most pairs that a matching of the block can have.
+        most_pairs: (B,) maximum number of pairs of a matching of the block.
     """
     _, exponents = np.frexp(greatest * most_pairs + 1.0)
     powers: FloatArray = np.ldexp(1.0, exponents)
@@ -251,21 +251,22 @@ def match_maximum(
     """Mark the right objects whose insertion augments the maximum matching.
 
     Right objects (detections) are inserted in the order of descending priority (confidence). Each
-    augments the maximum matching by one or not at all, and the sum of these gains over any prefix
-    is the size of the maximum matching of that prefix: sets of right objects that can all be
-    matched form a matroid, whose rank grows that way. So one pass gives the number of matched
-    objects at every confidence threshold. Left objects of degree one are reduced first.
+    insertion enlarges the maximum matching by one or not at all, and the sum of these gains over a
+    prefix is the size of the maximum matching of that prefix: the sets of right objects that can
+    all be matched form a matroid, whose rank grows in this way. One pass therefore gives the number
+    of matched objects at every confidence threshold. Left objects of degree one are reduced first.
 
     Args:
         pairs: Pairs that may be matched.
         left_count: Objects on the left side.
         right_count: Objects on the right side.
-        priorities: (right_count,) finite; the greatest is inserted first, and the smaller row first
-            of equal ones. Rows are inserted in order by default.
+        priorities: (right_count,) finite; the greatest is inserted first, and of equal ones the
+            smaller row first. By default rows are inserted in order.
 
     Returns:
-        (right_count,) gains. Their sum over objects of at least some priority is the size of the
-        maximum matching of these; which of several objects of equal priority gains is unspecified.
+        (right_count,) gains. Their sum over the objects of at least some priority is the size of
+        the maximum matching of these. Among objects of equal priority, it is unspecified which
+        gains.
     """
     gains = np.zeros(right_count, dtype=np.bool_)
     pairs = _reduce_degree_one(pairs, gains, left_count)
@@ -278,8 +279,8 @@ class StagedGains(Struct, frozen=True, eq=False):
     """Gains of (right_count,) right objects.
 
     Attributes:
-        first: In matchings with the left objects of the first stage.
-        both: In matchings with those of both stages.
+        first: In matchings with the left objects of the first stage only.
+        both: In matchings with the left objects of both stages.
     """
 
     first: BoolArray
@@ -293,11 +294,11 @@ def match_maximum_in_stages(
     right_count: int,
     priorities: FloatArray | None = None,
 ) -> StagedGains:
-    """Gains in matchings that are maximum over some left objects and, among those, over all.
+    """Gains in matchings that are maximum over some left objects and, among these, over all.
 
     Such a matching exists: a maximum matching of the first stage grows along augmenting paths to
-    one of all, and these never leave a matched left object without a partner. So both sizes are
-    those of independent maximum matchings.
+    one of all left objects, and no such path leaves a matched left object without a partner. Both
+    sizes are therefore those of independent maximum matchings.
 
     Args:
         pairs: Pairs that may be matched.
@@ -315,8 +316,8 @@ def match_maximum_in_stages(
 def _reduce_degree_one(pairs: Pairs, gains: BoolArray, left_count: int) -> Pairs:
     """Match left objects that have one partner.
 
-    In every prefix that holds the partner, some maximum matching has this pair; in every other the
-    left object is isolated. So the partner gains, and both are removed.
+    In every prefix with the partner, some maximum matching has this pair; in every other, the left
+    object is isolated. So the partner gains, and both objects are removed.
     """
     degrees = np.bincount(pairs.left, minlength=left_count)
     taken = marked(len(gains), pairs.right[degrees[pairs.left] == 1])
@@ -346,7 +347,7 @@ def match_greedy(
     Args:
         pairs: P pairs in `preference_order`.
         weights: (P,) weight of each pair.
-        reusable: (all right objects,) whether each may be taken any number of times.
+        reusable: (all right objects,) whether each may be matched any number of times.
         at_least: Weight below which a pair does not count.
 
     Returns:
@@ -390,7 +391,7 @@ def match_maximum_weight(
         (P,) mask of matched pairs.
 
     Raises:
-        ValueError: If a pair has no weight, or is beyond the objects.
+        ValueError: If a pair has no weight, or names an object that does not exist.
     """
     states = _reduce_dominant(pairs, weights, left_count, right_count)
     chosen: BoolArray = states == _CHOSEN
@@ -403,14 +404,14 @@ def match_maximum_weight(
 def _reduce_dominant(
     pairs: Pairs, weights: FloatArray, left_count: int, right_count: int
 ) -> FlagArray:
-    """Match locally dominant pairs, again and again.
+    """Match locally dominant pairs until none is left.
 
-    Any matching without a pair that outweighs its two heaviest neighbours together gets heavier if
-    the pair replaces the two, at most, that its objects are in. So every heaviest matching has it,
-    and all other pairs of its objects can go.
+    Take a pair that outweighs its two heaviest competing pairs together. A matching without it has
+    at most two pairs on its objects, and gets heavier if the pair replaces them. So every heaviest
+    matching has it, and all other pairs of its objects can be removed.
 
     Returns:
-        (P,) whether each pair is open, chosen or out.
+        (P,) whether each pair is open, chosen or removed.
     """
     count = len(pairs)
     if not len(pairs.right) == len(weights) == count:
@@ -427,7 +428,7 @@ def _reduce_dominant(
 
 
 def _solve_weights(pairs: Pairs, weights: FloatArray) -> IntArray:
-    """Rows of matched pairs, by a solver for each component."""
+    """Rows of matched pairs, with a solver per component."""
     _, left, _ = factorize(pairs.left)
     _, right, _ = factorize(pairs.right)
     parts = connected_components(Pairs(left, right), int(left.max()) + 1, int(right.max()) + 1)
@@ -446,16 +447,16 @@ def _solve_weights(pairs: Pairs, weights: FloatArray) -> IntArray:
 def _solve_matrices(
     parts: Components, pairs: Pairs, weights: FloatArray, rows: IntArray
 ) -> IntArray:
-    """Those of some rows that are matched, of whole components, each as a matrix of weights."""
+    """The matched ones among rows of whole components, each solved as a matrix of weights."""
     blocks = CostBlocks.of_pairs(parts.of_pairs[rows], pairs.left, pairs.right)
     return rows[blocks.assign(-weights, np.zeros(len(blocks.heights)))]
 
 
 def _solve_sparse(left: IntArray, right: IntArray, weights: FloatArray) -> IntArray:
-    """Rows of matched pairs of one component of thousands of objects, as a sparse graph.
+    """Rows of matched pairs of one component with thousands of objects, as a sparse graph.
 
-    Each left object gets a right object of its own that means "unmatched", so that all can be
-    matched.
+    Each left object gets a right object of its own that means "unmatched", so that a full matching
+    exists.
     """
     from scipy.sparse import csr_array  # noqa: PLC0415 - slower to import than spotGEO to score
     from scipy.sparse.csgraph import min_weight_full_bipartite_matching  # noqa: PLC0415
@@ -467,7 +468,7 @@ def _solve_sparse(left: IntArray, right: IntArray, weights: FloatArray) -> IntAr
     all_rows = np.arange(height, dtype=np.int64)
     costs = np.concatenate([unmatched - weights, np.full(height, unmatched)])
     places = (np.concatenate([rows, all_rows]), np.concatenate([columns, width + all_rows]))
-    # The solver of older scipy takes 32-bit indices only.
+    # The solver of older scipy versions takes only 32-bit indices.
     narrow = tuple(place.astype(np.int32) for place in places)
     graph = csr_array((costs, narrow), shape=(height, width + height))
     matched_rows, matched_columns = min_weight_full_bipartite_matching(graph)

@@ -1,4 +1,4 @@
-"""Names from outside: texts that every file and every wire can carry; and words of messages."""
+"""Names from outside: strings that every file and message can carry; and words of messages."""
 
 from __future__ import annotations
 
@@ -9,10 +9,10 @@ from unicodedata import bidirectional, normalize
 from vidscore_evaluators.errors import Fault
 
 MAXIMUM_NAME_LENGTH = 1000
-"""Characters that a name may have; every report repeats it, so a longer one is no name."""
+"""Maximum number of characters of a name; every report repeats names, so it is bounded."""
 
 MAXIMUM_TEXT_LENGTH = 1000
-"""Characters that a text for people may have, where nothing else is said."""
+"""Default maximum number of characters of a text for people."""
 
 _SHOWN_CHARACTERS = 80
 
@@ -21,15 +21,15 @@ _WITHOUT_CONTROLS = "no control characters, ends of lines or changes of the dire
 _CONTROLS = re.compile(
     "[\x00-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
 )
-"""What a terminal obeys in place of showing it: control characters, ends of lines, changes of the
-direction of writing; and halves of characters."""
+"""Characters that a terminal obeys and does not show: control characters, line breaks, changes of
+the direction of writing; and surrogates."""
 
 _FORMULA = re.compile(r"[=@]|[+-](?!([0-9]+\.?[0-9]*|\.[0-9]+)([eE][+-]?[0-9]+)?\Z)")
 _FORMS = ("\\x{:02x}", "\\u{:04x}")
 
 
 def holds_controls(text: str) -> bool:
-    """Whether a text has a character that a terminal would obey in place of showing it."""
+    """Whether a text has a character that a terminal would obey and not show."""
     return _CONTROLS.search(text) is not None
 
 
@@ -39,17 +39,17 @@ def is_right_to_left(text: str) -> bool:
 
 
 def is_formula(text: str) -> bool:
-    """Whether a spreadsheet would take a cell for a formula, and run it: a number is none."""
+    """Whether a spreadsheet would run a cell as a formula; it does not run numbers."""
     return _FORMULA.match(text) is not None
 
 
 def escape_controls(text: str, but: str = "", form: str = "") -> str:
-    r"""A text that may be shown anywhere: ``\x1b`` is the character of that number.
+    r"""Make a text safe to show anywhere: ``\x1b`` stands for the character of that number.
 
     Args:
         text: The text.
         but: Characters that stay as they are.
-        form: How a character's number is written; empty: as Python does.
+        form: Format of a character's number; if empty, as Python writes it.
     """
 
     def escaped(found: re.Match[str]) -> str:
@@ -60,7 +60,7 @@ def escape_controls(text: str, but: str = "", form: str = "") -> str:
 
 
 def string_faults(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> list[Fault]:
-    """Faults of a string for people."""
+    """Faults of a string that is shown to people."""
     faults = []
     if len(text) > most:
         faults.append(Fault(f"{len(text)} characters", f"at most {most}", field=field))
@@ -68,7 +68,7 @@ def string_faults(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> lis
 
 
 def control_faults(text: str, field: str, source: str | None = None) -> list[Fault]:
-    """Control characters of a string, as a fault."""
+    """A fault for the control characters of a string."""
     if not holds_controls(text):
         return []
     shown = f"'{escape_controls(text)[:_SHOWN_CHARACTERS]}'"
@@ -80,31 +80,31 @@ def counted(count: int, noun: str, plural: str = "", form: str = "") -> str:
 
     Args:
         count: The number.
-        noun: What is counted, of one.
-        plural: Of several; by default the noun with an s.
-        form: How the number is written, such as ``,`` between thousands.
+        noun: The noun in the singular.
+        plural: Its plural; by default the noun with an s.
+        form: Format of the number, such as ``,`` between thousands.
     """
     return f"{count:{form}} {noun if count == 1 else plural or noun + 's'}"
 
 
 def first_of(names: Sequence[str], most: int) -> str:
-    """The first of some names, and how many more there are: ``car, bus and 4 more``."""
+    """The first names, and the number of further ones: ``car, bus and 4 more``."""
     shown, rest = ", ".join(names[:most]), len(names) - most
     return f"{shown} and {rest} more" if rest > 0 else shown
 
 
 def spreadsheet_text(text: str) -> str:
-    """A text as a cell that no spreadsheet takes for a formula, and in which controls are escaped.
+    """A text as a cell that no spreadsheet runs as a formula, with control characters escaped.
 
-    What would be a formula, or already begins with apostrophes before one, gets an apostrophe in
-    front.
+    A text that would be a formula, or that already has apostrophes in front of one, gets an
+    apostrophe in front.
     """
     shown = escape_controls(text)
     return f"'{shown}" if is_formula(shown.lstrip("'")) else shown
 
 
 def checked_name(value: object) -> str:
-    """The value itself, if it can be a name; it may be empty.
+    """Check that a value can be a name, and return it; it may be empty.
 
     Raises:
         ValueError: If it cannot; the text says what was expected.
@@ -113,14 +113,14 @@ def checked_name(value: object) -> str:
         raise ValueError("a text")
     if len(value) > MAXIMUM_NAME_LENGTH:
         raise ValueError(f"a text of at most {MAXIMUM_NAME_LENGTH} characters")
-    # JSON can spell halves of a character, which UTF-8 cannot, and databases end texts at 0.
+    # JSON can encode single surrogates, which UTF-8 cannot; databases end strings at 0.
     if "\0" in value or any("\ud800" <= character <= "\udfff" for character in value):
         raise ValueError("a text of whole characters, none of them the character 0")
     return value
 
 
 def closest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | None:
-    """The known name that a mistyped one was probably meant to be, whatever its case."""
+    """The known name that a mistyped one probably meant, whatever its case."""
     import difflib  # noqa: PLC0415 - only where something is wrong
 
     by_folded = {_folded(entry): entry for entry in reversed(tuple(known))}
@@ -129,7 +129,7 @@ def closest_name(name: str, known: Iterable[str], cutoff: float = 0.6) -> str | 
 
 
 def composed(name: str) -> str:
-    """The name with one character for a letter and its accents, as most programs write it."""
+    """The name with letters and accents composed into one character, as most programs write it."""
     return normalize("NFC", name)
 
 
@@ -138,7 +138,7 @@ def _folded(name: str) -> str:
 
 
 def did_you_mean(name: str, known: Iterable[str]) -> str | None:
-    """A question after the known name that is nearest to a mistyped one; None where none is."""
+    """A question that suggests the most similar known name; None if none is similar."""
     close = closest_name(name, known)
     if close and close != name and composed(close) == composed(name):
         ways = f"{close!a}, not {name!a}"
@@ -147,7 +147,7 @@ def did_you_mean(name: str, known: Iterable[str]) -> str | None:
 
 
 def name_advice(name: str, known: Iterable[str]) -> str:
-    """What to do about a name that is none of those known."""
+    """Advice about a name that is not known."""
     entries = tuple(known)
     begin = [entry for entry in entries if entry.casefold().startswith(name.casefold())]
     close = begin[0] if len(begin) == 1 else closest_name(name, entries)

@@ -1,7 +1,7 @@
 """Outcomes as named columns, and as files: CSV, JSON and Parquet, written part by part.
 
-In files a place that has nothing is empty (CSV) or null: the confidence of truth, the track of an
-object that has none, the partner of a row that is matched with nothing. Numbers read back exactly.
+In files, a missing value is empty (CSV) or null: the confidence of truth, the track of an object
+that has none, the partner of a row without one. Numbers read back exactly.
 """
 
 from __future__ import annotations
@@ -22,10 +22,10 @@ from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOME_SUFFIX, OUTCOM
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, ParquetTables
 
 NOTHING = -1
-"""What an integer column of an evaluator's own has where there is nothing."""
+"""Missing value in an evaluator's own integer columns."""
 
 TEXT_ROWS = 1 << 12
-"""Rows that are turned into text at once: as texts they take many times what columns take."""
+"""Number of rows that are converted to text at once: text takes far more memory than columns."""
 
 
 def named_columns(outcomes: Outcomes) -> dict[str, Column]:
@@ -65,16 +65,16 @@ def _number(values: AnyArray) -> Column:
 class OutcomeWriter(ABC):
     """Writes tables of outcomes to a file, one after the other.
 
-    All tables have the same columns; use it as a context, which ends the file.
+    All tables must have the same columns. Use it as a context manager, which ends the file.
 
     Attributes:
-        rows_at_once: Rows that are written together.
+        rows_at_once: Number of rows that are written together.
     """
 
     rows_at_once: ClassVar[int] = TEXT_ROWS
 
     def __init__(self, file: IO[bytes]) -> None:
-        """Write to a file that is open."""
+        """Write to an open file."""
         self._file = file
 
     def __enter__(self) -> Self:
@@ -82,7 +82,7 @@ class OutcomeWriter(ABC):
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """End the file, unless something went wrong."""
+        """End the file, unless an exception occurred."""
         if kind is None:
             self.finish()
 
@@ -99,11 +99,11 @@ class OutcomeWriter(ABC):
         """Write some rows."""
 
     def finish(self) -> None:  # noqa: B027 - not every file has an end
-        """Write what ends the file."""
+        """Write the end of the file."""
 
 
 class CsvOutcomes(OutcomeWriter):
-    """CSV with a header; no cell is a formula to a spreadsheet."""
+    """CSV with a header; no cell runs as a formula in a spreadsheet."""
 
     _begun = False
 
@@ -137,12 +137,12 @@ class JsonOutcomes(OutcomeWriter):
 
 
 class ParquetOutcomes(OutcomeWriter):
-    """Parquet, texts as dictionaries; needs pyarrow."""
+    """Parquet, with strings as dictionaries; needs pyarrow."""
 
     rows_at_once = GROUP_ROWS
 
     def __init__(self, file: IO[bytes]) -> None:
-        """Import pyarrow, which is an extra.
+        """Import pyarrow, an optional dependency.
 
         Raises:
             MissingExtraError: If it is not installed.
@@ -154,7 +154,7 @@ class ParquetOutcomes(OutcomeWriter):
         self._tables.write(columns)
 
     def finish(self) -> None:
-        """Write what ends the file."""
+        """Write the end of the file."""
         self._tables.finish()
 
 
@@ -163,11 +163,11 @@ WRITERS: Mapping[str, Callable[[IO[bytes]], OutcomeWriter]] = {
     ".json": JsonOutcomes,
     ".parquet": ParquetOutcomes,
 }
-"""Writers by the suffix of the file."""
+"""Writers by file suffix."""
 
 
 def _strings(column: Column, nothing: str, quoted: Callable[[str], str]) -> Iterable[str]:
-    """(N,) values of a column as they stand in a text file."""
+    """(N,) values of a column as they are written in a text file."""
     if column.texts is not None:
         texts = [quoted(str(text)) for text in column.texts]
         return [texts[place] for place in column.values.tolist()]

@@ -4,9 +4,9 @@ A row is one object or one detection. The rows of a frame stand together, truth 
 in which the frame lists them; frames are in the common order of `vidscore_evaluators.alignment`. No
 row is a Python object.
 
-`OutcomeBuilder` turns what an evaluator matched into these columns. Counted or summed, the rows
-give the figures of the evaluator's report: `Evaluator.outcome_figures` says which, and the contract
-suite (`vidscore_evaluators.testing`) holds every evaluator to it.
+`OutcomeBuilder` turns an evaluator's matches into these columns. Counts and sums of the rows give
+the figures of the evaluator's report: `Evaluator.outcome_figures` says which, and the contract
+suite (`vidscore_evaluators.testing`) checks this for every evaluator.
 """
 
 from __future__ import annotations
@@ -37,13 +37,13 @@ if TYPE_CHECKING:
     from vidscore_evaluators.data_frames import Backend
 
 NO_PARTNER = -1
-"""Partner of a row that is matched with nothing."""
+"""Partner of a row that has none."""
 
 SIDES = tuple(Side)
 """Side by the number in `Outcomes.sides`."""
 
 OUTCOME_SUFFIX = "_outcome"
-"""End of the name of a further column of outcomes."""
+"""Suffix of the names of further columns that hold outcomes."""
 
 IndexArray = NDArray[np.int32]
 Name = TypeVar("Name")
@@ -55,9 +55,9 @@ class Outcome(StrEnum):
     TRUE_POSITIVE = "true_positive"
     """Matched: on the object and on its detection."""
     FALSE_POSITIVE = "false_positive"
-    """A detection that is matched with nothing and counts."""
+    """A detection that has no match, and counts."""
     FALSE_NEGATIVE = "false_negative"
-    """An object that is matched with nothing and counts."""
+    """An object that has no match, and counts."""
     IGNORED = "ignored"
     """Counted nowhere: don't-care, not scored, absorbed or forgiven."""
     DUPLICATE = "duplicate"
@@ -80,12 +80,12 @@ CODES: Mapping[Outcome, int] = {outcome: code for code, outcome in enumerate(OUT
 
 
 class OperatingPoint(Struct, frozen=True):
-    """Where on its curves an evaluator that has curves is looked at.
+    """A point on the curves of an evaluator, for outcomes.
 
     Attributes:
-        threshold: Similarity that a match needs; None for the evaluator's own, of several the
-            first unless its page has another.
-        confidence: Detections below it are ignored; None to look at all detections.
+        threshold: Similarity that a match needs. None for the evaluator's own; if it has several,
+            the first unless its page names another.
+        confidence: Detections below it are ignored; None to ignore none.
     """
 
     threshold: float | None = None
@@ -94,12 +94,12 @@ class OperatingPoint(Struct, frozen=True):
     def check(
         self, evaluator: str, thresholds: Sequence[float] = (), *, confidences: bool = False
     ) -> None:
-        """Refuse a point at which an evaluator cannot be looked at.
+        """Refuse an operating point that an evaluator does not offer.
 
         Args:
             evaluator: Its name.
-            thresholds: The thresholds that it has; none where it has no choice.
-            confidences: Whether it can be looked at from a confidence on.
+            thresholds: The thresholds that it offers; none if it has no choice.
+            confidences: Whether it offers a least confidence.
 
         Raises:
             ParameterError: With every fault.
@@ -125,24 +125,24 @@ class Outcomes(Struct, frozen=True, eq=False):
         sides: (N,) index into `SIDES`.
         sequences: (N,) index into `sequence_keys`.
         frames: (N,) frame numbers.
-        rows: (N,) place of the object among those of its side and frame, from 0, as it was given.
+        rows: (N,) position of the object among those of its side and frame, from 0, as given.
         labels: (N,) index into `label_names`.
         confidences: (N,) confidences; NaN for truth.
         tracks: (N,) track ids, `vidscore_evaluators.annotations.NO_TRACK` where there is none.
         outcomes: (N,) index into `OUTCOMES`.
-        partners: (N,) row on the other side, in the same frame, that it is matched with, or that
-            the outcome refers to; `NO_PARTNER` where there is none.
-        similarities: (N,) similarity to the partner; NaN without one, or where there is a distance.
-        distances_px: (N,) distance to the partner in pixels; NaN likewise.
-        shares: (N,) what the row adds to the sum that the evaluator's first measure is made of; its
-            page says which.
+        partners: (N,) row on the other side, in the same frame, that it is matched with or that its
+            outcome refers to; `NO_PARTNER` if there is none.
+        similarities: (N,) similarity to the partner; NaN without one, or if distances are used.
+        distances_px: (N,) distance to the partner in pixels; NaN without one, or for similarities.
+        shares: (N,) what the row adds to the sum behind the evaluator's first measure; the
+            evaluator's page says which sum.
         id_switches: (N,) whether the match changes the identity of the object's track.
         fragmentations: (N,) whether the match ends an interruption of the object's track.
-        columns: Further (N,) columns of the evaluator, by their names in files: numbers, where
-            nothing is NaN or, of integers, -1. If a name ends in `OUTCOME_SUFFIX`, they are indices
-            into `OUTCOMES`.
-        frame_counts: Frames of each sequence that are evaluated, whatever they hold, in the order
-            of `sequence_keys`; None where that is not known. Means over frames need them.
+        columns: Further (N,) columns of the evaluator, by their names in files. A missing value is
+            NaN, or -1 for integers. If a name ends in `OUTCOME_SUFFIX`, the values are indices into
+            `OUTCOMES`.
+        frame_counts: Number of evaluated frames of each sequence, in the order of `sequence_keys`;
+            None if unknown. Means over frames need them.
     """
 
     sequence_keys: tuple[SequenceKey, ...]
@@ -175,26 +175,26 @@ class Outcomes(Struct, frozen=True, eq=False):
 
     @property
     def frame_count(self) -> int:
-        """Evaluated frames of all its sequences together.
+        """Number of evaluated frames of all sequences.
 
         Raises:
-            ValueError: If that is not known.
+            ValueError: If it is unknown.
         """
         if self.frame_counts is None:
             raise ValueError("these outcomes do not know how many frames their sequences have")
         return int(self.frame_counts.sum())
 
     def of_side(self, side: Side) -> BoolArray:
-        """(N,) which rows are of a side."""
+        """(N,) whether each row is of a side."""
         mask: BoolArray = self.sides == SIDES.index(side)
         return mask
 
     def are(self, *wanted: Outcome) -> BoolArray:
-        """(N,) which rows have one of some outcomes."""
+        """(N,) whether each row has one of some outcomes."""
         return np.isin(self.outcomes, [CODES[outcome] for outcome in wanted])
 
     def count(self, outcome: Outcome, side: Side) -> int:
-        """How many rows of a side have an outcome."""
+        """Number of rows of a side that have an outcome."""
         return int(np.count_nonzero(self.are(outcome) & self.of_side(side)))
 
     def where(
@@ -225,7 +225,7 @@ class Outcomes(Struct, frozen=True, eq=False):
     def frame(self, *, backend: Backend = "pandas") -> Any:
         """The rows as a data frame, with the columns of the files that `vidscore outcomes` writes.
 
-        Texts are categories. What a row does not have is null: a confidence, a track, a partner.
+        Strings are categories. Missing values are null: a confidence, a track, a partner.
 
         Args:
             backend: ``pandas``, ``polars`` or ``pyarrow``.
@@ -255,12 +255,12 @@ ROW_COLUMNS = tuple(
 
 
 def concatenate_outcomes(parts: Iterable[Outcomes], most_rows: int | None = None) -> Outcomes:
-    """Put the rows of parts one after the other.
+    """Concatenate the rows of several parts.
 
     Args:
         parts: At least one, all with the same further columns.
-        most_rows: Bound of the rows of all of them. With it parts that are made one by one are gone
-            when the next one is, and the table is never held twice.
+        most_rows: Upper bound on the number of rows of all parts. With it, parts that are made one
+            by one are freed as they come, and the table is never held twice.
     """
     if most_rows is None:
         parts = list(parts)
@@ -326,16 +326,16 @@ class _Gathered:
 
 
 class OutcomeBuilder:
-    """Collects what an evaluator decides about an aligned input; what it does not name is ignored.
+    """Collects an evaluator's decisions about an aligned input; all other rows are ignored.
 
     Rows are those of `Aligned.truth` and `Aligned.detections`, which a scene keeps in
     `vidscore_evaluators.scene.Items.sources`.
     """
 
     def __init__(self, aligned: Aligned) -> None:
-        """Begin with everything ignored."""
+        """Begin with every row ignored."""
         self._aligned = aligned
-        # The truth of each frame, then its detections.
+        # For each frame its truth, then its detections.
         counts = np.stack([aligned.truth.object_counts, aligned.detections.object_counts], axis=1)
         starts = starts_from_counts(counts.ravel())
         count = int(starts[-1])
@@ -361,7 +361,7 @@ class OutcomeBuilder:
         similarities: FloatArray | None = None,
         distances_px: FloatArray | None = None,
     ) -> None:
-        """True positives: (P,) pairs of an object and a detection, with how alike they are."""
+        """Set true positives: (P,) pairs of object and detection, with similarity or distance."""
         self.set(Side.TRUTH, truth, Outcome.TRUE_POSITIVE)
         self.set(Side.DETECTIONS, detections, Outcome.TRUE_POSITIVE)
         for side, rows, others in (
@@ -371,7 +371,7 @@ class OutcomeBuilder:
             self.relate(side, rows, others, similarities=similarities, distances_px=distances_px)
 
     def set(self, side: Side, rows: IntArray | BoolArray, outcome: Outcome) -> None:
-        """The outcome of some rows of a side."""
+        """Set the outcome of some rows of a side."""
         self._outcomes[self._places[side][rows]] = CODES[outcome]
 
     def relate(
@@ -383,7 +383,7 @@ class OutcomeBuilder:
         similarities: FloatArray | None = None,
         distances_px: FloatArray | None = None,
     ) -> None:
-        """The row on the other side that each of some rows refers to, in the same frame."""
+        """Set the row on the other side, in the same frame, that each of some rows refers to."""
         own = self._places[side][rows]
         [other] = (name for name in SIDES if name is not side)
         self._partners[own] = self._rows[self._places[other][others]]
@@ -393,23 +393,23 @@ class OutcomeBuilder:
             self._distances_px[own] = distances_px
 
     def share(self, side: Side, rows: IntArray | BoolArray, shares: FloatArray | float) -> None:
-        """What some rows add to the measure."""
+        """Set what some rows add to the measure."""
         self._shares[self._places[side][rows]] = shares
 
     def break_track(
         self, truth: IntArray, detections: IntArray, *, switches: BoolArray, fragments: BoolArray
     ) -> None:
-        """Which of (P,) matches switch an identity or end an interruption, on both sides."""
+        """Mark (P,) matches that switch an identity or end an interruption, on both sides."""
         for side, rows in ((Side.TRUTH, truth), (Side.DETECTIONS, detections)):
             own = self._places[side][rows]
             self._id_switches[own] = switches
             self._fragmentations[own] = fragments
 
     def build(self, columns: Mapping[str, Mapping[Side, AnyArray]] | None = None) -> Outcomes:
-        """The table; to be called once.
+        """Build the table; call it once.
 
         Args:
-            columns: Further columns by name: for each side a value for each of its objects.
+            columns: Further columns by name: for each side, one value per object.
         """
         truth, detections = self._aligned.truth, self._aligned.detections
         counts = truth.object_counts + detections.object_counts
@@ -441,7 +441,7 @@ class OutcomeBuilder:
         )
 
     def _woven(self, truth: AnyArray, detections: AnyArray) -> AnyArray:
-        """(N,) values of the objects and of the detections, in the order of the table."""
+        """(N,) values of objects and detections, in the order of the table."""
         column = np.empty(len(self._sides), dtype=np.result_type(truth, detections))
         column[self._places[Side.TRUTH]] = truth
         column[self._places[Side.DETECTIONS]] = detections
@@ -449,17 +449,17 @@ class OutcomeBuilder:
 
 
 def _evaluated_frames(aligned: Aligned) -> IntArray:
-    """(S,) frames of each sequence that the truth lists and that are not don't-care."""
+    """(S,) number of frames of each sequence that the truth lists and that are not don't-care."""
     truth = aligned.truth
     evaluated = aligned.listed & ~are_flagged(truth.frame_flags, FrameFlag.DONT_CARE)
     return np.bincount(truth.frame_sequences[evaluated], minlength=len(truth.sequences))
 
 
 def _named(names: Sequence[str], wanted: str) -> BoolArray:
-    """(names,) which names are the wanted one."""
+    """(names,) whether each name is the wanted one."""
     return np.array([name == wanted for name in names], dtype=np.bool_)
 
 
 def _places(names: Sequence[Name], table: dict[Name, int]) -> IndexArray:
-    """Place of each name in a table, to which new ones are added."""
+    """Index of each name in a table; new names are added."""
     return np.array([table.setdefault(name, len(table)) for name in names], dtype=np.int32)

@@ -1,7 +1,7 @@
 """Candidate pairs: pairs of objects whose bounding boxes touch, and their connected components.
 
 One search covers all frames, a chunk at a time, so that memory stays bounded; a gate or a measure
-filters the pairs. A matching of all frames is a matching of each component of the graph of pairs.
+filters the pairs. Matching all frames is matching each component of the graph of pairs.
 """
 
 from __future__ import annotations
@@ -17,13 +17,13 @@ from vidscore_evaluators.kernels import touching_pairs
 from vidscore_evaluators.keys import factorize
 
 Gate = Callable[[IntArray, IntArray], BoolArray]
-"""Mask of the K pairs that count, of (K,) left rows and (K,) right rows."""
+"""Mask of the K pairs that count, from (K,) left rows and (K,) right rows."""
 
 PairMeasure = Callable[[IntArray, IntArray], FloatArray]
-"""Values of K pairs, of (K,) left rows and (K,) right rows."""
+"""Values of K pairs, from (K,) left rows and (K,) right rows."""
 
 PAIRS_PER_CHUNK = 1 << 15
-"""Pairs per chunk: few enough for the processor's cache."""
+"""Number of pairs per chunk: few enough for the processor's cache."""
 
 
 class BoundingBoxes(Struct, frozen=True, eq=False):
@@ -43,7 +43,7 @@ class BoundingBoxes(Struct, frozen=True, eq=False):
         return np.ascontiguousarray(self.boxes, dtype=np.float64), self.starts
 
     def __post_init__(self) -> None:
-        """Refuse offsets that would lead a kernel out of its arrays."""
+        """Refuse offsets that would lead a kernel out of bounds."""
         require_groups("boxes", self.boxes, self.starts, 4)
 
 
@@ -68,7 +68,7 @@ class Pairs(Struct, frozen=True, eq=False):
 
 
 def gated_pairs(left: BoundingBoxes, right: BoundingBoxes, gate: Gate) -> Pairs:
-    """Pairs of a frame whose bounding boxes touch and that pass the gate.
+    """Pairs within a frame whose bounding boxes touch and that pass the gate.
 
     Args:
         left: Bounding boxes of the left side, widened by the greatest distance of a pair.
@@ -91,13 +91,13 @@ def self_pairs(side: BoundingBoxes, gate: Gate) -> Pairs:
 def measured_pairs(
     left: BoundingBoxes, right: BoundingBoxes, measure: PairMeasure, at_least: float
 ) -> tuple[Pairs, FloatArray]:
-    """Pairs of a frame whose bounding boxes touch, with a measure of at least some value.
+    """Pairs within a frame whose bounding boxes touch and whose measure is at least some value.
 
     Args:
         left: Bounding boxes of the left side.
         right: Bounding boxes of the right side.
         measure: The measure.
-        at_least: Least value of a pair that counts.
+        at_least: Least value of the measure.
 
     Returns:
         The pairs, and the value of each.
@@ -129,18 +129,18 @@ def _kept(chunks: Iterator[Pairs], gate: Gate) -> Pairs:
 def _touching(
     left: BoundingBoxes, right: BoundingBoxes, *, within: bool = False
 ) -> Iterator[Pairs]:
-    """All pairs that touch, in chunks of about `PAIRS_PER_CHUNK`, or of the size of a group.
+    """All pairs that touch, in chunks of about `PAIRS_PER_CHUNK`, or as large as one group needs.
 
     Args:
         left: Bounding boxes of the left side.
-        right: Bounding boxes of the right side, in as many groups.
-        within: Whether both are the same side, of which each pair is found once.
+        right: Bounding boxes of the right side, in the same number of groups.
+        within: Whether both are the same side; each pair is then found once.
     """
     group_count = len(right.starts) - 1
     if len(left.starts) != len(right.starts):
         raise ValueError(f"{len(left.starts) - 1} groups cannot be paired with {group_count}")
     largest = int(np.diff(right.starts).max(initial=0))
-    # More than a group has objects, so that most groups need one call.
+    # More than the objects of any group, so that most groups need one call.
     capacity = PAIRS_PER_CHUNK + 2 * largest
     scratch = np.empty(3 * largest + 3, dtype=np.int64)
     place = np.zeros(2, dtype=np.int64)
@@ -175,7 +175,7 @@ class Components(Struct, frozen=True, eq=False):
 def component_labels(left: IntArray, right: IntArray, node_count: int) -> IntArray:
     """Label the connected components of a graph.
 
-    (scipy.sparse.csgraph would do, but its import takes longer than scoring spotGEO.)
+    scipy.sparse.csgraph does the same, but importing it takes longer than scoring spotGEO.
 
     Args:
         left: (E,) node at one end of each edge.
@@ -206,15 +206,15 @@ def connected_components(pairs: Pairs, left_count: int, right_count: int) -> Com
         right_count: Objects on the right side.
 
     Returns:
-        The components; each pair's follows from the pairs of its own frame alone, their numbers
-        from the order of the pairs.
+        The components. That of a pair depends only on the pairs of its own frame; their numbers
+        depend on the order of the pairs.
     """
     labels = component_labels(pairs.left, left_count + pairs.right, left_count + right_count)
     return _counted(pairs, labels[pairs.left], left_count, right_count)
 
 
 def _counted(pairs: Pairs, labels: IntArray, left_count: int, right_count: int) -> Components:
-    """Renumber the labels from 0 and count the objects and pairs of each."""
+    """Renumber the labels from 0, and count the objects and pairs of each component."""
     in_use, of_pairs, pair_counts = factorize(labels)
     count = len(in_use)
     left_component = np.full(left_count, count, dtype=np.int64)
@@ -236,9 +236,9 @@ def preference_order(
 
     Args:
         pairs: P pairs, sorted by left object and then by right one.
-        weights: (P,) weight of each pair, the greatest best.
-        second_choice: (P,) pairs that come after all others of their left object.
-        last: (P,) numbers; of pairs of equal weight the greatest comes first.
+        weights: (P,) weight of each pair; the greatest is best.
+        second_choice: (P,) whether a pair comes after all others of its left object.
+        last: (P,) tie-breaker: of pairs of equal weight, the greatest comes first.
 
     Returns:
         (P,) rows of the pairs.

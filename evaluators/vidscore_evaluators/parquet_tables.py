@@ -9,7 +9,7 @@ from vidscore_evaluators.data_frames import Column, data_frame
 from vidscore_evaluators.errors import MissingExtraError
 
 GROUP_ROWS = 1 << 16
-"""Rows of a row group."""
+"""Maximum number of rows of a row group."""
 
 
 def arrow_library() -> Any:
@@ -38,10 +38,10 @@ def parquet_library() -> Any:
 
 
 class ParquetTables:
-    """Writes tables of the same columns to a file, one after the other, texts as dictionaries."""
+    """Writes tables of the same columns to a file, one by one; strings are dictionaries."""
 
     def __init__(self, file: IO[bytes]) -> None:
-        """Write to a file that is open.
+        """Write to an open file.
 
         Raises:
             MissingExtraError: If pyarrow is not installed.
@@ -51,13 +51,13 @@ class ParquetTables:
         self._writer: Any = None
 
     def write(self, columns: Mapping[str, Column]) -> None:
-        """Write rows as one row group, of no more than `GROUP_ROWS` rows."""
+        """Write rows as one row group of at most `GROUP_ROWS` rows."""
         table = data_frame(columns, "pyarrow")
         if self._writer is None:
             self._writer = self._parquet.ParquetWriter(self._file, table.schema)
         self._writer.write_table(table, row_group_size=GROUP_ROWS)
 
     def finish(self) -> None:
-        """Write what ends the file, if it has begun."""
+        """Write the end of the file, if anything was written."""
         if self._writer is not None:
             self._writer.close()

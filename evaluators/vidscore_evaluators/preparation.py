@@ -1,4 +1,4 @@
-"""What is scored: evaluators, both sides and the chosen part, out of what a caller names."""
+"""Preparation of a scoring: evaluators, both sides and the selected part, from arguments."""
 
 from __future__ import annotations
 
@@ -33,12 +33,11 @@ Data = str | os.PathLike[str] | Annotations | Mapping[str, Any] | DataFrame
 
 
 class DataChoice(Struct, frozen=True):
-    """How data is read, and which part of it counts.
+    """How the data is read, and which part of it is scored.
 
     Attributes:
         format_name: Name of the files' format, or ``auto``.
-        on_error: Whether rows that cannot be read are refused or skipped.
-        confidence_scale: How confidences are mapped to numbers from 0 to 1, where they are.
+        on_error: Whether malformed rows are refused or skipped.
         selection: The part of the data that is scored.
         image_size: Width and height of every image in pixels, where it is needed and known.
         cut_frames: Frame numbers of a part of a sequence, where shards cut them; None where they

@@ -1,17 +1,17 @@
 """Quadrilaterals of any position: outlines, areas, and the area that pairs of them share.
 
-What four corners stand for is their area, in whichever direction they go around it. The readings of
-this project:
+Four corners describe an area, in whichever direction they go around it. The readings of this
+project:
 
-1. Four corners whose sides cross are taken for corners in the wrong order: they stand for their
-   convex hull. Whether they cross is told in double precision.
+1. If two sides of a quadrilateral cross, its corners are assumed to be in the wrong order: it
+   stands for their convex hull. Crossings are detected in double precision.
 2. A quadrilateral may be non-convex, may have corners on one line, and may repeat a corner, which
    makes it a triangle. A side that runs back along another (a spike) adds nothing.
-3. Without area it shares none with anything.
+3. A quadrilateral without area shares none with anything.
 
-An *outline* is a quadrilateral brought into the one form that its area has, however its corners
-were given: (x1, y1, ..., x4, y4) with a positive area, from the corner that bends inwards where
-there is one, else from the least corner. Every value depends on its own item or pair alone.
+An *outline* is the one form of a quadrilateral that depends only on its area, however its corners
+were given: (x1, y1, ..., x4, y4) with a positive area, starting at the corner that bends inwards if
+there is one, else at the least corner. Every value depends on its own item or pair only.
 """
 
 from __future__ import annotations
@@ -24,12 +24,12 @@ from vidscore_evaluators.arrays import BoolArray, FloatArray
 from vidscore_evaluators.geometry import bounding_boxes, box_areas
 
 ROUNDING = 1e-6
-"""Share of its bounding box that an upright box may lack where its corners were computed."""
+"""Fraction of its bounding box that an upright box may lack if its corners were computed."""
 
 
 _STRAIGHT, _SKEW = 0.05, 0.25
-"""Over its size, how far the diagonals of a parallelogram of rounded corners miss each other at
-most, and those of what is none at least."""
+"""Distance between the midpoints of both diagonals, divided by the size: upper bound for a
+parallelogram of rounded corners, and lower bound for other quadrilaterals."""
 
 
 def corners_of_boxes(boxes: FloatArray) -> FloatArray:
@@ -69,20 +69,20 @@ def outline_areas(outlines: FloatArray) -> FloatArray:
 
 
 def are_rotated(corners: FloatArray) -> BoolArray:
-    """(N,) whether (N, 8) quadrilaterals leave a part of the upright boxes around them out."""
+    """(N,) whether (N, 8) quadrilaterals leave a part of their bounding boxes uncovered."""
     around = box_areas(bounding_boxes(corners))
     rotated: BoolArray = outline_areas(outlines_of(corners)) < around * (1.0 - ROUNDING)
     return rotated
 
 
 def are_by_axis(corners: FloatArray) -> BoolArray:
-    """(N,) whether (N, 8) numbers are a parallelogram only if all x come before all y.
+    """(N,) whether (N, 8) numbers form a parallelogram only if read as all x, then all y.
 
-    Boxes are parallelograms however they are turned, and in whichever order their corners come.
+    Boxes are parallelograms, however they are rotated and in whichever order their corners come.
     """
     a, b, c, d = corners.reshape(-1, 4, 2).transpose(1, 0, 2)
-    # Most are parallelograms in the order given. That is told without their size, which is no less
-    # than the distance of two numbers of one half.
+    # Most are parallelograms in the given order. Telling so needs no exact size: it is at least the
+    # distance of two numbers of one half.
     skew, least = np.abs(a - b + c - d).T, np.abs(a - b).T
     odd = (np.maximum(*skew) > _SKEW * np.maximum(*least)).nonzero()[0]
     found = np.zeros(len(corners), dtype=np.bool_)
@@ -98,9 +98,9 @@ def _are_by_axis(corners: FloatArray) -> BoolArray:
 
 
 def _apart(points: FloatArray) -> FloatArray:
-    """(N,) twice how far the middles of the diagonals of (N, 4, 2) corners are apart, in x or y.
+    """(N,) twice the distance of the midpoints of both diagonals of (N, 4, 2) corners, in x or y.
 
-    Of the three pairs of diagonals that four points may have, those that are nearest.
+    Four points have three pairs of diagonals; the pair with the least distance counts.
     """
     a, b, c, d = points.transpose(1, 0, 2)
     ways = [np.abs(way).max(axis=1) for way in (a - b + c - d, a + b - c - d, a - b - c + d)]
@@ -109,15 +109,15 @@ def _apart(points: FloatArray) -> FloatArray:
 
 
 def shared_areas(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Areas that pairs of outlines share: the same, to the last bit, for both orders of a pair.
+    """Areas that pairs of outlines share; swapping a pair gives the same area to the last bit.
 
     Args:
         first: (..., 8) outlines.
         second: (..., 8) outlines; all but the last axes broadcast.
 
     Returns:
-        (...) areas in square pixels, none greater than that of either outline; of two upright boxes
-        exactly `vidscore_evaluators.geometry.intersection_areas`.
+        (...) areas in square pixels, none greater than that of either outline. For two upright
+        boxes it is exactly `vidscore_evaluators.geometry.intersection_areas`.
     """
     shape = np.broadcast_shapes(first.shape, second.shape)
     mine, theirs = (np.ascontiguousarray(np.broadcast_to(side, shape)) for side in (first, second))

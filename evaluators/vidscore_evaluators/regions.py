@@ -1,8 +1,7 @@
-"""Don't-care regions: the share of an object that is inside the regions of its frame.
+"""Don't-care regions: the fraction of an object that is inside the regions of its frame.
 
-The regions of a frame are quadrilaterals. Their union counts, so that adjacent regions act as one
-and an area that two of them cover counts once. A region whose sides cross is replaced by its convex
-hull.
+The regions of a frame are quadrilaterals. Their union counts: adjacent regions act as one, and an
+area that two of them cover counts once. A region whose sides cross is replaced by its convex hull.
 """
 
 from __future__ import annotations
@@ -68,7 +67,7 @@ class _Contacts(Struct, frozen=True, eq=False):
         return _Contacts(self.rows[chosen], starts, counts, boxes, self.regions[pairs])
 
     def apart(self) -> _Contacts:
-        """The same pairs, each as if its box overlapped that one region alone."""
+        """The same pairs, each as if its box overlapped that region only."""
         count = len(self.regions)
         each = np.arange(count, dtype=np.int64)
         rows = np.repeat(self.rows, self.counts)
@@ -76,19 +75,19 @@ class _Contacts(Struct, frozen=True, eq=False):
 
 
 def shares_inside(boxes: Shapes, regions: Regions, *, apart: bool = False) -> FloatArray:
-    """Share of each box's area that is inside the regions of its group.
+    """Fraction of each box's area that is inside the regions of its group.
 
-    Most boxes touch no region, most regions are upright, and most others are disjoint: only the
+    Most boxes touch no region, most regions are upright, and most others are disjoint. Only the
     rest needs general polygons.
 
     Args:
         boxes: N plain boxes in G groups.
         regions: The regions of the same groups.
-        apart: Whether to take the share inside the one region that has most of it, not that inside
+        apart: Whether to take the fraction inside the one region that has most of it, not inside
             the union of the regions.
 
     Returns:
-        (N,) shares in [0, 1]; 0 for a box without area.
+        (N,) fractions in [0, 1]; 0 for a box without area.
     """
     hulls = bounding_boxes(regions.corners)
     contacts = _contacts(boxes, boxes_as_shapes(regions.group_starts, hulls))
@@ -125,16 +124,17 @@ def _areas_inside(contacts: _Contacts, regions: Regions, hulls: FloatArray) -> F
 def shares_of_outlines_inside(
     group_starts: IntArray, outlines: FloatArray, regions: Regions, *, apart: bool = False
 ) -> FloatArray:
-    """Share of each quadrilateral's area that is inside the regions of its group.
+    """Fraction of each quadrilateral's area that is inside the regions of its group.
 
     Args:
         group_starts: (G + 1,) offsets of the groups into the quadrilaterals.
         outlines: (N, 8) outlines of quadrilaterals.
         regions: The regions of the same groups.
-        apart: Whether the one region counts that has most of it, and not their union.
+        apart: Whether only the region with the largest fraction counts, not the union of the
+            regions.
 
     Returns:
-        (N,) shares in [0, 1]; 0 for a quadrilateral without area.
+        (N,) fractions in [0, 1]; 0 for a quadrilateral without area.
     """
     others = outlines_of(regions.corners)
 
@@ -178,7 +178,7 @@ def _contacts(boxes: Shapes, hulls: Shapes) -> _Contacts:
 
 
 def _are_upright(corners: FloatArray, hulls: FloatArray) -> BoolArray:
-    """Whether a region, or its convex hull where sides cross, is its envelope."""
+    """Whether a region, or its convex hull if sides cross, equals its bounding box."""
     visited = np.zeros(len(corners), dtype=np.int64)
     for index in range(0, corners.shape[1], 2):
         x, y = corners[:, index], corners[:, index + 1]
@@ -190,20 +190,20 @@ def _are_upright(corners: FloatArray, hulls: FloatArray) -> BoolArray:
 
 
 def _inside_upright(contacts: _Contacts, hulls: FloatArray) -> FloatArray:
-    """Areas inside the union of one or two upright regions: by inclusion and exclusion."""
+    """Areas inside the union of one or two upright regions, by inclusion and exclusion."""
     clipped = _intersections(contacts.boxes, hulls[contacts.regions])
     shared = intersection_areas(clipped, clipped)
     two = np.flatnonzero(contacts.counts == 2)
     first = contacts.starts[two]
     areas: FloatArray = shared[contacts.starts]
-    # In this order the sum is the same for both orders of the two regions.
+    # In this order, the sum is the same if the two regions are swapped.
     both = areas[two] + shared[first + 1]
     areas[two] = both - intersection_areas(clipped[first], clipped[first + 1])
     return areas
 
 
 def _lie_apart(contacts: _Contacts, hulls: FloatArray) -> BoolArray:
-    """Mask of boxes that touch one region, or two that are disjoint there."""
+    """Mask of boxes that touch one region, or two that are disjoint inside the box."""
     apart: BoolArray = contacts.counts <= 2
     two = np.flatnonzero(contacts.counts == 2)
     first = contacts.starts[two]

@@ -1,4 +1,4 @@
-"""Which evaluators there are: built-in ones by import, others by entry point.
+"""Registry of evaluators: built-in ones by import, others by entry point.
 
 A distribution adds an evaluator with an entry point in the group ``vidscore.evaluators`` whose
 object is a subclass of `vidscore_evaluators.evaluator.Evaluator`.
@@ -42,7 +42,7 @@ _BUILT_IN = {
     "track-ospa": "vidscore_evaluators.distances.tracks:TrackOspa",
     "ospa2": "vidscore_evaluators.distances.tracks:Ospa2",
 }
-"""Module and class by name; imported when asked for, so that start-up costs nothing."""
+"""Module and class by name, imported at first use, so that they do not slow start-up."""
 
 EvaluatorClass = type[Evaluator[Any]]
 
@@ -64,11 +64,11 @@ def is_built_in(name: str) -> bool:
 
 @cache
 def evaluator_class(name: str) -> EvaluatorClass:
-    """The evaluator class of that name.
+    """The evaluator class with a name.
 
     Raises:
-        UnknownEvaluatorError: If there is none, or a distribution's cannot be used; the text
-            says why, or names those there are.
+        UnknownEvaluatorError: If there is none, or a distribution's evaluator cannot be used; the
+            text says why, or lists the existing names.
     """
     if name in _BUILT_IN:
         module, class_name = _BUILT_IN[name].split(":")
@@ -81,8 +81,8 @@ def evaluator_class(name: str) -> EvaluatorClass:
 
 
 def _advice(name: str) -> str:
-    """What to do about a name that no evaluator has; it may be that of a preset or a measure."""
-    # Presets are made of evaluators and import this module.
+    """Advice about a name that no evaluator has; it may be that of a preset or a measure."""
+    # The presets module imports this one.
     presets = import_module("vidscore_evaluators.presets").preset_names()
     if name in presets:
         return f"{name} is a preset, which stands for several and cannot be named here"
@@ -100,7 +100,7 @@ def _advice(name: str) -> str:
 
 
 def _plain(name: str) -> str:
-    """A name as people write it when they do not remember its case and dashes."""
+    """A name without case and dashes, which people do not always remember."""
     return re.sub("[^a-z0-9]", "", name.casefold())
 
 
@@ -126,8 +126,8 @@ def create_evaluator(
 
 @cache
 def _plug_ins() -> dict[str, list[EntryPoint]]:
-    """Entry points by name; those that differ in nothing but where they were found are one."""
-    # Slow to import, and no built-in evaluator needs it.
+    """Entry points by name; those that differ only in where they were found count once."""
+    # It is slow to import, and built-in evaluators do not need it.
     from importlib import metadata  # noqa: PLC0415
 
     points: dict[str, dict[str, EntryPoint]] = {}

@@ -1,9 +1,10 @@
-"""Files that no disk of this machine has, at addresses such as ``s3://bucket/runs``.
+"""Files at remote addresses, such as ``s3://bucket/runs``.
 
-`fsspec` finds, reads and writes them; it is an extra, as is the package of each kind of store.
-What is at an address is listed once; files are read whole, or in the parts that are asked for, and
-a file that has changed since is refused. Where the store is, and as whom to come to it, is said to
-that package by its own means: variables of the environment, files of the user, the machine's role.
+`fsspec` finds, reads and writes them. It is an optional dependency, as is the package for each kind
+of store. The files at an address are listed once. They are read whole, or in the parts that are
+asked for, and a file that has changed since is refused. The location of a store and the credentials
+are configured by that package's own means: environment variables, files of the user, the machine's
+role.
 """
 
 from __future__ import annotations
@@ -22,21 +23,21 @@ from msgspec import Struct
 from vidscore_evaluators.errors import Fault, InputError, MissingExtraError, VidscoreError
 
 MOST_SHOWN = 200
-"""Characters that a fault shows of what a store says."""
+"""Maximum number of characters of a store's message that a fault shows."""
 
 _ADDRESS = re.compile(r"[A-Za-z][A-Za-z0-9+.-]+://.*", re.DOTALL)
 _NAMES_NOTHING = re.compile(r"s3a?:///.*|[^/]*://+", re.DOTALL | re.IGNORECASE)
-"""Addresses without a bucket, or with nothing behind the kind of store."""
+"""Addresses without a bucket, or with nothing after the scheme."""
 _ON_DISK = re.compile(r"^file://(?=.)", re.IGNORECASE)
 _EXTRAS = {"s3": "s3fs", "s3a": "s3fs"}
-"""Package of the kinds of store for which there is the extra."""
+"""Packages of the kinds of store that the extra covers."""
 
 _CONNECT_TIMEOUT_S = 10
 _NO_CREDENTIALS = ("NoCredentialsError", "PartialCredentialsError", "CredentialRetrievalError")
 _NOT_FOUND = (404, 410)
 _NO_PERMISSION = (401, 403)
 _WITHOUT_PARTS = ("support range requests", "seek streaming HTTP")
-"""What fsspec says where a part of a file is asked for and the server sends no parts."""
+"""Messages of fsspec if a part of a file is requested from a server that sends only whole files."""
 
 _ADVICE = dict.fromkeys(
     _EXTRAS,
@@ -46,10 +47,10 @@ _ADVICE = dict.fromkeys(
 
 
 class RemotePath(Struct, frozen=True):
-    """Where a file or folder is that no disk of this machine has.
+    """Address of a remote file or folder.
 
     Attributes:
-        address: What was typed, without a slash at its end.
+        address: The address as typed, without a trailing slash.
     """
 
     address: str
@@ -59,25 +60,25 @@ class RemotePath(Struct, frozen=True):
         return self.address
 
     def __fspath__(self) -> str:
-        """The address, so that it goes wherever the name of data does."""
+        """The address, so that it works wherever a path of data does."""
         return self.address
 
     @property
     def name(self) -> str:
-        """Last part."""
+        """The last part of the address."""
         return PurePosixPath(self.address).name
 
 
 DataPath = Path | RemotePath
-"""Where data is, or is to be."""
+"""A local path or a remote address of data."""
 
 
 def data_path(named: str | os.PathLike[str]) -> DataPath:
-    """What a name names: an address where it begins as one, else a path on a disk.
+    """The path or address that a string means: an address if it begins like one, else a local path.
 
     Raises:
-        InputError: If it is empty, which is no path but would be the working folder, has the
-            character 0, which no path may have, or is an address that names nothing.
+        InputError: If it is empty, which would mean the working folder; if it has the character 0,
+            which no path may have; or if it is an address without a name.
     """
     text = path_text(named)
     if not text or "\0" in text:
@@ -92,17 +93,17 @@ def data_path(named: str | os.PathLike[str]) -> DataPath:
 
 
 def path_text(named: str | os.PathLike[str]) -> str:
-    """A name as it is written; ``file:///a`` is the path /a."""
+    """The string of a path or address; ``file:///a`` is the path /a."""
     return _ON_DISK.sub("", os.fspath(named))
 
 
 class RemoteFile(Struct, frozen=True, eq=False):
-    """A file at an address, as it was when it was listed.
+    """A remote file as it was when it was listed.
 
     Attributes:
         shown: Its address.
         byte_count: Its size.
-        state: What changes with its content, as the store says it.
+        state: A value of the store that changes with the content.
     """
 
     shown: str
@@ -112,39 +113,39 @@ class RemoteFile(Struct, frozen=True, eq=False):
     _name: str
 
     def read(self, count: int = -1) -> bytes:
-        """All of it, or its first bytes.
+        """Read all of it, or its first bytes.
 
         Raises:
-            InputError: If it cannot be read, or has another size by now.
+            InputError: If it cannot be read, or its size has changed.
         """
         size = self.byte_count if count < 0 else min(count, self.byte_count)
         if not size:
             return b""
         with _reading(self.shown):
-            # A byte more shows a file that has grown.
+            # Reading one byte more reveals a file that has grown.
             end = size if size < self.byte_count else size + 1
             data: bytes = self._store.cat_file(self._name, start=0, end=end)
         if len(data) == self.byte_count:
-            return data[:size]  # a server that sends no parts of files sends all of it
+            return data[:size]  # a server that does not support ranges sends the whole file
         if len(data) != size:
             found = f"a file that has changed since it was listed with {self.byte_count} bytes"
             raise InputError([Fault(found, "", source=self.shown)])
         return data
 
     def opened(self) -> io.RawIOBase:
-        """A file of which any part can be read alone.
+        """Open it for random access.
 
         Raises:
-            InputError: If it cannot be opened; its methods raise it, too.
+            InputError: If it cannot be opened; its methods raise it too.
         """
         with _reading(self.shown):
-            # Each part that is asked for is one request, for that part.
+            # Each part that is read is one request for that part.
             file = self._store.open(self._name, "rb", cache_type="none")
         return _PartReader(file, self)
 
 
 class _PartReader(io.RawIOBase):
-    """Reads parts of a remote file; what goes wrong is a fault of it."""
+    """Reads parts of a remote file; errors become faults of the input."""
 
     def __init__(self, file: Any, of: RemoteFile) -> None:
         super().__init__()
@@ -186,11 +187,11 @@ def listed_files(path: RemotePath, most: int) -> Mapping[tuple[str, ...], Remote
 
     Args:
         path: The address.
-        most: How many there may be.
+        most: Maximum number of files.
 
     Raises:
-        InputError: If nothing is there, there is too much, or it cannot be known.
-        MissingExtraError: If a package that it takes is not installed.
+        InputError: If nothing is there, there are too many files, or listing fails.
+        MissingExtraError: If a required package is not installed.
     """
     with _reading(path.address):
         store, root = _store_of(path)
@@ -213,15 +214,15 @@ def listed_files(path: RemotePath, most: int) -> Mapping[tuple[str, ...], Remote
 
 
 def matching(pattern: RemotePath, *, folders: bool = False) -> list[str]:
-    """Addresses of files and folders that a pattern names, in order.
+    """Addresses of files and folders that match a pattern, in order.
 
     Args:
         pattern: The pattern.
-        folders: Whether only folders are meant, as a slash at the end of what was typed says.
+        folders: Whether only folders match, as a trailing slash in the typed pattern demands.
 
     Raises:
-        InputError: If it cannot be known.
-        MissingExtraError: If a package that it takes is not installed.
+        InputError: If listing fails.
+        MissingExtraError: If a required package is not installed.
     """
     with _reading(pattern.address):
         store, within = _store_of(pattern)
@@ -233,8 +234,8 @@ def is_there(path: RemotePath) -> bool:
     """Whether a file or folder is at an address.
 
     Raises:
-        InputError: If it cannot be known.
-        MissingExtraError: If a package that it takes is not installed.
+        InputError: If that cannot be found out.
+        MissingExtraError: If a required package is not installed.
     """
     with _reading(path.address):
         store, name = _store_of(path)
@@ -248,36 +249,36 @@ def is_there(path: RemotePath) -> bool:
 
 
 def check_store(path: RemotePath) -> None:
-    """Refuse an address that nothing can be written to, as far as that is known without a request.
+    """Refuse an address that cannot be written to, as far as is known without a request.
 
     Raises:
         InputError: If there is no such kind of store.
-        MissingExtraError: If a package that it takes is not installed.
+        MissingExtraError: If a required package is not installed.
     """
     with _reading(path.address):
         _store_of(path)
 
 
 def write_file(path: RemotePath, data: bytes) -> None:
-    """Write a file at an address; stores of objects show it when it is whole.
+    """Write a file at an address; object stores show it only when it is complete.
 
     Raises:
-        MissingExtraError: If a package that it takes is not installed.
+        MissingExtraError: If a required package is not installed.
         OSError: If it cannot be written.
     """
     write_files(path, {"": data})
 
 
 def write_files(path: RemotePath, files: Mapping[str, bytes]) -> None:
-    """Write files below an address; where one fails, those before it are taken away again.
+    """Write files below an address; if one fails, those written before it are deleted.
 
     Args:
         path: The address.
         files: Content by relative path.
 
     Raises:
-        MissingExtraError: If a package that it takes is not installed.
-        OSError: If one cannot be written.
+        MissingExtraError: If a required package is not installed.
+        OSError: If a file cannot be written.
     """
     with _writing(path.address):
         store, root = _store_of(path)
@@ -289,7 +290,7 @@ def write_files(path: RemotePath, files: Mapping[str, bytes]) -> None:
                 written.append(name)
         except BaseException:
             for name in written:
-                with suppress(Exception):  # what has gone wrong first is what is told
+                with suppress(Exception):  # the first error is the one to report
                     store.rm_file(name)
             raise
 
@@ -301,7 +302,7 @@ def _store_of(path: RemotePath) -> tuple[Any, str]:
     """The file system of an address, and the name within it."""
     import fsspec  # noqa: PLC0415 - an extra
 
-    # What is there is asked anew for each reading: it may have changed.
+    # List again for each reading: the content may have changed.
     options: dict[str, Any] = {"use_listings_cache": False}
     if _scheme(path.address) in _EXTRAS:
         options["config_kwargs"] = {"connect_timeout": _CONNECT_TIMEOUT_S}
@@ -320,7 +321,7 @@ def _state(facts: Mapping[str, Any]) -> str:
 
 @contextmanager
 def _reading(address: str) -> Iterator[None]:
-    """What goes wrong as an error of an input."""
+    """Raise errors of the store as an error of an input."""
     try:
         yield
     except VidscoreError:
@@ -331,7 +332,7 @@ def _reading(address: str) -> Iterator[None]:
 
 @contextmanager
 def _writing(address: str) -> Iterator[None]:
-    """What goes wrong as an error of the system, as those of a disk are."""
+    """Raise errors of the store as `OSError`, as for files on a disk."""
     try:
         yield
     except VidscoreError:
@@ -342,14 +343,14 @@ def _writing(address: str) -> Iterator[None]:
 
 
 def _is_missing(error: FileNotFoundError) -> bool:
-    """Whether nothing is there; fsspec says so of whatever else an HTTP server says, too."""
+    """Whether the file does not exist; fsspec also says so of other errors of an HTTP server."""
     said = error.__cause__
     status = getattr(said, "status", None)
     return not isinstance(said, OSError) if status is None else status in _NOT_FOUND
 
 
 def _of_server(said: BaseException, address: str) -> Fault:
-    """What an HTTP server says in place of what is there."""
+    """The fault for an HTTP status other than success."""
     status = getattr(said, "status", None)
     if status is None:
         found = str(said)[:MOST_SHOWN] or type(said).__name__
@@ -360,10 +361,10 @@ def _of_server(said: BaseException, address: str) -> Fault:
 
 
 def _fault(error: Exception, address: str) -> Fault:
-    """What a store says, as one fault.
+    """An error of the store as one fault.
 
     Raises:
-        MissingExtraError: If it is a package of the extra that is not there.
+        MissingExtraError: If a package of the extra is not installed.
     """
     said = (str(error).splitlines() or [""])[0][:MOST_SHOWN]
     scheme = _scheme(address)

@@ -34,11 +34,11 @@ def report_columns(report: Report, form: str) -> dict[str, Column]:
 
 
 def wide_columns(report: Report) -> dict[str, Column]:
-    """A row for each domain, label and sequence, and a column for each measure.
+    """One row per domain, label and sequence, and one column per measure.
 
     Returns:
-        Columns of K rows by name: ``domain``, ``label`` and ``sequence``, null for all of them,
-        then the measures, null where a score is undefined or there is none.
+        Columns of K rows by name: ``domain``, ``label`` and ``sequence``, null for all; then the
+            measures, null if a score is undefined or missing.
     """
     keys: dict[Key, int] = {}
     rows_of = [_rows_of(block, keys) for block in report.scores.blocks]
@@ -54,18 +54,18 @@ def wide_columns(report: Report) -> dict[str, Column]:
             held[rows], absent[rows] = values, missing
             found[measure] = held, absent
     return _places(keys) | {
-        # A count that is nowhere defined cannot be told from a figure.
+        # If all values are undefined, a count cannot be told from other figures.
         measure: Column(values.astype(np.float64) if missing.all() else values, missing)
         for measure, (values, missing) in found.items()
     }
 
 
 def long_columns(report: Report) -> dict[str, Column]:
-    """A row for each score, in the order of `Report.rows`.
+    """One row per score, in the order of `Report.rows`.
 
     Returns:
-        Columns of N rows by name: ``domain``, ``label`` and ``sequence``, null for all of them,
-        ``measure``, and ``value``, a float, null where it is undefined.
+        Columns of N rows by name: ``domain``, ``label`` and ``sequence``, null for all;
+            ``measure``; and ``value``, a float, null if undefined.
     """
     rows = report.rows()
     values = np.array([np.nan if row.value is None else row.value for row in rows], dtype=float)
@@ -88,7 +88,7 @@ def _rows_of(block: Block, keys: dict[Key, int]) -> IntArray:
 
 
 def _numbers(numbers: Sequence[Number]) -> tuple[AnyArray, AnyArray]:
-    """Scores as an array of integers or floats, and where they are undefined."""
+    """Scores as an array of integers or floats, and a mask of the undefined ones."""
     missing = np.array([number is None for number in numbers], dtype=np.bool_)
     filled = [0 if number is None else number for number in numbers]
     counts = all(isinstance(number, int) and -(2**63) <= number < 2**63 for number in filled)
@@ -101,7 +101,7 @@ def _places(keys: Iterable[Key]) -> dict[str, Column]:
 
 
 def _texts(values: Sequence[str | None]) -> Column:
-    """Texts as places in a table of them; None is missing."""
+    """Strings as indices into a table of them; None is missing."""
     table: dict[str, int] = {}
     places = [-1 if text is None else table.setdefault(text, len(table)) for text in values]
     codes = np.array(places, dtype=np.int32)

@@ -1,8 +1,8 @@
-"""Reports as tables of text: what stands in which line and column, whatever draws it.
+"""Reports as tables of text: the content of lines and columns, independent of how they are drawn.
 
-Scores over all classes, of all evaluators, stand in one table with a line for each measure and a
-column for each domain; scores of a class, or of a sequence, in tables with a line for each of
-them and a column for each measure. Keys that have the same measures share a table.
+Scores over all classes, of all evaluators, are in one table with a line per measure and a column
+per domain. Scores of classes and of sequences are in tables with a line for each of them and a
+column per measure. Keys that have the same measures share a table.
 """
 
 from __future__ import annotations
@@ -31,11 +31,11 @@ class Grid(Struct, frozen=True):
     """One table.
 
     Attributes:
-        title: What its scores are of.
+        title: The scope of its scores.
         headings: Headings of the leading columns, then of the columns of scores.
-        leading: How many of the headings are leading ones.
+        leading: Number of leading headings.
         lines: Cells of each line, one for each heading; a missing score is an empty cell.
-        left_out: Lines that are not there, because there is nothing that they are of.
+        left_out: Number of lines left out, because nothing occurs in their scope.
     """
 
     title: str
@@ -49,7 +49,7 @@ def overall_grid(reports: Sequence[Report]) -> Grid:
     """Scores over all classes, of every evaluator: one line per measure, one column per domain.
 
     Args:
-        reports: The reports; where there are several, a line begins with its evaluator.
+        reports: The reports; if there are several, each line begins with its evaluator.
     """
     overall = [_scores_by_domain(report) for report in reports]
     found = dict.fromkeys(domain for scores in overall for domain in scores)
@@ -70,11 +70,11 @@ def overall_grid(reports: Sequence[Report]) -> Grid:
 
 
 def detail_grids(report: Report, *, sequences: bool) -> list[Grid]:
-    """Scores of classes and, where wanted, of sequences: a line each, one column per measure.
+    """Scores of classes and, if asked for, of sequences: one line each, one column per measure.
 
     Args:
         report: The report.
-        sequences: Whether the scores of single sequences are wanted.
+        sequences: Whether to include the scores of single sequences.
     """
     keys = _scores_by_key(report.rows())
     classes = {key: scores for key, scores in keys.items() if key[1] is not None and not key[2]}
@@ -83,10 +83,10 @@ def detail_grids(report: Report, *, sequences: bool) -> list[Grid]:
 
 
 def format_number(value: Number) -> str:
-    """A score for people: counts whole, figures with four decimals, undefined ones so called.
+    """A score for people: counts as integers, other figures with four decimals, or "undefined".
 
-    Rounding never turns a fraction into an integer, and never a wider column: 0.99999
-    is no perfect score and becomes 0.9999, and 0.0000292 becomes 3e-05.
+    Rounding never turns a fraction into an integer and never widens a column: 0.99999 is not a
+    perfect score and becomes 0.9999; 0.0000292 becomes 3e-05.
     """
     if value is None:
         return UNDEFINED
@@ -115,7 +115,7 @@ def _scores_by_domain(report: Report) -> dict[str | None, dict[str, Number]]:
 
 
 def _measures_of(scores: Mapping[str | None, Mapping[str, Number]]) -> list[str]:
-    """Measures in the order in which the evaluator gives them, those of all domains first."""
+    """Measures in the evaluator's order, those of all domains first."""
     domains = sorted(scores, key=_last_if_all, reverse=True)
     return list(dict.fromkeys(measure for domain in domains for measure in scores[domain]))
 
@@ -146,7 +146,7 @@ def _grid_of(group: Sequence[Key], keys: Mapping[Key, Mapping[str, Number]]) -> 
 
 
 def _occurs(scores: Mapping[str, Number]) -> bool:
-    """Whether the scores are of anything: none undefined, or a figure or a positive count."""
+    """Whether anything was scored: no score undefined, or a nonzero count or any other figure."""
     values = scores.values()
     return None not in values or any(value or isinstance(value, float) for value in values)
 
@@ -160,7 +160,7 @@ def _cell(scores: Mapping[str, Number], name: str) -> str:
 
 
 def settings_text(report: Report) -> str:
-    """The parameters that are not the defaults; all where the evaluator is not installed here."""
+    """The parameters that differ from their defaults; all, if the evaluator is not installed."""
     try:
         described = describe_parameters(evaluator_class(report.evaluator).Parameters)
     except UnknownEvaluatorError:
@@ -175,7 +175,7 @@ def settings_text(report: Report) -> str:
 
 
 def _plain(value: object) -> object:
-    """Arrays of a report that was read are lists, defaults are tuples."""
+    """A comparable form: arrays of a report that was read are lists, defaults are tuples."""
     return list(value) if isinstance(value, tuple | list) else value
 
 

@@ -1,6 +1,6 @@
-"""A report where Python shows it: as text in a terminal, as HTML in a notebook.
+"""The display of a report in Python: as text in a terminal, as HTML in a notebook.
 
-Both show the same tables, cut to what fits, and say how much they leave out and how to get it.
+Both show the same tables, cut to fit, and say how much is left out and how to get it.
 """
 
 from __future__ import annotations
@@ -17,20 +17,20 @@ from vidscore_evaluators.report import Report
 from vidscore_evaluators.report_grids import ALL, Grid, detail_grids, overall_grid, settings_text
 
 MOST_LINES = 40
-"""Lines of a report as text, at most."""
+"""Maximum number of lines of a report as text."""
 
 MOST_COLUMNS = 100
-"""Characters of a line, at most, but for one whose names alone take them."""
+"""Maximum number of characters of a line, unless its names alone take more."""
 
 MOST_CHARTS = 4
-"""Curves of a report as HTML, at most."""
+"""Maximum number of curves of a report as HTML."""
 
 _AROUND = 3
-"""Lines that a table has beside its own: an empty one, its title, its headings."""
+"""Extra lines of each table: an empty one, its title, its headings."""
 
 _ENDS = 6
-"""Lines before and after the tables: two about the evaluator, at most three notes after an empty
-one."""
+"""Lines before and after the tables: two about the evaluator, and an empty one with at most three
+notes."""
 
 _GAP = 3
 _HEADING_WIDTH = 100
@@ -39,11 +39,11 @@ _LONGEST_NAME = 40
 
 
 class _Shown(Struct, frozen=True):
-    """What is shown of a report.
+    """The part of a report that is shown.
 
     Attributes:
-        grids: Its tables, cut to what fits.
-        notes: Sentences about what they leave out.
+        grids: Its tables, cut to fit.
+        notes: Sentences about the part that is left out.
     """
 
     grids: Sequence[Grid]
@@ -92,7 +92,7 @@ def _shown(report: Report) -> _Shown:
 
 
 def _score_count(grid: Grid) -> int:
-    """Scores in a table; where there is none, a cell is empty."""
+    """Number of scores in a table; cells without a score are empty."""
     return sum(1 for line in grid.lines for cell in line[grid.leading :] if cell)
 
 
@@ -127,7 +127,7 @@ def _widths(grid: Grid) -> list[int]:
 
 
 def _narrowed(grid: Grid) -> Grid:
-    """The table without the columns that do not fit; scores of everything are kept."""
+    """The table without the columns that do not fit; scores of everything stay."""
     widths = _widths(grid)
     order = list(range(len(widths)))
     if grid.headings[-1] == ALL:
@@ -135,7 +135,7 @@ def _narrowed(grid: Grid) -> Grid:
     kept, used = [], 0
     for place, column in enumerate(order):
         used += widths[column] + _GAP
-        # At least one column of scores, however long names are.
+        # Keep at least one column of scores, however long the names are.
         if place <= grid.leading or used <= MOST_COLUMNS:
             kept.append(column)
         else:
@@ -149,7 +149,7 @@ def _narrowed(grid: Grid) -> Grid:
 
 
 def _aligned(grid: Grid) -> Iterator[str]:
-    """Lines of a table: names to the left, scores to the right."""
+    """Lines of a table: names left-aligned, scores right-aligned."""
     widths = _widths(grid)
     for line in (grid.headings, *grid.lines):
         cells = [

@@ -30,13 +30,13 @@ Progress = Callable[[int, int], None]
 """Called with (items done, items in all)."""
 
 MAX_THREADS = 4
-"""More would contend for the GIL."""
+"""More threads would contend for the GIL."""
 
 # Option numbers of <malloc.h>.
 _M_TRIM_THRESHOLD, _M_MMAP_THRESHOLD = -1, -3
 
 MMAP_THRESHOLD_BYTES = 32 << 20
-"""Larger arrays go back to the system when they are freed; glibc allows no more."""
+"""Larger arrays are returned to the system when they are freed; glibc allows no larger value."""
 
 TRIM_THRESHOLD_BYTES = 256 << 20
 """Free memory kept at the top of the heap."""
@@ -64,7 +64,7 @@ class SpawnedPool:
         self._executor.shutdown(cancel_futures=True)
 
     def map(self, work: Callable[[Item], Result], items: Iterable[Item]) -> Iterator[Result]:
-        """Apply a function to every item; results are in the order of the items.
+        """Apply a function to every item; results come in the order of the items.
 
         Args:
             work: A module-level function, so that another process can import it.
@@ -75,7 +75,7 @@ class SpawnedPool:
 
 
 def spawn_context() -> SpawnContext:
-    """What starts processes: spawned, not forked, as a fork with gRPC's threads can hang."""
+    """The context that spawns processes; a fork of a process with gRPC's threads can hang."""
     # Slow to import, and one process is enough for most scores.
     import multiprocessing  # noqa: PLC0415
 
@@ -94,7 +94,7 @@ def map_in_order(
     Args:
         work: A module-level function, so that another process can import it.
         items: Its arguments.
-        workers: Number of processes; 1 for this one alone.
+        workers: Number of processes; 1 for this process alone.
         progress: Called after each item.
 
     Returns:
@@ -112,13 +112,13 @@ def map_in_order(
 
 
 def initialize_worker() -> None:
-    """Set up a process that works for this one: it exits when its parent has ended, however."""
+    """Set up a worker process, so that it exits when its parent ends for any reason."""
     tune_malloc()
     threading.Thread(target=_exit_with_parent, daemon=True).start()
 
 
 def thread_count() -> int:
-    """How many threads `map_threads` works in."""
+    """Number of threads that `map_threads` uses."""
     return min(MAX_THREADS, os.cpu_count() or 1)
 
 
@@ -149,10 +149,10 @@ def map_threads(
 
 
 def side_by_side(first: Callable[[], Item], second: Callable[[], Result]) -> tuple[Item, Result]:
-    """Run two functions at once, the second in a thread of its own.
+    """Run two functions at once, the second in another thread.
 
     Returns:
-        Both results; an error is raised when both have ended.
+        Both results; an error is raised after both have ended.
     """
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - as in spawn_context
 
@@ -182,11 +182,11 @@ def sigint_blocked() -> Iterator[None]:
 
 
 def tune_malloc() -> bool:
-    """Keep freed arrays in this process for reuse; returns whether the C library can.
+    """Keep freed arrays in this process for reuse; returns whether the C library supports it.
 
     glibc returns large arrays to the system as soon as they are freed. Each new one then costs a
-    page fault for every 4 KiB: a fifth of the time of scoring files. It changes the whole process,
-    so only processes of our own call it: the command line, servers and workers.
+    page fault per 4 KiB, which takes a fifth of the time of scoring files. The setting affects the
+    whole process, so only processes of our own call this: the command line, servers and workers.
     """
     try:
         set_option = ctypes.CDLL(None).mallopt
@@ -219,9 +219,9 @@ def _gather(results: Iterable[Result], count: int, progress: Progress | None) ->
 
 @cache
 def _threads(count: int, _process: int) -> ThreadPoolExecutor:
-    # One for each process: a fork has its parent's, but none of its threads. Never shut down: the
-    # garbage collector would do it wherever a `map_threads` was abandoned, in any thread, even
-    # while that thread starts another one, and wait for itself forever.
+    # One per process: a fork has its parent's pool, but none of its threads. It is never shut down:
+    # the garbage collector would do that wherever a `map_threads` was abandoned, in any thread,
+    # even while that thread starts another one, and would wait for itself forever.
     from concurrent.futures import ThreadPoolExecutor  # noqa: PLC0415 - as in spawn_context
 
     return ThreadPoolExecutor(count, "map-threads")

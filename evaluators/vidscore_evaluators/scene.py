@@ -1,4 +1,4 @@
-"""Scene: what a criterion sees, in groups; only objects of one group are matched."""
+"""Scene: the input as a criterion sees it, in groups; objects match only within a group."""
 
 from __future__ import annotations
 
@@ -16,38 +16,38 @@ from vidscore_evaluators.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from vidscore_evaluators.masks import Masks
 
 ROW, GIVEN_AREA, SOURCE = " row", " box_area", " source"
-"""Columns of the row of an object in its frame, of the area of its box as its format gives it, and
-of its row on its side; the blank keeps them apart from columns of files."""
+"""Columns of an object's row in its frame, of the area of its box as the format gives it, and of
+its row on its side. The leading blank keeps them apart from columns of files."""
 
 MASK_ROW, MASK_DIGEST = " mask_row", " mask_digest"
-"""Columns of the row of an object's mask among those of its side, and of 53 bits of its digest."""
+"""Columns of an object's mask row on its side, and of 53 bits of the mask's digest."""
 
 WIDEST_STRETCH = 2.0**900
-"""Spread of values up to which as many stretches as there may be groups end below infinity."""
+"""Greatest spread of values at which the line of all groups stays below infinity."""
 
 
 class Items(Struct, frozen=True, eq=False):
     """N objects of one kind in G groups, in canonical order.
 
-    Groups ascend. Within a group confidences descend, and equal ones are in the order of their
-    coordinates, track ids, areas and flags: an order of content, never of rows. Objects equal in
-    all of these can take each other's place.
+    Groups ascend. Within a group, confidences descend; equal ones are sorted by coordinates, track
+    ids, areas and flags. This order depends on content, never on rows. Objects that are equal in
+    all of these are interchangeable.
 
     Attributes:
         coordinates: (N, 2 | 4 | 8) points, upright boxes or outlines, in pixels.
-        confidences: (N,) confidences; from 0 to 1 where they extend the similarity.
+        confidences: (N,) confidences; from 0 to 1 if they extend the similarity.
         track_ids: (N,) track identities, -1 where there is none.
         areas: (N,) areas in square pixels: the named column ``area``, else the shape's own.
         groups: (N,) group of each object.
         starts: (G + 1,) offsets: group g is rows ``starts[g]:starts[g + 1]``.
-        places: (N,) row of each object among those of its side and frame that no region removes,
-            from 0; None where rows have no say. Where they have, what is equally confident is in
-            the order of rows.
-        box_areas: (N,) areas of the boxes as their format gives them, or of the masks; None for
-            those of corners.
-        sources: (N,) row of each object on its side of the input; None where it is not traced.
-        masks: Masks of their side, which are not copied; None where masks have no say. Where they
-            have, coordinates are the masks' boxes.
+        places: (N,) position of each object among those of its side and frame that no region
+            removes, from
+        0. If given, equally confident objects are sorted by it; None if rows do not matter.
+        box_areas: (N,) areas of the boxes as their format gives them, or of the masks; None to
+            compute them from the corners.
+        sources: (N,) row of each object on its side of the input; None if it is not traced.
+        masks: Masks of their side, which are not copied; None if masks are not compared. If given,
+            the coordinates are the masks' boxes.
         mask_rows: (N,) mask of each object.
     """
 
@@ -74,7 +74,7 @@ class Items(Struct, frozen=True, eq=False):
 
     @property
     def ranks(self) -> IntArray:
-        """(N,) place of each object in its group, from 0."""
+        """(N,) position of each object in its group, from 0."""
         return np.arange(len(self), dtype=np.int64) - self.starts[self.groups]
 
     def take(self, rows: BoolArray | IntArray) -> Items:
@@ -104,22 +104,22 @@ class Items(Struct, frozen=True, eq=False):
 
 @dataclass(frozen=True, eq=False)
 class Scene:
-    """F evaluated frames and G groups with what is in them.
+    """F evaluated frames and G groups, with their objects.
 
     Attributes:
         sequences: Table of sequence names, sorted.
         frame_sequences: (F,) index into `sequences`, ascending.
         frame_numbers: (F,) frame numbers, ascending within a sequence.
         classes: Table of class names, sorted; one empty name where classes are ignored.
-        group_frames: (G,) frame of each group, ascending; every group holds some object.
+        group_frames: (G,) frame of each group, ascending; no group is empty.
         group_classes: (G,) index into `classes`, ascending within a frame.
         truth: Real objects, T of them.
         absorbers: A objects that absorb detections after everything real, one by one.
-        absorbs_many: (A,) whether an absorber takes any number, by their share inside it.
+        absorbs_many: (A,) whether an absorber takes any number, by the fraction of each inside it.
         detections: Detections, D of them.
-        forgiven: (D,) whether a detection is not counted where it is matched with nothing.
+        forgiven: (D,) whether a detection is not counted if it has no match.
         left_out: Detections that are not scored, by reason.
-        cache: What criteria have worked out of it.
+        cache: Results that criteria have computed from it.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -158,14 +158,14 @@ class Scene:
 
     @property
     def target_places(self) -> FloatArray | None:
-        """(T + A,) `Items.places` of truth, then absorbers; None where rows have no say."""
+        """(T + A,) `Items.places` of truth, then absorbers; None if rows do not matter."""
         truth, absorbers = self.truth.places, self.absorbers.places
         return None if truth is None or absorbers is None else np.concatenate([truth, absorbers])
 
     def text_keys(
         self, sequences: IntArray, classes: IntArray | None = None
     ) -> tuple[list[str], list[IntArray]]:
-        """Vocabulary and codes of the text keys domain, sequence and, if given, class of N rows.
+        """Vocabulary and codes of the string keys domain, sequence and, if given, class of N rows.
 
         Args:
             sequences: (N,) index into `sequences` of each row.
@@ -185,7 +185,7 @@ class Scene:
         )
 
     def take_groups(self, kept: BoolArray) -> Scene:
-        """Keep what some groups hold, given as a (G,) mask; the others are left empty."""
+        """Keep the content of some groups, given as a (G,) mask; the others become empty."""
         of_absorbers = kept[self.absorbers.groups]
         return dataclasses.replace(
             self.take_detections(kept[self.detections.groups]),
@@ -214,7 +214,7 @@ class Scene:
         )
 
     def without_absorbers(self) -> Scene:
-        """The same scene with nothing left in it but real truth and detections."""
+        """The same scene with only real truth and detections."""
         none = np.zeros(len(self.absorbers), dtype=np.bool_)
         return dataclasses.replace(
             self,
@@ -245,13 +245,13 @@ def canonical_items(
         groups: (N,) group of each.
         group_count: Number of groups.
         areas: Area of every object of `side`.
-        masks: Masks that the column `MASK_ROW` of `side` is of.
+        masks: The masks that the column `MASK_ROW` of `side` refers to.
 
     Returns:
-        The items, and the position in `rows` of each.
+        The items, and for each its position in `rows`.
     """
     coordinates = side.coordinates.take(rows, axis=0)
-    # 0.0 and -0.0 are one confidence; adding 0.0 leaves the first.
+    # 0.0 and -0.0 are equal confidences; adding 0.0 turns both into 0.0.
     confidences = side.confidences[rows] + 0.0
     tracks = side.track_ids[rows]
     ties = [*coordinates.T, tracks, areas[rows], side.flags[rows]]
@@ -281,10 +281,10 @@ def canonical_items(
 
 
 def _canonical_order(groups: IntArray, confidences: FloatArray, ties: list[AnyArray]) -> IntArray:
-    """Sort by group and descending confidence, and what is equal so far by `ties`.
+    """Sort by group and descending confidence, and then by `ties`.
 
-    All groups are sorted at once along one line, which costs little where rows are in order
-    of groups. Only what shares a point of the line needs all of its columns sorted.
+    All groups are sorted at once along one line, which is fast if rows are already sorted by group.
+    Only rows at the same point of the line are sorted by all columns.
     """
     alike = len(confidences) == 0 or confidences.min() == confidences.max()
     line = _line(groups, ties[0] if alike else -confidences)
@@ -296,30 +296,30 @@ def _canonical_order(groups: IntArray, confidences: FloatArray, ties: list[AnyAr
     if len(tied):
         rows = order[tied]
         columns = (*ties[::-1], -confidences, groups)
-        # Points of the line ascend with group and first column, so that this keeps their order.
+        # Points of the line ascend with group and first column, so this keeps their order.
         order[tied] = rows[np.lexsort([column[rows] for column in columns])]
     return order
 
 
 def _line(groups: IntArray, values: FloatArray) -> FloatArray:
-    """(N,) points that ascend with group and, in a group, with value, but for rounding.
+    """(N,) points that ascend with group and, within a group, with value, except for rounding.
 
-    Rounding lets points fall together but never changes their order: each group has a stretch of
-    the line that is a power of two long, whose multiples are exact.
+    Rounding may merge points but never changes their order: each group has a stretch of the line
+    whose length is a power of two, so its multiples are exact.
     """
     if len(values) == 0:
         return values
     with np.errstate(over="ignore"):
         spread, least = float(values.max() - values.min()), values.min()
     if not spread < WIDEST_STRETCH:
-        return groups.astype(np.float64)  # what is in a group falls together
+        return groups.astype(np.float64)  # all values of a group coincide
     _, exponent = math.frexp(spread)
     line: FloatArray = groups * math.ldexp(1.0, exponent) + (values - least)
     return line
 
 
 def unique_groups(keys: IntArray) -> IntArray:
-    """Each of some group keys once, ascending."""
-    # A stable sort makes use of runs in the keys.
+    """The distinct group keys, ascending."""
+    # A stable sort exploits runs that are already sorted.
     ascending = np.sort(keys, kind="stable")
     return ascending[run_starts(ascending)]

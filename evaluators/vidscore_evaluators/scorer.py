@@ -1,7 +1,7 @@
-"""Scorer: scores in one process, frame after frame, as detectors give their objects.
+"""Scorer: scores in one process, frame by frame, as a detector returns its objects.
 
-It is a `vidscore_evaluators.live.StreamScorer` to which both sides of a frame come together, so
-that its reports are at any time those of `vidscore_evaluators.scoring.score` over the same frames.
+It is a `vidscore_evaluators.live.StreamScorer` that gets both sides of a frame together. At any
+time its reports equal those of `vidscore_evaluators.scoring.score` over the same frames.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, chec
 from vidscore_evaluators.validation import Columns, build_annotations
 
 FRAMES_PER_TALLY = 1000
-"""Frames whose columns are held before they are tallied."""
+"""Number of frames whose columns are held before they are tallied."""
 
 
 class Scorer:
@@ -33,10 +33,10 @@ class Scorer:
     ``scorer.update(7, truth={"boxes": t, "labels": a}, detections={"boxes": d, "scores": s})``
 
     Args:
-        evaluator: Name of an evaluator or preset; an `EvaluatorSpec` carries parameters too.
+        evaluator: Name of an evaluator or preset; an `EvaluatorSpec` also has parameters.
         labels: Name of each class number, as a list or by number; its digits by default.
-        sequence: Sequence of frames for which none is given.
-        domain: Domain of frames for which none is given.
+        sequence: Sequence of frames that are given without one.
+        domain: Domain of frames that are given without one.
         specification: What the data lacks: labels, frames, don't-care frames.
         parameters: Parameters of the evaluator; a preset takes none.
 
@@ -90,21 +90,21 @@ class Scorer:
     ) -> None:
         """Add a frame.
 
-        Each side is an (N, 4) array of boxes x1, y1, x2, y2 in pixels ((N, 2) of points, (N, 8) of
-        corners); or a mapping to arrays, with ``boxes`` and, as far as there are such, ``scores``,
-        ``labels`` (class numbers or names), ``track_ids``, ``iscrowd``, ``ignore`` and ``area``,
-        as torchmetrics has them; or supervision's ``Detections``; or None for no objects.
+        Each side is an (N, 4) array of boxes x1, y1, x2, y2 in pixels ((N, 2) for points, (N, 8)
+        for corners); or a mapping to arrays, with ``boxes`` and optionally ``scores``, ``labels``
+        (class numbers or names), ``track_ids``, ``iscrowd``, ``ignore`` and ``area``, as in
+        torchmetrics; or supervision's ``Detections``; or None for no objects.
 
         Args:
-            frame: Its number, at least 0, each once in a sequence.
-            truth: The objects that are there.
+            frame: Its number, at least 0, unique within its sequence.
+            truth: The objects of the truth.
             detections: The detections.
             sequence: Its sequence; the scorer's by default.
             domain: Its domain; the scorer's by default.
 
         Raises:
             GeometryError: If the evaluator cannot use the coordinates, or frames differ in them.
-            InputError: With every fault, or if the frame was given before. Nothing is changed.
+            InputError: With every fault, or if the frame was given before. Nothing changes then.
         """
         key = SequenceKey(
             self._key.domain if domain is None else domain,
@@ -127,10 +127,10 @@ class Scorer:
         return self._stream.coverage.paired
 
     def report(self) -> Report | Any:
-        """The report of the frames so far; of a preset of several evaluators, a tuple of reports.
+        """The report of the frames so far; for a preset of several evaluators, a tuple of reports.
 
-        An evaluator with rules on whole sequences scores all frames anew for each report after an
-        update, any other one only the frames since the last one.
+        An evaluator with rules on whole sequences scores all frames again for the first report
+        after an update; any other scores only the frames since the last report.
         """
         reports = self._live()
         return reports[0] if len(reports) == 1 else tuple(reports)
@@ -146,10 +146,10 @@ class Scorer:
         """One score of the frames so far; None where it is undefined.
 
         Args:
-            measure: The measure; of several evaluators, the first one that has it gives it.
-            domain: Of this domain alone.
-            label: Of this label alone.
-            sequence: Of this sequence alone.
+            measure: The measure; if several evaluators have it, the first gives it.
+            domain: Only of this domain.
+            label: Only of this label.
+            sequence: Only of this sequence.
 
         Raises:
             KeyError: If there is no such score; the message lists the measures.
@@ -164,7 +164,7 @@ class Scorer:
         return report.value(measure, domain=domain, label=label, sequence=sequence)
 
     def __repr__(self) -> str:
-        """The evaluators, and how many frames there are."""
+        """The evaluators and the number of frames."""
         names = ", ".join(evaluator.name for evaluator in self._evaluators)
         return f"<Scorer {names}: {counted(self.frame_count, 'frame')}>"
 
@@ -192,7 +192,7 @@ _NAMES: Mapping[str, str] = MappingProxyType(
         "area": "area",
     }
 )
-"""What a field is, by its names in torchmetrics, supervision and here."""
+"""Fields by their names in torchmetrics, supervision and here."""
 
 _SHAPES = "(N, 4) boxes x1, y1, x2, y2, (N, 2) points or (N, 8) corners"
 
@@ -211,8 +211,8 @@ def _frame_annotations(
         place: Sequence and frame number.
         objects: An array of coordinates; a mapping of `_NAMES` to arrays; an object with the
             attributes of supervision's ``Detections``; None for no objects.
-        labels: Name of each class number; None to call it by its digits.
-        arity: Coordinates of an object where there is none to tell.
+        labels: Name of each class number; None to use its digits.
+        arity: Coordinates per object, if there are no objects to tell.
 
     Raises:
         InputError: With every fault.
@@ -257,7 +257,7 @@ def _frame_annotations(
 
 
 def _fields(side: Side, objects: Any, *, prefer_names: bool) -> dict[str, Any]:
-    """Values by what they are; what is None is not there."""
+    """Values by field; None counts as missing."""
     if objects is None:
         return {}
     if isinstance(objects, Mapping):
@@ -288,7 +288,7 @@ def _fields(side: Side, objects: Any, *, prefer_names: bool) -> dict[str, Any]:
 
 
 def _attributes(detections: Any, *, prefer_names: bool) -> dict[str, Any]:
-    """The fields of supervision's ``Detections``, whose data may have the names of classes."""
+    """The fields of supervision's ``Detections``, whose data may include class names."""
     names = (getattr(detections, "data", None) or {}).get("class_name")
     numbers = getattr(detections, "class_id", None)
     return {
@@ -300,7 +300,7 @@ def _attributes(detections: Any, *, prefer_names: bool) -> dict[str, Any]:
 
 
 def _array(side: Side, field: str, values: Any) -> AnyArray:
-    """An array of anything that is one; tensors come from their device."""
+    """Convert anything array-like to an array; tensors are copied from their device."""
     if hasattr(values, "detach"):
         values = values.detach().cpu().numpy()
     if hidden_values(values) is not None:
@@ -314,7 +314,7 @@ def _array(side: Side, field: str, values: Any) -> AnyArray:
 def _named(
     side: Side, column: AnyArray | None, labels: Labels | None
 ) -> tuple[tuple[str, ...], Sequence[int] | AnyArray]:
-    """A table of labels, and the row of each object in it."""
+    """A table of labels, and the index into it of each object."""
     if column is None or len(column) == 0:
         return (), ()
     if column.dtype.kind == "O" and all(isinstance(value, str) for value in column):

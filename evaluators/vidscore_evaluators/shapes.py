@@ -1,6 +1,6 @@
 """Shapes in groups: boxes, quadrilaterals and unions of boxes, their overlaps, and merging.
 
-A group is a frame, or any other set of shapes that are compared with each other alone. All groups
+A group is a frame, or any other set of shapes that are only compared with each other. All groups
 are processed in one call.
 """
 
@@ -43,16 +43,16 @@ def box_polygons(boxes: FloatArray) -> PolygonArray:
 
 
 def quadrilateral_polygons(corners: FloatArray) -> PolygonArray:
-    """Areas that quadrilaterals stand for; the convex hull where two sides cross.
+    """Areas of quadrilaterals; the convex hull if two sides cross.
 
-    A side that runs back along another (a spike) or a shape that is flat is no crossing: what
-    has no area is left out, and the rest is kept as it is.
+    A side that runs back along another (a spike) and a flat shape are not crossings: parts without
+    area are left out, and the rest is kept as it is.
 
     Args:
         corners: (N, 8) corners x1, y1, ..., x4, y4 in order along the outline.
 
     Returns:
-        (N,) valid geometries, some perhaps without area.
+        (N,) valid geometries, possibly without area.
     """
     rings = shapely.linearrings(corners.reshape(-1, 4, 2))
     polygons: PolygonArray = np.asarray(shapely.polygons(rings), dtype=np.object_)
@@ -108,10 +108,10 @@ class Shapes(Struct, frozen=True, eq=False):
 
     Attributes:
         group_starts: (G + 1,) offsets: group g is rows ``group_starts[g]:group_starts[g + 1]``.
-        boxes: (N, 4) the shapes, or the bounding boxes of those that are not boxes.
+        boxes: (N, 4) the shapes; bounding boxes for shapes that are not boxes.
         areas: (N,) areas in square pixels.
-        polygons: (N,) polygon of each shape that is not a box, None for the others; None
-            altogether where all are boxes.
+        polygons: (N,) polygon of each shape that is not a box, None for boxes; None for the whole
+            array if all are boxes.
     """
 
     group_starts: IntArray
@@ -140,7 +140,7 @@ class Shapes(Struct, frozen=True, eq=False):
         return BoundingBoxes(self.group_starts, self.boxes)
 
     def take(self, rows: BoolArray | IntArray, group_starts: IntArray) -> Shapes:
-        """Some shapes, in groups of their own."""
+        """Some shapes, in new groups."""
         chosen = np.flatnonzero(rows) if rows.dtype == np.bool_ else rows
         polygons = None if self.polygons is None else self.polygons[chosen]
         boxes = self.boxes.take(chosen, axis=0)
@@ -173,10 +173,10 @@ def boxes_as_shapes(group_starts: IntArray, boxes: FloatArray) -> Shapes:
 
 
 def join_groups(first: Shapes, second: Shapes) -> tuple[Shapes, IntArray]:
-    """Put the shapes of two sides with the same groups into one.
+    """Join the shapes of two sides with the same groups.
 
     Returns:
-        The shapes, and for each its row in `first`, or ``len(first)`` more than that in `second`.
+        The shapes, and for each its row in `first`, or ``len(first)`` plus its row in `second`.
     """
     order = np.argsort(np.concatenate([first.groups, second.groups]), kind="stable")
     polygons: PolygonArray | None = None
@@ -211,20 +211,20 @@ def overlapping_pairs(left: Shapes, right: Shapes, counts: OverlapRule) -> Pairs
 
 
 def overlapping_self_pairs(shapes: Shapes, counts: OverlapRule) -> Pairs:
-    """Find the pairs within one side whose overlap ratio counts, or which are the same box.
+    """Find the pairs within one side whose overlap ratio counts, or whose boxes are identical.
 
     Args:
         shapes: The shapes.
         counts: The ratios above 0 that count.
 
     Returns:
-        Pairs of rows, each pair once, the lesser row on the left.
+        Pairs of rows, each pair once, the smaller row on the left.
     """
 
     def gate(left: IntArray, right: IntArray) -> BoolArray:
         ratios = overlap_ratios_of(shapes, left, shapes, right)
         found = (ratios > 0.0) & counts(ratios)
-        # Boxes without area have no ratio; two of them may still be identical.
+        # Boxes without area have no ratio, but two of them may be identical.
         flat = (shapes.areas[left] == 0.0) & (shapes.areas[right] == 0.0)
         alike = np.flatnonzero(flat | (ratios == 1.0))
         found[alike] |= identical(shapes.boxes[left[alike]], shapes.boxes[right[alike]])
@@ -294,8 +294,8 @@ def merge_overlapping(
     """Merge the overlapping shapes of each group until no two overlap.
 
     In each round the connected components of "the overlap ratio counts, or the boxes are identical"
-    become one shape each, all at once. A round does not depend on the order of its shapes, so
-    neither does the result.
+    become one shape each, all at once. A round does not depend on the order of its shapes, and so
+    the result does not either.
 
     Args:
         shapes: N shapes in groups.
@@ -320,7 +320,7 @@ def merge_overlapping(
 
 
 def _self_pairs(shapes: Shapes, rows: IntArray, counts: OverlapRule) -> Pairs:
-    """Pairs to be merged among some rows, which hold whole groups."""
+    """Pairs to be merged among some rows, which are whole groups."""
     if len(rows) == len(shapes):
         return overlapping_self_pairs(shapes, counts)
     sizes = np.bincount(shapes.groups[rows], minlength=len(shapes.group_starts) - 1)
@@ -337,7 +337,7 @@ def _components(pairs: Pairs, count: int) -> _Components:
 
 
 def _join(shapes: Shapes, components: _Components, merged_shape: MergedShape) -> Shapes:
-    """Make one shape of each component."""
+    """Join the shapes of each component into one."""
     first, labels = components.first, components.labels
     members = np.flatnonzero(components.sizes[labels] > 1)
     boxes = shapes.boxes[first]
@@ -356,7 +356,7 @@ def _with_unions(
         joined: The components' bounding boxes.
         shapes: The members.
         components: The components.
-        members: Rows of shapes in components of more than one.
+        members: Rows of the shapes in components of several shapes.
     """
     several = np.flatnonzero(components.sizes > 1)
     in_order = members[np.argsort(components.labels[members], kind="stable")]
@@ -366,7 +366,7 @@ def _with_unions(
     polygons: PolygonArray = np.full(len(joined), None, dtype=np.object_)
     if shapes.polygons is not None:
         polygons[:] = shapes.polygons[components.first]
-    # A union that fills its bounding box is a box again, whose overlaps need no polygons.
+    # A union that fills its bounding box is a box again, and needs no polygon for its overlaps.
     partial = areas[several] != joined.areas[several]
     polygons[several[partial]] = unions[partial]
     polygons[several[~partial]] = None

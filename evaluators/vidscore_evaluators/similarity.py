@@ -1,4 +1,4 @@
-"""How alike a reference and a detection are, and the pairs of a scene that are alike enough.
+"""Similarity of a truth object and a detection, and the pairs of a scene that are similar enough.
 
 Source: H. Nguyen et al., "How Trustworthy are Performance Evaluations for Basic Vision Tasks?",
 section 4.1 and appendix 3.1 (Algorithm 1).
@@ -6,16 +6,16 @@ section 4.1 and appendix 3.1 (Algorithm 1).
 Readings of this project:
 
 1. Under IoU and GIoU shapes are upright boxes; a quadrilateral is reduced to its envelope before
-   it comes here. Under ``polygon`` they are quadrilaterals, and the similarity is the IoU of their
-   own areas (`vidscore_evaluators.quadrilaterals`).
+      it comes here. Under ``polygon`` they are quadrilaterals, and the similarity is the IoU of
+      their areas (`vidscore_evaluators.quadrilaterals`).
 2. GIoU = I/U - (C - U)/C with C the area of the smallest enclosing upright box (the paper has the
    convex hull for arbitrary shapes).
 3. Algorithm 1 for boxes: a box with confidence s is the solid on the floor from 0 to s, so that
    I~ = I min(sx, sy), U~ = Ax sx + Ay sy - I~ and C~ = C max(sx, sy).
 4. A box or quadrilateral without area is unlike everything, itself included: its IoU is 0 and its
    GIoU -1, the least there is.
-5. Under ``mask`` they are the pixels of masks (`vidscore_evaluators.masks`), and everything else is
-   as under IoU. An empty mask is like one without area.
+5. Under ``mask`` shapes are the pixels of masks (`vidscore_evaluators.masks`); everything else is
+   as under IoU. An empty mask is like a box without area.
 6. The similarity of points is 1 - d/c for a Euclidean distance d below the cut-off c, else 0.
 """
 
@@ -44,23 +44,24 @@ from vidscore_evaluators.scene import Items, Scene
 Base = Literal["iou", "giou", "polygon", "mask", "euclidean"]
 
 TOLERANCE = 1e-9
-"""By how much a similarity may fall short of a threshold that it meets, unless parameters differ.
+"""Tolerance by which a similarity may miss a threshold and still meet it, unless parameters differ.
 
-A similarity that is exactly a threshold on paper is often less in binary64, by some 1e-16 where
-coordinates have decimals or come as corner and size; real ones that lie this near are rare.
+A similarity that equals a threshold on paper is often smaller in binary64, by some 1e-16, if
+coordinates have decimals or come as corner and size. Similarities that truly differ by so little
+are rare.
 """
 
 
 class Similarity(Struct, frozen=True):
-    """A similarity of pairs, at most 1, and the distance in [0, 1] that belongs to it.
+    """A similarity of pairs, at most 1, and the corresponding distance in [0, 1].
 
     Attributes:
-        base: What is compared: overlap of boxes (IoU), their overlap and gap (GIoU), overlap of
-            quadrilaterals (polygon), of pixels (mask), or the distance of points.
+        base: The quantity that is compared: overlap of boxes (IoU), their overlap and gap (GIoU),
+            overlap of quadrilaterals (polygon), of pixels (mask), or the distance of points.
         confidence_extended: Whether confidences take part, as in Algorithm 1; not for points.
-        cutoff_px: Distance from which points have nothing in common, in pixels.
-        inclusive_pixels: Whether boxes reach to the far end of their last pixel: a box from 1 to 3
-            is 3 pixels wide, as PASCAL VOC has it.
+        cutoff_px: Distance in pixels from which the similarity of points is 0.
+        inclusive_pixels: Whether boxes extend to the far end of their last pixel: a box from 1 to 3
+            is 3 pixels wide, as in PASCAL VOC.
     """
 
     base: Base = "iou"
@@ -70,12 +71,12 @@ class Similarity(Struct, frozen=True):
 
     @property
     def arity(self) -> int:
-        """Coordinates an object has: of a point, an upright box (a mask's, too), or an outline."""
+        """Coordinates of an object: of a point, an upright box (also for masks), or an outline."""
         return {"euclidean": POINT, "polygon": QUADRILATERAL}.get(self.base, BOX)
 
     @property
     def minimum(self) -> float:
-        """Least value it takes."""
+        """Least value of the similarity."""
         return -1.0 if self.base == "giou" else 0.0
 
     @property
@@ -93,7 +94,7 @@ class Similarity(Struct, frozen=True):
         areas: tuple[FloatArray | None, FloatArray | None] = (None, None),
         shared: FloatArray | None = None,
     ) -> FloatArray:
-        """Similarity of pairs; a pair's value depends on nothing but the pair.
+        """Similarity of pairs; the value of a pair depends on nothing else.
 
         All but the last axes of coordinates are broadcast, and confidences with them: (P,) for P
         pairs, (m, 1) and (1, n) for all pairs of m and n objects.
@@ -103,9 +104,9 @@ class Similarity(Struct, frozen=True):
             detections: (..., 2 | 4 | 8) points, upright boxes or outlines, in pixels.
             truth_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
             detection_confidences: (...) in [0, 1], 1 if left out; used if `confidence_extended`.
-            areas: (...) areas of the boxes of the truth and of detections; those of their corners
-                where left out.
-            shared: (...) areas that they share; those of coordinates where left out.
+            areas: (...) areas of the boxes of the truth and of the detections; if left out, those
+                of their corners.
+            shared: (...) areas that they share; if left out, computed from coordinates.
 
         Returns:
             (...) similarities in [`minimum`, 1].
@@ -130,10 +131,10 @@ class Similarity(Struct, frozen=True):
         return np.maximum(0.0, 1.0 - distances_px / self.cutoff_px)
 
     def of_shares(self, shares: FloatArray) -> FloatArray:
-        """Shares s of things inside others on the scale of similarities, so that thresholds fit.
+        """Fractions s of things inside others as similarities, so that thresholds apply.
 
-        A threshold t asks for a share of t; for GIoU of (1 + t)/2, which lies between the same
-        ends. What is not inside at all meets no threshold, however low.
+        A threshold t requires a fraction of t; for GIoU of (1 + t)/2, which has the same range. An
+        object that is not inside at all meets no threshold, however low.
         """
         scaled = self.minimum + shares * (1.0 - self.minimum)
         return np.where(shares > 0.0, scaled, -np.inf)
@@ -157,7 +158,7 @@ def point_similarities(truth: FloatArray, detections: FloatArray, cutoff_px: flo
     squares = squared_lengths(
         truth[..., 0] - detections[..., 0], truth[..., 1] - detections[..., 1]
     )
-    # As `Similarity.of_distances_px`, in place: fresh memory costs more than the arithmetic.
+    # As in `Similarity.of_distances_px`, but in place: new memory costs more than the arithmetic.
     shares = np.sqrt(squares, out=squares)
     shares /= cutoff_px
     np.subtract(1.0, shares, out=shares)
@@ -171,14 +172,14 @@ def shares_of_detections(
     pixel: float = 0.0,
     shared: FloatArray | None = None,
 ) -> FloatArray:
-    """How much of each detection's area lies inside the truth: I / area of the detection.
+    """Fraction of each detection's area that lies inside the truth: I / area of the detection.
 
     Args:
         truth: (P, 4 | 8) upright boxes or outlines.
         detections: (P, 4 | 8) upright boxes or outlines.
         areas: (P,) areas of the detections; those of their corners if left out.
-        pixel: What is added to widths and heights.
-        shared: (P,) areas that they share; those of their corners if left out.
+        pixel: Value added to widths and heights.
+        shared: (P,) areas that they share; if left out, those of their corners.
 
     Returns:
         (P,) values in [0, 1]; 0 for a detection without area.
@@ -202,13 +203,13 @@ def _shared_areas(first: FloatArray, second: FloatArray, pixel: float) -> FloatA
 
 
 class _Solids(Struct, frozen=True, eq=False):
-    """Solids above upright boxes or outlines; the shapes themselves where heights are 1.
+    """Solids above upright boxes or outlines; the shapes themselves if heights are 1.
 
     Attributes:
         shapes: (..., 4 | 8) boxes or outlines.
         heights: (...) heights.
-        given: (...) areas of the shapes; None for those of their corners.
-        pixel: What is added to widths and depths.
+        given: (...) areas of the shapes; None to compute them from their corners.
+        pixel: Value added to widths and depths.
     """
 
     shapes: FloatArray
@@ -225,7 +226,7 @@ class _Solids(Struct, frozen=True, eq=False):
 def _solid_similarities(
     truth: _Solids, detections: _Solids, shared: FloatArray | None, *, enclosing: bool
 ) -> FloatArray:
-    """IoU or GIoU of solids; `shared` are the areas that their floors share, where known."""
+    """IoU or GIoU of solids; `shared` are the areas that their bases share, if known."""
     pixel = truth.pixel
     if shared is None:
         shared = _shared_areas(truth.shapes, detections.shapes, pixel)
@@ -242,7 +243,7 @@ def _solid_similarities(
 
 
 def _ratio(part: FloatArray, whole: FloatArray) -> FloatArray:
-    """Part of a whole; 0 where there is no whole."""
+    """Part divided by whole; 0 if the whole is 0."""
     return np.divide(part, whole, out=np.zeros_like(part), where=whole > 0.0)
 
 
@@ -259,8 +260,8 @@ class Candidates(Struct, frozen=True, eq=False):
     Attributes:
         detections: (P,) rows of the scene's detections.
         targets: (P,) rows of the scene's truth or, from len(truth) on, of its absorbers.
-        similarities: (P,) similarity of each pair; with an absorber of many, the share of the
-            detection that is inside it, as `Similarity.of_shares` has it.
+        similarities: (P,) similarity of each pair; for an absorber of many, the fraction of the
+            detection inside it, on the scale of `Similarity.of_shares`.
     """
 
     detections: IntArray
@@ -281,27 +282,28 @@ class Candidates(Struct, frozen=True, eq=False):
         return Candidates(self.detections[rows], self.targets[rows], self.similarities[rows])
 
     def ordered(self, second_choice: BoolArray, places: FloatArray | None = None) -> Candidates:
-        """By detection, from its best target to its worst, (P,) second choices last.
+        """Sort by detection, then from its best target to its worst, (P,) second choices last.
 
         Args:
             second_choice: (P,) pairs that come after all others of their detection.
-            places: (targets,) places of which the last comes first among equally similar ones.
+            places: (targets,) tie-breaker: of equally similar targets, the greatest place comes
+                first.
         """
         last = None if places is None else places[self.targets]
         return self.take(preference_order(self.pairs, self.similarities, second_choice, last))
 
     def greedily_matched(self, reusable: BoolArray, at_least: float) -> IntArray:
-        """Rows of the pairs that `match_greedy` chooses, of pairs that are `ordered`."""
+        """Rows of the pairs that `match_greedy` chooses; the pairs must be `ordered`."""
         return match_greedy(self.pairs, self.similarities, reusable, at_least)
 
 
 def find_candidates(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
-    """All pairs within groups that are alike enough.
+    """All pairs within groups that are similar enough.
 
     Args:
         scene: The scene.
-        similarity: How alike a pair is.
-        at_least: Least similarity; at or below the similarity's minimum, every pair counts.
+        similarity: The similarity.
+        at_least: Least similarity; at or below the least possible value, every pair counts.
 
     Returns:
         Pairs of detections with truth and with absorbers.
@@ -338,7 +340,7 @@ def _with_absorbers(scene: Scene, similarity: Similarity, at_least: float) -> Ca
         )
         of_many = many[absorber_rows]
         if similarity.base == "euclidean":
-            shares = alike[of_many]  # a point lies in a crowd as far as it is near it
+            shares = alike[of_many]  # a point lies in a crowd to the degree that it is near it
         else:
             rows = detection_rows[of_many]
             shares = shares_of_detections(
@@ -365,12 +367,12 @@ def item_similarities(
     """Similarity of pairs of items.
 
     Args:
-        similarity: How alike a pair is.
+        similarity: The similarity.
         targets: Truth or absorbers.
         detections: Detections.
         target_rows: (...) rows of targets.
         detection_rows: (...) rows of detections, broadcast with the others.
-        shared: (...) areas that masks share, where they are known already.
+        shared: (...) areas that masks share, if they are already known.
     """
     if shared is None:
         shared = mask_areas_shared(targets, detections, target_rows, detection_rows)
@@ -390,12 +392,12 @@ def item_similarities(
 def mask_areas_shared(
     targets: Items, detections: Items, target_rows: IntArray, detection_rows: IntArray
 ) -> FloatArray | None:
-    """Pixels that pairs of items share, whose rows are broadcast; None where masks have no say."""
+    """Pixels that pairs of items share; rows are broadcast. None if masks are not compared."""
     if targets.masks is None or detections.masks is None:
         return None
     of_targets, of_detections = np.broadcast_arrays(target_rows, detection_rows)
     left, right = of_targets.reshape(-1), of_detections.reshape(-1)
-    # Where not even the boxes of two masks overlap, their runs are not gone over.
+    # If the boxes of two masks do not overlap, their runs need no comparison.
     overlap = np.flatnonzero(
         intersection_areas(
             targets.coordinates.take(left, axis=0), detections.coordinates.take(right, axis=0)
@@ -424,7 +426,7 @@ def _measured_pairs(
     at_least: float,
     measure: PairMeasure,
 ) -> Candidates:
-    # Objects that lie apart have the least similarity, so that only a greater one needs overlap.
+    # Objects that do not touch have the least similarity; only a higher threshold requires overlap.
     apart_counts = at_least <= similarity.minimum or similarity.base == "giou"
     pairs, similarities = measured_pairs(
         _boxes_of(detections, similarity, everywhere=apart_counts),
@@ -436,7 +438,7 @@ def _measured_pairs(
 
 
 def _boxes_of(items: Items, similarity: Similarity, *, everywhere: bool) -> BoundingBoxes:
-    """Where objects lie, points widened by the cut-off."""
+    """Bounding boxes of objects; those of points are widened by the cut-off."""
     if everywhere:
         return BoundingBoxes(items.starts, np.zeros((len(items), BOX)))
     if similarity.inclusive_pixels:

@@ -1,11 +1,11 @@
-"""Streaming accuracy: which answer a system had given by the time of each frame of the truth.
+"""Streaming accuracy: the answer that a system had given by the time of each frame of the truth.
 
 Li, Wang and Ramanan, "Towards Streaming Perception" (ECCV 2020): the truth of time t is judged
-against the last answer that had arrived by t, whichever frame it is the answer to. That is a choice
-among answers and no measure, so it goes before every evaluator. With a latency budget b the answers
-that arrive up to b late count as well, as far as their frames had been captured by t.
+against the last answer that had arrived by t, whichever frame it answers. This selects answers and
+is not a measure, so it precedes every evaluator. With a latency budget b, answers that arrive up to
+b late count as well, provided that their frames had been captured by t.
 
-`docs/streaming-accuracy.md` has the rules by number.
+`docs/streaming-accuracy.md` has the numbered rules.
 """
 
 from __future__ import annotations
@@ -32,26 +32,26 @@ from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.report import Curve, Report, ReportWarning, with_warnings
 
 MAXIMUM_LATENCY_S = 86_400.0
-"""Longest latency of an answer; a longer one means that two clocks differ."""
+"""Maximum latency of an answer; a longer one means that two clocks differ."""
 
 BUDGET_RANKS = tuple(tenth / 10 for tenth in range(1, 11))
-"""Ranks of the latencies that are the budgets of a curve, beside none at all."""
+"""Ranks of the latencies that are the budgets of a curve, besides a budget of 0."""
 
 NO_ANSWER = -1
 
 _LATE = "reads_one_frame_earlier"
-"""The warning that says of detections what streaming accuracy measures: they are late."""
+"""The warning that reports late detections, which is what streaming accuracy measures."""
 
 
 class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
-    """The frames of a truth that are judged, and the answers to frames with their arrivals.
+    """The frames of a truth that are judged, and the answers to frames, with their arrivals.
 
     Attributes:
         truth: The evaluated frames of the truth.
-        detections: The answers, each to a frame.
+        detections: The answers, each to one frame.
         judged: (F,) whether a frame of the truth is judged.
-        captures_s: (A,) when the frame of each answer was captured, on the clock of the truth.
-        arrivals_s: (A,) when each answer had arrived.
+        captures_s: (A,) capture time of the frame of each answer, on the clock of the truth.
+        arrivals_s: (A,) arrival time of each answer.
     """
 
     truth: Annotations
@@ -62,14 +62,14 @@ class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
 
     @classmethod
     def of(cls, truth: Annotations, detections: Annotations) -> StreamingAnswers:
-        """Look up when frames were captured, on the clock of the truth, and answers arrived.
+        """Find the capture times of frames, on the clock of the truth, and the arrivals of answers.
 
         Args:
             truth: The evaluated frames of the truth.
-            detections: The answers, of sequences of the truth.
+            detections: The answers; their sequences are in the truth.
 
         Raises:
-            InputError: If a time is missing, or does not fit the others; with every kind of fault.
+            InputError: If a time is missing or inconsistent; with every kind of fault.
         """
         judged = ~are_flagged(truth.frame_flags, FrameFlag.DONT_CARE)
         captures_s = _captures(truth, detections)
@@ -85,16 +85,16 @@ class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def latencies_s(self) -> FloatArray:
-        """(A,) time from the capture of a frame to the arrival of its answer, ascending."""
+        """(A,) time from the capture of a frame to the arrival of its answer, sorted."""
         return np.sort(self.arrivals_s - self.captures_s)
 
     @property
     def budgets_s(self) -> list[float]:
-        """Latency budgets of a curve: none, and the latencies at `BUDGET_RANKS`."""
+        """Latency budgets of a curve: 0, and the latencies at `BUDGET_RANKS`."""
         return sorted({0.0, *self._at_ranks(BUDGET_RANKS)})
 
     def chosen(self, budget_s: float) -> IntArray:
-        """(F,) row of the answer that judges each frame in a budget; `NO_ANSWER` for none."""
+        """(F,) row of the answer that judges each frame within a budget; `NO_ANSWER` for none."""
         rows = np.full(self.truth.frame_count, NO_ANSWER, dtype=np.int64)
         times_s = _times(self.truth)
         for frames, answers in self._by_sequence:
@@ -118,7 +118,7 @@ class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
         )
 
     def note(self) -> ReportWarning:
-        """What was judged, and how late answers came, for those who read the scores."""
+        """Note for readers of the scores: what was judged, and how late answers came."""
         rows = self.chosen(0.0)[self.judged]
         waiting = int((rows == NO_ANSWER).sum())
         unused = self.detections.frame_count - len(np.unique(rows[rows >= 0]))
@@ -135,9 +135,9 @@ class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _by_sequence(self) -> list[tuple[IntArray, IntArray]]:
-        """Rows of the judged frames and of the answers of each sequence that has both.
+        """For each sequence that has both, the rows of its judged frames and of its answers.
 
-        Answers ascend by their arrival, and those that arrived together by their frame.
+        Answers are sorted by arrival; those that arrived together, by frame.
         """
         frames = np.flatnonzero(self.judged)
         frames = frames[np.argsort(self.truth.frame_sequences[frames], kind="stable")]
@@ -149,7 +149,7 @@ class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
         return [(rows, answers_of[key]) for key, rows in frames_of.items() if key in answers_of]
 
     def _at_ranks(self, ranks: Sequence[float]) -> list[float]:
-        """Latencies at shares of their number: the least that so many do not exceed."""
+        """Quantiles of the latencies: the least latency that the given fraction does not exceed."""
         count = len(self.latencies_s)
         places = [max(0, int(np.ceil(rank * count)) - 1) for rank in ranks]
         found: list[float] = self.latencies_s[places].tolist() if count else []
@@ -159,15 +159,15 @@ class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
 def last_answers(
     times_s: FloatArray, captures_s: FloatArray, arrivals_s: FloatArray, budget_s: float
 ) -> IntArray:
-    """(F,) row of the last answer that counts for each time; -1 where there is none.
+    """(F,) row of the last answer that counts at each time; -1 if there is none.
 
-    An answer counts for a time t where its frame was captured by t and it arrives no more than the
-    budget after t. All differences are those of binary64.
+    An answer counts at a time t if its frame was captured by t and it arrives no more than the
+    budget after t. All differences are computed in binary64.
 
     Args:
         times_s: (F,) times of the truth.
-        captures_s: (A,) when the frame of each answer was captured.
-        arrivals_s: (A,) when each answer arrived, ascending.
+        captures_s: (A,) capture time of the frame of each answer.
+        arrivals_s: (A,) arrival time of each answer, ascending.
         budget_s: The latency budget.
     """
     counts = np.searchsorted(arrivals_s, times_s + budget_s, side="right")
@@ -185,7 +185,7 @@ def last_answers(
 
 
 def _least_of_runs(values: FloatArray) -> list[tuple[int, FloatArray]]:
-    """For each power of two, the least of that many values up to each, or of all that there are."""
+    """For each power of two, the least of that many values up to each one (fewer at the start)."""
     runs, length, least = [], 1, values
     while True:
         runs.append((length, least))
@@ -208,13 +208,13 @@ def score_online(
         evaluators: The evaluators.
         truth: The evaluated frames of the truth, with times.
         detections: The detections, with arrivals.
-        score: Makes the reports of detections of the frames of the truth.
+        score: Makes the reports for detections of the frames of the truth.
 
     Returns:
-        A report for each evaluator, with curves of the measures that rank by latency budget.
+        A report for each evaluator, with curves of the ranking measures over latency budgets.
 
     Raises:
-        InputError: If a time is missing, or does not fit the others.
+        InputError: If a time is missing or inconsistent.
     """
     answers = StreamingAnswers.of(truth, detections)
     by_budget = [score(answers.held(budget_s)) for budget_s in answers.budgets_s]
@@ -226,12 +226,12 @@ def online_reports(
     answers: StreamingAnswers,
     by_budget: Sequence[Sequence[Report]],
 ) -> list[Report]:
-    """The reports of streaming accuracy out of those of what was held at each latency budget.
+    """Reports of streaming accuracy, from those at each latency budget.
 
     Args:
         evaluators: The evaluators.
         answers: The answers.
-        by_budget: For each of their budgets the reports of the evaluators, in order.
+        by_budget: For each budget, the reports of the evaluators, in order.
     """
     note = (answers.note(),)
     return [
@@ -243,10 +243,10 @@ def online_reports(
 def _with_curves(
     reports: Sequence[Report], budgets_s: Sequence[float], ranking: Sequence[str]
 ) -> Report:
-    """The report of no budget, with a curve over the budgets for each measure that ranks.
+    """The report without a budget, with a curve over the budgets for each ranking measure.
 
-    Its warnings are those of the greatest budget: late answers are no mistake in the input.
-    Skipped frames have them all the same.
+    Its warnings are those of the greatest budget: late answers are not a mistake in the input.
+    Skipped frames still cause warnings.
     """
     first, last = reports[0], reports[-1]
     values = [
@@ -270,7 +270,7 @@ def _with_curves(
 
 
 def _runs(rows: IntArray, side: Annotations) -> dict[SequenceKey, IntArray]:
-    """Rows of frames by their sequence, in which they ascend."""
+    """Rows of frames by sequence, in ascending order."""
     sequences = side.frame_sequences[rows]
     first = run_starts(sequences)
     return {
@@ -288,7 +288,7 @@ def _seconds(seconds: FloatArray | None, count: int) -> FloatArray:
 
 
 def _captures(truth: Annotations, detections: Annotations) -> FloatArray:
-    """(A,) when each frame of the detections was captured: as the truth says, else they."""
+    """(A,) capture time of each frame of the detections: the truth's if known, else their own."""
     sequences = tuple(dict.fromkeys((*truth.sequences, *detections.sequences)))
     known = truth.with_tables(sequences, truth.labels)
     wanted = detections.with_tables(sequences, detections.labels)
@@ -344,7 +344,7 @@ def _arrival_faults(
 def _faults(
     side: Side, annotations: Annotations, wrong: BoolArray, found: str, expected: str
 ) -> list[Fault]:
-    """One fault for all frames of a kind, at the first of them."""
+    """One fault for all frames of a kind, placed at the first of them."""
     rows = np.flatnonzero(wrong)
     if len(rows) == 0:
         return []

@@ -1,7 +1,7 @@
-"""Detections out of files, as they are submitted to a hosted benchmark.
+"""Detections from files, as they are submitted to a hosted benchmark.
 
-The command line and the pages of a server do the same with the same files, so that an upload that
-one of them began can be finished by the other.
+The command line and the pages of a server treat the same files in the same way, so that either can
+finish an upload that the other began.
 """
 
 from __future__ import annotations
@@ -20,14 +20,14 @@ from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 
 STREAM_PREFIX = "files-"
-"""With what the names of streams begin whose frames come out of files."""
+"""Prefix of the names of streams whose frames come from files."""
 
 
 def refuse_image_names(detections: Source) -> None:
-    """Refuse detections that name their images, where there is no truth to say which these are.
+    """Refuse detections that name their images, since without truth the names cannot be resolved.
 
     Raises:
-        InputError: If they do.
+        InputError: If they name images.
     """
     faults = unresolved(detections)
     if faults:
@@ -35,13 +35,13 @@ def refuse_image_names(detections: Source) -> None:
 
 
 def rank_by_confidence(names: Sequence[str]) -> bool | None:
-    """Whether scores of a benchmark depend on the order of confidences.
+    """Whether the scores of a benchmark depend on the order of confidences.
 
     Args:
         names: Its evaluators and presets.
 
     Returns:
-        None where one of them is not installed here.
+        None if one of them is not installed here.
     """
     specification = BenchmarkSpec(evaluators=tuple(map(EvaluatorSpec, names)))
     try:
@@ -51,12 +51,12 @@ def rank_by_confidence(names: Sequence[str]) -> bool | None:
 
 
 def submitted_order(detections: Annotations) -> IntArray:
-    """(F,) rows of the frames by sequence and number, however the files had them."""
+    """(F,) rows of the frames sorted by sequence and number, whatever their order in the files."""
     keys = frame_keys(detections)
     order = sorted(range(len(keys)), key=keys.__getitem__)
     return np.array(order, dtype=np.int64)
 
 
 def submitted_stream(detections: Annotations) -> str:
-    """Name of the stream that these detections go into: the same for the same detections."""
+    """Name of the stream for these detections; equal detections give equal names."""
     return f"{STREAM_PREFIX}{str(fingerprint(detections))[:16]}"

@@ -27,7 +27,7 @@ _MAGIC = b"vidscore-tally-2"
 _CHECKSUM_BYTES = 16
 _LENGTH = struct.Struct("<Q")
 UNREADABLE = (ValueError, KeyError, TypeError, OverflowError, RecursionError, struct.error)
-"""What reading bytes of unknown origin raises."""
+"""Errors of reading bytes of unknown origin."""
 
 _HEXADECIMAL = re.compile(r"-?[0-9a-f]+")
 
@@ -57,7 +57,7 @@ def tally_from_bytes(data: bytes) -> Tally:
     Memory is bounded by a small multiple of the length of `data`, whatever the bytes claim.
 
     Raises:
-        TallyError: If the bytes are no tally of this format, or were damaged.
+        TallyError: If the bytes are not a tally of this format, or are damaged.
     """
     try:
         return _read(unseal(data))
@@ -68,7 +68,7 @@ def tally_from_bytes(data: bytes) -> Tally:
 def seal(body: bytes, magic: bytes = _MAGIC) -> bytes:
     """Put magic word and checksum before a body.
 
-    The checksum finds damage; it is no protection against someone who forges a tally on purpose.
+    The checksum finds damage; it does not protect against deliberate forgery.
     """
     return b"".join([magic, _checksum(body), body])
 
@@ -77,7 +77,7 @@ def unseal(data: bytes, magic: bytes = _MAGIC) -> bytes:
     """Inverse of `seal`.
 
     Raises:
-        ValueError: If the magic word is another one, or the checksum does not fit.
+        ValueError: If the magic word differs, or the checksum is wrong.
     """
     start = len(magic) + _CHECKSUM_BYTES
     if not data.startswith(magic):
@@ -185,7 +185,7 @@ def _sums(exact: list[list[Any]], width: int) -> tuple[ExactSums, ...]:
 
 
 def _check_canonical(table: Table) -> None:
-    """Refuse what would not add up: keys that repeat or are out of order."""
+    """Refuse tables that would not add up: keys that repeat or are out of order."""
     codes, numbers = table.text_codes, table.numbers
     if list(table.vocabulary) != sorted(set(table.vocabulary)) or not np.array_equal(
         np.unique(codes), np.arange(len(table.vocabulary))

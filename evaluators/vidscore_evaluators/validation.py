@@ -3,9 +3,9 @@
 `build_annotations` checks the values of each column, that columns fit each other, and that a batch
 has each frame once; `vidscore_evaluators.live` checks the latter across batches.
 
-Confidences are any finite numbers where only their order counts, and from 0 to 1 for evaluators
-that need more. A `ConfidenceScale` maps other scores, such as logits: it is monotone, so that no
-order changes, and maps each number by itself, so that a stream, a part and a whole have the same
+If only their order counts, confidences are any finite numbers; some evaluators need numbers from 0
+to 1. A `ConfidenceScale` maps other scores, such as logits. It is monotone, so order does not
+change, and it maps each number by itself, so that a stream, a part and a whole get the same
 numbers.
 """
 
@@ -50,16 +50,16 @@ MAXIMUM_COORDINATE_PX = 1e9
 """Largest absolute coordinate: areas of larger boxes would lose their meaning."""
 
 MAXIMUM_TIME_S = 1e11
-"""Largest time of a frame, in the year 5138: in milliseconds, the present is beyond it."""
+"""Maximum time of a frame, in the year 5138. The present in milliseconds exceeds it."""
 
 EXPECTED_TIME = f"seconds from 0 to {MAXIMUM_TIME_S:g}"
 
 FAULTS_PER_COLUMN = 1000
-"""Most faults listed per column; a batch of millions of bad numbers must not list them all."""
+"""Maximum number of faults per column, so that millions of bad numbers do not list as many."""
 
 
 _KNOWN_BITS = {kind: int(sum(kind)) for kind in (FrameFlag, ObjectFlag)}
-"""All bits of each kind of flags: summing them takes longer than checking a small column."""
+"""All bits of each kind of flags; cached, since summing takes longer than checking some columns."""
 
 _KINDS = {
     "b": "booleans",
@@ -69,7 +69,7 @@ _KINDS = {
     "S": "strings",
     "U": "strings",
 }
-"""Content of non-numeric arrays by numpy's kind."""
+"""Content of non-numeric arrays, by numpy's kind."""
 
 
 class Columns(Struct, frozen=True):
@@ -92,7 +92,7 @@ class Columns(Struct, frozen=True):
         object_flags: (N,) bits of `ObjectFlag`; optional.
         columns: Further (N,) columns by name; optional.
         frame_times_s: (F,) seconds at which the frames were captured, NaN where unknown; optional.
-        masks: Masks of the N objects, already checked each for itself; None for none.
+        masks: Masks of the N objects, each already checked; None for none.
     """
 
     arity: int
@@ -236,7 +236,7 @@ class _Builder:
         flat = self._number("coordinates", self._columns.coordinates, width=arity)
         if "coordinates" in self._unreadable:
             return np.zeros((0, arity))
-        # Each count first: counts from outside may be so large that their sum overflows.
+        # Check each count first: counts from outside may be so large that their sum overflows.
         most = len(flat) // arity
         expected = f"0 to {most}, the objects of {counted(len(flat), 'coordinate')}"
         self._refuse("frame_object_counts", (counts < 0) | (counts > most), counts, expected)
@@ -246,7 +246,7 @@ class _Builder:
         return np.zeros((0, arity)) if self._faults else flat.reshape(-1, arity)
 
     def _masks(self, counts: IntArray) -> Masks | None:
-        """The masks, if each object is a box that has one, and those of a frame have one size."""
+        """The masks, if each object is a box with a mask, and those of a frame have one size."""
         masks: Any = self._columns.masks
         if not isinstance(masks, Masks):
             if masks is not None:
@@ -295,7 +295,7 @@ class _Builder:
         else:
             with np.errstate(all="ignore"):
                 column = array.astype(np.int64)
-                # The conversion of a float of 2**63 differs between processors.
+                # The conversion of the float 2**63 differs between processors.
                 wrong = (column != array) | (np.abs(array.astype(np.float64)) >= 2.0**63)
                 self._refuse(name, wrong, array, "an integer")
         return self._fitted(name, column, length, default)
@@ -311,7 +311,7 @@ class _Builder:
     def _row_of_numbers(
         self, name: str, values: ArrayLike, expected: str, width: int | None = None
     ) -> AnyArray:
-        """The values as an array of numbers; empty where they are not numbers."""
+        """The values as an array of numbers; empty if they are not numbers."""
         try:
             array = _numbers(values)
             if width is not None and array.ndim == 2 and array.shape[1] != width and array.size:
@@ -325,7 +325,7 @@ class _Builder:
         return array.reshape(-1)
 
     def _default(self, name: str, length: int, default: float, dtype: DTypeLike) -> AnyArray:
-        """A column that was left out, whose values need no check."""
+        """The default of a column that was left out; it needs no check."""
         self._defaults.add(name)
         column: AnyArray = np.empty(length, dtype=dtype)
         column.fill(default)
@@ -374,7 +374,7 @@ class _Builder:
 
 
 def wrong_times(times_s: FloatArray) -> BoolArray:
-    """(F,) whether a time of a frame is no number of seconds; an unknown one, NaN, is none."""
+    """(F,) whether the time of a frame is not a number of seconds; NaN, for unknown, is allowed."""
     return (times_s < 0.0) | (times_s > MAXIMUM_TIME_S)
 
 
@@ -384,7 +384,7 @@ def _is_absent(values: ArrayLike) -> bool:
 
 
 def _numbers(values: ArrayLike) -> AnyArray:
-    """The values as an array of numbers; a ValueError describes what they are instead."""
+    """The values as an array of numbers; a ValueError describes what else they are."""
     try:
         array = np.asarray(values)
     except (ValueError, TypeError, OverflowError):
@@ -413,7 +413,7 @@ ADVICE = f"map them with --confidence-scale {SIGMOID}, or MIN,MAX (in Python, co
 
 
 class ConfidenceScale(Struct, frozen=True):
-    """The logistic function 1 / (1 + exp(-x)), or a straight line from 0 to 1 between two bounds.
+    """The logistic function 1 / (1 + exp(-x)), or a linear map of two bounds to 0 and 1.
 
     Attributes:
         bounds: The scores that map to 0 and 1; None for the logistic function.
@@ -455,7 +455,7 @@ class ConfidenceScale(Struct, frozen=True):
         if self.bounds is not None:
             least, greatest = self.bounds
             return (confidences - least) / (greatest - least)
-        # Of the negated magnitude, so that nothing overflows.
+        # Of the negated magnitude, so that it cannot overflow.
         shrunk = np.exp(-np.abs(np.ascontiguousarray(confidences)))
         return np.where(confidences >= 0.0, 1.0, shrunk) / (1.0 + shrunk)
 
@@ -463,7 +463,7 @@ class ConfidenceScale(Struct, frozen=True):
 def confidence_faults(
     side: Annotations, least: float, greatest: float, expected: str, advice: str | None = None
 ) -> list[Fault]:
-    """A fault for the first confidence out of bounds, with the number of others.
+    """A fault for the first confidence out of bounds, with the number of further ones.
 
     Args:
         side: The annotations.
@@ -486,5 +486,5 @@ def confidence_faults(
 
 
 def unit_confidence_faults(name: str, side: Annotations) -> list[Fault]:
-    """The fault of confidences outside of 0 to 1, which evaluator `name` cannot use."""
+    """The fault for confidences outside 0 to 1, which evaluator `name` cannot use."""
     return confidence_faults(side, 0.0, 1.0, f"a number from 0 to 1 for {name}", ADVICE)

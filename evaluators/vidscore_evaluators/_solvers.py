@@ -143,9 +143,9 @@ class Transport(Struct, frozen=True, eq=False):
         cost: The cost, for a total mass of 1.
         supplies: Number of supplies m.
         demands: Number of demands n.
-        assigned: (units,) unit of demand that each unit of supply is moved to; None where supply
-            saturated: (m, n) units moved; None if units were assigned.
-        saturated: (m, n) units moved; None where units were assigned.
+        assigned: (units,) unit of demand that each unit of supply is moved to; None if supply
+            nodes were saturated instead.
+        saturated: (m, n) units moved; None if units were assigned.
     """
 
     cost: float

@@ -158,8 +158,7 @@ class Needs(Struct, frozen=True):
         unit_confidences: Whether confidences must lie from 0 to 1; else only their order counts.
         ranked: Whether scores depend on the order of confidences.
         labels: How labels are used.
-        listed_labels: Whether labels that the specification does not list are left out, if it lists
-            any.
+        listed_labels: Whether only the labels of the specification are scored, if it lists any.
         masks: Whether objects must have masks.
         shape_advice: Advice if objects have another shape.
     """
@@ -187,8 +186,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         Parameters: Frozen dataclass of `vidscore_evaluators.parameters.parameter` fields.
         measures: Every measure that a report may have.
         ranking: Measures that rank systems, in order of precedence.
-        outcomes_nest: Whether less confident detections never change an outcome; one sweep then
-            suffices.
+        outcomes_nest: Whether less confident detections change no outcome, so one sweep suffices.
         needs: Requirements on its input; parameters of an instance may narrow those of its class.
         growth: Upper bound on the size of its tally.
         preset: Name of the preset that asks for it, which its reports repeat; None if none does.

@@ -38,6 +38,7 @@ class DataChoice(Struct, frozen=True):
     Attributes:
         format_name: Name of the files' format, or ``auto``.
         on_error: Whether malformed rows are refused or skipped.
+        confidence_scale: How confidences are mapped to numbers from 0 to 1, if they are.
         selection: The part of the data that is scored.
         image_size: Width and height of every image in pixels, where it is needed and known.
         cut_frames: Frame numbers of a part of a sequence, where shards cut them; None where they

@@ -6,8 +6,8 @@ section 4.1 and appendix 3.1 (Algorithm 1).
 Readings of this project:
 
 1. Under IoU and GIoU shapes are upright boxes; a quadrilateral is reduced to its envelope before
-      it comes here. Under ``polygon`` they are quadrilaterals, and the similarity is the IoU of
-      their areas (`vidscore_evaluators.quadrilaterals`).
+   it comes here. Under ``polygon`` they are quadrilaterals, and the similarity is the IoU of
+   their areas (`vidscore_evaluators.quadrilaterals`).
 2. GIoU = I/U - (C - U)/C with C the area of the smallest enclosing upright box (the paper has the
    convex hull for arbitrary shapes).
 3. Algorithm 1 for boxes: a box with confidence s is the solid on the floor from 0 to s, so that

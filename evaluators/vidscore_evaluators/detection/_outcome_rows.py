@@ -1,8 +1,8 @@
 """Outcomes of the detection criteria as rows, and figures counted from these rows.
 
-A criterion matches its scene at one threshold, with `Matches` to write down who is matched with
-whom; `outcome_builder` names the rows of the input. The way back is `class_cells`: rows by class,
-ranked as in a tally, so that average precisions are computed by the code that scores.
+A criterion matches its scene at one threshold and records the pairs in `Matches`; `outcome_builder`
+translates them to rows of the input. The way back is `class_cells`: rows by class, ranked as in a
+tally, so that the code that scores also computes average precisions of outcomes.
 """
 
 from __future__ import annotations
@@ -47,11 +47,11 @@ from vidscore_evaluators.similarity import Similarity
 
 
 class Point(NamedTuple):
-    """An operating point with nothing left open.
+    """An operating point with every choice made.
 
     Attributes:
         threshold: Similarity that a match needs.
-        confidence: Detections below it are ignored; below every confidence for no limit.
+        confidence: Detections below it are ignored; less than every confidence for no limit.
     """
 
     threshold: float
@@ -59,12 +59,12 @@ class Point(NamedTuple):
 
 
 def look_at(parameters: SceneParameters, name: str, at: OperatingPoint) -> Point:
-    """Where a criterion is looked at: as asked for, or by its own parameters.
+    """The operating point of a criterion: as requested, or by its own parameters.
 
     Args:
         parameters: Parameters of the criterion.
-        name: Its parameter that is a threshold, or several, of which the first is taken.
-        at: What is asked for.
+        name: Its parameter that is a threshold, or a list of which the first is taken.
+        at: The requested point.
 
     Raises:
         ParameterError: If the threshold is out of the parameter's bounds, or excluded by another
@@ -109,21 +109,21 @@ def outcome_builder(
     ignored_truth: BoolArray | None = None,
     pointing: IntArray | None = None,
 ) -> OutcomeBuilder:
-    """Name the rows of the input that a matching at one threshold is about.
+    """Set the outcomes of the rows of the input, for a matching at one threshold.
 
-    A detection that is not matched may have a partner: what absorbs it, or what its matching says
-    that it comes nearest to.
+    A detection without a match may have a partner: the absorber that takes it, or the object that
+    the matching considers nearest to it.
 
     Args:
         aligned: The input.
         scene: Its scene, traced, of T objects and D detections.
-        similarity: How alike a pair is.
+        similarity: The similarity.
         results: (D,) outcomes.
-        matches: What the detections are matched with.
-        confidence: Detections below it are ignored, though they took part in the matching.
+        matches: The matches of the detections.
+        confidence: Detections below it are ignored, although they took part in the matching.
         ignored_truth: (T,) objects that are not counted; none if left out.
-        pointing: False detections that are also the partners of their objects, which nothing finds,
-            each object once, ascending; those whose object no other has if left out.
+        pointing: False detections that are also the partners of their objects, which have no match;
+            each object once, ascending. By default, those whose object has no match.
     """
     kept = scene.detections.confidences >= confidence
     results = np.where(kept, results, NOT_COUNTED).astype(np.int8)
@@ -155,12 +155,12 @@ def assigned_builder(
     *,
     confidence: float,
 ) -> OutcomeBuilder:
-    """The same of detections that an assignment matches, all of them, whatever their confidence.
+    """The same for detections that an assignment matches; all take part, whatever their confidence.
 
     Args:
         aligned: The input.
         scene: Its scene, traced.
-        similarity: How alike a pair is, without regard to confidences.
+        similarity: The similarity, without confidences.
         assignment: How detections are matched.
         threshold: Similarity that a match needs.
         confidence: Detections below it are ignored.
@@ -171,21 +171,21 @@ def assigned_builder(
 
 
 def with_shares(outcomes: Outcomes, *wanted: Outcome) -> Outcomes:
-    """The table in which each row of some outcomes has a share of 1."""
+    """The table with a share of 1 in each row of some outcomes."""
     return structs.replace(outcomes, shares=outcomes.are(*wanted).astype(np.float64))
 
 
 def class_cells(outcomes: Outcomes, *, pooled: bool, one_by_one: bool = False) -> list[Cell]:
-    """What a system does in each class of some rows, in ascending order of classes.
+    """The results of a system in each class of some rows, in ascending order of classes.
 
     Args:
-        outcomes: The rows; those that are ignored have no say.
-        pooled: Whether classes are ignored, so that all rows are of one.
+        outcomes: The rows; ignored ones have no effect.
+        pooled: Whether classes are ignored, so that all rows belong to one.
         one_by_one: Whether equal confidences are ranked in the order of rows, not in one step.
 
     Returns:
-        A cell for each class that has a row; its counts are ``truth`` objects, and ``frames`` that
-        have one.
+        A cell for each class that has a row. Its counts are ``truth``, the number of objects, and
+        ``frames``, the number of frames that have one.
     """
     return [_cell(rows, one_by_one=one_by_one) for rows in by_class(outcomes, pooled=pooled)]
 
@@ -195,7 +195,7 @@ def by_class(outcomes: Outcomes, *, pooled: bool) -> Iterator[Outcomes]:
 
     Args:
         outcomes: The rows.
-        pooled: Whether classes are ignored, so that all rows are of one.
+        pooled: Whether classes are ignored, so that all rows belong to one.
     """
     rows = outcomes.take(~outcomes.are(Outcome.IGNORED))
     labels = np.zeros_like(rows.labels) if pooled else rows.labels
@@ -225,7 +225,7 @@ def _cell(rows: Outcomes, *, one_by_one: bool) -> Cell:
 
 
 def count_figures(outcomes: Outcomes) -> dict[str, int]:
-    """How many pairs, false detections and missed objects there are."""
+    """Numbers of pairs, false detections and missed objects."""
     return {
         "true_positives": outcomes.count(Outcome.TRUE_POSITIVE, Side.DETECTIONS),
         "false_positives": outcomes.count(Outcome.FALSE_POSITIVE, Side.DETECTIONS),
@@ -234,7 +234,7 @@ def count_figures(outcomes: Outcomes) -> dict[str, int]:
 
 
 def precision_recall_figures(outcomes: Outcomes, cells: Sequence[Cell]) -> dict[str, Number]:
-    """Counts of rows and, of one class, precision and recall: a point of its curve."""
+    """Counts of rows and, for one class, precision and recall: a point of its curve."""
     counts = count_figures(outcomes)
     if len(cells) != 1:
         return {**counts}
@@ -247,5 +247,5 @@ def precision_recall_figures(outcomes: Outcomes, cells: Sequence[Cell]) -> dict[
 
 
 def average_precision(cell: Cell, interpolation: Interpolation) -> float | None:
-    """AP of the rows of a class; None where it has no object."""
+    """AP of the rows of a class; None if it has no object."""
     return average_precisions(cell.ranked, [cell.counts["truth"]], interpolation)[0]

@@ -1,9 +1,9 @@
 """Outcomes: the result of each detection at each of many thresholds, as a table that merges.
 
-A detection is *true*, *false* or *not counted* (absorbed or forgiven) at a threshold. Its
-outcomes at 33 thresholds are the ternary digits of one integer below 2**53, so that a row of the
-table - class, confidence, outcomes, number of detections - holds a whole grid of thresholds in a
-few bytes, and equal rows of different frames add up.
+A detection is *true*, *false* or *not counted* (absorbed or forgiven) at a threshold. Its outcomes
+at 33 thresholds are the ternary digits of one integer below 2**53. A row of the table (class,
+confidence, outcomes, number of detections) therefore holds a whole grid of thresholds in a few
+bytes, and equal rows of different frames add up.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ NOT_COUNTED, TRUE, FALSE = 0, 1, 2
 OutcomeArray = NDArray[np.int8]
 
 DIGITS = 33
-"""Ternary digits of one integer that binary64 holds exactly: 3**33 < 2**53."""
+"""Number of ternary digits that one integer holds exactly in binary64: 3**33 < 2**53."""
 
 ROW_BYTES = 256
-"""Declared bytes of a tally for each detection: a row of outcomes takes 40 and 8 for every 33
-thresholds, and the rest allows for classes that are in the truth alone."""
+"""Declared bytes of a tally per detection: a row of outcomes takes 40, and 8 for every 33
+thresholds. The rest allows for classes that occur only in the truth."""
 
 _POWERS = 3 ** np.arange(DIGITS, dtype=np.int64)
 
@@ -42,19 +42,19 @@ _DIGITS_AT_ONCE = 6
 _DIGITS_OF = (np.arange(3**_DIGITS_AT_ONCE)[:, np.newaxis] // _POWERS[:_DIGITS_AT_ONCE] % 3).astype(
     np.int8
 )
-"""The first digits of each number that has no others."""
+"""The first digits of each number below 3**`_DIGITS_AT_ONCE`."""
 
 UNMATCHED = -1
-"""Target of a detection that is matched with nothing."""
+"""Target of a detection without a match."""
 
 
 class Matches(Struct, frozen=True, eq=False):
-    """What each of D detections is matched with at one threshold, written down as it is matched.
+    """The match of each of D detections at one threshold, recorded during matching.
 
     Attributes:
         targets: (D,) rows of the scene's truth or, from len(truth) on, of its absorbers;
-            `UNMATCHED` where there is none.
-        similarities: (D,) similarity to the target; NaN likewise.
+            `UNMATCHED` if there is none.
+        similarities: (D,) similarity to the target; NaN if there is none.
     """
 
     targets: IntArray
@@ -62,16 +62,16 @@ class Matches(Struct, frozen=True, eq=False):
 
     @classmethod
     def none(cls, count: int) -> Matches:
-        """No matches of so many detections."""
+        """No matches, for `count` detections."""
         return cls(np.full(count, UNMATCHED, dtype=np.int64), np.full(count, np.nan))
 
     def add(self, pairs: Candidates) -> None:
-        """Write down (P,) matched pairs."""
+        """Record (P,) matched pairs."""
         self.targets[pairs.detections] = pairs.targets
         self.similarities[pairs.detections] = pairs.similarities
 
     def pairs(self, detections: IntArray) -> Candidates:
-        """The pairs of (P,) detections, ascending, each of which has one."""
+        """The pairs of (P,) detections, ascending, all of which have a match."""
         return Candidates(detections, self.targets[detections], self.similarities[detections])
 
 
@@ -84,18 +84,18 @@ def greedy_outcomes(
     forgiven: BoolArray | None = None,
     matches: Matches | None = None,
 ) -> OutcomeArray:
-    """Match greedily in descending confidence, at each threshold anew.
+    """Match greedily in descending confidence, separately at each threshold.
 
-    A detection takes the most similar free reference at or above the threshold; where there is
-    none, the most similar free absorber.
+    A detection takes the most similar free object at or above the threshold; if there is none, the
+    most similar free absorber.
 
     Args:
         scene: The scene, of T objects and D detections.
         candidates: Its pairs, down to the least threshold.
         thresholds: K similarities that a match needs.
         ignored_truth: (T,) objects that only absorb; none if left out.
-        forgiven: (D,) detections that are not counted if unmatched; the scene's if left out.
-        matches: Gets the matched pairs, where there is one threshold.
+        forgiven: (D,) detections that are not counted if unmatched; by default the scene's.
+        matches: Filled with the matched pairs, if there is one threshold.
 
     Returns:
         (D, K) outcomes.
@@ -124,7 +124,7 @@ def greedy_outcomes(
 
 
 def _isolated_edges(candidates: Candidates) -> BoolArray:
-    """(P,) pairs neither of whose objects has another: alike enough, they are matched."""
+    """(P,) whether neither object of a pair has another pair; if similar enough, they match."""
     isolated: BoolArray = np.bincount(candidates.detections)[candidates.detections] == 1
     isolated &= np.bincount(candidates.targets)[candidates.targets] == 1
     return isolated
@@ -136,19 +136,19 @@ def optimal_outcomes(
     thresholds: Sequence[float],
     matches: Matches | None = None,
 ) -> OutcomeArray:
-    """Match once, with the greatest sum of similarities in each group, and threshold after.
+    """Match once, with the greatest sum of similarities in each group, then apply thresholds.
 
-    As many pairs are matched as a group allows. Pairs of the least similarity (boxes that do not
-    overlap, under IoU) are all one for the sum: what is left of both sides is paired in descending
-    confidence, and counts at thresholds at or below that least value alone. Detections without a
+    As many pairs are matched as a group allows. Pairs of the least similarity (under IoU, boxes
+    that do not overlap) do not change the sum: the rest of both sides is paired in descending
+    confidence, and counts only at thresholds at or below that least value. Detections without a
     match at a threshold go to absorbers, greedily.
 
     Args:
         scene: The scene, of D detections.
-        similarity: How alike a pair is.
+        similarity: The similarity.
         thresholds: K similarities that a true positive needs.
-        matches: Gets the matched pairs, where there is one threshold; also those that do not meet
-            it, as long as no absorber takes the detection.
+        matches: Filled with the matched pairs, if there is one threshold; also with pairs below it,
+            unless an absorber takes the detection.
 
     Returns:
         (D, K) outcomes.
@@ -177,18 +177,18 @@ def best_outcomes(
     thresholds: Sequence[float],
     matches: Matches | None = None,
 ) -> OutcomeArray:
-    """Look at each detection's most similar object alone, taken or not.
+    """Consider only each detection's most similar object, whether taken or not.
 
-    Source: PASCAL VOC's development kit, VOCevaldet.m. Of the detections whose best object is the
-    same, and that are similar enough, the first is true, all others are false; where the object
-    absorbs (``difficult``), none is counted. Objects that share nothing with a detection are never
-    its best. Of equally similar ones the first is.
+    Source: PASCAL VOC's development kit, VOCevaldet.m. Of the detections that share a best object
+    and are similar enough, the first is true and all others are false; if the object absorbs
+    (``difficult``), none is counted. An object that shares nothing with a detection is never its
+    best. Of equally similar objects, the first is the best.
 
     Args:
         scene: The scene, of D detections.
-        similarity: How alike a pair is.
+        similarity: The similarity.
         thresholds: K similarities that a match needs.
-        matches: Gets each detection's best object if it is similar enough, taken or not, where
+        matches: Filled with each detection's best object if it is similar enough, taken or not, if
             there is one threshold.
 
     Returns:
@@ -223,15 +223,15 @@ def assigned_outcomes(
 ) -> OutcomeArray:
     """Outcomes by greedy or optimal assignment.
 
-    The optimal one is on the similarity extended by confidences, and so is its threshold (section
-    4.1 and appendix 3.1 of the paper); points have no such extension. The best is VOCdevkit's.
+    The optimal assignment and its threshold use the similarity extended by confidences (section 4.1
+    and appendix 3.1 of the paper); for points there is no such extension. The best is VOCdevkit's.
 
     Args:
         scene: The scene, of D detections.
-        similarity: How alike a pair is, without regard to confidences.
+        similarity: The similarity, without confidences.
         assignment: How detections are matched.
         thresholds: K similarities that a match needs.
-        matches: Gets the matched pairs, where there is one threshold.
+        matches: Filled with the matched pairs, if there is one threshold.
 
     Returns:
         (D, K) outcomes.
@@ -251,7 +251,7 @@ def assigned_outcomes(
 
 
 def assigned_similarity(similarity: Similarity, assignment: Assignment) -> Similarity:
-    """The similarity that an assignment is on: an optimal one extends that of boxes."""
+    """The similarity that an assignment uses: an optimal one extends that of boxes."""
     extended = assignment == "optimal" and similarity.base != "euclidean"
     return replace(similarity, confidence_extended=extended)
 
@@ -267,8 +267,8 @@ def outcome_table(
     Args:
         scene: The scene, of D detections.
         outcomes: (R, K) outcomes.
-        detections: (R,) whose outcomes they are; each detection's own if left out.
-        groups: (R,) group in whose class they count; the detection's if left out.
+        detections: (R,) detection of each outcome; each detection once by default.
+        groups: (R,) group whose class counts it; the detection's by default.
     """
     rows = np.arange(len(scene.detections), dtype=np.int64) if detections is None else detections
     where = scene.detections.groups[rows] if groups is None else groups
@@ -290,10 +290,10 @@ def outcome_table(
 
 
 def outcome_schema(column_count: int, *, by_row: bool = False) -> TableSchema:
-    """Columns of a table of outcomes at so many thresholds.
+    """Columns of a table of outcomes at a number of thresholds.
 
-    With `by_row` a row is one detection, and rows of a class are in the order of sequences,
-    frames, and rows of the frame.
+    With `by_row`, a row is one detection, and rows of a class are sorted by sequence, frame and row
+    of the frame.
     """
     codes = (f"outcomes_{index}" for index in range(code_count(column_count)))
     texts, numbers = ("sequence",) if by_row else (), ("frame", "row") if by_row else ()
@@ -305,7 +305,7 @@ def outcome_schema(column_count: int, *, by_row: bool = False) -> TableSchema:
 
 
 def class_table(scene: Scene, counts: Mapping[str, IntArray]) -> Table:
-    """Counts by domain and class; a domain in which there is nothing has zeros.
+    """Counts by domain and class; a domain without objects and detections has zeros.
 
     Args:
         scene: The scene, of G groups.
@@ -321,26 +321,26 @@ def class_table(scene: Scene, counts: Mapping[str, IntArray]) -> Table:
 
 
 def domain_and_class(scene: Scene, groups: IntArray) -> tuple[list[str], list[IntArray]]:
-    """Vocabulary and codes of the text keys (domain, class) of (N,) groups."""
+    """Vocabulary and codes of the string keys (domain, class) of (N,) groups."""
     domains = [key.domain for key in scene.sequences]
     classes = scene.group_classes[groups] + len(domains)
     return [*domains, *scene.classes], [scene.group_sequences[groups], classes]
 
 
 def code_count(column_count: int) -> int:
-    """Integers that hold the outcomes of so many thresholds."""
+    """Number of integers that hold the outcomes of `column_count` thresholds."""
     return -(-column_count // DIGITS)
 
 
 def encode(outcomes: OutcomeArray) -> list[FloatArray]:
-    """(D, K) outcomes as integers, `DIGITS` columns in each."""
+    """(D, K) outcomes as integers, with `DIGITS` columns in each."""
     codes = []
     for first in range(0, outcomes.shape[1], DIGITS):
         code = np.zeros(len(outcomes), dtype=np.int64)
         for column, power in zip(
             outcomes.T[first : first + DIGITS], _POWERS.tolist(), strict=False
         ):
-            # Widened first: numpy before 2 multiplies an int8 column by a small number in int8.
+            # Widen first: numpy before 2 multiplies an int8 column by a small number in int8.
             code += column.astype(np.int64) * power
         codes.append(code.astype(np.float64))
     return codes
@@ -364,11 +364,11 @@ def decode(table: Table, column_count: int) -> OutcomeArray:
 def _all_alike(
     scene: Scene, similarity: Similarity, matches: Matches | None = None
 ) -> OutcomeArray:
-    """(D,) outcomes of greedy matching where every pair of a group is similar enough.
+    """(D,) outcomes of greedy matching if every pair of a group is similar enough.
 
-    As long as a target is free some detection takes it, so that ranks alone decide, except where
-    there is a crowd, which takes only what lies in it. Who takes which target is matched out only
-    where `matches` are wanted.
+    As long as a target is free, some detection takes it, so ranks alone decide. The exception is a
+    crowd, which takes only detections that lie in it. The pairs themselves are only computed if
+    `matches` is given.
     """
     groups, ranks = scene.detections.groups, scene.detections.ranks
     real, absorbers = scene.truth.counts[groups], scene.absorbers.counts[groups]
@@ -400,7 +400,7 @@ def _matched_similarities(
     similarity: Similarity,
     matches: Matches | None = None,
 ) -> FloatArray:
-    """(D,) similarity of each detection to its match; below every threshold where it has none."""
+    """(D,) similarity of each detection to its match; below every threshold if it has none."""
     chosen = match_maximum_weight(
         candidates.pairs,
         candidates.similarities - similarity.minimum,
@@ -424,13 +424,13 @@ def _matched_similarities(
 def _left_over_pairs(
     scene: Scene, matches: Matches, true: BoolArray, similarity: Similarity
 ) -> Candidates:
-    """The pairs of what is left of both sides, each group's in order.
+    """The pairs of the unmatched rest of both sides, in order within each group.
 
     Args:
         scene: The scene, of D detections.
         matches: The pairs of more than the least similarity.
-        true: (D,) detections that are paired, those with what is left included.
-        similarity: How alike a pair is.
+        true: (D,) detections that are paired, including those paired with the rest.
+        similarity: The similarity.
     """
     alone = matches.targets == UNMATCHED
     detections = np.flatnonzero(true & alone)

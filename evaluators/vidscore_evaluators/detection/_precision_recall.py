@@ -1,7 +1,7 @@
-"""Precision, recall, miss rate and false alarms by confidence, and scores by class out of them.
+"""Precision, recall, miss rate and false alarms by confidence, and scores per class from them.
 
-Detections of equal confidence fall in one step: a point of a curve is what a system does with all
-detections at or above a confidence, so that nothing depends on the order of rows.
+Detections of equal confidence form one step: a point of a curve covers all detections at or above a
+confidence, so that nothing depends on the order of rows.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ LEVELS_11 = np.arange(11) / 10
 """Recall levels of PASCAL VOC 2007, each the nearest number to its decimal."""
 
 LEVELS_11_VOC = np.concatenate([np.arange(5) * 0.1, [0.5], (1.0 - np.arange(5) * 0.1)[::-1]])
-"""The same as Matlab makes them of 0:0.1:1, from both ends: 0.3 is one ulp over the decimal."""
+"""The same levels as Matlab computes them for 0:0.1:1, from both ends: 0.3 is one ulp too high."""
 
 LEVELS_11_NUMPY = np.arange(0.0, 1.1, 0.1)
-"""The same as DOTA_devkit makes them: 0.3, 0.6 and 0.7 are one ulp over the decimal."""
+"""The same levels as DOTA_devkit computes them: 0.3, 0.6 and 0.7 are one ulp too high."""
 
 LEVELS_101 = np.linspace(0.0, 1.0, 101)
-"""Recall levels of COCO, to the bit as pycocotools makes them: ten are one ulp over the decimal."""
+"""Recall levels of COCO, to the bit as in pycocotools: ten are one ulp above the decimal."""
 
 _LEVELS: Mapping[Interpolation, FloatArray] = MappingProxyType(
     {
@@ -50,7 +50,7 @@ _LEVELS: Mapping[Interpolation, FloatArray] = MappingProxyType(
 
 
 def powers_of_ten(quotients: range, divisor: int) -> FloatArray:
-    """10**(q / divisor) for each quotient q, each the nearest binary64.
+    """10**(q / divisor) for each quotient q, rounded to the nearest binary64.
 
     `numpy.logspace` differs in the last bit between releases, and rates are compared with these.
     """
@@ -58,14 +58,14 @@ def powers_of_ten(quotients: range, divisor: int) -> FloatArray:
 
 
 FPPI_SAMPLES = powers_of_ten(range(-8, 1), 4)
-"""False positives a frame at which the log-average miss rate samples, from 1e-2 to 1."""
+"""False positives per frame at which the log-average miss rate is sampled, from 1e-2 to 1."""
 
 LEAST_MISS_RATE = 1e-10
-"""What a miss rate of 0 counts as in a mean of logarithms."""
+"""Value that replaces a miss rate of 0 in a mean of logarithms."""
 
 
 class Ranked(Struct, frozen=True, eq=False, dict=True):
-    """What a system does at each of P confidences and K thresholds.
+    """Results of a system at each of P confidences and K thresholds.
 
     Attributes:
         confidences: (P,) descending; each once, unless detections are ranked one by one.
@@ -87,7 +87,7 @@ class Ranked(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def precisions(self) -> FloatArray:
-        """(P, K) greatest precision at or below each confidence; 0 where nothing is counted."""
+        """(P, K) greatest precision at or below each confidence; 0 if nothing is counted."""
         precisions, (row_count, column_count) = np.empty(self.true.shape), self.true.shape
         greatest_precisions(self.true, self.false, row_count, column_count, precisions)
         return precisions
@@ -135,7 +135,7 @@ class Cell(Struct, frozen=True, eq=False):
         domain: The domain; None for all.
         label: The class.
         counts: Integers by name; ``truth`` is the number of real objects.
-        ranked: What the system does.
+        ranked: The results of the system.
     """
 
     domain: str | None
@@ -145,7 +145,7 @@ class Cell(Struct, frozen=True, eq=False):
 
 
 def cells_by_scope(outcomes: Table, classes: Table, column_count: int) -> Iterator[list[Cell]]:
-    """The classes of all domains together and, where domains have names, of each domain.
+    """The classes of all domains together and, if domains have names, of each domain.
 
     Args:
         outcomes: Table of outcomes.
@@ -187,15 +187,15 @@ def average_precisions(
 
     Source: section 2 of the paper, with the precision made monotone (the greatest at or beyond a
     recall). All-point: the exact area under that step function. 11-point: PASCAL VOC 2007, at the
-    levels as decimals or to the bit as its development kit has them. 101-point: COCO.
+    levels as decimals, or to the bit as in its development kit. 101-point: COCO.
 
     Args:
-        found: What a system does at K thresholds.
+        found: Results of a system at K thresholds.
         truth: (K,) real objects at each threshold.
-        interpolation: At which recalls precision is taken.
+        interpolation: Recalls at which precision is taken.
 
     Returns:
-        (K,) values; None where there is no object.
+        (K,) values; None if there is no object.
     """
     if interpolation == "all-point":
         return _whole_areas(found, truth)
@@ -208,11 +208,11 @@ def average_precisions(
 
 
 def _whole_areas(found: Ranked, truth: Sequence[int]) -> list[float | None]:
-    """(K,) exact area under the step function; None where there is no object."""
+    """(K,) exact area under the step function; None if there is no object."""
     if len(found.confidences) == 0:
         return [0.0 if count else None for count in truth]
     gains = np.diff(found.true, axis=0, prepend=0)
-    # One after the other: a sum by halves would depend on the layout of the columns.
+    # Sum sequentially: a pairwise sum would depend on the layout of the columns.
     areas = np.cumsum(gains * found.precisions, axis=0)[-1].tolist()
     return [area / count if count else None for area, count in zip(areas, truth, strict=True)]
 
@@ -245,18 +245,18 @@ def precisions_at(
 
 
 def _reaching(truth: int, levels: FloatArray) -> IntArray:
-    """(L,) fewest true positives whose recall, as it is rounded, is at least each level."""
+    """(L,) least number of true positives whose rounded recall is at least each level."""
     if truth == 0:
         return np.ones(len(levels), dtype=np.int64)
     counts = np.maximum(np.floor(levels * truth) - 1.0, 0.0)
-    for _ in range(3):  # from at most three below
+    for _ in range(3):  # counts starts at most three too low
         counts += counts / truth < levels
     reaching: IntArray = counts.astype(np.int64)
     return reaching
 
 
 def recalls(found: Ranked, truth: Sequence[int]) -> list[float | None]:
-    """(K,) share of the real objects that is found at all; None where there is none."""
+    """(K,) fraction of the real objects that is found at all; None if there are none."""
     totals = found.totals.tolist()
     return [ratio(true, count) for true, count in zip(totals, truth, strict=True)]
 
@@ -284,7 +284,7 @@ def miss_rates_at(
 def log_average_miss_rates(found: Ranked, truth: int, frames: int) -> list[float | None]:
     """(K,) geometric mean of the miss rate at nine rates of false positives; None without truth.
 
-    Source: section 2 of the paper. Logarithms to base 10 give the same mean, and make the least
+    Source: section 2 of the paper. Logarithms to base 10 give the same mean, and make its least
     value exactly `LEAST_MISS_RATE`.
     """
     if truth == 0:
@@ -318,13 +318,13 @@ Weight = Callable[[Cell], int]
 
 
 class ClassEntry(Struct, frozen=True, eq=False):
-    """A class, or the mean over the classes that are present in the reference.
+    """A class, or the mean over the classes that are present in the truth.
 
     Attributes:
         domain: Domain; None for all.
         label: Class; None for the mean over classes.
         values: (K,) score at each threshold.
-        cells: The classes that it is of.
+        cells: The cells of its classes.
     """
 
     domain: str | None
@@ -333,14 +333,14 @@ class ClassEntry(Struct, frozen=True, eq=False):
     cells: list[Cell]
 
     def mean_of(self, score: Callable[[Cell], float | None], weight: Weight | None) -> float | None:
-        """Mean of a score over its classes, None where it is undefined in all."""
+        """Mean of a score over its classes; None if it is undefined in all."""
         return mean_of_classes([score(cell) for cell in self.cells], self.cells, weight)
 
     def mean_curve(self, curve: Callable[[Cell], FloatArray], length: int) -> Values:
         """Mean, point by point, of a curve over the classes that have objects.
 
         Args:
-            curve: Gives a class's `length` values.
+            curve: Returns a class's `length` values.
             length: Number of values.
         """
         curves = [curve(cell).tolist() for cell in self.cells if cell.counts["truth"]]
@@ -350,7 +350,7 @@ class ClassEntry(Struct, frozen=True, eq=False):
 def mean_of_classes(
     values: Sequence[float | None], cells: Sequence[Cell], weight: Weight | None
 ) -> float | None:
-    """Mean of the values of classes that are defined, weighted if a weight is given."""
+    """Mean of the defined values of classes, weighted if a weight is given."""
     if weight is None:
         return mean(values)
     pairs = [(value, weight(cell)) for value, cell in zip(values, cells, strict=True)]
@@ -366,14 +366,14 @@ def class_entries(
     score: Callable[[Cell], Values],
     weight: Weight | None = None,
 ) -> list[ClassEntry]:
-    """Score every class, in all domains together and in each that has a name.
+    """Score every class, in all domains together and in each domain with a name.
 
     Args:
         outcomes: Table of outcomes.
         classes: Table of counts by domain and class.
         column_count: Thresholds K of the outcomes.
-        score: Gives a class's (K,) values, None where it has no object.
-        weight: Weight of a class in means; all are alike if left out.
+        score: Returns a class's (K,) values, None if it has no object.
+        weight: Weight of a class in means; equal by default.
 
     Returns:
         For each domain the mean over classes, then the classes that have a name.
@@ -399,12 +399,12 @@ def class_block(
     measures_of: Callable[[Cell], dict[str, Number]],
     together: Callable[[list[dict[str, Number]]], dict[str, Number]],
 ) -> Block:
-    """Rows of each domain, of its classes together, and of each class that has a name.
+    """Rows of each domain (its classes together), and of each class that has a name.
 
     Args:
         cells_of_scopes: As `cells_by_scope` gives them.
         measures_of: Every measure of a class.
-        together: Every measure of some classes together.
+        together: Every measure of several classes together.
     """
     figures: list[Figures] = []
     for cells in cells_of_scopes:

@@ -1,9 +1,9 @@
-"""How detections are ranked, and which come first: what `map` and `coco` share.
+"""Ranking of detections and limits on their number, shared by `map` and `coco`.
 
-Scorers differ in what they take from a file besides its content. pycocotools and VOCdevkit rank
-detections of equal confidence one by one, as they stand in the files; here that is a choice, and
-the order is sequence, frame and row of the frame, so that files, streams, any split and any number
-of workers give the same bits.
+Scorers differ in what they use from a file besides its content. pycocotools and VOCdevkit rank
+detections of equal confidence one by one, in the order of the files. Here that is optional, and the
+order is sequence, frame and row of the frame, so that files, streams, any split and any number of
+workers give the same bits.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ BoxAreas = Literal["corners", "given"]
 Limit = Literal["class", "frame"]
 
 NUMBERS = (1, 10, 100, 500)
-"""Numbers of detections of a frame at which recall is reported."""
+"""Numbers of first detections of a frame at which recall is reported."""
 
 
 @dataclass(frozen=True)
 class RankingParameters(SceneParameters):
-    """The shared parameters, and what is taken from how the input is given."""
+    """The shared parameters, and those for the input's form."""
 
     ties: Ties = parameter(
         "step",
@@ -53,15 +53,15 @@ class RankingParameters(SceneParameters):
 
     @property
     def as_given(self) -> AsGiven:
-        """What is taken from how the input is given, besides its content."""
+        """How the input's form counts, besides its content."""
         return AsGiven(row_order=self.ties == "row", box_areas=self.box_areas == "given")
 
 
 def frame_ranks(scene: Scene) -> FloatArray:
-    """(D,) place of each detection among the rows of its frame, from 0.
+    """(D,) position of each detection among the rows of its frame, from 0.
 
     Raises:
-        ValueError: If the scene was made without regard to rows.
+        ValueError: If the scene was made without the order of rows.
     """
     if scene.detections.places is None:
         raise ValueError("a scene without the order of rows")
@@ -71,17 +71,17 @@ def frame_ranks(scene: Scene) -> FloatArray:
 def first_table(
     scene: Scene, outcomes: OutcomeArray, rematch: Callable[[Scene], OutcomeArray] | None
 ) -> Table:
-    """Count the true positives among the first detections of frames by class and outcomes.
+    """Count the true positives among the first detections of frames, by class and outcomes.
 
     Args:
         scene: The scene, of D detections.
         outcomes: (D, K) outcomes of all.
-        rematch: Matches a part of the scene anew, where the first detections are the first rows of
-            a frame; None where they are the most confident of a class.
+        rematch: Matches a part of the scene again, if the first detections are the first rows of a
+            frame. None if they are the most confident of a class.
 
     Returns:
-        Rows whose key ``first`` is a number of `NUMBERS`. With `rematch` they are of that many
-        detections; else each detection is in the rows of the least number that it is among.
+        Rows whose key ``first`` is a number of `NUMBERS`. With `rematch`, they cover that many
+        detections; else each detection is counted only at the least number that includes it.
     """
     if rematch is None:
         places = np.searchsorted(NUMBERS, scene.detections.ranks, side="right")
@@ -104,7 +104,7 @@ def first_found(
     Args:
         table: The table.
         column_count: Thresholds K of its outcomes.
-        disjoint: Whether each detection is in the rows of one number alone.
+        disjoint: Whether each detection is counted at one number only.
 
     Returns:
         For each number the (K,) true positives of each class in each domain, and in all (None).
@@ -124,7 +124,7 @@ def first_found(
 
 
 def _first_rows(scene: Scene, outcomes: OutcomeArray, rows: IntArray, first: IntArray) -> Table:
-    """The table of some detections with the number that each is among."""
+    """The table of some detections, with the number at which each is counted."""
     chosen = outcomes[rows]
     codes = encode(np.where(chosen == TRUE, chosen, 0).astype(np.int8))
     schema = TableSchema(

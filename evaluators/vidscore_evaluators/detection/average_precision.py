@@ -9,9 +9,9 @@ limits by frame and means weighted by frames.
 
 Numbered notes, each with its effect:
 
-1. Greedy assignment: in descending confidence, each detection takes the most similar free
-   reference at or above the threshold. PASCAL VOC's own scorer looks at the most similar reference
-   alone, free or not, and so finds a little less: ``assignment=best``.
+1. Greedy assignment: in descending confidence, each detection takes the most similar free object
+   at or above the threshold. PASCAL VOC's own scorer considers only the most similar object, free
+   or not, and so finds slightly less: ``assignment=best``.
 2. Detections of equal confidence fall in one step of the curve. pycocotools and VOC's scorer take
    them one by one in the order of the file, which makes AP depend on that order: ``ties=row``.
 3. Precision is made monotone before it is integrated, also in the exact area (all-point).
@@ -21,8 +21,8 @@ Numbered notes, each with its effect:
 6. The 101 levels of recall are pycocotools' own numbers, ten of which are one ulp over the decimal.
    The 11 levels are the decimals; ``11-point-voc`` has VOCdevkit's numbers, and
    ``11-point-numpy`` those of DOTA_devkit.
-7. The first detections of a frame, for `ar_1` and the others, are of one class and by confidence.
-   With ``limit=frame`` they are the first rows of the frame, of any class, and are matched anew
+7. The first detections of a frame, for `ar_1` and the others, are the most confident of one class.
+   With ``limit=frame`` they are the first rows of the frame, of any class, and are matched again
    for each number.
 """
 
@@ -96,10 +96,10 @@ from vidscore_evaluators.tally import Table, Tally
 OUTCOMES, CLASSES, FIRST = "outcomes", "classes", "first"
 
 AP_AT_THRESHOLD = "ap_at_threshold"
-"""Name among the figures of outcomes of AP at the threshold that they were looked at."""
+"""Name, among the figures of outcomes, of AP at the threshold of the outcomes."""
 
 NAMED_THRESHOLDS: Mapping[float, str] = MappingProxyType({0.5: "ap_50", 0.75: "ap_75"})
-"""Measures that are AP at one threshold."""
+"""Names of the measures that are AP at one threshold."""
 
 
 def ap_measure(name: str, description: str) -> Measure:
@@ -149,18 +149,18 @@ class MeanAveragePrecisionParameters(RankingParameters, CriterionParameters):
 
     @property
     def similarity(self) -> Similarity:
-        """How alike a pair is, without regard to confidences."""
+        """Similarity of a pair, without confidences."""
         return Similarity(
             self.base, cutoff_px=self.cutoff_px, inclusive_pixels=self.inclusive_pixels
         )
 
     @property
     def unit_confidences(self) -> bool:
-        """Whether confidences must lie from 0 to 1: where they extend the similarity."""
+        """Whether confidences must lie from 0 to 1, because they extend the similarity."""
         return assigned_similarity(self.similarity, self.assignment).confidence_extended
 
     def faults(self) -> Iterator[Fault]:
-        """At least one threshold is needed, and some choices exclude others."""
+        """No threshold, and combinations of choices that exclude each other."""
         yield from super().faults()
         if not self.thresholds:
             yield Fault("no threshold", "at least one", field="thresholds")
@@ -173,7 +173,7 @@ class MeanAveragePrecisionParameters(RankingParameters, CriterionParameters):
 
 
 class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
-    """AP by class and its mean over classes, at one threshold or as the mean over several."""
+    """AP by class and its mean over classes, at one threshold or as a mean over several."""
 
     name = "map"
     version = "1.2.0"
@@ -200,7 +200,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
 
     @property
     def growth(self) -> Growth:
-        """A row for each confidence, class and pattern of outcomes."""
+        """One row per confidence, class and pattern of outcomes."""
         return Growth("detection", 2 * ROW_BYTES)
 
     @property
@@ -221,7 +221,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
         }
 
     def _limited(self, scene: Scene) -> Scene:
-        """The scene with as many detections of a frame as are looked at."""
+        """The scene with at most `maximum_detections` per frame."""
         most = self.parameters.maximum_detections
         if not most:
             return scene
@@ -250,7 +250,7 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
         return {value: precisions.bare_scores((value,)) for value in self.grid(parameter)}
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """The matching at one threshold, and what is left of it at or above a confidence."""
+        """The matching at one threshold, restricted to detections at or above a confidence."""
         point = look_at(self.parameters, "thresholds", at)
         scene = self._limited(self.scene(aligned, traced=True))
         similarity, assignment = self.parameters.similarity, self.parameters.assignment
@@ -263,14 +263,14 @@ class MeanAveragePrecision(Criterion[MeanAveragePrecisionParameters]):
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """Counts; of one class the point of its curve; and AP if no detection is left out."""
+        """Counts; for one class, the point of its curve; and AP if no detection is left out."""
         pooled, one_by_one = self.parameters.classes == "ignore", self.parameters.ties == "row"
         cells = class_cells(outcomes, pooled=pooled, one_by_one=one_by_one)
         figures = precision_recall_figures(outcomes, cells)
         values = [average_precision(cell, self.parameters.interpolation) for cell in cells]
         weight = _frames_of if self.parameters.class_mean == "frames" else None
         ap = mean_of_classes(values, cells, weight)
-        # One class may be its own row, or a weighted mean over one class: the last bit may differ.
+        # The class may have its own row or be a weighted mean of one: the last bit may differ.
         if at.confidence is not None or (len(values) == 1 and values != [ap]):
             return figures
         threshold = look_at(self.parameters, "thresholds", at).threshold
@@ -309,7 +309,7 @@ class _Precisions:
             ),
             self._weight,
         )
-        # Once for all thresholds of a sweep.
+        # Computed once for all thresholds of a sweep.
         self._means = {entry: grid.means(entry.values) for entry in self._entries}
 
     def scores(self, thresholds: Iterable[float]) -> Scores:
@@ -344,7 +344,7 @@ class _Precisions:
         }
 
     def _recall(self, number: int, columns: Sequence[int], cell: Cell) -> float | None:
-        """Mean recall of a class over thresholds with the first detections of a frame alone."""
+        """Mean recall of a class over thresholds, with only the first detections of a frame."""
         found = self._found[number].get((cell.domain, cell.label))
         true = [0 if found is None else int(found[column]) for column in columns]
         return mean(ratio(count, cell.counts["truth"]) for count in true)
@@ -359,12 +359,12 @@ class _Precisions:
 
 
 def _frames_of(cell: Cell) -> int:
-    """Frames that have an object of a class."""
+    """Number of frames that have an object of a class."""
     return cell.counts["frames"]
 
 
 def _precision_curve(column: int) -> Callable[[Cell], FloatArray]:
-    """Gives a class's precision at 101 levels of recall, at one threshold."""
+    """A function from a class to its precision at 101 levels of recall, at one threshold."""
 
     def curve(cell: Cell) -> FloatArray:
         true, precisions = cell.ranked.true[:, [column]], cell.ranked.precisions[:, [column]]

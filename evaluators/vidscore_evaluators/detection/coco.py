@@ -65,10 +65,10 @@ AREA_RANGES: Mapping[str, tuple[float, float]] = {
 """Least and greatest area in square pixels, both included."""
 
 MAXIMUM_DETECTIONS = 100
-"""Detections of a class in an image that are looked at, the most confident ones."""
+"""Maximum number of detections of a class in an image; the most confident ones count."""
 
 FEWER_DETECTIONS = (1, 10)
-"""Smaller numbers of detections at which recall is reported, too."""
+"""Smaller maximum numbers of detections, at which recall is also reported."""
 
 
 @dataclass(frozen=True)
@@ -92,11 +92,11 @@ class CocoParameters(RankingParameters):
 
     @property
     def similarity(self) -> Similarity:
-        """How alike a pair is."""
+        """Similarity of a pair."""
         return Similarity(self.base)
 
     def faults(self) -> Iterator[Fault]:
-        """At least one threshold is needed, and each once."""
+        """At least one threshold is needed, and none twice."""
         if not self.thresholds or len(set(self.thresholds)) < len(self.thresholds):
             yield Fault("no threshold, or one twice", "each once", field="thresholds")
 
@@ -107,11 +107,11 @@ class Coco(Criterion[CocoParameters]):
     Source: the COCO detection evaluation (cocodataset.org, section "Metrics") and its reference
     implementation, pycocotools 2.0 (`cocoeval.py`). Ten thresholds of IoU, precision at 101 levels
     of recall, area ranges, and at most 1, 10 or 100 detections of a class in an image. The rule for
-    what is not scored is the rule `coco`.
+    what is not scored is `coco`.
 
     Numbered notes; with distinct confidences and similarities, and no ignored objects, all twelve
-    figures are those of pycocotools to 1e-12. Parameters take notes 1 to 4 away, and the preset
-    ``coco-detection`` sets them:
+    figures are those of pycocotools to 1e-12. Parameters remove the differences 1 to 4, and the
+    preset ``coco-detection`` sets them:
 
     1. Detections of equal confidence fall in one step of the curve, and compete for objects in the
        order of their coordinates. pycocotools takes them in the order of the file: ``ties=row``.
@@ -123,7 +123,7 @@ class Coco(Criterion[CocoParameters]):
        with 1e-9 for rounding. pycocotools compares without a tolerance, has 0.8999999999999999 for
        0.9, and takes the area of x, y, w, h as w h: a pair at exactly a threshold may not count
        there: ``thresholds``, ``threshold_tolerance=0``, ``box_areas=given``.
-    5. The area of an object is its named column ``area`` where it has one (COCO's annotations have
+    5. The area of an object is its named column ``area`` if it has one (COCO's annotations have
        that of the segment), else that of its box. Both ends of an area range belong to it.
     6. A figure that is undefined (no object in an area range) is null; pycocotools prints -1.
     7. Of masks (``base=mask``) the figures are those of ``iouType`` segm, which the preset
@@ -155,7 +155,7 @@ class Coco(Criterion[CocoParameters]):
 
     @property
     def growth(self) -> Growth:
-        """A row for each confidence, class and pattern of outcomes."""
+        """One row per confidence, class and pattern of outcomes."""
         return Growth("detection", 4 * ROW_BYTES)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
@@ -179,7 +179,7 @@ class Coco(Criterion[CocoParameters]):
         return Scores((block,), (), self.scene_warnings(tally))
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """The matching over all areas at one threshold; further detections are ignored."""
+        """The matching over all areas at one threshold; detections beyond the limit are ignored."""
         point = look_at(self.parameters, "thresholds", at)
         scene = _limited(self.scene(aligned, traced=True))
         matches = Matches.none(len(scene.detections))
@@ -201,7 +201,7 @@ class Coco(Criterion[CocoParameters]):
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """Counts; of one class the point of its curve; and AP if no detection is left out."""
+        """Counts; for one class, the point of its curve; and AP if no detection is left out."""
         pooled, one_by_one = self.parameters.classes == "ignore", self.parameters.ties == "row"
         cells = class_cells(outcomes, pooled=pooled, one_by_one=one_by_one)
         figures = precision_recall_figures(outcomes, cells)
@@ -224,7 +224,7 @@ class Coco(Criterion[CocoParameters]):
 
 
 def _limited(scene: Scene) -> Scene:
-    """The scene with as many detections of a class in an image as are looked at."""
+    """The scene with at most `MAXIMUM_DETECTIONS` of a class in an image."""
     return scene.take_detections(scene.detections.ranks < MAXIMUM_DETECTIONS)
 
 
@@ -233,12 +233,12 @@ def _outcomes_by_area(
 ) -> OutcomeArray:
     """Match once for each area range.
 
-    An object outside the range only absorbs, and a detection outside it is not counted if it is
-    matched with nothing.
+    An object outside the range only absorbs, and a detection outside it is not counted if it has no
+    match.
 
     Args:
         scene: The scene, of D detections.
-        similarity: How alike a pair is.
+        similarity: The similarity.
         thresholds: Least similarity of a match.
 
     Returns:
@@ -277,7 +277,7 @@ def _within(items: Items, area_range: tuple[float, float]) -> BoolArray:
 
 
 def _coco_counts(scene: Scene, outcomes: OutcomeArray) -> dict[str, IntArray]:
-    """Objects in each area range, and true positives among the first few detections, by group.
+    """By group, objects in each area range, and true positives among the first detections.
 
     Args:
         scene: The scene, of G groups and D detections.

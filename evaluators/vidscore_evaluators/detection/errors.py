@@ -1,7 +1,7 @@
 """Mistakes of a detector by kind, and how much each kind costs (``errors``).
 
 Source: D. Bolya et al., "TIDE: A General Toolbox for Identifying Object Detection Errors", section
-2. Detections are matched greedily at the threshold t; each that is false is of one kind, the
+2. Detections are matched greedily at the threshold t. Each false detection is of one kind, the
 first of these that applies, where b is the background threshold:
 
 - *poor localisation*: the most similar object of its class has a similarity of at least b, but
@@ -11,7 +11,7 @@ first of these that applies, where b is the background threshold:
 - *duplicate*: an object of its class has a similarity of at least t, but is taken. Mended, it is
   gone.
 - *false alarm*: no object has a similarity of b or more. Mended, it is gone.
-- *both wrong*: what remains: some object of another class has a similarity from b up to t.
+- *both wrong*: the rest: some object of another class has a similarity from b up to t.
   Mended, it is gone.
 
 An object that is not found is *missed* unless a poor localisation or a wrong class points at it;
@@ -21,18 +21,18 @@ the AP as it is. Mending changes one kind at a time: gains do not add up.
 Readings of this project:
 
 1. The order of the kinds is that of TIDE's implementation; its article leaves it open.
-2. Where several mended detections point at one object, the most confident one gets it, and the
-   others are gone; all are where the object is matched already.
+2. If several mended detections point at one object, the most confident one gets it, and the
+   others are gone; if the object is matched already, all of them are gone.
 3. A class all of whose objects are missed has no gain from finding them (null): nothing of it
    would be left to score.
-4. Where classes are ignored, there is no wrong class.
+4. If classes are ignored, there is no wrong class.
 
 Differences from tidecv 1.0.1, whose counts are the same, in the gains:
 
-1. tidecv mends one detection of an object alone, be it a poor localisation or a wrong class; the
-   article, and this, mend each kind by itself.
+1. tidecv mends only one detection of an object, be it a poor localisation or a wrong class; the
+   article, and this, mend each kind separately.
 2. A class all of whose objects are missed has an AP of 0 there once they are found (reading 3).
-3. tidecv takes negative gains as 0, averages over classes that are only detected, too, and looks at
+3. tidecv counts negative gains as 0, also averages over classes that are only detected, and uses
    100 detections of an image.
 """
 
@@ -105,12 +105,12 @@ OUTCOME_OF_KIND: Mapping[str, Outcome] = MappingProxyType(
         "both_wrong": Outcome.MISLOCALISED_AND_MISCLASSIFIED,
     }
 )
-"""What outcomes call each kind."""
+"""Outcome of each kind."""
 
 MISSED = "missed"
 
 COLUMNS = 2 + len(KINDS)
-"""Columns of outcomes: as they are, with each kind mended, and again as they are."""
+"""Columns of outcomes: unchanged, with each kind mended, and unchanged again."""
 
 _NONE = -1
 
@@ -137,7 +137,7 @@ class DetectionErrorsParameters(CriterionParameters):
     )
 
     def faults(self) -> Iterator[Fault]:
-        """What is no background must be less than a match."""
+        """A background threshold above the threshold of a match."""
         yield from super().faults()
         if self.background_threshold > self.threshold:
             yield Fault(
@@ -169,11 +169,11 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
 
     @property
     def growth(self) -> Growth:
-        """A row or two for each confidence, class and pattern of outcomes."""
+        """One or two rows per confidence, class and pattern of outcomes."""
         return Growth("detection", 2 * ROW_BYTES)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
-        """Outcomes as they are and with each kind mended, and mistakes by class."""
+        """Outcomes unchanged and with each kind mended, and mistakes by class."""
         scene = self.scene(aligned)
         mistakes = _find_mistakes(
             scene,
@@ -194,11 +194,11 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
         return Scores((block,), (), self.scene_warnings(tally))
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """Mistakes by kind among the detections that are sure enough, at the threshold.
+        """Mistakes by kind among the detections of sufficient confidence, at the threshold.
 
-        The partner of a mistake is the object that it means. A false negative has a partner, the
-        surest, where a poor localisation or a wrong class points at it, and none where it is
-        missed.
+        The partner of a mistake is the object that it means. A false negative has as its partner
+        the most confident poor localisation or wrong class that points at it; a missed object has
+        none.
         """
         point = look_at(self.parameters, "threshold", at)
         scene = self.scene(aligned, traced=True)
@@ -263,14 +263,14 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
 
 
 class _Mistakes(Struct, frozen=True, eq=False):
-    """What is wrong with each detection and object.
+    """The mistakes of each detection and object.
 
     Attributes:
-        outcomes: (D,) outcome of each detection as it is.
+        outcomes: (D,) outcome of each detection, unchanged.
         kinds: (D,) index into `KINDS` of each false detection, -1 for the others.
         pointed_at: (D,) object that a poor localisation or a wrong class points at, else -1.
         mended: (D,) whether mending makes it the true positive of that object.
-        missed: (T,) objects that nothing finds or points at.
+        missed: (T,) whether no detection finds an object or points at it.
     """
 
     outcomes: OutcomeArray
@@ -287,7 +287,7 @@ def _find_mistakes(
     background: float,
     matches: Matches | None = None,
 ) -> _Mistakes:
-    """What is wrong; `matches` gets what detections are matched with, and what mistakes mean."""
+    """Find the mistakes; `matches` is filled with the objects that match or are meant."""
     own = find_candidates(scene, similarity, background)
     outcomes, found = _match(scene, own, threshold, matches)
     own = own.take(own.targets < len(scene.truth))
@@ -327,7 +327,7 @@ def _find_mistakes(
 def _match(
     scene: Scene, candidates: Candidates, threshold: float, matches: Matches | None
 ) -> tuple[OutcomeArray, BoolArray]:
-    """Greedy outcomes of (D,) detections, and which of (T,) objects are found."""
+    """Greedy outcomes of (D,) detections, and a mask of the (T,) objects that are found."""
     absorbing = np.arange(len(scene.truth) + len(scene.absorbers)) >= len(scene.truth)
     ordered = candidates.ordered(absorbing[candidates.targets])
     pairs = ordered.take(ordered.greedily_matched(scene.reusable_targets, threshold))
@@ -347,7 +347,7 @@ def _of_other_classes(scene: Scene, candidates: Candidates) -> Candidates:
 
 
 def _most_similar(candidates: Candidates, count: int) -> tuple[FloatArray, IntArray]:
-    """(D,) greatest similarity of each detection, below all if it has none, and whose it is."""
+    """(D,) greatest similarity of each detection, below all if it has none, and its object."""
     ordered = candidates.ordered(np.zeros(len(candidates), dtype=np.bool_))
     best = ordered.take(run_starts(ordered.detections))
     similarities = np.full(count, -np.inf)
@@ -358,19 +358,19 @@ def _most_similar(candidates: Candidates, count: int) -> tuple[FloatArray, IntAr
 
 
 def _most_confident(confidences: FloatArray, rows: IntArray, objects: IntArray) -> IntArray:
-    """Of the rows that share an object, the one of greatest confidence, the first of equals."""
+    """Of the rows that share an object, the one of greatest confidence; of equals, the first."""
     order = np.lexsort((rows, -confidences[rows], objects))
     return rows[order[run_starts(objects[order])]]
 
 
 def _mended_outcomes(scene: Scene, mistakes: _Mistakes) -> Table:
-    """Outcomes as they are, with each kind mended, and again as they are."""
+    """Outcomes unchanged, with each kind mended, and unchanged again."""
     outcomes = np.repeat(mistakes.outcomes[:, np.newaxis], COLUMNS, axis=1)
     false = np.flatnonzero(mistakes.kinds != _NONE)
     outcomes[false, 1 + mistakes.kinds[false]] = NOT_COUNTED
     here = np.flatnonzero(mistakes.mended & (mistakes.kinds == POOR_LOCALISATION))
     outcomes[here, 1 + POOR_LOCALISATION] = TRUE
-    # A mended class is another class's true positive, and is there in that column alone.
+    # A mended class counts as a true positive of another class, in that column only.
     there = np.flatnonzero(mistakes.mended & (mistakes.kinds == WRONG_CLASS))
     moved = np.full((len(there), COLUMNS), NOT_COUNTED, dtype=np.int8)
     moved[:, 1 + WRONG_CLASS] = TRUE
@@ -384,7 +384,7 @@ def _mended_outcomes(scene: Scene, mistakes: _Mistakes) -> Table:
 
 
 def _counts(scene: Scene, mistakes: _Mistakes) -> dict[str, IntArray]:
-    """Objects, missed ones, and mistakes of each kind, by group."""
+    """Objects, missed objects, and mistakes of each kind, by group."""
 
     def by_group(groups: IntArray) -> IntArray:
         return np.bincount(groups, minlength=scene.group_count)

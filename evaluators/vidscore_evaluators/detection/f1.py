@@ -1,18 +1,18 @@
 """F1, precision and recall over thresholds of similarity.
 
-Source: the trustworthiness paper, section 2. One optimal assignment in each group, the one with
-the greatest sum of similarities, is thresholded after: TP(t) is the number of its pairs with a
-similarity >= t, and F1 = 2 TP / (m + n) for m references and n predictions.
+Source: the trustworthiness paper, section 2. In each group, one optimal assignment with the
+greatest sum of similarities is computed, then thresholds apply: TP(t) is the number of its pairs
+with a similarity >= t, and F1 = 2 TP / (m + n) for m references and n predictions.
 
 Notes on what the text leaves open:
 
-1. Counts are pooled over frames (and, where classes are told apart, over classes) before a ratio is
-   taken; `f1_class_mean` is the mean over the classes that are present in the reference.
-2. Detections that are absorbed or forgiven are no predictions: n is the number of those that
+1. Counts are pooled over frames (and, if classes are separate, over classes) before a ratio is
+   computed; `f1_class_mean` is the mean over the classes that are present in the reference.
+2. Absorbed or forgiven detections are not predictions: n is the number of detections that
    count, at each threshold.
 3. At a threshold at or below the least similarity every pair counts, so that TP = min(m, n) in
    each group.
-4. Where there is neither a reference nor a prediction, F1 is 1, so that its dissimilarity of two
+4. If there is neither a reference nor a prediction, F1 is 1, so that its dissimilarity of two
    empty sets is 0, as section 4.2 has it for distances; precision and recall are null.
 """
 
@@ -70,7 +70,7 @@ from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 COUNTS = "counts"
 
 CLASSES_PER_SEQUENCE = 100
-"""Classes that the declared growth of a tally allows for in each sequence."""
+"""Number of classes per sequence that the declared growth of a tally allows for."""
 
 
 @dataclass(frozen=True)
@@ -128,7 +128,7 @@ class _CountsByThreshold(Struct, frozen=True, eq=False, dict=True):
         }
 
     def values(self, grid: ThresholdGrid, column: int) -> dict[str, Number]:
-        """Every measure but the mean over classes."""
+        """Every measure except the mean over classes."""
         partial, full = grid.means(self.f1)
         means = {"f1_m_partial": partial, "f1_m_full": full}
         return {**self.ratios(column), **means, **self.counts(column)}
@@ -164,7 +164,7 @@ class F1(Criterion[F1Parameters]):
 
     @property
     def growth(self) -> Growth:
-        """One row of counts for each sequence and class."""
+        """One row of counts per sequence and class."""
         row = 3 * 8 + 8 * (1 + 2 * len(self._grid.thresholds))
         return Growth("sequence", row * CLASSES_PER_SEQUENCE)
 
@@ -201,10 +201,10 @@ class F1(Criterion[F1Parameters]):
         }
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """The optimal assignment of the detections that are sure enough, at the threshold.
+        """The optimal assignment of the detections of sufficient confidence, at the threshold.
 
-        A pair that is assigned and not similar enough is a false positive and a false negative,
-        each the other's partner.
+        An assigned pair that is not similar enough is a false positive and a false negative, each
+        the other's partner.
         """
         point = look_at(self.parameters, "threshold", at)
         scene = self.scene(aligned, traced=True)
@@ -244,7 +244,7 @@ class F1(Criterion[F1Parameters]):
 
 
 class _CountsByScope:
-    """The counts of a table, summed for all that a report has rows of.
+    """The counts of a table, summed for every scope that has rows in a report.
 
     Attributes:
         by_scope: Everything first, then domains, classes and sequences.

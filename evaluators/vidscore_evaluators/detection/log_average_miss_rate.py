@@ -1,12 +1,12 @@
 """Log-average miss rate: misses against false alarms per frame, on logarithmic scales.
 
 Source: the trustworthiness paper, section 2 (after P. Dollar et al., "Pedestrian Detection: An
-Evaluation of the State of the Art"). The geometric mean of the miss rate at nine rates of false
-positives a frame (FPPI), spaced evenly in the logarithm from 1e-2 to 1.
+Evaluation of the State of the Art"). It is the geometric mean of the miss rate at nine rates of
+false positives per frame (FPPI), evenly spaced in the logarithm from 1e-2 to 1.
 
 Readings of this project:
 
-1. The miss rate at a rate f is that of the last point of the curve with FPPI <= f, and 1 where
+1. The miss rate at a rate f is that of the last point of the curve with FPPI <= f, and 1 if
    there is none.
 2. A miss rate counts as at least 1e-10. A perfect system therefore has 1e-10, not 0.
 3. Detections of equal confidence fall in one step of the curve.
@@ -68,7 +68,7 @@ from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 FRAMES = "frames"
 
 CURVE_SAMPLES = powers_of_ten(range(-60, 21), 20)
-"""False positives a frame at which curves are reported: twenty to a decade."""
+"""False positives per frame at which curves are reported: twenty per decade."""
 
 
 @dataclass(frozen=True)
@@ -84,7 +84,7 @@ class LogAverageMissRateParameters(CriterionParameters):
 
     @property
     def unit_confidences(self) -> bool:
-        """Whether confidences must lie from 0 to 1: where they extend the similarity."""
+        """Whether confidences must lie from 0 to 1, because they extend the similarity."""
         return assigned_similarity(self.similarity, self.assignment).confidence_extended
 
 
@@ -110,7 +110,7 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
 
     @property
     def growth(self) -> Growth:
-        """A row for each confidence, class and pattern of outcomes."""
+        """One row per confidence, class and pattern of outcomes."""
         return Growth("detection", ROW_BYTES)
 
     @property
@@ -145,7 +145,7 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
         return {value: rates.bare_scores(value) for value in self.grid(parameter)}
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """The matching at one threshold, and what is left of it at or above a confidence."""
+        """The matching at one threshold, restricted to detections at or above a confidence."""
         point = look_at(self.parameters, "threshold", at)
         scene = self.scene(aligned, traced=True)
         similarity, assignment = self.parameters.similarity, self.parameters.assignment
@@ -158,9 +158,9 @@ class LogAverageMissRate(Criterion[LogAverageMissRateParameters]):
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """Counts; of one class the point of its curves; and the rate if no detection is left out.
+        """Counts; for one class, the point of its curves; and the rate if no detection is left out.
 
-        What is by frame is left out where the outcomes do not know how many frames there are.
+        Figures per frame are left out if the outcomes do not know the number of frames.
         """
         counts = count_figures(outcomes)
         figures: dict[str, Number] = {**counts}
@@ -214,7 +214,7 @@ class _MissRates:
                 cell.ranked, cell.counts["truth"], self._frames[cell.domain]
             ),
         )
-        # Once for all thresholds of a sweep.
+        # Computed once for all thresholds of a sweep.
         self._means = {entry: grid.means(entry.values) for entry in self._entries}
 
     def scores(self, threshold: float) -> Scores:
@@ -252,7 +252,7 @@ class _MissRates:
         yield Curve("roc", {"false_positives_per_frame": samples, "recall": found}, *where)
 
     def _miss_rate_curve(self, column: int) -> Callable[[Cell], FloatArray]:
-        """Gives a class's miss rate at rates of false positives, at one threshold."""
+        """A function from a class to its miss rates, by rate of false positives, at a threshold."""
 
         def curve(cell: Cell) -> FloatArray:
             true, false = cell.ranked.true[:, column], cell.ranked.false[:, column]

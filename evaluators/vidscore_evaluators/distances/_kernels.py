@@ -1,14 +1,14 @@
-"""Distances of two sets, out of the distances of their elements, and their parameters.
+"""Distances of two sets, from the distances of their elements, and their parameters.
 
 Source: the trustworthiness paper, section 4.2, eq. 1 (Hausdorff), eq. 2 (Wasserstein; of order 1,
 the earth mover's distance) and eq. 3, and its appendix 3.2, eq. 5 (OSPA). Elements may be boxes,
-points or tracks: these functions see a matrix of base distances in [0, 1] and nothing else.
+points or tracks: these functions only see a matrix of base distances in [0, 1].
 
-Each takes one (m, n) matrix or any batch of them, (..., m, n), and gives (...) values. A value
-depends on its own matrix alone, to the last bit, and never on the other matrices of a batch.
+Each takes one (m, n) matrix or a batch of any shape, (..., m, n), and returns (...) values. A value
+depends on its own matrix only, to the last bit, never on the other matrices of a batch.
 
-Empty sets, as section 4.2 has them: two are at a distance of 0; one and any other set are at the
-greatest distance there is, which is 1, and c for OSPA.
+Empty sets, as in section 4.2: the distance of two empty sets is 0; that of one empty set and
+another is the greatest possible, which is 1, and c for OSPA.
 """
 
 from __future__ import annotations
@@ -75,7 +75,7 @@ def emd(distances: FloatArray, order: float = 1.0) -> FloatArray:
 
 
 def emd_of_means(means: FloatArray, order: float) -> FloatArray:
-    """Distances of least mean costs, which are to the power of an order."""
+    """Distances from least mean costs, which are distances to the power of `order`."""
     return np.minimum(_roots(means, order), 1.0)
 
 
@@ -113,7 +113,7 @@ def ospa(distances: FloatArray, cutoff: float = 1.0, order: float = 1.0) -> Ospa
 
     Args:
         distances: (..., m, n) base distances in [0, 1].
-        cutoff: Cut-off c, above 0: a base distance counts as c at most, an element without a
+        cutoff: Cut-off c, above 0: a base distance counts as at most c, an element without a
             partner as c.
         order: Order p, at least 1.
 
@@ -124,11 +124,11 @@ def ospa(distances: FloatArray, cutoff: float = 1.0, order: float = 1.0) -> Ospa
 
 
 def assigned_ospa(distances: FloatArray, cutoff: float, order: float) -> tuple[Ospa, IntArray]:
-    """The same, and whom each element of the smaller set is paired with.
+    """The same, with the partner of each element of the smaller set.
 
     Returns:
-        The distances and their parts; (K, min(m, n)) element of the larger set, the columns where
-        both are equal, of each of the smaller one, for K matrices.
+        The distances and their parts; and for K matrices, (K, min(m, n)) element of the larger set
+        (the columns if both are equal) for each element of the smaller one.
     """
     rows, columns = distances.shape[-2:]
     if 0 in (rows, columns):
@@ -144,20 +144,20 @@ def assigned_ospa(distances: FloatArray, cutoff: float, order: float) -> tuple[O
     lonely = np.full_like(sums, powers(np.array(cutoff), order) * alone)
 
     def mean(total: FloatArray) -> FloatArray:
-        # All at the cut-off is just the cut-off, whatever the rounding of a sum.
+        # If all are at the cut-off, the mean is exactly the cut-off, whatever a sum rounds to.
         return np.minimum(_roots(total / size, order), cutoff).reshape(distances.shape[:-2])
 
     return Ospa(mean(sums + lonely), mean(sums), mean(lonely)), chosen
 
 
 def _of_empty(distances: FloatArray, greatest: float) -> FloatArray:
-    """Distances where a set is empty: 0 where both are."""
+    """Distances if a set is empty: 0 if both are."""
     both = distances.shape[-2:] == (0, 0)
     return np.full(distances.shape[:-2], 0.0 if both else greatest)
 
 
 def _sums_of_chosen(costs: FloatArray, chosen: IntArray) -> FloatArray:
-    """(K,) costs of (K, m) columns chosen in (K, m, n) costs, each added up in order of rows."""
+    """(K,) sums of the costs at (K, m) chosen columns of (K, m, n), added in order of rows."""
     return _in_turn(np.take_along_axis(costs, chosen[:, :, None], axis=2)[:, :, 0])
 
 
@@ -182,7 +182,7 @@ def _roots(values: FloatArray, order: float) -> FloatArray:
 
 
 GREATEST_ORDER = 20.0
-"""The power of this order of a base distance of 1e-15 is still no subnormal number."""
+"""Upper bound on the order: a base distance of 1e-15 to this power is not yet subnormal."""
 
 
 def order_parameter() -> Any:
@@ -208,7 +208,7 @@ def cutoff_parameter() -> Any:
 
 
 def cutoff_grid(similarity: Similarity) -> tuple[float, ...]:
-    """The cut-offs that belong to the thresholds of a similarity, without 0, ascending.
+    """The cut-offs that correspond to the thresholds of a similarity, without 0, ascending.
 
     Threshold t has the cut-off 1 - t, for GIoU (1 - t)/2 (appendix 4.3 of the paper).
     """

@@ -1,7 +1,7 @@
-"""How two sets are brought together by a distance, and what each element adds to it.
+"""Plans: how a distance pairs the elements of two sets, and what each element adds to it.
 
 Source and base distances are those of `vidscore_evaluators.distances._kernels`, whose functions
-decide here as they do there.
+make the decisions here too.
 """
 
 from __future__ import annotations
@@ -30,10 +30,10 @@ class Plan(Struct, frozen=True, eq=False):
     """Elements of K pairs of sets, m rows and n columns each.
 
     Attributes:
-        of_rows: (K, m) column that each row is brought together with, `NO_PARTNER` for none.
-        of_columns: (K, n) row that each column is brought together with, likewise.
-        shares: (parts, K, m + n) what rows, then columns, add to each part of the distance. They
-            add up to it without rounding.
+        of_rows: (K, m) column that each row is paired with, `NO_PARTNER` for none.
+        of_columns: (K, n) row that each column is paired with, `NO_PARTNER` for none.
+        shares: (parts, K, m + n) what rows, then columns, add to each part of the distance. Their
+            sum is exact.
     """
 
     of_rows: IntArray
@@ -42,7 +42,7 @@ class Plan(Struct, frozen=True, eq=False):
 
 
 def plan_hausdorff(distances: FloatArray) -> Plan:
-    """Each element with the nearest of the other set; the two that decide share the distance.
+    """Pair each element with the nearest of the other set; the two that decide share the distance.
 
     Args:
         distances: (K, m, n) base distances in [0, 1].
@@ -63,9 +63,9 @@ def plan_hausdorff(distances: FloatArray) -> Plan:
 
 
 def plan_emd(distances: FloatArray, order: float) -> Plan:
-    """Each element with the one that most of its mass moves to or from, the nearest of equals.
+    """Pair each element with the one that most of its mass moves to or from, or the nearest such.
 
-    What the mass that moves from a row to a column costs is shared by both.
+    The cost of mass that moves between a row and a column is shared equally by both.
 
     Args:
         distances: (K, m, n) base distances in [0, 1].
@@ -86,7 +86,7 @@ def plan_emd(distances: FloatArray, order: float) -> Plan:
 
 
 def plan_ospa(distances: FloatArray, cutoff: float, order: float) -> Plan:
-    """Each element with the one that it is paired with; both share what their pair costs.
+    """Pair each element as OSPA does; both elements share the cost of their pair.
 
     Args:
         distances: (K, m, n) base distances in [0, 1].
@@ -124,14 +124,14 @@ def plan_ospa(distances: FloatArray, cutoff: float, order: float) -> Plan:
 
 
 def apportioned(totals: FloatArray, weights: FloatArray) -> FloatArray:
-    """Divide totals in proportion to weights, so that what is given adds up without rounding.
+    """Divide totals in proportion to weights, so that the shares add up exactly.
 
-    All shares of a total are multiples of the last place of the total, and the largest takes what
-    rounding leaves over.
+    All shares of a total are multiples of the last place of the total; the largest share takes the
+    rounding error.
 
     Args:
         totals: (K,) totals, 0 or more.
-        weights: (K, L) weights, 0 or more; where all are 0, the total is 0.
+        weights: (K, L) weights, 0 or more; if all are 0, the total is 0.
 
     Returns:
         (K, L) shares, whose sum is the total in any order of addition.
@@ -147,7 +147,7 @@ def apportioned(totals: FloatArray, weights: FloatArray) -> FloatArray:
 
 
 def _plan_of_empty(distances: FloatArray, parts: FloatArray) -> Plan:
-    """Where a set is empty, all elements of the other one add the same."""
+    """If a set is empty, all elements of the other add the same."""
     count, rows, columns = distances.shape
     weights = np.ones((count, rows + columns))
     if rows + columns == 0:
@@ -162,7 +162,7 @@ def _plan_of_empty(distances: FloatArray, parts: FloatArray) -> Plan:
 
 
 def _nearest_of_most(flows: IntArray, distances: FloatArray, axis: int) -> IntArray:
-    """Where the greatest flow along an axis is, and of equal ones the nearest, then the first."""
+    """Index of the greatest flow along an axis; of equal ones the nearest, then the first."""
     most = flows == flows.max(axis=axis, keepdims=True)
     nearest: IntArray = np.where(most, distances, np.inf).argmin(axis=axis)
     return nearest
@@ -172,16 +172,16 @@ def _nearest_of_most(flows: IntArray, distances: FloatArray, axis: int) -> IntAr
 
 
 class ScenePlan(Struct, frozen=True, eq=False):
-    """With whom the T objects and D detections of a scene are brought together.
+    """The partners of the T objects and D detections of a scene.
 
-    Its arrays fill as the plans of groups are added.
+    Its arrays are filled as the plans of groups are added.
 
     Attributes:
         parts: Names of the parts of the distance.
         of_truth: (T,) detection of each object, a row of the scene, `NO_PARTNER` for none.
         of_detections: (D,) object of each detection, likewise.
         truth_shares: (parts, T) what each object adds to each part of its frame's distance.
-        detection_shares: (parts, D) the same of detections.
+        detection_shares: (parts, D) the same for detections.
     """
 
     parts: tuple[str, ...]
@@ -192,7 +192,7 @@ class ScenePlan(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, scene: Scene, parts: tuple[str, ...]) -> ScenePlan:
-        """Begin with nobody brought together."""
+        """Begin without partners."""
         truth, detections = len(scene.truth), len(scene.detections)
         return cls(
             parts,
@@ -216,7 +216,7 @@ class ScenePlan(Struct, frozen=True, eq=False):
     def outcomes(
         self, aligned: Aligned, scene: Scene, similarity: Similarity, greatest: float
     ) -> Outcomes:
-        """The table: true positives are partners of each other that are nearer than `greatest`."""
+        """The table: true positives are mutual partners that are nearer than `greatest`."""
         builder = unmatched_builder(aligned, scene)
         truth = np.flatnonzero(self.of_truth != NO_PARTNER)
         pairs = _pairs(scene, similarity, self.of_truth[truth], truth)
@@ -256,7 +256,7 @@ def _pairs(
 
 
 def _shifted(partners: IntArray, first: IntArray) -> IntArray:
-    """(K, m) places in (K, 1) runs as rows; `NO_PARTNER` stays."""
+    """(K, m) positions in (K, 1) runs as rows; `NO_PARTNER` stays."""
     return np.where(partners == NO_PARTNER, NO_PARTNER, partners + first)
 
 

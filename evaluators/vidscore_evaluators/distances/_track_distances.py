@@ -1,10 +1,10 @@
 """Distances of tracks: the time-averaged base distance of eq. 4, of all pairs of tracks.
 
-Source: the trustworthiness paper, section 4.3, eq. 4, and its appendix 3.2. Over the frames in
-which at least one of two tracks exists, a frame that has both counts their base distance, at most
-the cut-off c, and one that has a single one counts c; the distance is the mean. So two tracks that
-are nowhere nearer than c are at the distance c, as most pairs of tracks are; only objects that
-have something in common are ever looked at.
+Source: the trustworthiness paper, section 4.3, eq. 4, and its appendix 3.2. It covers the frames in
+which at least one of two tracks exists. A frame with both tracks counts their base distance, at
+most the cut-off c; a frame with one track counts c; the distance is the mean. So two tracks that
+are nowhere nearer than c have the distance c, as most pairs do; only objects that are nearer are
+processed.
 """
 
 from __future__ import annotations
@@ -21,14 +21,14 @@ from vidscore_evaluators.similarity import Candidates, Similarity
 from vidscore_evaluators.tracking._tracks import TrackPairs, Tracks, TrackSet, similar_pairs
 
 CELLS_PER_CHUNK = 1 << 20
-"""Distances of tracks that are laid out at a time."""
+"""Number of track distances that are laid out together."""
 
 
 class FrameIndex:
-    """When each of the tracks of one side, or pairs of tracks, is there.
+    """The frames of each track of one side, or of each pair of tracks.
 
     Attributes:
-        frames: Frames, those of one track after those of the one before, ascending.
+        frames: Frames sorted by track, ascending within a track.
         starts: (T + 1,) offsets: track t has ``frames[starts[t]:starts[t + 1]]``.
     """
 
@@ -41,14 +41,14 @@ class FrameIndex:
 
     @classmethod
     def of_side(cls, tracks: Tracks, side: TrackSet, items: Items) -> FrameIndex:
-        """When the tracks of one side are there."""
+        """The frames of each track of one side."""
         scene = tracks.scene
         frames = scene.group_frames[items.groups]
         return cls(side.of_objects, frames, len(side), max(1, scene.frame_count))
 
     @classmethod
     def of_pairs(cls, pairs: TrackPairs, truth: FrameIndex, detections: FrameIndex) -> FrameIndex:
-        """When both tracks of each pair are there."""
+        """The frames that have both tracks of each pair."""
         shorter = truth.lengths[pairs.truth] <= detections.lengths[pairs.detections]
         found = [
             one.together(np.flatnonzero(rows), of_one, other, of_other)
@@ -68,12 +68,12 @@ class FrameIndex:
     def together(
         self, rows: IntArray, mine: IntArray, other: FrameIndex, theirs: IntArray
     ) -> tuple[IntArray, IntArray]:
-        """Rows of pairs, and frames in which both are there, once for each.
+        """Rows of pairs, and the frames that have both tracks, each combination once.
 
         Args:
             rows: Pairs to look at.
-            mine: Track of this calendar in each pair.
-            other: The calendar of the other side.
+            mine: Track of this index in each pair.
+            other: The index of the other side.
             theirs: Its track in each pair.
         """
         counts = self.lengths[mine[rows]]
@@ -83,7 +83,7 @@ class FrameIndex:
         return of_frames[both], frames[both]
 
     def holds(self, tracks: IntArray, frames: IntArray) -> IntArray:
-        """Which of some (track, frame) are in the calendar, as indices."""
+        """Indices of the (track, frame) combinations that exist."""
         keys = tracks * self._width + frames
         places = np.searchsorted(self._keys, keys)
         found = np.flatnonzero(places < len(self._keys))
@@ -91,7 +91,7 @@ class FrameIndex:
         return held
 
     def between(self, tracks: IntArray, first: IntArray, last: IntArray) -> IntArray:
-        """How many frames of each of some tracks lie from a first to a last frame."""
+        """Number of frames of each of some tracks from a first to a last frame."""
         begin, end = tracks * self._width + np.maximum(first, 0), tracks * self._width + last
         before = np.searchsorted(self._keys, begin, side="left")
         counts: IntArray = np.searchsorted(self._keys, end, side="right") - before
@@ -104,7 +104,7 @@ def summed(values: FloatArray, groups: IntArray, group_count: int) -> FloatArray
 
 
 def frame_indices(tracks: Tracks) -> tuple[FrameIndex, FrameIndex]:
-    """When the tracks of the truth, and those of the detections, are there."""
+    """The frames of each track of the truth, and of the detections."""
     return (
         FrameIndex.of_side(tracks, tracks.truth, tracks.scene.truth),
         FrameIndex.of_side(tracks, tracks.detections, tracks.scene.detections),
@@ -115,10 +115,10 @@ class Cooccurrence(Struct, frozen=True, eq=False):
     """Tracks that are nearer to each other than the cut-off in some frame.
 
     Attributes:
-        candidates: (P,) pairs of objects that are that near.
+        candidates: (P,) pairs of objects that are nearer than the cut-off.
         costs: (P,) distance of each, below the cut-off.
         pairs: Their pairs of tracks.
-        both_frames: When both tracks of each pair are there.
+        both_frames: The frames that have both tracks of each pair.
     """
 
     candidates: Candidates
@@ -134,12 +134,12 @@ class Cooccurrence(Struct, frozen=True, eq=False):
         similarity: Similarity,
         cutoff: float,
     ) -> Cooccurrence:
-        """Find them.
+        """Find the pairs of objects and of tracks.
 
         Args:
             tracks: Tracks of a scene.
-            indices: When the tracks of the truth and of the detections are there.
-            similarity: Whose distance is the base.
+            indices: The frames of each track of the truth and of the detections.
+            similarity: The similarity whose distance is the base.
             cutoff: Cut-off c in (0, 1].
         """
         found = similar_pairs(tracks.scene, similarity, -np.inf)
@@ -187,7 +187,7 @@ class TrackDistances(Struct, frozen=True, eq=False):
     Attributes:
         truth: Tracks of the truth.
         detections: Tracks of the detections.
-        first: (P,) member of the truth in each pair that has something in common.
+        first: (P,) member of the truth in each pair that is nearer than the cut-off somewhere.
         second: (P,) member of the detections in each.
         distances: (P,) distance of each.
         cutoff: Distance of all other pairs.
@@ -215,7 +215,7 @@ class TrackDistances(Struct, frozen=True, eq=False):
         Args:
             truth: Tracks of the truth.
             detections: Tracks of the detections.
-            pairs: (P,) members of either side that have something in common.
+            pairs: (P,) members of either side that are nearer than the cut-off somewhere.
             near: (P,) sum of distances, and number, of the frames in which each pair is nearer
                 than the cut-off.
             together: (P,) frames that have both.
@@ -233,7 +233,7 @@ class TrackDistances(Struct, frozen=True, eq=False):
 
         Args:
             tracks: Tracks of a scene.
-            similarity: Whose distance is the base.
+            similarity: The similarity whose distance is the base.
             cutoff: Cut-off c in (0, 1].
         """
         cooccurrence = Cooccurrence.of(tracks, frame_indices(tracks), similarity, cutoff)
@@ -248,10 +248,10 @@ class TrackDistances(Struct, frozen=True, eq=False):
         )
 
     def matrices(self) -> Iterator[tuple[IntArray, FloatArray]]:
-        """Distances of all pairs of sets, those of equal shape together.
+        """Distances of all pairs of sets, batched by equal shape.
 
         Yields:
-            (S,) sets and their (S, m, n) distances; each set once, a part at a time.
+            (S,) sets and their (S, m, n) distances; each set once, in batches.
         """
         heights, widths = self.truth.counts, self.detections.counts
         of_pairs = self.truth.sets[self.first]
@@ -274,11 +274,11 @@ class TrackDistances(Struct, frozen=True, eq=False):
 
 
 WINDOW_OBJECTS_PER_CHUNK = 1 << 19
-"""Objects, each as often as windows see it, that are worked on at a time; roughly."""
+"""Approximate number of objects, once per window that contains them, in one chunk."""
 
 
 class WindowSets(NamedTuple):
-    """K pairs of sets of tracks, each as one window sees one chain.
+    """K pairs of sets of tracks; each is one chain in one window.
 
     Attributes:
         frames: (K,) last frame of each window, a row of the scene's frames.
@@ -292,12 +292,12 @@ class WindowSets(NamedTuple):
 
 
 class _Span(Struct, frozen=True, eq=False):
-    """Windows that end in the frames from `begin` to before `end`.
+    """Windows whose last frame is in `begin` to `end - 1`.
 
     Attributes:
-        begin: First last frame of a window.
-        end: Frame after the last one.
-        length: Frames that a window holds.
+        begin: The first of the windows' last frames.
+        end: One more than the last of them.
+        length: Number of frames of a window.
         sequence_ends: (F,) last frame of the sequence of each frame.
     """
 
@@ -307,13 +307,13 @@ class _Span(Struct, frozen=True, eq=False):
     sequence_ends: IntArray
 
     def seen_by(self, frames: IntArray) -> tuple[IntArray, IntArray]:
-        """What these windows see of things that lie in some frames.
+        """Find the windows that contain items, given the items' frames.
 
         Args:
-            frames: (N,) frame of each thing, ascending.
+            frames: (N,) frame of each item, ascending.
 
         Returns:
-            Rows of things, and the windows that see them, each pair once.
+            Rows of items, and the windows that contain them, each combination once.
         """
         low, high = np.searchsorted(frames, [self.begin - self.length + 1, self.end]).tolist()
         seen = frames[low:high]
@@ -324,12 +324,12 @@ class _Span(Struct, frozen=True, eq=False):
 
 
 class _TrackWindows(Struct, frozen=True, eq=False):
-    """Tracks of one side that windows see, in ascending order of window and track.
+    """Tracks of one side in windows, sorted by window and track.
 
     Attributes:
         keys: Window times the number of tracks, plus track.
         tracks: The side's tracks.
-        lengths: Frames in which each is there, within its window.
+        lengths: Number of frames of each track within its window.
     """
 
     keys: IntArray
@@ -360,13 +360,13 @@ def window_sets(
 
     Args:
         tracks: Tracks of a scene.
-        similarity: Whose distance is the base.
+        similarity: The similarity whose distance is the base.
         cutoff: Cut-off c in (0, 1].
-        length: Frames that a window holds; it is shorter where a sequence begins.
+        length: Number of frames of a window; fewer at the beginning of a sequence.
 
     Yields:
-        The sets of some windows, of which one side at least has a track; each set once. Chunks
-        depend on the scene alone; there is at least one, maybe empty.
+        The sets of some windows in which at least one side has a track; each set once. Chunks
+        depend on the scene only; there is at least one, possibly empty.
     """
     cooccurrence = Cooccurrence.of(tracks, frame_indices(tracks), similarity, cutoff)
     for span in _spans(tracks.scene, length):

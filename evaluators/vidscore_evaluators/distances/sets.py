@@ -66,10 +66,10 @@ from vidscore_evaluators.tally import Table, TableSchema, Tally, build_table
 FRAMES, SETS = "frames", "sets"
 
 CLASSES_PER_SEQUENCE = 100
-"""Classes that the declared growth of a tally allows for in each sequence."""
+"""Number of classes per sequence that the declared growth of a tally allows for."""
 
 CELLS_PER_PART = 1 << 16
-"""Base distances that are computed at a time: few enough for the processor's cache."""
+"""Number of base distances that are computed together: few enough for the processor's cache."""
 
 _COUNTS = ("occupied", "references", "predictions")
 
@@ -100,24 +100,24 @@ COUNT_MEASURES = (
 class SetDistance(Criterion[ParametersType]):
     """A criterion that is a distance of two sets in each frame and class.
 
-    The paper has one pair of sets. How its distances become figures of many frames is this
-    project's reading:
+    The paper has one pair of sets. The following readings of this project turn its distances into
+    figures of many frames:
 
-    1. In a class (or where classes are ignored, in all), a set is what one frame holds. The figure
+    1. In a class (or in all, if classes are ignored), a set is the content of one frame. The figure
        of a class is the mean over frames, of all sequences together: every evaluated frame counts
-       once, whatever it holds. A frame that holds nothing on either side is one at a distance of 0
-       (section 4.2). With ``frames = occupied`` such frames are left out of the mean, as eq. 4 does
-       with the instants of tracks; a class that is rare is then not hidden behind them.
+       once, whatever it holds. The distance of a frame without objects and detections is 0 (section
+       4.2). With ``frames = occupied`` such frames are left out of the mean, as eq. 4 leaves out
+       instants without tracks; a rare class is then not hidden behind them.
     2. The figure of a domain, of a sequence and of everything is the mean over the classes that are
-       present in its reference, each of the frames of that domain or sequence. Where its reference
-       is empty, the classes of its detections take their place, so that spurious detections alone
-       are at the greatest distance; where there is nothing at all, the distance is 0.
-    3. Where there is no frame, figures are null.
-    4. Don't-care is settled before a set is made: absorbed and forgiven detections, ignored objects
-       and crowds are in no set.
+       present in its reference, each over the frames of that domain or sequence. If its reference
+       is empty, the classes of its detections are used instead, so that spurious detections alone
+       have the greatest distance; if there is nothing at all, the distance is 0.
+    3. If there is no frame, figures are null.
+    4. Don't-care is resolved before a set is made: absorbed and forgiven detections, ignored
+       objects and crowds are in no set.
 
-    A subclass gives `distances` and names them in `parts`; by the same functions its `plan` says
-    what each element adds to them.
+    A subclass defines `distances` and names them in `parts`; its `plan` uses the same functions to
+    say what each element adds to them.
 
     Attributes:
         parts: Names of the measures that are distances, in the order that `distances` gives them.
@@ -129,19 +129,19 @@ class SetDistance(Criterion[ParametersType]):
 
     @abstractmethod
     def distances(self, base: FloatArray) -> tuple[FloatArray, ...]:
-        """Distances of sets; pure, and each depends on its own matrix alone.
+        """Distances of sets; pure, and each depends only on its own matrix.
 
         Args:
-            base: (K, m, n) base distances of m references and n predictions, either of which may
-                be none.
+            base: (K, m, n) base distances of m references and n predictions; either number may be
+                0.
 
         Returns:
-            For each of `parts` K distances.
+            K distances for each of `parts`.
         """
 
     @abstractmethod
     def plan(self, base: FloatArray) -> Plan:
-        """How sets are brought together; pure, and each depends on its own matrix alone.
+        """The plans of sets; pure, and each depends only on its own matrix.
 
         Args:
             base: As for `distances`.
@@ -149,12 +149,12 @@ class SetDistance(Criterion[ParametersType]):
 
     @property
     def greatest(self) -> float:
-        """The base distance from which elements have nothing in common."""
+        """The base distance from which elements count as having nothing in common."""
         return 1.0
 
     @property
     def growth(self) -> Growth:
-        """One row for each sequence and class, and one for each sequence."""
+        """One row per sequence and class, and one per sequence."""
         row = 8 * (3 + len(_COUNTS)) + 64 * len(self.parts)
         return Growth("sequence", row * CLASSES_PER_SEQUENCE + 3 * 8)
 
@@ -173,11 +173,11 @@ class SetDistance(Criterion[ParametersType]):
         return Scores(figures.blocks(), warnings=self.scene_warnings(tally))
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """Whom each object and detection is brought together with, and what it adds.
+        """The partner of each object and detection, and what each adds.
 
-        Two are true positives where each is the other's partner, and nearer than `greatest`.
-        Shares add up to the distance of each frame and class, and further columns, of the other
-        `parts`, to those; without rounding.
+        Two are true positives if each is the other's partner and they are nearer than `greatest`.
+        Shares add up exactly to the distance of each frame and class; further columns add up to the
+        other `parts`.
         """
         at.check(self.name)
         scene = self.scene(aligned, traced=True)
@@ -216,7 +216,7 @@ def set_table(
     """Sum K pairs of sets by sequence and class.
 
     Args:
-        scene: Names the sequences and classes.
+        scene: The scene with the names of sequences and classes.
         sequences: (K,) sequence of each.
         classes: (K,) class of each.
         counts: (K,) references, and predictions, of each.
@@ -232,7 +232,7 @@ def set_table(
 
 
 def _sets_of_rows(rows: ScoredRows, parts: tuple[str, ...]) -> Table:
-    """What `set_table` makes of the sets that outcomes are of."""
+    """The table that `set_table` makes, for the sets of outcomes."""
     cells = rows.cells_by_frame()
     table = rows.outcomes
     columns = (table.shares, *(table.columns[name] for name in parts[1:]))
@@ -253,14 +253,14 @@ def _sets_of_rows(rows: ScoredRows, parts: tuple[str, ...]) -> Table:
 
 
 def base_distances(scene: Scene, similarity: Similarity) -> Iterator[tuple[IntArray, FloatArray]]:
-    """Base distances of all groups, those of equal shape together.
+    """Base distances of all groups, batched by equal shape.
 
     Args:
         scene: The scene, of G groups.
-        similarity: Whose distance is the base.
+        similarity: The similarity whose distance is the base.
 
     Yields:
-        (K,) groups and their (K, m, n) distances; each group once, a part at a time.
+        (K,) groups and their (K, m, n) distances; each group once, in batches.
     """
     shapes = batch_by_shape(scene.truth.counts, scene.detections.counts, CELLS_PER_PART)
     for groups, height, width in shapes:
@@ -287,7 +287,7 @@ def frame_table(scene: Scene) -> Table:
 
 
 class SetFigures:
-    """What a tally holds, summed for all that a report has rows of."""
+    """The tables of a tally, summed for every scope that has rows in a report."""
 
     def __init__(self, tables: Mapping[str, Table], parts: tuple[str, ...], frames: Frames) -> None:
         self._parts = parts
@@ -314,7 +314,7 @@ class SetFigures:
             totals = self._totals.get(scope, {})
             for label in named(totals):
                 total = totals[label]
-                # A class may have had nothing but what don't-care took away.
+                # Don't-care may have removed everything in a class.
                 present = [total] if total.counts["occupied"] else []
                 values = self._values([total], present, self._frames[scope])
                 yield Figures(scope.domain, label, None, values)
@@ -360,7 +360,7 @@ class Hausdorff(SetDistance[HausdorffParameters]):
         return (hausdorff(base),)
 
     def plan(self, base: FloatArray) -> Plan:
-        """Each with its nearest; the two that decide share the distance."""
+        """Pair each element with its nearest; the two that decide share the distance."""
         return plan_hausdorff(base)
 
 
@@ -390,7 +390,7 @@ class Emd(SetDistance[EmdParameters]):
         return (emd(base, self.parameters.order),)
 
     def plan(self, base: FloatArray) -> Plan:
-        """Each with the one that most of its mass moves to or from."""
+        """Pair each element with the one that most of its mass moves to or from."""
         return plan_emd(base, self.parameters.order)
 
 
@@ -410,11 +410,11 @@ class Ospa(SetDistance[OspaParameters]):
     cardinality^p in each frame. How frames and classes are averaged is in
     `vidscore_evaluators.distances.sets`.
 
-    What else is to be known:
+    Further notes:
 
-    1. The parts are averaged over frames each for itself. Their means add up to that of OSPA for
-       p = 1 alone.
-    2. Where one side is empty, all of the distance, c, is cardinality.
+    1. The parts are averaged over frames separately. Their means add up to that of OSPA only for
+       p = 1.
+    2. If one side is empty, the whole distance, c, is cardinality.
     3. For a similarity threshold t the paper's OSPA_c has the cut-off 1 - t (IoU) or (1 - t)/2
        (GIoU); the grid of `cutoff` is that of the thresholds -1 or 0 to 0.95 in steps of 0.05.
     """
@@ -433,7 +433,7 @@ class Ospa(SetDistance[OspaParameters]):
     ranking = ("ospa",)
 
     def grid(self, parameter: str) -> tuple[float, ...]:
-        """The cut-offs that belong to thresholds of the base, and what other parameters declare."""
+        """The cut-offs for thresholds of the base; for other parameters the declared grid."""
         if parameter == "cutoff":
             return cutoff_grid(self.parameters.similarity)
         return super().grid(parameter)
@@ -444,7 +444,7 @@ class Ospa(SetDistance[OspaParameters]):
         return found.distance, found.localisation, found.cardinality
 
     def plan(self, base: FloatArray) -> Plan:
-        """Each with the one that it is paired with."""
+        """Pair each element as OSPA does."""
         return plan_ospa(base, self.parameters.cutoff, self.parameters.order)
 
     @property

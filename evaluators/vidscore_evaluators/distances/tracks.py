@@ -1,16 +1,16 @@
 """Distances of tracks: ``track-hausdorff``, ``track-emd``, ``track-ospa`` and ``ospa2``.
 
 Source: the trustworthiness paper, section 4.3, with the distance of two tracks of eq. 4, and its
-appendix 3.2. OSPA over tracks is the OSPA(2) distance over the whole of a sequence.
+appendix 3.2. OSPA over tracks is the OSPA(2) distance over a whole sequence.
 
 Readings of this project:
 
-1. A set is what one class has for tracks in one sequence. The figure of a class is the mean over
+1. A set is the tracks of one class in one sequence. The figure of a class is the mean over
    the sequences in which either side has one; those of sequences, of domains and of everything
    are means over the classes present in the reference, as for sets of shapes
    (`vidscore_evaluators.distances.sets`).
-2. Frames in which neither of two tracks is there do not count, as in eq. 4, also where they lie
-   in the middle of a track.
+2. Frames in which neither of two tracks exists do not count, as in eq. 4, even in the middle of
+   a track.
 3. With a cut-off c, a frame that has one of two tracks counts as c in their distance, which is
    therefore at most c (appendix 3.2).
 """
@@ -81,13 +81,13 @@ class TrackSetDistance(TrackingCriterion[ParametersType]):
 
     @abstractmethod
     def distances(self, base: FloatArray) -> tuple[FloatArray, ...]:
-        """Distances of sets; pure, and each depends on its own matrix alone.
+        """Distances of sets; pure, and each depends only on its own matrix.
 
         Args:
-            base: (K, m, n) distances of m and n tracks, either of which may be none.
+            base: (K, m, n) distances of m and n tracks; either number may be 0.
 
         Returns:
-            For each of `parts` K distances.
+            K distances for each of `parts`.
         """
 
     @property
@@ -97,7 +97,7 @@ class TrackSetDistance(TrackingCriterion[ParametersType]):
 
     @property
     def growth(self) -> Growth:
-        """One row for each sequence and class, and one for each sequence."""
+        """One row per sequence and class, and one per sequence."""
         row = 8 * 6 + 64 * len(self.parts)
         return Growth("sequence", row * CHAINS_PER_SEQUENCE + 3 * 8)
 
@@ -207,7 +207,7 @@ _OspaType = TypeVar("_OspaType", TrackOspaParameters, Ospa2Parameters)
 
 
 class _OspaOfTracks(TrackSetDistance[_OspaType]):
-    """What distances by OSPA have in common: the cut-off, its grid, and three parts."""
+    """The common parts of OSPA distances: the cut-off, its grid, and three measures."""
 
     @property
     def cutoff(self) -> float:
@@ -215,7 +215,7 @@ class _OspaOfTracks(TrackSetDistance[_OspaType]):
         return self.parameters.cutoff
 
     def grid(self, parameter: str) -> tuple[float, ...]:
-        """The cut-offs that belong to thresholds of the base, and what other parameters declare."""
+        """The cut-offs for thresholds of the base; for other parameters the declared grid."""
         if parameter == "cutoff":
             return cutoff_grid(self.parameters.similarity)
         return super().grid(parameter)
@@ -246,7 +246,7 @@ class TrackOspa(_OspaOfTracks[TrackOspaParameters]):
 CURVE = "curve"
 
 FRAMES_PER_SEQUENCE = 10_000
-"""Frame numbers that the declared growth of a tally allows for in each sequence and class."""
+"""Number of frame numbers per sequence and class that the declared growth allows for."""
 
 
 class Ospa2(_OspaOfTracks[Ospa2Parameters]):
@@ -254,20 +254,20 @@ class Ospa2(_OspaOfTracks[Ospa2Parameters]):
 
     Source: the trustworthiness paper, section 4.3 and appendix 3.2; M. Beard, B.-T. Vo and B.-N.
     Vo, "A solution for large-scale multi-object tracking", IEEE Transactions on Signal Processing
-    68, 2020. At a frame the two sets are the tracks as far as they lie in the window of the last
-    `window_frames` evaluated frames of the sequence, this one included; their distance is that of
-    eq. 4 over the window, and a track that is not in it is in no set.
+    68, 2020. At a frame, the two sets are the tracks within the window of the last
+    `window_frames` evaluated frames of the sequence, this one included. Their distance is that of
+    eq. 4 over the window, and a track outside the window is in no set.
 
     Readings of this project:
 
     1. Each evaluated frame is the end of one window, which is shorter at the beginning of a
-       sequence. So the figure at a frame depends on nothing after it.
+       sequence. So the figure at a frame depends on no later frame.
     2. The curve has, for each frame number, the mean over all sequences and classes in whose window
        either side has a track; frame numbers without any are not on it.
-    3. Means over frames and classes are those of sets of shapes: by default every evaluated frame
-       counts, and one whose window is empty is at a distance of 0
+    3. Means over frames and classes are as for sets of shapes: by default every evaluated frame
+       counts, and the distance of an empty window is 0
        (`vidscore_evaluators.distances.sets`).
-    4. Tracks, `references` and `predictions`, are counted anew in each window.
+    4. Tracks, `references` and `predictions`, are counted separately in each window.
     5. With a cut-off c, a frame that has one of two tracks counts as c in their distance, which is
        therefore at most c (appendix 3.2).
     """

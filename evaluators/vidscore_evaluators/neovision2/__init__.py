@@ -4,8 +4,8 @@ Source: R. Ekambaram, D. Goldgof, R. Kasturi, Y. Ran and Q. Zheng, "Neovision2 P
 Evaluation Protocol", version 3.0, 16 April 2012. Section, equation and table numbers here and in
 the modules are those of that document.
 
-The document leaves points open, and the scoring software that it announces (section 5) is not at
-hand. What follows is how this project reads it. Where a user may want another reading, a
+The document leaves points open, and the scoring software that it announces (section 5) is not
+available. The following are the readings of this project. If a user may want another reading, a
 parameter is named.
 
 Every comparison of an overlap ratio or a share of area allows 1e-9 for rounding: a pair counts
@@ -13,8 +13,8 @@ from 0.2 - 1e-9 on; "over 20 %" begins above 0.2 + 1e-9. Confidences are compare
 Areas are computed in binary64 from the coordinates as given: no box is clipped to its image, and
 a box from 0 to 10 is 10 wide.
 
-Order in a frame: frames that are not evaluated go; objects become envelopes; regions take out
-what they cover; the confidence threshold; merging (detection-only); matching.
+Order in a frame: frames that are not evaluated are dropped; objects become envelopes; regions
+remove what they cover; the confidence threshold; merging (detection-only); matching.
 
 1. *Envelopes* (section 3.1). Annotated and detected objects alike are reduced to the smallest
    upright box around their corners; a box of two points may be given by any two opposite corners.
@@ -34,21 +34,20 @@ what they cover; the confidence threshold; merging (detection-only); matching.
 5. *Don't-care frames* (section 3.7) are left out of every count and average, evaluated frames
    included; their detections are counted apart.
 6. *Don't-care regions* (section 3.7). A detection with more than `region_share` of its area
-   inside the union of its frame's regions is taken out before matching. (The text has "a DCR";
+   inside the union of its frame's regions is removed before matching. (The text has "a DCR";
    with the union, adjacent regions act as one.) So is an annotated object, real or don't-care,
    because the text eliminates the area "entirely from the mapping and scoring process".
 7. *Don't-care objects* (section 3.7) are no ground truth. In the matching of each class, and in
    the detection-only matching, every don't-care object of the frame takes part, whatever its
-   label, and may take out one detection in each. The matching is one that is maximum over the
-   real objects and, among those, maximum over all. The real pairs are true positives, the others
-   are neither true nor false positives. Such a matching exists, the two numbers are unique, and
-   no other choice costs less under eq. 2.
+   label, and may remove one detection in each. The matching is maximum over the real objects and,
+   among such matchings, maximum over all objects. The real pairs are true positives; the other
+   pairs are neither true nor false positives. Such a matching exists, the two numbers are unique,
+   and no other choice costs less under eq. 2.
 8. *Classes* (section 2.1, Table 2). Names are compared without regard to case. A domain whose
    name begins with "tower" scores Car, Truck, Bus, Person and Cyclist; any other, "heli..."
    among them, all ten; a specification can say otherwise. An object with another label takes
-   part in the detection-only score alone, and a warning counts it. A detection's label alone
-   makes it nothing special: DCR, DCF and Ambiguous are labels like any other there, and flags of
-   detections are ignored.
+   part in the detection-only score alone, and a warning counts it. The labels DCR, DCF and
+   Ambiguous have no special meaning for detections, and flags of detections are ignored.
 9. *Detection-only* (section 3.3). Labels are ignored. Detections are merged, and so is the ground
    truth (otherwise a perfect system would not reach 1): the connected components of "the overlap
    ratio is over `overlap_threshold`" become their enclosing box, again and again until no pair is
@@ -132,13 +131,13 @@ __all__ = ["Neovision2", "Neovision2Parameters"]
 
 _NUMBER_BYTES = 8
 _COUNT_ROW_BYTES = 6 * _NUMBER_BYTES
-"""A row of counts by class: three texts and three counts."""
+"""A row of counts by class: three strings and three counts."""
 _POINT_ROW_BYTES = 5 * _NUMBER_BYTES
-"""A row of a curve of a class: two texts, a threshold and two changes."""
+"""A row of a curve of a class: two strings, a threshold and two changes."""
 
 
 def _measures_of(prefix: str, what: str) -> tuple[Measure, ...]:
-    """The measures that a class and the detection-only score have alike."""
+    """The measures that the score of a class and the detection-only score have in common."""
     lower, higher = Direction.LOWER, Direction.HIGHER
     return (
         count_measure(f"{prefix}ground_truth_objects", f"Ground-truth objects{what}."),
@@ -181,7 +180,7 @@ class Neovision2(Evaluator[Neovision2Parameters]):
         _nmotda("mean_nmotda", "Mean of NMOTDA values (section 3.4).", Averaging.MEAN),
         _nmotda("median_nmotda", "Median of NMOTDA values (section 3.4).", Averaging.MEDIAN),
     )
-    # The protocol has no ranking (section 3.4 leaves the total open): a choice of this project.
+    # The protocol has no ranking (section 3.4 leaves the total open): this is the project's choice.
     ranking = ("weighted_mean_nmotda",)
     needs = Needs(
         *((QUADRILATERAL, BOX), (QUADRILATERAL, BOX)),
@@ -193,13 +192,13 @@ class Neovision2(Evaluator[Neovision2Parameters]):
 
     @property
     def unit(self) -> Unit:
-        """Frames; whole sequences where the last listed frame decides which are evaluated."""
+        """Frames; whole sequences if the last listed frame decides which frames are evaluated."""
         return Unit.SEQUENCE if self.parameters.frames == "all" else Unit.FRAME
 
     @property
     def growth(self) -> Growth:
-        """By sequence, one row per class and, of each curve, ten points; else by detection."""
-        # Detection-only is one more, and no row of it is longer than one of a class.
+        """Per sequence, one row per class and ten points per curve; else per detection."""
+        # Detection-only is one more, and its rows are no longer than those of a class.
         rows = 1 + max(len(ALL_CLASSES), len(self.specification.listed_labels))
         frames = (2 + len(COUNTERS)) * _NUMBER_BYTES
         each = rows * _COUNT_ROW_BYTES + frames
@@ -216,9 +215,9 @@ class Neovision2(Evaluator[Neovision2Parameters]):
         return _Tables(inputs, classification, merged).all()
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """Outcomes by class, and by further columns of the detection-only score.
+        """Outcomes by class, with those of the detection-only score as further columns.
 
-        A confidence takes the place of `confidence_threshold`, as each point of a curve does.
+        A confidence of `at` replaces `confidence_threshold`, as each point of a curve does.
         """
         at.check(self.name, [self.parameters.overlap_threshold], confidences=True)
         parameters = self.parameters
@@ -230,16 +229,16 @@ class Neovision2(Evaluator[Neovision2Parameters]):
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """Counts, NMOTDA and its averages; not `az`, which is about every confidence."""
+        """Counts, NMOTDA and its averages; not `az`, which covers every confidence."""
         del at
         return figures_of_outcomes(outcomes, Costs(self.parameters.c_m, self.parameters.c_f))
 
     def scored_classes(self, domain: str) -> Sequence[str]:
-        """Classes of the protocol where the specification has none."""
+        """The specification's classes, else those of the protocol."""
         return classes_of_domain(self.specification, domain)
 
     def scores(self, tally: Tally) -> Scores:
-        """Rows from the whole down to the single sequence, curves and warnings."""
+        """Rows from the whole down to single sequences, curves and warnings."""
         return make_scores(tally, self.parameters)
 
 
@@ -251,11 +250,11 @@ _FRAMES_SCHEMA = TableSchema(("domain", "sequence"), counts=COUNTERS)
 
 
 class _Tables:
-    """Everything added up.
+    """The tables of a tally.
 
-    Every sequence of which the truth lists a frame has a row for each class of its domain,
-    without objects and detections too. The tables of points hold, for each threshold, what
-    changes there: the numbers at a threshold are the sums from the top down to it.
+    Every sequence of which the truth lists a frame has a row for each class of its domain, even
+    without objects and detections. The tables of points hold the changes at each threshold: the
+    numbers at a threshold are the sums from the highest threshold down to it.
     """
 
     def __init__(
@@ -325,7 +324,7 @@ class _Tables:
         )
 
     def _points(self, schema: TableSchema, outcomes: CountChanges) -> Table:
-        """Changes added up by domain, class and level, where a curve has that level."""
+        """Sums of changes by domain, class and level, for levels that are on a curve."""
         thresholds = self._inputs.levels.curve_thresholds
         outcomes = outcomes.take(~np.isnan(thresholds[outcomes.levels]))
         shape = (len(self._inputs.domain_names), max(1, self._class_count), len(thresholds))
@@ -333,7 +332,7 @@ class _Tables:
         cells = np.ravel_multi_index(keys, shape) if len(keys[0]) else keys[0]
         size = int(np.prod(shape))
         if size > len(cells):
-            # Few of the cells are in use: factorize them first.
+            # Few of the cells are used: factorize them first.
             used, cells = np.unique(cells, return_inverse=True)
             changes = _sums(outcomes, cells, len(used))
         else:
@@ -346,11 +345,11 @@ class _Tables:
         return self._build(schema, codes, changes, thresholds[levels])
 
     def _scored(self, outcomes: CountChanges) -> CountChanges:
-        """What counts in the scores at the chosen confidence threshold."""
+        """The changes that count in the scores, at the chosen confidence threshold."""
         return outcomes.take(outcomes.levels >= self._inputs.levels.first_scored)
 
     def _add_words(self, words: Sequence[str]) -> IntArray:
-        """Codes of words that are added to the vocabulary."""
+        """Add words to the vocabulary and return their codes."""
         start = len(self._words)
         self._words.extend(words)
         return np.arange(start, len(self._words), dtype=np.int64)
@@ -366,7 +365,7 @@ class _Tables:
 
 
 def _sums(outcomes: CountChanges, keys: IntArray, size: int) -> list[IntArray]:
-    """(size,) sums of true and of false positives by key."""
+    """(size,) sums of true positives and of false positives, by key."""
     return [
         np.bincount(keys, weights=changes, minlength=size).astype(np.int64)
         for changes in (outcomes.true_positives, outcomes.false_positives)

@@ -1,4 +1,4 @@
-"""Which frames Neovision2 evaluates, those included that neither side mentions (section 3.7)."""
+"""The frames that Neovision2 evaluates, including those that neither side lists (section 3.7)."""
 
 from __future__ import annotations
 
@@ -12,15 +12,15 @@ from vidscore_evaluators.specification import BenchmarkSpec, FrameRanges, Sequen
 
 
 class FrameSelection(Struct, frozen=True, eq=False):
-    """F frames of S sequences, sorted out.
+    """F frames of S sequences, classified.
 
     Attributes:
         table_rows: (S,) row of each sequence in the table of the annotations, ascending.
         sequences: (F,) sequence of each frame, in 0..S - 1.
         evaluated: (F,) whether a frame is evaluated.
-        dont_care: (F,) whether it would be, were it not a don't-care frame.
+        dont_care: (F,) whether it would be evaluated if it were not a don't-care frame.
         listed_sequences: (S,) whether the truth lists a frame of the sequence.
-        evaluated_counts: (S,) evaluated frames, those included that neither side mentions.
+        evaluated_counts: (S,) evaluated frames, including those that neither side lists.
         dont_care_counts: (S,) don't-care frames, likewise.
     """
 
@@ -36,10 +36,10 @@ class FrameSelection(Struct, frozen=True, eq=False):
 def select_frames(
     aligned: Aligned, specification: BenchmarkSpec, *, fill_gaps: bool
 ) -> FrameSelection:
-    """Sort out frames.
+    """Classify frames.
 
     Args:
-        aligned: Both sides; whole sequences where gaps are filled.
+        aligned: Both sides; whole sequences if gaps are filled.
         specification: The benchmark's specification.
         fill_gaps: Whether every frame up to the last listed one of its sequence is evaluated,
             from 0 or from the first frame that the specification names. Sequences whose evaluated
@@ -69,17 +69,17 @@ def select_frames(
 
 
 class _Silent(Struct, frozen=True, eq=False):
-    """(S,) numbers of frames that neither side mentions, by what they are."""
+    """(S,) numbers of frames that neither side lists, by kind."""
 
     evaluated: IntArray
     dont_care: IntArray
 
 
 class _Gaps:
-    """What lies between the first and the last listed frame of each sequence.
+    """The frames between the first and the last listed frame of each sequence.
 
-    Frames on neither side are counted and never made: a truth that lists one frame with an
-    enormous number must cost no memory.
+    Frames that neither side lists are counted but never created: a truth that lists one frame with
+    an enormous number must cost no memory.
     """
 
     def __init__(
@@ -89,7 +89,7 @@ class _Gaps:
         table_rows: IntArray,
         sequences: IntArray,
     ) -> None:
-        """Work out the stretch of each sequence and its don't-care frames."""
+        """Find the frame range of each sequence, and its don't-care frames."""
         specs = {sequence.key: sequence for sequence in specification.sequences}
         keys = [aligned.truth.sequences[row] for row in table_rows.tolist()]
         chosen = [specs.get(key, SequenceSpec(key.sequence, key.domain)) for key in keys]
@@ -116,5 +116,5 @@ class _Gaps:
 
 
 def _length_within(ranges: FrameRanges, first: int, last: int) -> int:
-    """Frames of a set that lie in first..last."""
+    """Number of frames of a set that lie in first..last."""
     return sum(max(0, min(last, end) - max(first, start) + 1) for start, end in ranges.ranges)

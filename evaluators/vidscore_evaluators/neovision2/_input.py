@@ -1,8 +1,8 @@
-"""What Neovision2 matches: frames, classes and confidence levels, and the boxes of both sides.
+"""The input of Neovision2's matching: frames, classes, confidence levels, and boxes of both sides.
 
-The steps before any matching, in this order: frames that are not evaluated go; objects become
-their envelopes; what lies inside don't-care regions goes, truth, don't-care objects and detections
-alike; detections below every threshold go. What is left out is counted.
+The steps before any matching, in this order: drop frames that are not evaluated; replace objects by
+their envelopes; drop what lies inside don't-care regions (truth, don't-care objects and detections
+alike); drop detections below every threshold. What is dropped is counted.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ CURVE_THRESHOLDS = tuple(percent / 100 for percent in range(95, 0, -10))
 
 @dataclass(frozen=True, slots=True)
 class Neovision2Parameters:
-    """What the protocol leaves to its user, and where readings of it may differ."""
+    """Settings that the protocol leaves to its user, and points on which readings of it differ."""
 
     overlap_threshold: float = parameter(
         0.2,
@@ -97,7 +97,7 @@ class ObjectBoxes(Struct, frozen=True, eq=False):
         shapes: Their upright boxes; the groups are the frames.
         frames: (N,) frame of each.
         classes: (N,) class code of each, or `UNLISTED`.
-        sources: (N,) row of each on its side of the input; None where it is not traced.
+        sources: (N,) row of each on its side of the input; None if it is not traced.
     """
 
     shapes: Shapes
@@ -121,7 +121,7 @@ class ObjectBoxes(Struct, frozen=True, eq=False):
 
 
 class ProtocolInput(Struct, frozen=True, eq=False):
-    """What is matched, and what is known of everything else.
+    """The input of the matching, and counts of everything else.
 
     Attributes:
         frame_sequences: (F,) sequence of each evaluated frame, in 0..S - 1.
@@ -135,7 +135,7 @@ class ProtocolInput(Struct, frozen=True, eq=False):
         detections: Detections.
         confidences: Confidence of each detection.
         levels: Level of each detection.
-        counters: (S,) counts of what the matching never sees, by name.
+        counters: (S,) counts of what is dropped before matching, by name.
     """
 
     frame_sequences: IntArray
@@ -152,7 +152,7 @@ class ProtocolInput(Struct, frozen=True, eq=False):
     counters: Mapping[str, IntArray]
 
     def at_scores(self) -> ProtocolInput:
-        """The same with the detections that count in the scores alone."""
+        """The same, with only the detections that count in the scores."""
         scored = self.levels.of_detections >= self.levels.first_scored
         return replace(
             self,
@@ -176,10 +176,10 @@ COUNTERS = (
     "unlisted_objects",
     "unlisted_detections",
 )
-"""Names of the counters, each a number of things in a sequence."""
+"""Names of the counters; each is a number per sequence."""
 
 _RULE = replace(RULES["neovision2"], absorbing_flags=ObjectFlag.IGNORE, tolerance=TOLERANCE)
-"""The rule, with no crowds and distractors: the protocol has neither."""
+"""The rule without crowds and distractors, which the protocol does not have."""
 
 
 def prepare(
@@ -208,7 +208,7 @@ def prepare(
     for name, side in (("objects", objects), ("detections", detections)):
         flat = frame_sequences[side.frames[side.shapes.areas == 0.0]]
         counters[f"{name}_without_area"] = np.bincount(flat, minlength=len(keys))
-    # Adding 0 leaves one of the two zeros, which as keys would be two.
+    # Adding 0 turns -0.0 into 0.0: as keys they would differ.
     confidences = chosen.detections.confidences + 0.0
     levels = find_confidence_levels(parameters, confidences)
     reached = levels.of_detections != BELOW_ALL
@@ -241,7 +241,7 @@ def _boxes(side: Annotations, frame_domains: IntArray, classes: ClassTable) -> O
 
 
 def _joined(real: ObjectBoxes, spared: ObjectBoxes) -> tuple[ObjectBoxes, BoolArray]:
-    """Real and don't-care objects frame by frame, and which are don't-care."""
+    """Real and don't-care objects frame by frame, and a mask of the don't-care ones."""
     shapes, order = join_groups(real.shapes, spared.shapes)
     frames = np.concatenate([real.frames, spared.frames])[order]
     classes = np.concatenate([real.classes, spared.classes])[order]
@@ -254,7 +254,7 @@ def _joined(real: ObjectBoxes, spared: ObjectBoxes) -> tuple[ObjectBoxes, BoolAr
 def _count_left_out(
     aligned: Aligned, selection: FrameSelection, kept: Aligned, chosen: SceneObjects
 ) -> dict[str, IntArray]:
-    """Count by sequence what frames and regions take out."""
+    """Count, by sequence, what frames and regions remove."""
     counted = aligned.detections.object_counts
     evaluated, dont_care = selection.evaluated, selection.dont_care
     regions = np.flatnonzero(kept.truth.flags & ObjectFlag.REGION)
@@ -266,7 +266,7 @@ def _count_left_out(
     left = chosen.truth.object_counts + chosen.absorbers.object_counts
 
     def by_sequence(counts: IntArray, frames: BoolArray | None = None) -> IntArray:
-        """(S,) sums of (F,) counts; weights are exact in binary64 up to 2**53."""
+        """(S,) sums of (F,) counts; floats are exact up to 2**53."""
         sequences = selection.sequences if frames is None else selection.sequences[frames]
         sums = np.bincount(sequences, weights=counts, minlength=len(selection.table_rows))
         return sums.astype(np.int64)
@@ -298,7 +298,7 @@ UNLISTED = -1
 
 
 def classes_of_domain(specification: BenchmarkSpec, domain: str) -> tuple[str, ...]:
-    """Classes that are scored in a domain: what the specification says, or else the protocol."""
+    """Classes that are scored in a domain: those of the specification, else of the protocol."""
     given = specification.classes_of(domain)
     if given is not None:
         return given
@@ -306,14 +306,14 @@ def classes_of_domain(specification: BenchmarkSpec, domain: str) -> tuple[str, .
 
 
 class ClassTable(Struct, frozen=True, eq=False):
-    """Classes of D domains, and what L labels mean in them.
+    """Classes of D domains, and their L labels.
 
     Attributes:
-        names: (D) for each domain its classes by code, as its list writes them.
+        names: (D) for each domain its classes by code, as written in its list.
         count: Number of class codes C.
-        code_of_label: (L,) code of each label, `UNLISTED` where no domain lists it.
-        listed: (D, C + 1) whether a domain lists a class; the last column, which `UNLISTED`
-            reaches as an index, is false.
+        code_of_label: (L,) code of each label, `UNLISTED` if no domain lists it.
+        listed: (D, C + 1) whether a domain lists a class; the last column is false, which is where
+            `UNLISTED` points as an index.
     """
 
     names: tuple[dict[int, str], ...]
@@ -329,7 +329,7 @@ class ClassTable(Struct, frozen=True, eq=False):
             labels: (N,) label of each object.
 
         Returns:
-            (N,) codes, `UNLISTED` where the domain does not list the label.
+            (N,) codes, `UNLISTED` if the domain does not list the label.
         """
         codes = self.code_of_label[labels]
         return np.where(self.listed[domains, codes], codes, UNLISTED)
@@ -338,7 +338,7 @@ class ClassTable(Struct, frozen=True, eq=False):
 def class_table(
     specification: BenchmarkSpec, domains: Sequence[str], labels: Sequence[str]
 ) -> ClassTable:
-    """Work out the classes of domains.
+    """Build the table of the classes of some domains.
 
     Args:
         specification: The benchmark's specification.
@@ -357,15 +357,15 @@ def class_table(
 
 
 BELOW_ALL = -1
-"""Level of a detection that no threshold lets through."""
+"""Level of a detection that is below every threshold."""
 
 
 class ConfidenceLevels(Struct, frozen=True, eq=False):
     """L levels, ascending.
 
     Attributes:
-        first_scored: The first level that counts in the scores; L where none does.
-        curve_thresholds: (L,) threshold of the curve that a level counts for; NaN below the least.
+        first_scored: The first level that counts in the scores; L if none does.
+        curve_thresholds: (L,) threshold of the curve at which a level counts; NaN below the least.
         of_detections: (N,) level of each detection, or `BELOW_ALL`.
     """
 
@@ -377,7 +377,7 @@ class ConfidenceLevels(Struct, frozen=True, eq=False):
 def find_confidence_levels(
     parameters: Neovision2Parameters, confidences: FloatArray
 ) -> ConfidenceLevels:
-    """Find the levels that the parameters ask for.
+    """Find the levels that the parameters require.
 
     Args:
         parameters: Parameters of the evaluator.

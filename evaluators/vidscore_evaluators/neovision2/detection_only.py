@@ -1,11 +1,11 @@
 """The detection-only score: labels ignored, overlapping boxes merged (section 3.3).
 
-Merging is done again at every confidence level, because a detection that joins may change what
-others have become. It may trigger more merging around it, but not beyond what is connected by
-overlaps. So a frame falls into *clusters*, which are independent of each other, and steady boxes,
-most of the image, which are matched as they are, at all levels in one pass. Of every cluster there
-is one copy for each confidence level that occurs in it, with what reaches that level; the copies
-are merged and matched like so many frames.
+Merging is repeated at every confidence level, because an additional detection may change the merged
+boxes. It may trigger more merging around it, but only among boxes that overlaps connect. So a frame
+is divided into independent *clusters*, and steady boxes, which are most of the image and are
+matched as they are, at all levels in one pass. There is one copy of every cluster for each
+confidence level that occurs in it, with the detections that reach that level. The copies are merged
+and matched as if they were frames.
 """
 
 from __future__ import annotations
@@ -43,11 +43,11 @@ from vidscore_evaluators.shapes import (
 from vidscore_evaluators.similarity import TOLERANCE
 
 SHAPES_PER_CHUNK = 1 << 20
-"""Shapes in copies of clusters that are worked on at a time, so that memory stays bounded."""
+"""Number of shapes in copies of clusters that are processed together; it bounds memory."""
 
 
 class DetectionOnly(Struct, frozen=True, eq=False):
-    """What the detection-only score is made of.
+    """Changes and counts of the detection-only score.
 
     Attributes:
         outcomes: Changes of the counts; classes are 0.
@@ -59,7 +59,7 @@ class DetectionOnly(Struct, frozen=True, eq=False):
 
 
 class _Copies(Struct, frozen=True, eq=False):
-    """K copies of clusters, by cluster and from the highest confidence level down.
+    """K copies of clusters, sorted by cluster and then by descending confidence level.
 
     Attributes:
         clusters: (K,) cluster of each copy.
@@ -75,11 +75,11 @@ class _Copies(Struct, frozen=True, eq=False):
 
 
 class MergeRule(Struct, frozen=True):
-    """When boxes are merged, what they become, and when what is left may be matched.
+    """The rule of merging: which boxes merge, what they become, and which results may match.
 
     Attributes:
         threshold: The overlap ratio of section 3.1.
-        merged_shape: What overlapping boxes become.
+        merged_shape: Result of merging overlapping boxes.
     """
 
     threshold: float
@@ -87,20 +87,20 @@ class MergeRule(Struct, frozen=True):
 
     @classmethod
     def of(cls, parameters: Neovision2Parameters) -> MergeRule:
-        """The rule that parameters ask for."""
+        """The rule that the parameters define."""
         return cls(parameters.overlap_threshold, parameters.merged_shape)
 
     def over(self, ratios: FloatArray) -> BoolArray:
-        """(P,) which overlap ratios merge two boxes."""
+        """(P,) whether each overlap ratio merges two boxes."""
         over: BoolArray = ratios > self.threshold + TOLERANCE
         return over
 
     def merge(self, shapes: Shapes) -> Merged:
-        """The boxes of each group, merged until none overlap."""
+        """Merge the boxes of each group until none overlap."""
         return merge_overlapping(shapes, self.over, self.merged_shape)
 
     def pairs(self, left: Shapes, right: Shapes) -> Pairs:
-        """Pairs of merged boxes of both sides that may be matched."""
+        """Pairs of merged boxes of both sides that are allowed to match."""
         least = self.threshold - TOLERANCE
         return overlapping_pairs(left, right, lambda ratios: ratios >= least)
 
@@ -108,10 +108,10 @@ class MergeRule(Struct, frozen=True):
 def merge_and_match(
     inputs: ProtocolInput, pairs: Pairs, parameters: Neovision2Parameters
 ) -> DetectionOnly:
-    """Merge and match, whatever the labels.
+    """Merge and match, ignoring labels.
 
     Args:
-        inputs: What is matched.
+        inputs: The input of the matching.
         pairs: The pairs of an annotated object and a detection that count.
         parameters: Parameters of the evaluator.
     """
@@ -128,9 +128,9 @@ def merge_and_match(
 
 
 def _steady_outcomes(inputs: ProtocolInput, pairs: Pairs, clusters: MergeClusters) -> CountChanges:
-    """What each detection does that stays as it is."""
+    """The changes of detections that are not merged."""
     steady = clusters.of_detections == STEADY
-    # Both sides: a real object may be steady and another one repeat it.
+    # Check both sides: one real object may be steady while another repeats it.
     left_steady = clusters.of_objects == STEADY
     pairs = pairs.take(left_steady[pairs.left] & steady[pairs.right])
     gains = match_maximum_in_stages(
@@ -140,7 +140,7 @@ def _steady_outcomes(inputs: ProtocolInput, pairs: Pairs, clusters: MergeCluster
         len(inputs.confidences),
         inputs.confidences,
     )
-    # What repeats another changes nothing, but its confidence is a point of the curve.
+    # A repeated box changes nothing, but its confidence is a point of the curve.
     alone = clusters.of_detections < 0
     return CountChanges(
         sequences=inputs.frame_sequences[inputs.detections.frames],
@@ -152,7 +152,7 @@ def _steady_outcomes(inputs: ProtocolInput, pairs: Pairs, clusters: MergeCluster
 
 
 class _Merging:
-    """The clusters in which something is to be merged."""
+    """The clusters in which boxes are merged."""
 
     def __init__(self, inputs: ProtocolInput, clusters: MergeClusters, rule: MergeRule) -> None:
         """Merge the ground truth of each cluster, which is the same at every level."""
@@ -190,7 +190,7 @@ class _Merging:
         )
 
     def _copies(self) -> tuple[_Copies, Shapes]:
-        """Plan the copies; also gives the detections that they are made of."""
+        """Plan the copies; also returns the detections that they consist of."""
         of_detections, levels = self._clusters.of_detections, self._inputs.levels.of_detections
         rows = np.flatnonzero(of_detections >= 0)
         rows = rows[np.lexsort((-levels[rows], of_detections[rows]))]
@@ -203,7 +203,7 @@ class _Merging:
         return _Copies(clusters[run], levels[run], first, counts), shapes
 
     def _chunks(self, copies: _Copies) -> Iterator[slice]:
-        """Cut the copies into chunks of bounded size, each of one copy at least."""
+        """Cut the copies into chunks of bounded size, each with at least one copy."""
         sizes = copies.counts + self._left.group_counts[copies.clusters]
         before = starts_from_counts(sizes)
         start = 0
@@ -252,20 +252,20 @@ class _Merging:
 
 
 def _changes(values: IntArray, follows: BoolArray) -> IntArray:
-    """Differences to the value before, where that belongs to the same cluster."""
+    """Differences from the previous value, if that belongs to the same cluster."""
     before = np.where(follows, np.roll(values, 1), 0)
     return values - before
 
 
 STEADY = -1
-"""In place of the cluster of a box that is merged with nothing."""
+"""In place of a cluster, for a box that is not merged."""
 
 REPEATED = -2
-"""In place of the cluster of a box that is identical to another, which represents both."""
+"""In place of a cluster, for a box that is identical to another, which represents both."""
 
 
 class MergeClusters(Struct, frozen=True, eq=False):
-    """B clusters in which something is to be merged.
+    """B clusters in which boxes are merged.
 
     Attributes:
         count: Number of clusters B.
@@ -279,16 +279,16 @@ class MergeClusters(Struct, frozen=True, eq=False):
 
 
 def find_merge_clusters(inputs: ProtocolInput, over: OverlapRule) -> MergeClusters:
-    """Find what is to be merged, and everything that this can affect.
+    """Find the boxes to be merged, and everything that this can affect.
 
-    Of identical boxes only the surest stays: it is there at every confidence level at which any
-    of them is. A cluster begins as boxes that are to be merged, and takes in whatever overlaps its
-    envelope, until nothing does. What is merged inside a cluster stays inside its envelope, so that
-    it never overlaps other boxes or other clusters.
+    Of identical boxes only the most confident stays: it is there at every confidence level at which
+    any of them is. A cluster begins with boxes to be merged and takes in everything that overlaps
+    its envelope, until nothing does. Merging inside a cluster stays inside its envelope, so the
+    results never overlap other boxes or other clusters.
 
     Args:
-        inputs: What is matched; don't-care objects are not merged, but are taken in.
-        over: Says which overlap ratios merge two boxes.
+        inputs: The input of the matching; don't-care objects are not merged, but join clusters.
+        over: Whether overlap ratios merge two boxes.
     """
     objects, detections = inputs.objects, inputs.detections
     real = np.flatnonzero(~inputs.dont_care)
@@ -307,16 +307,16 @@ def find_merge_clusters(inputs: ProtocolInput, over: OverlapRule) -> MergeCluste
 
 
 _SEED = 0
-"""First label of a box that is to be merged with another that is not identical to it."""
+"""First label of a box that is to be merged with another box that differs from it."""
 
 
 def _first_labels(side: ObjectBoxes, pairs: Pairs, priorities: FloatArray) -> IntArray:
-    """Label what is to be merged as `_SEED`, and what is `REPEATED` and `STEADY`.
+    """Label boxes: `_SEED` if they are to be merged, else `REPEATED` or `STEADY`.
 
     Args:
         side: The boxes.
         pairs: Pairs to be merged.
-        priorities: (N,) the greatest decides which of identical boxes stays; the first of equals.
+        priorities: (N,) of identical boxes the greatest stays; of equals, the first.
     """
     boxes, left, right = side.shapes.boxes, pairs.left, pairs.right
     same = identical(boxes.take(left, axis=0), boxes.take(right, axis=0))
@@ -331,21 +331,21 @@ def _first_labels(side: ObjectBoxes, pairs: Pairs, priorities: FloatArray) -> In
 
 
 class _ClusterGrowth:
-    """Clusters of the boxes of two sides, as their envelopes.
+    """Clusters of the boxes of two sides, represented by their envelopes.
 
     Args:
         sides: The sides.
-        labels: For each side `_SEED` for boxes that clusters begin with, other labels for others.
+        labels: For each side, `_SEED` for boxes that begin a cluster, other labels for the rest.
 
     Attributes:
         shapes: Envelopes of the clusters, frame by frame.
-        labels: For each side the cluster of each box, or `STEADY`, or `REPEATED`.
+        labels: For each side, the cluster of each box, or `STEADY` or `REPEATED`.
     """
 
     def __init__(
         self, sides: tuple[ObjectBoxes, ObjectBoxes], labels: tuple[IntArray, IntArray]
     ) -> None:
-        """Begin with every seed as a cluster of its own."""
+        """Begin with every seed as its own cluster."""
         self._sides = sides
         self.labels = labels
         seeds = [np.flatnonzero(mine == _SEED) for mine in labels]
@@ -357,7 +357,7 @@ class _ClusterGrowth:
         self._fresh: BoolArray = np.ones(len(order), dtype=np.bool_)
 
     def grow(self) -> None:
-        """Merge what overlaps and take in what lies about, until clusters are by themselves."""
+        """Merge overlapping clusters and take in boxes that overlap, until nothing overlaps."""
         while self._fresh.any():
             self._merge()
             self._take_in()
@@ -373,7 +373,7 @@ class _ClusterGrowth:
         self._fresh = marked(len(self.shapes), merged.labels[self._fresh])
 
     def _take_in(self) -> None:
-        """Take in the boxes that overlap a fresh cluster; fresh are then those that grew."""
+        """Take in boxes that overlap a cluster that has grown; mark the clusters that grow now."""
         groups = self.shapes.groups
         frames_at_work = marked(len(self.shapes.group_starts) - 1, groups[self._fresh])
         clusters = np.flatnonzero(self._fresh)
@@ -384,7 +384,7 @@ class _ClusterGrowth:
             loose = np.flatnonzero(frames_at_work[side.frames] & (labels == STEADY))
             pairs = overlapping_pairs(shapes, _some(side, loose), _at_all)
             taken, takers = loose[pairs.right], clusters[pairs.left]
-            # Clusters that share a box both grow around it, and so are merged next.
+            # Two clusters that share a box both grow around it, and are merged next.
             extend_boxes(boxes, takers, side.shapes.boxes.take(taken, axis=0))
             labels[taken] = takers
             self._fresh[takers] = True

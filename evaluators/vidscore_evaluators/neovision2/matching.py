@@ -1,8 +1,8 @@
-"""Matching by class: what each detection does to the counts of its class (sections 3.2, 3.7).
+"""Matching by class: how each detection changes the counts of its class (sections 3.2, 3.7).
 
 In every frame and class, the detections are matched with the real objects of that class and with
-every don't-care object of the frame. The matching is one that is maximum over the real objects
-and, among those, over all. A don't-care object may take out one detection in each class.
+every don't-care object of the frame. The matching is maximum over the real objects and, among such
+matchings, over all objects. A don't-care object may remove one detection in each class.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ from vidscore_evaluators.similarity import TOLERANCE
 def counting_pairs(inputs: ProtocolInput, parameters: Neovision2Parameters) -> Pairs:
     """Pairs of an annotated object and a detection whose overlap counts (section 3.1, eq. 1).
 
-    Classes play no part yet.
+    Classes are not considered yet.
     """
     least = parameters.overlap_threshold - TOLERANCE
     return overlapping_pairs(
@@ -35,13 +35,12 @@ def counting_pairs(inputs: ProtocolInput, parameters: Neovision2Parameters) -> P
 
 
 class ClassPairs(Struct, frozen=True, eq=False):
-    """P pairs that the classes are matched by.
+    """P pairs for the matching by class.
 
     Attributes:
-        rows: (P,) rows of the pairs that they are made of.
-        pairs: Left objects have copies of every don't-care object, one for each class that it
-            overlaps, behind the objects themselves.
-        spared: (P,) whether the left object is a don't-care object.
+        rows: (P,) row of the original pair of each.
+        pairs: Left objects include copies of every don't-care object, one per class that it
+            overlaps, after the objects themselves.
         left_count: Objects and copies.
     """
 
@@ -52,11 +51,11 @@ class ClassPairs(Struct, frozen=True, eq=False):
 
 
 def class_pairs(inputs: ProtocolInput, pairs: Pairs) -> ClassPairs:
-    """Pairs of a detection of a listed class with real objects of it and don't-care objects.
+    """Pairs of detections of listed classes with don't-care and real objects of their class.
 
     Args:
-        inputs: What is matched.
-        pairs: The pairs that count, whatever their classes.
+        inputs: The input of the matching.
+        pairs: The pairs that count, of any classes.
     """
     spared = inputs.dont_care[pairs.left]
     wanted = inputs.detections.classes[pairs.right]
@@ -70,10 +69,10 @@ def class_pairs(inputs: ProtocolInput, pairs: Pairs) -> ClassPairs:
 def best_pairs(
     pairs: Pairs, spared: BoolArray, overlaps: FloatArray, groups: IntArray, right_count: int
 ) -> BoolArray:
-    """Which pairs are matched, where pairs are listed and not only counted.
+    """(P,) which pairs match, if the pairs themselves are needed and not only their number.
 
-    Of all matchings that are maximum over the real objects and, among those, over all, one with
-    the greatest sum of overlap ratios of real pairs. Its numbers are those of
+    Of all matchings that are maximum over the real objects and, among those, over all objects, it
+    is one with the greatest sum of overlap ratios of real pairs. Its numbers equal those of
     `match_maximum_in_stages`, which are unique.
 
     Args:
@@ -83,8 +82,8 @@ def best_pairs(
         groups: (P,) group of each pair; no object has pairs in two groups.
         right_count: Objects on the right side.
     """
-    # As many pairs as possible, of which a don't-care one costs more than all real ones together:
-    # some matching is maximum over all and over the real objects at once.
+    # As many pairs as possible, where a don't-care pair costs more than all real pairs together:
+    # some matching is maximum over all objects and over the real objects at once.
     order = np.lexsort((pairs.right, pairs.left, groups))
     _, blocks, sizes = factorize(groups[order])
     left, right = pairs.left[order], pairs.right[order]
@@ -125,7 +124,7 @@ def class_changes(inputs: ProtocolInput, pairs: Pairs) -> CountChanges:
 def _one_for_each_class(
     inputs: ProtocolInput, pairs: Pairs, spared: BoolArray
 ) -> tuple[IntArray, int]:
-    """Left objects with a copy of every don't-care object for each class that it overlaps."""
+    """Left objects, with a copy of every don't-care object per class that it overlaps."""
     left = pairs.left.copy()
     count = len(inputs.dont_care)
     keys = (
@@ -139,13 +138,13 @@ def _one_for_each_class(
 class CountChanges(Struct, frozen=True, eq=False):
     """R changes of true and false positives from one confidence level to the next.
 
-    Both scores come as such changes, a detection or a cluster of merged detections at a time, so
-    that one addition serves the score at a threshold and the whole curve.
+    Both scores are stored as such changes, one per detection or per cluster of merged detections.
+    The same addition then gives the score at a threshold and the whole curve.
 
     Attributes:
         sequences: (R,) sequence of each.
-        classes: (R,) class code of each; 0 throughout where classes play no part.
-        levels: (R,) confidence level from which on it holds.
+        classes: (R,) class code of each; all 0 if classes are ignored.
+        levels: (R,) confidence level from which on it applies.
         true_positives: (R,) change of the number of true positives.
         false_positives: (R,) change of the number of false positives.
     """

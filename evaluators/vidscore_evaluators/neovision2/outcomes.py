@@ -1,8 +1,8 @@
-"""What became of each box, by class and in the detection-only score.
+"""Outcomes of each box, by class and in the detection-only score.
 
-The table's own columns are those of the classes. Further columns have the detection-only score, in
+The standard columns have the outcomes by class. Further columns have the detection-only score, in
 which overlapping boxes count once: the first of them in the frame stands for the merged box, the
-others are ignored there, and all of them name the first.
+others are ignored there, and all of them refer to the first.
 """
 
 from __future__ import annotations
@@ -43,8 +43,8 @@ from vidscore_evaluators.shapes import Merged, join_groups, overlap_ratios_of
 from vidscore_evaluators.specification import BenchmarkSpec
 
 MERGED_INTO = "merged_into"
-"""Column of the row, on the same side, of the first box of those that are merged; `NO_PARTNER` for
-a box that is merged with none."""
+"""Column of the row, on the same side, of the first of the boxes that are merged with this one;
+`NO_PARTNER` for a box that is not merged."""
 
 _OF_DETECTION_ONLY = {
     f"{DETECTION_ONLY}outcome": "outcomes",
@@ -52,7 +52,7 @@ _OF_DETECTION_ONLY = {
     f"{DETECTION_ONLY}similarity": "similarities",
     f"{DETECTION_ONLY}share": "shares",
 }
-"""Columns that the detection-only score has of its own, and what they are in a table of its own."""
+"""Columns of the detection-only score, and the standard columns that they correspond to."""
 
 
 def outcomes_of(
@@ -65,9 +65,9 @@ def outcomes_of(
 
     Args:
         aligned: Both sides.
-        inputs: What is matched of them, traced; its detections are all looked at.
+        inputs: The input of the matching, traced; with all of its detections.
         parameters: Parameters of the evaluator.
-        specification: Says what the classes of a domain are.
+        specification: Defines the classes of a domain.
     """
     merged = _detection_only(aligned, inputs, parameters)
     columns = {name: getattr(merged, own) for name, own in _OF_DETECTION_ONLY.items()}
@@ -78,7 +78,7 @@ def outcomes_of(
 
 
 def _frame_counts(aligned: Aligned, inputs: ProtocolInput) -> IntArray:
-    """(sequences,) evaluated frames, those included that neither side mentions."""
+    """(sequences,) evaluated frames, including those that neither side lists."""
     counts = {
         SequenceKey(inputs.domain_names[domain], name): count
         for domain, name, count in zip(
@@ -125,7 +125,7 @@ def _of_classes(
 def _detection_only(
     aligned: Aligned, inputs: ProtocolInput, parameters: Neovision2Parameters
 ) -> Outcomes:
-    """Outcomes whatever the labels, with what is merged."""
+    """Outcomes that ignore labels, with the merged boxes."""
     rule = MergeRule.of(parameters)
     real, spared = (inputs.objects.take(rows) for rows in (~inputs.dont_care, inputs.dont_care))
     truth, detections = rule.merge(real.shapes), rule.merge(inputs.detections.shapes)
@@ -163,15 +163,15 @@ def _decide(
     overlaps: FloatArray,
     parameters: Neovision2Parameters,
 ) -> None:
-    """Decide about the rows of both sides.
+    """Set the outcomes of the rows of both sides.
 
     Args:
-        builder: Where to.
-        counted: Real objects, and detections, that count.
+        builder: The builder to fill.
+        counted: Real objects and detections that count.
         pairs: (K,) matched pairs.
-        spared: (K,) which are with a don't-care object.
+        spared: (K,) whether each pair is with a don't-care object.
         overlaps: (K,) overlap ratios.
-        parameters: They have the costs.
+        parameters: The parameters with the costs.
     """
     for side, rows, outcome, cost in (
         (Side.TRUTH, counted[0], Outcome.FALSE_NEGATIVE, parameters.c_m),
@@ -184,12 +184,12 @@ def _decide(
     builder.share(Side.TRUTH, hits.left, 0.0)
     builder.share(Side.DETECTIONS, pairs.right, 0.0)
     builder.set(Side.DETECTIONS, absorbed.right, Outcome.IGNORED)
-    # A don't-care object may take out one detection of each class, and so has no one partner.
+    # A don't-care object may remove one detection per class, and so has no single partner.
     builder.relate(Side.DETECTIONS, absorbed.right, absorbed.left, similarities=overlaps[spared])
 
 
 def _firsts(merged: Merged, side: ObjectBoxes) -> IntArray:
-    """(M,) row of the first box of each merged one."""
+    """(M,) row of the first box of each merged box."""
     _, first = np.unique(merged.labels, return_index=True)
     rows: IntArray = side.traced[first]
     return rows
@@ -198,7 +198,7 @@ def _firsts(merged: Merged, side: ObjectBoxes) -> IntArray:
 def _merged_into(
     annotations: Annotations, side: ObjectBoxes, merged: Merged, firsts: IntArray
 ) -> IndexArray:
-    """(objects,) place in its frame of the first of the boxes that each is merged with."""
+    """(objects,) position in its frame of the first of the boxes that each is merged with."""
     column = np.full(annotations.object_count, NO_PARTNER, dtype=np.int32)
     several = np.bincount(merged.labels, minlength=len(firsts))[merged.labels] > 1
     rows = firsts[merged.labels[several]]
@@ -207,7 +207,7 @@ def _merged_into(
 
 
 def _named_by_class(table: Outcomes, specification: BenchmarkSpec) -> Outcomes:
-    """The table with labels written as the classes of their domain, which reports name."""
+    """The table, with labels written as the classes of their domain, as in reports."""
     keys = dict.fromkeys(key.domain for key in table.sequence_keys)
     domains = {domain: place for place, domain in enumerate(keys)}
     classes = class_table(specification, tuple(domains), table.label_names)
@@ -226,7 +226,7 @@ def _named_by_class(table: Outcomes, specification: BenchmarkSpec) -> Outcomes:
 
 
 def figures_of_outcomes(outcomes: Outcomes, costs: Costs) -> dict[str, Number]:
-    """Measures of what the outcomes are of.
+    """Measures over the data of the outcomes.
 
     Counts of a class, averages over its classes and domains, and the detection-only score.
     """

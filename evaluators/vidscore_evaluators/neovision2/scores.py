@@ -1,4 +1,4 @@
-"""Scores of Neovision2 out of a tally, all from integers, and its warnings.
+"""Scores of Neovision2 from a tally, computed from integers only, and its warnings.
 
 NMOTDA (section 3.2, eq. 2) and its averages (section 3.4), ROC curves and the area under them
 (sections 3.5 and 3.6).
@@ -30,7 +30,7 @@ DETECTION_ONLY = "detection_only_"
 
 
 def make_scores(tally: Tally, parameters: Neovision2Parameters) -> Scores:
-    """Every score of the protocol, with the counts that it is made of."""
+    """Every score of the protocol, with the counts behind it."""
     return _Scores(tally, parameters).all()
 
 
@@ -46,7 +46,7 @@ class _Scores:
         self._domains = _counts_by_key(tally.tables["detection_only"].grouped("domain"))
 
     def all(self) -> Scores:
-        """Rows from the whole down to the single sequence, then curves and warnings."""
+        """Rows from the whole down to single sequences, then curves and warnings."""
         class_points = self._points("class_points", self._classes)
         domain_points = self._points("detection_only_points", self._domains)
         blocks = (
@@ -117,7 +117,7 @@ class _Scores:
         return Block(_transposed(measures), domains, classes, sequences)
 
     def _points(self, name: str, keys: Iterable[Key]) -> dict[Key, OperatingPoints]:
-        """Operating points of every key, those without any detection included."""
+        """Operating points of every key, including keys without any detection."""
         table = self._tables[name]
         found = _rows_by_key(table)
         points = {}
@@ -158,7 +158,7 @@ def _column(table: Table, name: str) -> dict[Key, int]:
 
 
 def _rows_by_key(table: Table) -> dict[Key, slice]:
-    """Rows of each text key; they lie together, because a table is sorted."""
+    """Rows of each string key; they are contiguous, because a table is sorted."""
     first = run_starts(*table.text_codes.T).tolist()
     keys = _keys(table)
     ends = [*first, table.row_count][1:]
@@ -170,22 +170,22 @@ def _keys(table: Table) -> list[Key]:
 
 
 def _transposed(rows: Sequence[Mapping[str, Number]]) -> dict[str, list[Number]]:
-    """Columns by name out of rows that all have the same names."""
+    """Convert rows that all have the same names to columns by name."""
     return {name: [row[name] for row in rows] for name in rows[0]} if rows else {}
 
 
 def _split_keys(keys: Iterable[Key], width: int) -> list[list[str]]:
-    """Columns of keys; of none at all too."""
+    """Columns of keys; also if there are no keys."""
     listed = list(keys)
     return [[key[position] for key in listed] for position in range(width)]
 
 
 class ClassCounts(Struct, frozen=True):
-    """What a score is made of.
+    """The counts behind a score.
 
     Attributes:
         objects: Ground-truth objects.
-        true_positives: Detected ones among them.
+        true_positives: The detected ones among them.
         false_positives: False positives.
     """
 
@@ -203,7 +203,7 @@ class Costs:
     """The costs c_m of a missed detection and c_f of a false positive, as exact fractions."""
 
     def __init__(self, c_m: float, c_f: float) -> None:
-        """Bring both over one denominator, so that scores are quotients of integers."""
+        """Put both over one denominator, so that scores are quotients of integers."""
         missed, false = Fraction(c_m), Fraction(c_f)
         self._unit = math.lcm(missed.denominator, false.denominator)
         self._missed = int(missed * self._unit)
@@ -216,8 +216,8 @@ class Costs:
     def weighted_mean(self, several: Sequence[ClassCounts]) -> float | None:
         """Mean of the defined NMOTDA values, each weighted with its ground-truth objects.
 
-        The weights cancel the denominators of eq. 2, so that this too is one quotient of
-        integers. None where no value is defined.
+        The weights cancel the denominators of eq. 2, so this is also a single quotient of integers.
+        None if no value is defined.
         """
         defined = [counts for counts in several if counts.objects]
         objects = self._unit * sum(counts.objects for counts in defined)
@@ -229,7 +229,7 @@ class Costs:
 
 
 def count_measures(counts: ClassCounts, costs: Costs, prefix: str = "") -> dict[str, Number]:
-    """Counts and NMOTDA, their names behind a prefix."""
+    """Counts and NMOTDA, with a prefix before their names."""
     return {
         f"{prefix}ground_truth_objects": counts.objects,
         f"{prefix}true_positives": counts.true_positives,
@@ -243,7 +243,7 @@ def averages(several: Sequence[ClassCounts], costs: Costs) -> dict[str, Number]:
     """Weighted mean, mean and median of the NMOTDA values that are defined.
 
     Returns:
-        The measures by name; None where no value is defined.
+        The measures by name; None if no value is defined.
     """
     values = [value for counts in several if (value := costs.nmotda(counts)) is not None]
     return {
@@ -271,7 +271,7 @@ class OperatingPoints(Struct, frozen=True, eq=False):
 def points_from_changes(
     thresholds: FloatArray, true_positives: IntArray, false_positives: IntArray
 ) -> OperatingPoints:
-    """Add changes up from the highest threshold down.
+    """Sum changes from the highest threshold down.
 
     Args:
         thresholds: (Q,) thresholds, ascending, each once.
@@ -284,9 +284,9 @@ def points_from_changes(
 
 
 def at_curve_thresholds(points: OperatingPoints) -> OperatingPoints:
-    """The points at each of the protocol's ten thresholds, which may have no changes."""
+    """The points at each of the protocol's ten thresholds, even if nothing changes there."""
     thresholds = np.array(CURVE_THRESHOLDS)
-    # Number of points whose threshold is at least that of the curve; one more reaches the 0.
+    # Number of points whose threshold is at least that of the curve; a 0 is prepended to the sums.
     reached = np.searchsorted(-points.thresholds, -thresholds, side="right")
     return OperatingPoints(
         thresholds,
@@ -324,7 +324,7 @@ def area_under_curve(
     """Az: the area under the straight lines through the points, divided by its width.
 
     The lines go in order of false positives per frame, from (0, 0) unless a point has none. Of
-    points that share an x the best counts. After the last point the curve runs level.
+    points that share an x, the best counts. After the last point the curve is level.
 
     Args:
         points: Operating points.
@@ -337,7 +337,7 @@ def area_under_curve(
     """
     if objects == 0:
         return None
-    # In units of one false positive by one true positive, where every corner is an integer.
+    # In units of (one false positive) x (one true positive), in which every corner is an integer.
     end = Fraction(limit) * frames
     doubled: int | Fraction = 0
     x, y = 0, 0
@@ -378,7 +378,7 @@ _SILENT_SEQUENCES = "sequences have no detections at all; all of their objects c
 
 
 def report_warnings(frames: Table) -> tuple[ReportWarning, ...]:
-    """Warnings out of the counters, each with its stable code and how often it applies.
+    """Warnings from the counters, each with its stable code and number of occurrences.
 
     Args:
         frames: The table of frames, one row per sequence.

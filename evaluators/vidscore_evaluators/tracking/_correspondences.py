@@ -1,24 +1,24 @@
-"""Correspondences: CLEAR's frame-by-frame matching, in which what was matched stays matched.
+"""Correspondences: CLEAR's frame-by-frame matching, in which matched pairs stay matched.
 
 Sources: K. Bernardin and R. Stiefelhagen, "Evaluating Multiple Object Tracking Performance: The
 CLEAR MOT Metrics", section 2.1.2; and the two implementations whose scores the field reports,
 which differ in what they remember and in how they match the rest:
 
 - ``trackeval`` remembers the matches of the frame before, and matches the rest by the greatest sum
-  of similarities. A frame that holds objects of one side alone is passed over.
+  of similarities. Frames that have objects of only one side are skipped.
 - ``motmetrics`` remembers the last match of each object, however long ago, and matches the rest
   with as many pairs as possible and, among those, the least sum of distances.
 
-Most pairs need no memory: where neither object has another candidate, they are matched whatever
-was before. What is left are *conflict components*, of objects that compete. A component depends on
-those of earlier frames that it remembers; they are matched in topological order, all that depend
-on nothing unmatched together, of all sequences at once.
+Most pairs need no memory: if neither object has another candidate, they match whatever came before.
+The rest form *conflict components* of objects that compete. A component depends on those of earlier
+frames that it remembers. Components are matched in topological order: all that depend on nothing
+unmatched together, of all sequences at once.
 
 Reading of this project:
 
 1. Under ``motmetrics`` two objects may remember the same detection track. The one with the least
-   track id keeps it; motmetrics lets the first of its input keep it, which comes to the same for
-   input that is sorted, as it is wherever motmetrics reads files.
+   track id keeps it. In motmetrics the first of its input keeps it, which is the same for sorted
+   input, and input is sorted wherever motmetrics reads files.
 """
 
 from __future__ import annotations
@@ -43,16 +43,16 @@ _NONE = -1
 def lasting_matches(
     tracks: Tracks, candidates: Candidates, similarity: Similarity, rule: SwitchRule
 ) -> BoolArray:
-    """Match frame by frame, keeping what was matched before.
+    """Match frame by frame, and keep earlier matches.
 
     Args:
         tracks: Tracks of a scene.
         candidates: P pairs of the scene that count.
-        similarity: How alike a pair is.
-        rule: Which implementation's memory and matching.
+        similarity: The similarity.
+        rule: The implementation whose memory and matching is used.
 
     Returns:
-        (P,) which pairs are matched.
+        (P,) whether each pair is matched.
     """
     sizes = (len(tracks.scene.detections), len(tracks.scene.truth))
     components = connected_components(candidates.pairs, *sizes)
@@ -66,11 +66,11 @@ def lasting_matches(
 
 
 class _Memory(ABC):
-    """What a conflict component knows of earlier frames, and how it is matched.
+    """Memory of earlier frames of conflict components, and their matching.
 
     Attributes:
-        rows: (K,) the pairs that are in conflict components.
-        depends_on: (K,) for each a pair, as a place in `rows`, that is matched before it, or -1.
+        rows: (K,) the pairs in conflict components.
+        depends_on: (K,) position in `rows` of a pair that must be matched before each, or -1.
     """
 
     def __init__(
@@ -96,18 +96,18 @@ class _Memory(ABC):
 
     @abstractmethod
     def _dependencies(self) -> IntArray:
-        """Find them once, before anything is matched."""
+        """Compute `depends_on`, before anything is matched."""
 
     @abstractmethod
     def kept(self, rows: IntArray) -> IntArray:
-        """Which of some pairs are matched because they were, one-to-one."""
+        """The pairs among some that stay matched; one-to-one."""
 
     @abstractmethod
     def rest(self, rows: IntArray) -> IntArray:
-        """Which of some pairs, free to be matched in any way, are matched."""
+        """The pairs among some free ones that are matched now."""
 
     def match(self, rows: IntArray) -> None:
-        """Match pairs of whole components whose dependencies are matched."""
+        """Match the pairs of whole components whose dependencies are matched."""
         kept = self.kept(rows)
         self.matched[kept] = True
         targets, detections = self.candidates.targets, self.candidates.detections
@@ -120,7 +120,7 @@ class _Memory(ABC):
 
 
 class _FrameBefore(_Memory):
-    """trackeval's: the matches of the frame before."""
+    """trackeval's memory: the matches of the frame before."""
 
     def _dependencies(self) -> IntArray:
         self._before = self._same_pairs_before()
@@ -150,7 +150,7 @@ class _FrameBefore(_Memory):
 
 
 class _LastMatch(_Memory):
-    """motmetrics': the last match of each object of the truth."""
+    """motmetrics' memory: the last match of each truth object."""
 
     def _dependencies(self) -> IntArray:
         count = int(self.truth_tracks.max()) + 1
@@ -161,7 +161,7 @@ class _LastMatch(_Memory):
         return self._components_before()
 
     def _components_before(self) -> IntArray:
-        """(K,) some pair of the last component that the same object of the truth was in, or -1."""
+        """(K,) a pair of the last component that the same truth object was in, or -1."""
         tracks, groups = self.truth_tracks[self.rows], self.groups[self.rows]
         order = np.lexsort((groups, tracks))
         first = run_starts(tracks[order], groups[order])
@@ -174,13 +174,13 @@ class _LastMatch(_Memory):
 
     def kept(self, rows: IntArray) -> IntArray:
         same = rows[self._remembered(rows) == self.detection_tracks[rows]]
-        # Of several objects that remember a detection, the one with the least track id.
+        # Of several objects that remember the same detection, take the least track id.
         order = same[np.lexsort((self.truth_tracks[same], self.candidates.detections[same]))]
         first: IntArray = order[run_starts(self.candidates.detections[order])]
         return first
 
     def _remembered(self, rows: IntArray) -> IntArray:
-        """Detection track that each pair's object of the truth was last matched with, or -1."""
+        """Detection track that the truth object of each pair was last matched with, or -1."""
         tracks, groups = self.truth_tracks[rows], self.groups[rows]
         if len(self._lone) == 0:
             return self._partners[tracks]
@@ -193,14 +193,14 @@ class _LastMatch(_Memory):
         return np.where(later, self._partners[tracks], lone_partners)
 
     def _lone_matches_before(self, tracks: IntArray, groups: IntArray) -> IntArray:
-        """Place of the last lone match of a track before a group; -1 is none."""
+        """Position of the last match without conflict of a track before a group; -1 if none."""
         width = int(self.groups.max()) + 1
         keys = self.truth_tracks[self._lone] * width + self.groups[self._lone]
         return np.searchsorted(keys, tracks * width + groups) - 1
 
     def rest(self, rows: IntArray) -> IntArray:
         pairs, scene = self.candidates.take(rows), self.scene
-        # Objects are in the canonical order of the scene.
+        # Objects are in the scene's canonical order.
         matched = match_minimum_cost(
             pairs.pairs,
             self.similarity.distances(pairs.similarities),
@@ -221,7 +221,7 @@ def _match_components(memory: _Memory, components: IntArray) -> None:
     """Match all conflict components in topological order.
 
     Args:
-        memory: The pairs in components and what they remember.
+        memory: The pairs in components, and their memory.
         components: (K,) conflict component of each.
     """
     open_ = np.arange(len(components), dtype=np.int64)

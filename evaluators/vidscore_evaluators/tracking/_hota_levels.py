@@ -1,4 +1,4 @@
-"""HOTA's figures at each threshold, out of counts of matches and sums over them."""
+"""HOTA's figures at each threshold, from counts of matches and sums over matches."""
 
 from __future__ import annotations
 
@@ -22,10 +22,10 @@ THRESHOLDS = tuple(step / 20 for step in range(1, 20))
 """The 19 thresholds alpha."""
 
 COMPARED = {step / 20: 0.05 + (step - 1) * 0.05 for step in range(1, 20)}
-"""The same with the bits that trackeval compares with: sums of 0.05."""
+"""The thresholds as the binary64 numbers that trackeval compares with: sums of 0.05."""
 
 PART = "threshold"
-"""Key of tables by threshold."""
+"""Key column of tables by threshold."""
 
 ASSOCIATION_SUMS = ("ass_a", "ass_re", "ass_pr")
 """Sums over matches: of A(c), its recall and its precision."""
@@ -40,7 +40,7 @@ class SumsByThreshold(Struct, frozen=True, eq=False, dict=True):
         detections: Detections.
         matches: K counts of matches.
         sums: K sums over matches, by name: similarity, A(c), and its recall and precision.
-        any_match: Whether something is matched at some threshold, of these or of others.
+        any_match: Whether anything is matched at any threshold, these or others.
     """
 
     thresholds: tuple[float, ...]
@@ -58,13 +58,13 @@ class SumsByThreshold(Struct, frozen=True, eq=False, dict=True):
         associations: Mapping[str, Total],
         localisations: Mapping[str, Total],
     ) -> SumsByThreshold:
-        """Bring together what a tally holds of one scope."""
+        """Combine the parts of a tally for one scope."""
         parts = threshold_names(thresholds)
         exact: dict[str, list[int]] = {
             name: [associations[part].sums[name] if part in associations else 0 for part in parts]
             for name in ASSOCIATION_SUMS
         }
-        # A match counts at its own threshold and at all below.
+        # A match counts at its own threshold and at all lower ones.
         exact["loc_a"], running = [], 0
         for part in reversed(parts):
             running += localisations[part].sums["similarity"] if part in localisations else 0
@@ -82,7 +82,7 @@ class SumsByThreshold(Struct, frozen=True, eq=False, dict=True):
         )
 
     def means(self, thresholds: Sequence[float]) -> dict[str, Number]:
-        """Every measure that is a mean over thresholds, over some of them."""
+        """Every measure that is a mean over thresholds, for some of them."""
         chosen = self._columns(thresholds)
         means: dict[str, Number] = {
             name: mean(values[column] for column in chosen) for name, values in self._levels.items()
@@ -119,7 +119,7 @@ class SumsByThreshold(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def _levels(self) -> dict[str, list[float | None]]:
-        """(K,) values of every measure that there is at a threshold."""
+        """(K,) values of every measure that is defined per threshold."""
         det_a = [ratio(true, self.truth + self.detections - true) for true in self.matches]
         det_re = [ratio(true, self.truth) for true in self.matches]
         ass_a = self._of_matches("ass_a", 0.0)
@@ -136,7 +136,7 @@ class SumsByThreshold(Struct, frozen=True, eq=False, dict=True):
         }
 
     def _of_matches(self, name: str, without: float) -> list[float | None]:
-        """(K,) mean over matches; where there is none, a stand-in if others have some."""
+        """(K,) mean over matches; without any, a substitute, if other thresholds have some."""
         stand_in = without if self.any_match else None
         return [
             total / true if true else stand_in
@@ -145,7 +145,7 @@ class SumsByThreshold(Struct, frozen=True, eq=False, dict=True):
 
 
 def _root_of_product(detection: float | None, association: float | None) -> float | None:
-    """The geometric mean of a score of detection and one of association, which may be missing."""
+    """The geometric mean of a detection and an association score, either of which may be None."""
     return None if detection is None else math.sqrt(detection * (association or 0.0))
 
 
@@ -157,7 +157,7 @@ def threshold_names(thresholds: Sequence[float]) -> tuple[str, ...]:
 
 
 def levels_of_rows(rows: ScoredRows, similarity: Similarity, threshold: float) -> SumsByThreshold:
-    """What a tally holds of one threshold, made of outcomes of HOTA there."""
+    """The sums of a tally at one threshold, computed from outcomes of HOTA."""
     truth, found = rows.truth, rows.truth & rows.matched
     together, shares = _shares_of_rows(rows)
     sums = {name: together * share for name, share in shares.items()}

@@ -1,4 +1,4 @@
-"""What the outcomes of tracking criteria have in common."""
+"""Code shared by the outcomes of tracking criteria."""
 
 from __future__ import annotations
 
@@ -20,12 +20,12 @@ PARTNER_TRACK = "partner_track"
 def partner_tracks(
     aligned: Aligned, truth: tuple[IntArray, IntArray], detections: tuple[IntArray, IntArray]
 ) -> Mapping[str, Mapping[Side, AnyArray]]:
-    """The column `PARTNER_TRACK`.
+    """Build the column `PARTNER_TRACK`.
 
     Args:
         aligned: The input.
-        truth: Rows of its truth, and the track id of the partner of each.
-        detections: The same of its detections.
+        truth: Rows of its truth, and the partner's track id of each.
+        detections: The same for its detections.
     """
     columns = {}
     for side, annotations, (rows, ids) in (
@@ -46,6 +46,6 @@ def track_ids(tracks: TrackSet, items: Items) -> IntArray:
 
 
 def tracks_of_rows(rows: ScoredRows, side: Side) -> TrackSet:
-    """Tracks of the rows of a side, whose chains are the cells."""
+    """Tracks of the rows of a side; their chains are the cells."""
     own = rows.truth if side is Side.TRUTH else ~rows.truth
     return TrackSet.of(rows.cells[own], rows.outcomes.tracks[own])

@@ -1,20 +1,19 @@
-"""What tracking criteria share: tracks of a scene, their common base class, and its tables.
+"""Code shared by tracking criteria: tracks of a scene, the common base class, and its tables.
 
-A *chain* is what is tracked on its own: one class in one sequence, or one sequence where classes
-are ignored; no identity reaches beyond it. Truth and detections have tracks of their own, numbered
+A *chain* is tracked independently: one class in one sequence, or one sequence if classes are
+ignored; identities do not extend beyond it. Truth and detections have separate tracks, numbered
 without gaps over all chains, so that whole arrays hold the tracks of all sequences at once.
 
-Source of what is common: trackeval, the reference implementation of the MOTChallenge, whose
-conventions these are.
+Source of these conventions: trackeval, the reference implementation of the MOTChallenge.
 
 Readings of this project:
 
-1. Each class of a sequence is judged on its own, unless classes are ignored; what is not named by
-   class is pooled over classes as over sequences (trackeval's "detection averaged").
-2. Don't-care is settled before a criterion sees anything, whatever the rule says, as in the
-   MOTChallenge: a correspondence that lasts over frames has no room for what absorbs detections.
-3. A pair whose similarity is the least that there is never counts, whatever the threshold: boxes
-   that share nothing are not matched.
+1. Each class of a sequence is judged on its own, unless classes are ignored. Figures that name no
+   class are pooled over classes as over sequences (trackeval's "detection averaged").
+2. Don't-care is resolved before a criterion sees the scene, whatever the rule says, as in the
+   MOTChallenge: correspondences that last over frames do not work with absorbed detections.
+3. A pair of the least possible similarity never counts, whatever the threshold: boxes that share
+   nothing are not matched.
 4. A score whose denominator is 0 is undefined; trackeval has 0 there.
 """
 
@@ -83,7 +82,7 @@ class TrackSet(Struct, frozen=True, eq=False):
         return cls(of_objects, keys // width, lengths)
 
     def places(self) -> IntArray:
-        """(N,) place of each object in its track, in the order of frames, from 0."""
+        """(N,) position of each object in its track, in the order of frames, from 0."""
         order = np.argsort(self.of_objects, kind="stable")
         places = np.empty(len(order), dtype=np.int64)
         starts = np.cumsum(self.lengths) - self.lengths
@@ -112,8 +111,8 @@ class Tracks(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, scene: Scene) -> Tracks:
-        """Group the objects of a scene by identity; criteria of one scene share the result."""
-        # What is kept knows nothing of the scene: a cycle would outlive both until it is collected.
+        """Group the objects of a scene by identity; criteria share the result for one scene."""
+        # The cached value must not refer to the scene: a cycle would delay freeing both.
         return cls(scene, *scene.cache.get_or_compute("tracks", lambda: _grouped(scene)))
 
     @property
@@ -129,7 +128,7 @@ class Tracks(Struct, frozen=True, eq=False):
         return counts
 
     def shared_steps(self) -> IntArray:
-        """(G,) number of each group among those of its chain that hold both sides' objects.
+        """(G,) number of earlier groups of the same chain that have objects of both sides.
 
         A group that holds objects of one side alone has the number of the next that holds both.
         """
@@ -143,7 +142,7 @@ class Tracks(Struct, frozen=True, eq=False):
         return steps
 
     def by_chain(self, objects: IntArray, items: Items) -> IntArray:
-        """(C,) how many of some objects (rows of `items`) each chain has."""
+        """(C,) number of some objects (rows of `items`) in each chain."""
         chains = self.group_chains[items.groups[objects]]
         return np.bincount(chains, minlength=self.chain_count)
 
@@ -155,7 +154,7 @@ class Tracks(Struct, frozen=True, eq=False):
 
 
 def _grouped(scene: Scene) -> tuple[IntArray, IntArray, IntArray, TrackSet, TrackSet]:
-    """What `Tracks` has besides its scene, in order."""
+    """The fields of `Tracks` besides its scene, in order."""
     class_count = max(1, len(scene.classes))
     keys = scene.group_sequences * class_count + scene.group_classes
     chains, group_chains, _ = factorize(keys)
@@ -183,13 +182,13 @@ class TrackPairs(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, tracks: Tracks, candidates: Candidates) -> TrackPairs:
-        """Pairs of tracks that occur together, and how often.
+        """Pairs of tracks that occur together, and their numbers of candidates.
 
         Args:
             tracks: Tracks of a scene.
             candidates: Pairs of its objects.
         """
-        # Only tracks of one chain occur together, so that places in the chain tell them apart.
+        # Only tracks of one chain occur together, so positions in the chain identify them.
         in_chains = np.bincount(tracks.detections.chains, minlength=tracks.chain_count)
         first = np.cumsum(in_chains) - in_chains
         width = int(in_chains.max(initial=1))
@@ -209,13 +208,13 @@ class TrackPairs(Struct, frozen=True, eq=False):
 ParametersType = TypeVar("ParametersType", bound=CriterionParameters)
 
 CHAINS_PER_SEQUENCE = 100
-"""Classes that the declared growth of a tally allows for in each sequence."""
+"""Number of classes per sequence that the declared growth of a tally allows for."""
 
 FAULTS_PER_RULE = 1000
-"""Breaches of one rule that are listed; a file of millions must not become as many."""
+"""Maximum number of faults listed per rule; a file of millions must not list as many."""
 
 EPSILON = float(np.finfo(np.float64).eps)
-"""By how much a similarity may fall short of a threshold where trackeval allows it."""
+"""Tolerance by which trackeval lets a similarity miss a threshold."""
 
 _NOT_TRACKED = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFlag.DISTRACTOR
 
@@ -237,11 +236,11 @@ class TrackingCriterion(Criterion[ParametersType]):
 
     @property
     def unit(self) -> Unit:
-        """A sequence, because identities last."""
+        """A sequence, because identities span frames."""
         return Unit.SEQUENCE
 
     def faults(self, side: Side, annotations: Annotations) -> Sequence[Fault]:
-        """Tracked objects have an identity, which occurs once in a frame."""
+        """Tracked objects without an identity, or with one that occurs twice in a frame."""
         tracked = self._is_tracked(side, annotations)
         chosen = replace(annotations, masks=None).take_objects(tracked)
         return [
@@ -251,7 +250,7 @@ class TrackingCriterion(Criterion[ParametersType]):
         ]
 
     def _is_tracked(self, side: Side, annotations: Annotations) -> BoolArray:
-        """(N,) whether objects must have an identity: what only absorbs detections need not."""
+        """(N,) whether each object must have an identity; those that only absorb need none."""
         if side is Side.DETECTIONS:
             return np.ones(annotations.object_count, dtype=np.bool_)
         unscored = {label.casefold() for label in self.parameters.rule.unscored_labels}
@@ -282,7 +281,7 @@ class TrackingCriterion(Criterion[ParametersType]):
 
 
 def _are_unique(*columns: IntArray) -> bool:
-    """Whether no two rows are equal; False where one sort cannot decide it."""
+    """Whether no two rows are equal; also False if a single sort cannot decide it."""
     [packed, *others] = packed_columns(columns)
     if others:
         return False
@@ -293,11 +292,11 @@ def _are_unique(*columns: IntArray) -> bool:
 
 
 def similar_pairs(scene: Scene, similarity: Similarity, at_least: float) -> Candidates:
-    """Pairs of a scene that are alike enough, and alike at all (reading 3)."""
+    """Pairs of a scene that are similar enough, and more than minimally similar (reading 3)."""
     above_least = float(np.nextafter(similarity.minimum, np.inf))
     at_least = max(at_least, above_least)
     if similarity.base == "giou":
-        # Every pair of a frame is alike at all: far too many to keep where few are wanted.
+        # Every pair of a frame exceeds the minimum: too many to cache if few are needed.
         return find_candidates(scene, similarity, at_least)
     pairs = scene.cache.get_or_compute(
         (similar_pairs, similarity), lambda: find_candidates(scene, similarity, above_least)
@@ -315,11 +314,11 @@ def chain_table(
     """A table keyed by domain, sequence and class.
 
     Args:
-        tracks: Says what the chains are.
+        tracks: Defines the chains.
         chains: (R,) chain of each raw row.
         counts: (R,) integers by column.
         sums: (R,) floats by column.
-        part: Name of a further text key, its values, and (R,) which of them each row has.
+        part: Name of a further string key, its values, and (R,) index of the value of each row.
     """
     scene = tracks.scene
     words, codes = scene.text_keys(tracks.chain_sequences[chains], tracks.chain_classes[chains])
@@ -351,10 +350,10 @@ def _without_track(side: Side, annotations: Annotations) -> Iterator[Fault]:
 
 
 def previous_occurrence(keys: IntArray) -> IntArray:
-    """Row of the previous occurrence of each of (N,) keys, -1 for the first one.
+    """Row of the previous occurrence of each of (N,) keys; -1 for the first one.
 
     Args:
-        keys: (N,) keys, 0 or more, of which the largest is not far above N.
+        keys: (N,) keys, 0 or more; the largest should not be far above N.
     """
     count = len(keys)
     if count and keys.min() < 0:

@@ -1,4 +1,4 @@
-"""CLEAR: how many objects are missed, how many are made up, and how often identities change.
+"""CLEAR: the numbers of missed objects, of false detections, and of changes of identity.
 
 Sources: K. Bernardin and R. Stiefelhagen, "Evaluating Multiple Object Tracking Performance: The
 CLEAR MOT Metrics", 2008; trackeval and motmetrics, whose figures the field reports. The
@@ -6,24 +6,24 @@ trustworthiness paper, section 2, has MOTA = 1 - sum(FP + FN + IDSW) / sum(GT).
 
 Agreement: every count and figure is trackeval's (`switch_rule` = ``trackeval``, the default: the
 MOTChallenge's), or motmetrics' (``motmetrics``), to 1e-9. Figures of many sequences come from
-their summed counts. What the two rules have in common: an id switch is a match of an object whose
-last match, however long ago, was with another track. Where they differ:
+summed counts. Common to both rules: an id switch is a match of an object whose
+last match, however long ago, was with another track. The rules differ in:
 
 1. What stays matched, and how the rest is matched: see `_correspondences`.
-2. Fragmentations. trackeval: how often an object is matched again after a frame in which it was
-   not, be it that it was missed or was not there; frames that hold objects of one side alone are
-   passed over. motmetrics: how often an object that is matched before and after is missed between.
+2. Fragmentations. trackeval: the number of times that an object is matched again after a frame in
+   which it was not, because it was missed or absent; frames with objects of only one side are
+   skipped. motmetrics: the number of times that an object is missed between two matches.
 3. An object is mostly tracked if it is matched in more than 80 % of its frames; in 80 % or more for
    motmetrics. It is mostly lost below 20 %, and partially tracked between.
 
-Differences from both, in what is reported:
+Differences from both, in the reported figures:
 
 4. MOTP is the mean similarity of matches, as in trackeval; motmetrics has the mean distance,
    1 - MOTP.
 5. Without truth MOTA, MODA, sMOTA and recall are undefined, and so are MOTP without a match,
    precision without a detection, and the shares of tracks without a track. trackeval has 0 for
-   them, and a mostly lost share of 1. Where there is neither truth nor detection, F1 is 1, so that
-   its dissimilarity of nothing and nothing is 0.
+   them, and a mostly lost share of 1. If there is neither truth nor detection, F1 is 1, so that
+   its dissimilarity of two empty sets is 0.
 6. A pair at exactly the threshold counts, with 1e-9 for rounding (`threshold_tolerance`). trackeval
    allows 2**-52, motmetrics nothing.
 7. With base ``giou`` the rest is matched by the greatest sum of 1 + GIoU. Neither implementation
@@ -31,7 +31,7 @@ Differences from both, in what is reported:
 8. `mota_class_mean` leaves out classes without truth; trackeval has minus the number of detections
    for them.
 
-And one thing that is trackeval's, though one would not expect it:
+And one rule of trackeval that may surprise:
 
 9. `false_positives_per_frame` divides by the frames of sequences in which a class has both truth
    and detections; its numerator is every false positive.
@@ -121,7 +121,7 @@ def _accuracy(name: str, description: str, **further: Any) -> Measure:
 
 
 class Clear(TrackingCriterion[ClearParameters]):
-    """MOTA, MOTP and the counts that they are made of."""
+    """MOTA, MOTP and the counts behind them."""
 
     name = "clear"
     version = "1.2.0"
@@ -186,7 +186,7 @@ class Clear(TrackingCriterion[ClearParameters]):
 
     @property
     def growth(self) -> Growth:
-        """One row of counts and one of sums for each sequence and class."""
+        """One row of counts and one of sums per sequence and class."""
         row = 3 * 8 + 8 * (len(_COUNT_NAMES) + 2) + 3 * 8 + 64
         return Growth("sequence", row * CHAINS_PER_SEQUENCE)
 
@@ -238,9 +238,9 @@ class Clear(TrackingCriterion[ClearParameters]):
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
         """Matches, misses and false positives, with id switches and fragmentations.
 
-        Shares are what MOTA's numerator is the sum of: 1 for a matched object, 0 where its match
-        is an id switch or where it is missed, and -1 for a false positive. The further column
-        ``partner_track`` has the track that a row is matched with.
+        Shares add up to MOTA's numerator: 1 for a matched object, 0 if its match is an id switch or
+        if it is missed, and -1 for a false positive. The further column ``partner_track`` has the
+        track that a row is matched with.
         """
         at.check(self.name, [self.parameters.threshold])
         scene = self.scene(aligned, traced=True)
@@ -312,7 +312,7 @@ def _chain_counts(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> dict
     Args:
         tracks: Tracks of a scene, in C chains.
         matched: Matched pairs.
-        rule: Whose counts.
+        rule: The rule of the counts.
     """
     matches = tracks.by_chain(matched.targets, tracks.scene.truth)
     truth, detections = tracks.totals(tracks.truth), tracks.totals(tracks.detections)
@@ -330,7 +330,7 @@ def _chain_counts(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> dict
 
 
 def _counts_of_rows(rows: ScoredRows, rule: SwitchRule) -> dict[str, IntArray]:
-    """The same of outcomes, of which cells are chains."""
+    """The same for outcomes, whose cells are chains."""
     truth, found = rows.truth, rows.truth & rows.matched
     tracks = tracks_of_rows(rows, Side.TRUTH)
     detection_tracks = tracks_of_rows(rows, Side.DETECTIONS)
@@ -349,8 +349,8 @@ def _counts_of_rows(rows: ScoredRows, rule: SwitchRule) -> dict[str, IntArray]:
 
 
 def _breaks(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> tuple[IntArray, IntArray]:
-    """Matches that another track, or an interruption, sets apart from the object's last one."""
-    # Matches come in the order of detections, and so of frames.
+    """Matches with another track than the object's last one, and matches after an interruption."""
+    # Matches are in the order of detections, and therefore of frames.
     before = previous_occurrence(tracks.truth.of_objects[matched.targets])
     later = np.flatnonzero(before >= 0)
     earlier = before[later]
@@ -367,13 +367,13 @@ def _breaks(tracks: Tracks, matched: Candidates, rule: SwitchRule) -> tuple[IntA
 def _lifetimes(
     truth: TrackSet, chain_count: int, matched: IntArray, rule: SwitchRule
 ) -> dict[str, IntArray]:
-    """(C,) how many tracks are mostly tracked, partially tracked and mostly lost.
+    """(C,) numbers of mostly tracked, partially tracked and mostly lost tracks.
 
     Args:
         truth: Tracks of the truth.
         chain_count: Number of chains C.
         matched: (M,) objects that are matched.
-        rule: Whose rules.
+        rule: The rule of the limits.
     """
     found = np.bincount(truth.of_objects[matched], minlength=len(truth))
     # In integers: found / length > 0.8.

@@ -1,4 +1,4 @@
-"""HOTA: how well objects are detected, and how well detections are held together as tracks.
+"""HOTA: how well objects are detected, and how well detections are associated as tracks.
 
 Source: J. Luiten et al., "HOTA: A Higher Order Metric for Evaluating Multi-Object Tracking",
 International Journal of Computer Vision, 2020; trackeval's HOTA, with which every figure agrees to
@@ -8,10 +8,10 @@ International Journal of Computer Vision, 2020; trackeval's HOTA, with which eve
     A(c) = TPA / (TPA + FNA + FPA)    LocA = mean similarity of TP
 
 and a figure is the mean over the thresholds: 0.05, 0.10, ..., 0.95 unless `thresholds` has others.
-Each frame is matched once, by the greatest sum of similarity times global alignment, and every
-threshold takes from that matching the pairs that are similar enough. The alignment of two tracks is
-the Jaccard index of their frames, in which a frame counts by the share that the pair has of all
-similarity around it.
+Each frame is matched once, by the greatest sum of similarity times global alignment; every
+threshold takes the pairs of that matching that are similar enough. The alignment of two tracks is
+the Jaccard index of their frames, in which a frame counts by the pair's fraction of all similarity
+around it.
 
 Figures of many sequences come from their summed counts, AssA, AssRe, AssPr and LocA weighted by
 TP, as trackeval combines sequences (and classes, "detection averaged"). `hota_class_mean` is the
@@ -19,16 +19,16 @@ mean over classes, trackeval's "class averaged".
 
 Readings of this project:
 
-1. A pair counts at a threshold where its similarity is at least alpha - `threshold_tolerance`,
+1. A pair counts at a threshold if its similarity is at least alpha - `threshold_tolerance`,
    1e-9. trackeval allows 2**-52. The 19 thresholds are its multiples of 0.05, up to 2**-53 off.
 2. As in trackeval, a threshold at which nothing is matched has AssA 0 and LocA 1 in the mean over
-   thresholds. Where nothing is matched at any, all of AssA, AssRe, AssPr and LocA are undefined;
+   thresholds. If nothing is matched at any threshold, AssA, AssRe, AssPr and LocA are undefined;
    so are DetRe without truth, DetPr without a detection and DetA without both. trackeval has 0
    there, and 1 for LocA.
-3. Where there is neither truth nor detection, HOTA is 1, so that its dissimilarity of nothing and
-   nothing is 0; trackeval has 0.
+3. If there is neither truth nor detection, HOTA is 1, so that its dissimilarity of two empty
+   sets is 0; trackeval has 0.
 4. With base ``giou`` the similarity is (1 + GIoU) / 2, so that it lies in [0, 1] as HOTA needs it;
-   every pair of a frame then comes into question.
+   every pair of a frame is then a candidate.
 5. `hota_class_mean` leaves out classes without truth; trackeval counts them as 0.
 """
 
@@ -100,7 +100,7 @@ ASSOCIATIONS = "associations"
 LOCALISATIONS = "localisations"
 
 OWN_THRESHOLD = 0.5
-"""Where outcomes are looked at unless another threshold is asked for, if it is among those."""
+"""Default threshold of outcomes, if it is among the thresholds."""
 
 
 @dataclass(frozen=True)
@@ -156,7 +156,7 @@ class Hota(TrackingCriterion[HotaParameters]):
 
     @property
     def growth(self) -> Growth:
-        """For each sequence and class a row of counts, and two rows for each threshold."""
+        """Per sequence and class one row of counts, and two rows per threshold."""
         counts = 3 * 8 + 2 * 8
         associations = 4 * 8 + 8 + 3 * 64
         localisations = 4 * 8 + 64
@@ -165,7 +165,7 @@ class Hota(TrackingCriterion[HotaParameters]):
 
     @property
     def _tallied(self) -> tuple[float, ...]:
-        """The thresholds that a tally holds, ascending: a sweep's, and those of the parameters."""
+        """The thresholds in a tally, ascending: those of a sweep and of the parameters."""
         return tuple(sorted({*THRESHOLDS, *self.parameters.thresholds}))
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
@@ -202,7 +202,7 @@ class Hota(TrackingCriterion[HotaParameters]):
         )
 
     def _passed_thresholds(self, similarities: FloatArray) -> IntArray:
-        """How many of the thresholds each similarity passes."""
+        """Number of thresholds that each similarity meets."""
         compared = [COMPARED.get(threshold, threshold) for threshold in self._tallied]
         least = np.array(list(map(self.parameters.least, compared)))
         return np.searchsorted(least, similarities, side="right").astype(np.int64)
@@ -249,14 +249,14 @@ class Hota(TrackingCriterion[HotaParameters]):
         return Scores(blocks, (), self.scene_warnings(tally))
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """Matches at one threshold, objects without one, and detections without one.
+        """Matches at one threshold, and objects and detections without one.
 
-        The threshold is 0.5 unless it is asked for, or the first of `thresholds` where 0.5 is none
-        of them. A pair that is matched at a lower threshold alone is none here; each is named as
-        the other's partner. Shares are A(c), on the object of each match: with TP, FN and FP of
-        the threshold, HOTA squared is their sum / (TP + FN + FP). Further columns:
-        ``partner_track`` has the track that a row is matched with, ``ass_re`` and ``ass_pr`` the
-        recall and the precision of a match's association.
+        The threshold is 0.5 by default, or the first of `thresholds` if 0.5 is not among them. A
+        pair that is matched only at a lower threshold is not a match here; each is the other's
+        partner. Shares are A(c), on the object of each match: with TP, FN and FP at the threshold,
+        HOTA squared is their sum / (TP + FN + FP). Further columns: ``partner_track`` has the track
+        that a row is matched with; ``ass_re`` and ``ass_pr`` have the recall and the precision of a
+        match's association.
         """
         threshold = self._threshold(at)
         scene = self.scene(aligned, traced=True)
@@ -295,10 +295,11 @@ class Hota(TrackingCriterion[HotaParameters]):
     def outcome_figures(
         self, outcomes: Outcomes, at: OperatingPoint = OperatingPoint()
     ) -> Mapping[str, Number]:
-        """What the report has at the threshold: counts of its curve, and measures.
+        """Figures of the report at the threshold: counts of its curve, and measures.
 
-        Measures are means over `thresholds`, so that they follow where there is but one; at 0.05
-        ``hota_0``, ``loc_a_0`` and ``hota_loc_a_0`` do. `outcome_point` has all of a curve's point.
+        Measures are means over `thresholds`, so they are included if there is only one; at 0.05
+        ``hota_0``, ``loc_a_0`` and ``hota_loc_a_0`` are. `outcome_point` has the whole point of a
+        curve.
         """
         threshold, own = self._threshold(at), self.parameters.thresholds
         rows = ScoredRows.of(outcomes, separate=self.parameters.classes == "separate")
@@ -319,7 +320,7 @@ class Hota(TrackingCriterion[HotaParameters]):
 
         Args:
             outcomes: Outcomes of this evaluator.
-            at: Where they were looked at.
+            at: Their operating point.
         """
         rows = ScoredRows.of(outcomes, separate=self.parameters.classes == "separate")
         threshold = self._threshold(at)
@@ -332,7 +333,7 @@ class Hota(TrackingCriterion[HotaParameters]):
     def _single_figures(
         self, rows: ScoredRows, levels: SumsByThreshold, threshold: float
     ) -> dict[str, Number]:
-        """Measures where the one threshold is that of the outcomes."""
+        """Measures over a single threshold, if it is that of the outcomes."""
         scopes = {Scope(): levels}
         for label in sorted({rows.label_names[label] for label in rows.labels.tolist()} - {""}):
             scopes[Scope(label=label)] = self._levels_of(rows.of_label(label), threshold)
@@ -344,14 +345,14 @@ class Hota(TrackingCriterion[HotaParameters]):
 
 
 class _Matching(Struct, frozen=True, eq=False):
-    """The M pairs that are matched, whatever the threshold.
+    """The M pairs that are matched, before any threshold.
 
     Attributes:
         tracks: Tracks of the scene.
         pairs: Pairs of tracks.
         matched: The pairs of an object and a detection, with similarities in [0, 1].
         of_matches: (M,) pair of the tracks of each match.
-        passed: (M,) how many of the thresholds each passes.
+        passed: (M,) number of thresholds that each meets.
     """
 
     tracks: Tracks
@@ -361,7 +362,7 @@ class _Matching(Struct, frozen=True, eq=False):
     passed: IntArray
 
     def at_least(self, thresholds: int) -> _Matching:
-        """Those matches alone that pass at least so many thresholds."""
+        """Only the matches that meet at least `thresholds` thresholds."""
         rows = self.passed >= thresholds
         return structs.replace(
             self,
@@ -372,7 +373,7 @@ class _Matching(Struct, frozen=True, eq=False):
 
 
 def _in_unit_range(candidates: Candidates, minimum: float) -> Candidates:
-    """The same pairs with similarities in [0, 1]; those that lie there already stay as they are."""
+    """The same pairs with similarities mapped to [0, 1], if they do not lie there already."""
     similarities = (candidates.similarities - minimum) / (1.0 - minimum)
     return Candidates(candidates.detections, candidates.targets, similarities)
 
@@ -395,7 +396,7 @@ def _alignments(tracks: Tracks, candidates: Candidates, pairs: TrackPairs) -> Fl
 
 
 def _associations(found: _Matching, names: Sequence[str]) -> Table:
-    """Matches, and sums of A(c), its recall and its precision over them, at each threshold.
+    """Matches, and their sums of A(c), its recall and its precision, at each threshold.
 
     Args:
         found: The matching.
@@ -403,7 +404,7 @@ def _associations(found: _Matching, names: Sequence[str]) -> Table:
     """
     tracks, pairs = found.tracks, found.pairs
     rows, of_matches, _ = factorize(found.of_matches)
-    # Column k: matches that pass k thresholds; then those that pass threshold k and maybe more.
+    # Column k: matches that meet exactly k thresholds; then, at least k.
     columns = len(names) + 1
     cells = np.bincount(of_matches * columns + found.passed, minlength=len(rows) * columns)
     at_least = np.cumsum(cells.reshape(-1, columns)[:, ::-1], axis=1)[:, -2::-1]
@@ -414,7 +415,7 @@ def _associations(found: _Matching, names: Sequence[str]) -> Table:
         tracks,
         tracks.truth.chains[pairs.truth[rows[of_rows]]],
         {"matches": together},
-        # Each match of a pair of tracks adds its share.
+        # Each match of a pair of tracks adds the pair's value.
         {name: together * share for name, share in shares.items()},
         (PART, names, thresholds),
     )
@@ -440,7 +441,7 @@ def _association_shares(
 
 
 def _localisations(found: _Matching, names: Sequence[str]) -> Table:
-    """Sums of similarities, each at the greatest threshold that it passes."""
+    """Sums of similarities, each at the greatest threshold that it meets."""
     tracks, matched = found.tracks, found.matched
     some = np.flatnonzero(found.passed)
     groups = tracks.scene.truth.groups[matched.targets[some]]

@@ -1,21 +1,21 @@
-"""Identity: how much of every object is covered by the one track that fits it best.
+"""Identity: the part of every object that is covered by its single best track.
 
 Source: E. Ristani et al., "Performance Measures and a Data Set for Multi-Target, Multi-Camera
-Tracking", 2016, section 3; trackeval's Identity. Each object of the truth is given at most one
-track and each track at most one object, so that as many frames as possible hold both with a
-similarity of at least the threshold: IDTP. IDFN and IDFP are the truth objects and detections
-that are left, and IDF1 = 2 IDTP / (2 IDTP + IDFP + IDFN). Figures of many sequences come from
-their summed counts.
+Tracking", 2016, section 3; trackeval's Identity. Each truth object is assigned at most one track,
+and each track at most one object, so that they are together, with a similarity of at least the
+threshold, in as many frames as possible: IDTP. IDFN and IDFP are the remaining truth objects and
+detections, and IDF1 = 2 IDTP / (2 IDTP + IDFP + IDFN). Figures of many sequences come from their
+summed counts.
 
 Differences from trackeval that change no defined figure:
 
-1. trackeval solves one assignment of (objects + tracks) squared, with a stand-in for everybody. The
-   same optimum is found here where objects and tracks meet: those that never do cannot be given to
-   each other, and each connected component is solved by itself.
+1. trackeval solves one assignment of (objects + tracks) squared, with a dummy partner for each.
+   Here the same optimum is found only over objects and tracks that meet, since others cannot be
+   assigned to each other; each connected component is solved separately.
 2. Without truth IDR is undefined, without detections IDP; trackeval has 0 there. Where there is
-   neither, IDF1 is 1, so that its dissimilarity of nothing and nothing is 0.
+   neither, IDF1 is 1, so that its dissimilarity of two empty sets is 0.
 
-One that changes figures where a similarity is exactly the threshold:
+One that changes figures if a similarity is exactly the threshold:
 
 3. Such a pair counts, with 1e-9 for rounding (`threshold_tolerance`); trackeval compares without.
 
@@ -100,7 +100,7 @@ class Identity(TrackingCriterion[IdentityParameters]):
 
     @property
     def growth(self) -> Growth:
-        """One row of three counts for each sequence and class."""
+        """One row of three counts per sequence and class."""
         return Growth("sequence", (3 * 8 + 3 * 8) * CHAINS_PER_SEQUENCE)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
@@ -137,11 +137,11 @@ class Identity(TrackingCriterion[IdentityParameters]):
         return blocks_with_class_means(figures, {"idf1_class_mean": "idf1"}, counted)
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """True positives are objects and detections that their tracks' partners are on.
+        """True positives are objects and detections that match within an assigned pair of tracks.
 
-        Shares are what 2 IDTP, IDF1's numerator, is the sum of: 1 for a true positive of either
-        side. The further column ``partner_track`` has the partner of the row's own track, also
-        where the row itself is not matched.
+        Shares add up to 2 IDTP, IDF1's numerator: 1 for a true positive of either side. The further
+        column ``partner_track`` has the partner of the row's track, even if the row itself is not
+        matched.
         """
         at.check(self.name, [self.parameters.threshold])
         scene = self.scene(aligned, traced=True)
@@ -183,7 +183,7 @@ class Identity(TrackingCriterion[IdentityParameters]):
 
 
 def _assigned(tracks: Tracks, pairs: TrackPairs) -> BoolArray:
-    """(P,) which pairs of tracks are given to each other, by the most frames in common."""
+    """(P,) which pairs of tracks are assigned, by the greatest number of frames in common."""
     return match_maximum_weight(
         Pairs(pairs.truth, pairs.detections),
         pairs.counts.astype(np.float64),

@@ -1,7 +1,7 @@
-"""Does this input look right? Frequent mistakes in input, counted and reported as warnings.
+"""Plausibility of an input: frequent mistakes in input, counted and reported as warnings.
 
-`summary` counts in the input what warnings rest on, as tables that add like every tally, and
-`warnings` makes the warnings of a report out of them; `inputs` does the same for what was just
-read. No score depends on either. What is compared in detail is a sample of frames, chosen by hashes
-of their names, so that order, parts and workers make no difference.
+`summary` counts facts about the input, as tables that add like every tally, and `warnings` turns
+them into the warnings of a report; `inputs` does the same for input that was just read. No score
+depends on either. Detailed comparisons use a sample of frames, chosen by hashes of their names, so
+that order, parts and workers make no difference.
 """

@@ -1,4 +1,4 @@
-"""Detections that end long before the objects do, or begin long after them: those of a part."""
+"""Detections that stop long before the objects do, or start long after them."""
 
 from __future__ import annotations
 
@@ -17,56 +17,56 @@ from vidscore_evaluators.plausibility.sample import sequences_of
 from vidscore_evaluators.tally import Table
 
 _LEAST_FRAMES = 20
-"""Least frames with objects before the end, and after it."""
+"""Minimum number of frames with objects before the end, and after it."""
 
 _LEAST_UNANSWERED = 0.1
-"""Share of the frames with objects, at least, that are after the end."""
+"""Minimum fraction of the frames with objects that come after the end."""
 
 _ANSWERED = 0.9
-"""Share of the frames before the end, at least, that have a detection."""
+"""Minimum fraction of the frames before the end that have a detection."""
 
 _LEAST_LOST = 8
-"""Sequences that end early, or are missed after the end, times objects a frame there: of fewer a
-tracker may have lost all."""
+"""Minimum of: sequences that end early or are missed after the end, times objects per frame there.
+A tracker may lose all of fewer."""
 
 _SMALLER = 0.5
-"""Objects of less than this share of the size of others are missed for that."""
+"""Objects smaller than this fraction of the size of others may be missed for their size."""
 
 _LEAST_IMAGES = 4
-"""The same of images: no tracker has lost what is in them. Two objects in each are enough."""
+"""The same minimum for images, which a tracker cannot lose: two objects in each are enough."""
 
 _STAYING = 0.1
-"""Mean best overlap with the objects of the next frame, at least, where frames are of a video."""
+"""Minimum mean best overlap with the objects of the next frame, if frames belong to a video."""
 
 _FOLLOWED = 0.25
-"""Share of frames that are followed by the next one in the sample, at least, where they are of a
-video; ids of a few images are neighbours by chance."""
+"""Minimum fraction of frames that are followed by the next one in the sample, if they belong to a
+video. A few image ids are neighbours by chance."""
 
 _ENOUGH = 10
-"""Least frames of a sequence from which its length is known well enough."""
+"""Minimum number of frames of a sequence from which its length is known well enough."""
 
 _LEAST_OF_SEQUENCE = 2
-"""Least frames before and after the end of the sequence in which a run was cut off."""
+"""Minimum number of frames before and after the end within the sequence where a run was cut off."""
 
 _LEAST_SEQUENCES = 20
-"""Least sequences without detections after a run that was cut off between two."""
+"""Minimum number of sequences without detections, if a run was cut off between two sequences."""
 
 Order = Literal["number", "share", "name"]
 
 
 class Cut(Struct, frozen=True):
-    """Frames with objects before and after the last detection, or after and before the first one.
+    """A cut: frames with objects beyond the last detection, or before the first one.
 
     Attributes:
-        order: What frames are ordered by: their number, their place in their sequence as a share of
-            its length, or the name of their sequence and then their number.
-        late: Whether it is the first detection, before which there are frames.
-        frame_count: Frames with objects that were looked at.
-        after: How many of them come after the last detection.
-        answered: Share of the others that have a detection.
-        last: Number, or share, of the last frame with a detection.
+        order: The order of frames: by number, by position in their sequence as a fraction of its
+            length, or by the name of the sequence and then the number.
+        late: Whether frames come before the first detection, instead of after the last one.
+        frame_count: Number of frames with objects that were examined.
+        after: Number of these that come after the last detection.
+        answered: Fraction of the others that have a detection.
+        last: Number, or fraction, of the last frame with a detection.
         block: Block of the first frame after it.
-        frame: Its number.
+        frame: Its frame number.
     """
 
     order: Order
@@ -80,12 +80,12 @@ class Cut(Struct, frozen=True):
 
 
 def find_cut(answers: Table, sample: Table, *, points: bool) -> Cut | None:
-    """Where the detections end, if objects go on for long and nearly every frame before has some.
+    """Find where detections end, if objects go on for long and nearly all frames before have some.
 
     Args:
         answers: Frames with objects.
         sample: The sample of boxes.
-        points: Whether these are points.
+        points: Whether the boxes are points.
     """
     answered = answers.count("detections") > 0
     if min(np.count_nonzero(answered), np.count_nonzero(~answered)) < _LEAST_FRAMES:
@@ -109,10 +109,10 @@ class _Looked(Struct, frozen=True, eq=False):
     """The F frames with objects.
 
     Attributes:
-        table: A row for each.
-        answered: (F,) whether it has a detection.
-        sequences: (F,) which sequence it is of.
-        are_images: Whether they are images that have nothing to do with each other.
+        table: One row per frame.
+        answered: (F,) whether each has a detection.
+        sequences: (F,) index of its sequence.
+        are_images: Whether they are images that are unrelated to each other.
     """
 
     table: Table
@@ -126,7 +126,7 @@ def are_images(table: Table, *, points: bool) -> bool:
 
     Args:
         table: The sample of boxes.
-        points: Whether these are points.
+        points: Whether the boxes are points.
     """
     sample = sample_of(table.codes("block"), np.ascontiguousarray(table.numbers), points=points)
     if sample.tracks is None or any((ids != NO_TRACK).any() for ids in sample.tracks):
@@ -147,7 +147,7 @@ def _cut_in(
     late: bool,
     places: FloatArray,
 ) -> Cut | None:
-    """The end in an order of frames, or backwards; some of them have no place in it."""
+    """The cut in an order of frames, or in its reverse; frames at NaN are not in it."""
     places = -places if late else places
     known = ~np.isnan(places)
     if not looked.answered[known].any():
@@ -187,7 +187,7 @@ def _cut_in(
 def _orders(
     keys: list[SequenceKey], sequences: IntArray, numbers: FloatArray
 ) -> Iterator[tuple[Order, FloatArray]]:
-    """(F,) places of frames in each order, NaN for none; names are sorted in two ways."""
+    """(F,) positions of frames in each order, NaN for none; names are sorted in two ways."""
     yield "number", numbers
     first, last = np.full(len(keys), np.inf), np.full(len(keys), -np.inf)
     np.minimum.at(first, sequences, numbers)
@@ -203,7 +203,7 @@ def _orders(
 
 
 def _natural(key: SequenceKey) -> list[list[tuple[int, str]]]:
-    """What sorts names by the numbers in them: `seq2` before `seq10`."""
+    """Sort key that compares the numbers in names: `seq2` before `seq10`."""
     return [
         [
             (len(part.lstrip("0")) * (place % 2), part)  # every second part is a number
@@ -216,10 +216,10 @@ def _natural(key: SequenceKey) -> list[list[tuple[int, str]]]:
 def _missed_by_name(
     keys: list[SequenceKey], looked: _Looked, places: FloatArray, last: float
 ) -> int:
-    """Sequences after the end of a run that was cut off within one, or before very many; else 0.
+    """Number of sequences missed by a run that was cut off within one, or before very many; or 0.
 
-    A detector may find nothing in some videos, and these may be the last ones by their names: but
-    then it is not that it finds something in each frame of the one before, and ends within it.
+    A detector may find nothing in some videos, and these may be the last ones by name. But then it
+    would not find something in every frame of the video before and stop within it.
     """
     within = int(looked.sequences[places == last][0])
     here, after = looked.sequences == within, places > last

@@ -1,6 +1,6 @@
-"""What a sample shows, judged once for all evaluators that see the same.
+"""Findings of a sample, computed once for all evaluators that use the same sample.
 
-Of one sequence among others that is what does not fit there although the rest does.
+A finding about one sequence is one that does not fit there although the others fit.
 """
 
 from __future__ import annotations
@@ -32,30 +32,30 @@ from vidscore_evaluators.plausibility._views import Finding, View, finding_of
 from vidscore_evaluators.plausibility.sample import sequences_of
 
 _LEAST_BOXES = 20
-"""Least boxes of each side of a sequence that is looked at by itself."""
+"""Minimum number of boxes per side of a sequence that is examined on its own."""
 
 _LEAST_IN_FRAME = 4
-"""Least boxes of each side in a frame of it, for what is made to fit, or fits nothing: a few
-objects may all be missed, and as many false alarms last."""
+"""Minimum number of boxes per side in a frame of it, for findings that estimate a transformation or
+find nothing related: a few objects may all be missed, and a few false alarms may persist."""
 
 _FITS = 0.5
-"""Share of boxes that lie on others where a sequence fits."""
+"""Fraction of boxes that overlap others in a sequence that fits."""
 
 _FAR_BELOW = 0.5
-"""A sequence that does not fit has less than this share of what the best one has."""
+"""A sequence that does not fit has less than this fraction of the best sequence's overlap."""
 
 _TELLING = 0.7
-"""Share of pairs of a right and a wrong detection of which the right one is surer, at least, where
-confidences tell them apart."""
+"""Minimum fraction of pairs of a right and a wrong detection in which the right one is more
+confident, if confidences distinguish them."""
 
 
 class SequenceFinding(Struct, frozen=True):
-    """What fits better in one sequence, while others fit as they are.
+    """A reading that fits one sequence better, while others fit as they are.
 
     Attributes:
         sequence: The sequence.
         finding: The reading.
-        boxes: Boxes of the side that is read otherwise that were looked at there.
+        boxes: Number of examined boxes there, of the side that is read differently.
     """
 
     sequence: SequenceKey
@@ -66,7 +66,7 @@ class SequenceFinding(Struct, frozen=True):
 def sequence_findings(
     view: View, names: tuple[str, ...], plain: tuple[bool, bool]
 ) -> tuple[SequenceFinding, ...]:
-    """Sequences that do not fit although others do, and what fits better in them.
+    """Sequences that do not fit although others do, with the reading that fits them better.
 
     Args:
         view: A sample as it is.
@@ -112,7 +112,7 @@ def _found(
 
 
 def _is_sound(finding: Finding, alone: View, rest: View) -> bool:
-    """Whether a finding in one sequence is hardly chance, nor what a hard video looks like."""
+    """Whether a finding in one sequence is unlikely by chance, and unlike a hard video."""
     is_fitted = any((finding.scale, finding.offset, finding.extent))
     if is_fitted or finding.code == UNRELATED:
         least = _LEAST_IN_FRAME * alone.sample.frame_count
@@ -124,10 +124,11 @@ def _is_sound(finding: Finding, alone: View, rest: View) -> bool:
 
 
 def _are_sure(alone: View, rest: View) -> bool:
-    """Whether detections that lie on nothing are as sure as those that are right elsewhere.
+    """Whether detections on no object are as confident as those that are right elsewhere.
 
-    A detector may find nothing in one video, and make up a few things there: it is then as unsure
-    of them as of what it makes up elsewhere. Where confidences do not tell, nothing is said.
+    A detector may find nothing in one video and produce a few false alarms there: it is then as
+    unsure of them as of false alarms elsewhere. If confidences do not distinguish, the answer is
+    no.
     """
     if rest.sample.confidences is None or alone.sample.confidences is None:
         return False
@@ -140,14 +141,15 @@ def _are_sure(alone: View, rest: View) -> bool:
 
 
 class Judgement(Struct, frozen=True):
-    """What a sample shows.
+    """The findings of a sample.
 
     Attributes:
-        finding: The reading that fits best, if it fits much better than the one at hand.
+        finding: The reading that fits best, if it fits much better than the present one.
         labels: Labels that are mixed up.
-        sequences: Where no reading fits all sequences better, those which one fits better alone.
-        inverted: That the less confident detections are the right ones.
-        ids: That objects have another track id in every other frame.
+        sequences: If no reading fits all sequences better, the sequences that one fits better
+            alone.
+        inverted: The finding that less confident detections are the right ones.
+        ids: The finding that objects change their track id from frame to frame.
     """
 
     finding: Finding | None = None
@@ -168,22 +170,22 @@ def judge_sample(
     plain: tuple[bool, bool],
     labelled: bool,
 ) -> Judgement:
-    """What a sample shows; judged once for evaluators, and live reports, that see the same.
+    """Findings of a sample; cached for evaluators, and live reports, that use the same sample.
 
     Args:
         names: Names of blocks, in ascending order.
         blocks: Block of each row of the sample's table, an index of `names`.
         numbers: Its number keys.
-        width: How many a row has.
+        width: Number of number keys per row.
         points: Whether both sides are points.
-        plain: Whether the boxes of each side are two corners, which may be something else.
-        labelled: Whether a detection is right only under the label of the object.
+        plain: Whether the boxes of each side are two corners, which may have another meaning.
+        labelled: Whether a detection is right only with the label of the object.
     """
     keys = np.frombuffer(numbers, dtype=np.float64).reshape(-1, width)
     sample = sample_of(np.frombuffer(blocks, dtype=np.int64), keys, points=points)
     if min(len(sample.boxes[0]), len(sample.boxes[1])) == 0:
         return Judgement()
-    # Numbers that no image has may overflow; the results are then no finding.
+    # Absurd numbers may overflow; the results are then no finding.
     with np.errstate(all="ignore"):
         view = View.of(sample)
         finding = best_finding(view, plain)

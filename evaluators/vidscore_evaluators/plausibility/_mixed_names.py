@@ -1,4 +1,4 @@
-"""Labels that are mixed up, and track ids that do not follow objects, such as numbers of rows."""
+"""Labels that are mixed up, and track ids that do not follow objects, such as row numbers."""
 
 from __future__ import annotations
 
@@ -13,34 +13,34 @@ from vidscore_evaluators.plausibility._overlaps import LIES_ON, Pairing, Sample
 from vidscore_evaluators.plausibility._views import View
 
 _OWN = 2.0
-"""Added to the overlap of a pair of one label, so that it comes before all others."""
+"""Added to the overlap of a pair with equal labels, so that it comes before all others."""
 
 _LEAST_PAIRS = 20
-"""Least objects that are found under another label."""
+"""Minimum number of objects that are found under another label."""
 
 _LEAST_SHARE = 0.2
-"""The same, as a share of all objects that are found."""
+"""The same, as a fraction of all objects that are found."""
 
 _LEAST_OF_LABEL = 3
-"""Least objects of a label that is found as another one."""
+"""Minimum number of objects of a label that is found as another one."""
 
 _NEARLY_ALL = 0.8
-"""Share of a label's objects that are found as one other, and of that one's detections on them."""
+"""Fraction of a label's objects found as one other label, and of that label's found objects."""
 
 _LEAST_LABELS = 2
-"""Fewer labels that are found as others may be what a detector, or its names, confuse."""
+"""If fewer labels are found as others, a detector, or its names, may merely confuse them."""
 
 
 class MixedLabels(Struct, frozen=True):
     """Labels that are found as others.
 
     Attributes:
-        pairs: Numbers of a label, and of the one that its objects are found as, and how many.
-        found: Objects on which a detection lies.
-        right: Those of them on which one of their own label lies.
-        frame_count: Frames that were looked at.
+        pairs: Index of a label, index of the label that its objects are found as, and their number.
+        found: Number of objects that a detection overlaps.
+        right: Number of these that a detection of their own label overlaps.
+        frame_count: Number of frames that were examined.
         block: Block of a frame with such an object.
-        frame: Its number.
+        frame: Its frame number.
     """
 
     pairs: tuple[tuple[float, float, int], ...]
@@ -52,15 +52,15 @@ class MixedLabels(Struct, frozen=True):
 
 
 def mixed_labels(sample: Sample, pairing: Pairing, overlaps: FloatArray) -> MixedLabels | None:
-    """Labels whose objects are found as another label, which lies on nothing else.
+    """Labels whose objects are found as another label, which is found on hardly anything else.
 
-    A detector confuses labels: what it takes for a car is a van here and a car there. Labels that
-    are numbered or ordered otherwise are found as one other each.
+    A detector confuses labels only sometimes: a car is a van here and a car there. If labels are
+    numbered or ordered differently, each is always found as the same other label.
 
     Args:
         sample: The sample.
         pairing: Both of its sides, frame by frame.
-        overlaps: Overlaps of all of its pairs.
+        overlaps: Overlaps of all its pairs.
     """
     if sample.labels is None or any(side.min() == side.max() for side in sample.labels):
         return None
@@ -69,7 +69,7 @@ def mixed_labels(sample: Sample, pairing: Pairing, overlaps: FloatArray) -> Mixe
     rows, wanted, found = _found_as(pairing, overlaps, of_truth, of_detections)
     counts = np.bincount(wanted * len(names) + found, minlength=len(names) ** 2)
     counts = counts.reshape(len(names), len(names))
-    # Labels that the truth does not have are warned of by their names.
+    # Labels that the truth does not have get a warning about names instead.
     mixed = _mixed(counts) & np.isin(names, sample.labels[0])
     moved = counts[mixed]
     if len(moved) < _LEAST_LABELS or moved.sum() < max(_LEAST_PAIRS, _LEAST_SHARE * len(rows)):
@@ -90,7 +90,7 @@ def mixed_labels(sample: Sample, pairing: Pairing, overlaps: FloatArray) -> Mixe
 def _found_as(
     pairing: Pairing, overlaps: FloatArray, of_truth: IntArray, of_detections: IntArray
 ) -> tuple[IntArray, IntArray, IntArray]:
-    """Objects on which a detection lies, their labels, and those that they are found as."""
+    """Objects that a detection overlaps, their labels, and the labels of their detections."""
     left, right = pairing.pairs
     lying = overlaps >= LIES_ON
     left, right, near = left[lying], right[lying], overlaps[lying]
@@ -101,7 +101,7 @@ def _found_as(
 
 
 def _mixed(counts: IntArray) -> BoolArray:
-    """(L, L) whether a label of the truth is found as another one, which lies on nothing else."""
+    """(L, L) whether a truth label is found as another, which is found on hardly anything else."""
     wanted, found = counts.sum(axis=1, keepdims=True), counts.sum(axis=0, keepdims=True)
     mixed: BoolArray = (counts >= _NEARLY_ALL * wanted) & (counts >= _NEARLY_ALL * found)
     mixed &= counts >= _LEAST_OF_LABEL
@@ -110,22 +110,22 @@ def _mixed(counts: IntArray) -> BoolArray:
 
 
 _CHANGING_SHARE = 0.5
-"""Share of objects found in two neighbouring frames that have another id in the second, at least; a
-bad tracker's is a few hundredths."""
+"""Minimum fraction of objects found in two neighbouring frames that have another id in the second;
+with a bad tracker it is a few hundredths."""
 
 _OF_THE_WORST, _CHANCE = 0.3, 1e-4
-"""Such a share of the worst tracker, and the probability, at most, that as many change by chance
-where it is the truth (Hoeffding 1963, theorem 1): 8 of 8, 21 of 30, or half of 106."""
+"""This fraction for the worst tracker, and the maximum probability that with it as many change by
+chance (Hoeffding 1963, theorem 1): 8 of 8, 21 of 30, or half of 106."""
 
 
 class ChangingIds(Struct, frozen=True):
     """Objects that are found in two neighbouring frames.
 
     Attributes:
-        found: How many there are.
-        changed: How many have another track id in the second frame.
+        found: Number of them.
+        changed: Number of them with another track id in the second frame.
         block: Block of a frame with one of these.
-        frame: Its number.
+        frame: Its frame number.
     """
 
     found: int
@@ -135,7 +135,7 @@ class ChangingIds(Struct, frozen=True):
 
 
 def changing_ids(view: View) -> ChangingIds | None:
-    """Whether most objects that are found have another track id a frame later.
+    """Whether most objects that are found have another track id one frame later.
 
     Args:
         view: A sample as it is.
@@ -161,7 +161,7 @@ def changing_ids(view: View) -> ChangingIds | None:
 
 
 def _are_too_many(changed: int, found: int) -> bool:
-    """Whether so many of the objects found have another id as of no tracker."""
+    """Whether more of the found objects change their id than with any tracker."""
     if found == 0 or changed < _CHANGING_SHARE * found:
         return False
     share, kept = changed / found, (found - changed) / found
@@ -174,10 +174,10 @@ def _are_too_many(changed: int, found: int) -> bool:
 def _found(
     view: View, of_truth: FloatArray, of_detections: FloatArray
 ) -> tuple[IntArray, FloatArray, BoolArray]:
-    """Frames and tracks of objects on which detections lie, by track and frame.
+    """Frames and tracks of objects that detections overlap, sorted by track and frame.
 
-    And whether one of these has an id that one had in the frame before: where several lie on an
-    object, now one is nearer and now another.
+    Also whether one of these detections keeps the id of one in the frame before: of several on an
+    object, the nearest may change.
     """
     left, right = view.pairing.pairs
     lying = (view.overlaps >= LIES_ON) & (of_truth[left] != NO_TRACK)

@@ -1,4 +1,4 @@
-"""How well the two sides of a sample overlap, as they are and read otherwise."""
+"""Overlap of the two sides of a sample, unchanged and under other readings."""
 
 from __future__ import annotations
 
@@ -20,17 +20,17 @@ from vidscore_evaluators.geometry import overlap_ratios
 from vidscore_evaluators.plausibility.sample import SAMPLE_ROWS
 
 MOST_FRAMES = 2000
-"""Frames that are looked at."""
+"""Maximum number of frames that are examined."""
 
 _LEAST_SPREAD = 0.5
-"""The diagonal of a scene of points, at least, as a share of their distance from the origin."""
+"""Minimum diagonal of a scene of points, as a fraction of their distance from the origin."""
 
 POINT_REACH = 0.02
-"""Share of the scene's diagonal at which two points have nothing in common any more."""
+"""Distance from which two points have nothing in common, as a fraction of the scene's diagonal."""
 
 
 LIES_ON = 0.5
-"""Overlap from which a box lies on the other one; by chance few do."""
+"""Overlap from which a box counts as lying on the other one; few boxes reach it by chance."""
 
 _LABEL, _CONFIDENCE, _TRACK = 6, 7, 8
 """Columns of a sample's table after frame, side and coordinates."""
@@ -41,14 +41,14 @@ class Sample(Struct, frozen=True, eq=False):
 
     Attributes:
         blocks: (F,) block of each frame.
-        numbers: (F,) its number.
+        numbers: (F,) its frame number.
         starts: For the truth and the detections, (F + 1,) offsets into their boxes.
         boxes: For the truth and the detections, their boxes as they were given.
-        labels: For the truth and the detections, a number for the label of each box; None where an
-            older version has made the sample.
-        confidences: For the truth and the detections; None likewise.
-        tracks: For the truth and the detections, track ids; None likewise.
-        points: Whether they are points.
+        labels: For the truth and the detections, a number for the label of each box; None if an
+            older version made the sample.
+        confidences: For the truth and the detections; None for older samples.
+        tracks: For the truth and the detections, track ids; None for older samples.
+        points: Whether the boxes are points.
     """
 
     blocks: IntArray
@@ -67,13 +67,13 @@ class Sample(Struct, frozen=True, eq=False):
 
     @property
     def neighbours(self) -> IntArray:
-        """(K,) frames that the next one of the sample follows in its video."""
+        """(K,) frames whose successor in the sample is the next frame of the same video."""
         follows = (np.diff(self.blocks) == 0) & (np.diff(self.numbers) == 1)
         return np.flatnonzero(follows)
 
     @property
     def truth_twice(self) -> Sample:
-        """The truth beside itself."""
+        """A sample with the truth on both sides."""
         starts, boxes = self.starts[0], self.boxes[0]
         return structs.replace(self, starts=(starts, starts), boxes=(boxes, boxes))
 
@@ -106,8 +106,8 @@ def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
     Args:
         blocks: (K,) block of each row, ascending.
         numbers: (K, 9) frame, side, coordinates, label, confidence and track of each row, in the
-            table's order; fewer columns of an older version.
-        points: Whether they are points.
+            table's order; older versions have fewer columns.
+        points: Whether the boxes are points.
     """
     if len(blocks) == SAMPLE_ROWS and blocks[0] != blocks[-1]:
         whole = blocks < blocks[-1]  # the last block may have been cut
@@ -139,7 +139,7 @@ def sample_of(blocks: IntArray, numbers: FloatArray, *, points: bool) -> Sample:
 
 
 class Fit(Struct, frozen=True, eq=False, dict=True):
-    """How well boxes lie on each other.
+    """How well boxes overlap.
 
     Attributes:
         of_truth: (T,) best overlap of each box of the truth with a detection of its frame.
@@ -155,21 +155,21 @@ class Fit(Struct, frozen=True, eq=False, dict=True):
         return _mean(self.of_truth), _mean(self.of_detections)
 
     def shares(self, overlap: float) -> tuple[float, float]:
-        """Share of the boxes of the truth, and of the detections, of at least this overlap."""
+        """Fractions of the truth's boxes, and of the detections, with at least this overlap."""
         return _mean(self.of_truth >= overlap), _mean(self.of_detections >= overlap)
 
     def take(self, pairing: Pairing) -> Fit:
-        """The boxes of a pairing alone, out of those of all frames."""
+        """The fit of the boxes in a pairing only, from that of all frames."""
         return Fit(self.of_truth[pairing.truth_rows], self.of_detections[pairing.detection_rows])
 
 
 class Pairing:
-    """Boxes of the truth beside the detections of given frames.
+    """The truth of some frames paired with the detections of given frames.
 
     Args:
         sample: The sample.
-        truth_frames: (K,) frames of which the truth is taken.
-        detection_frames: (K,) the frames whose detections it is held against.
+        truth_frames: (K,) frames whose truth is used.
+        detection_frames: (K,) frames whose detections are compared with it.
     """
 
     def __init__(self, sample: Sample, truth_frames: IntArray, detection_frames: IntArray) -> None:
@@ -189,7 +189,7 @@ class Pairing:
         self.reach_px = _diagonal(sample.boxes[0]) * POINT_REACH if sample.points else 0.0
 
     def fit(self, truth: FloatArray, detections: FloatArray) -> Fit:
-        """How well boxes lie on each other.
+        """How well boxes overlap.
 
         Args:
             truth: (N, 4) upright boxes of the sample's truth.
@@ -198,7 +198,7 @@ class Pairing:
         return self.fit_of(self.overlaps(truth, detections))
 
     def fit_of(self, overlaps: FloatArray) -> Fit:
-        """How well boxes lie on each other whose pairs overlap so."""
+        """How well boxes overlap, given the overlaps of all pairs."""
         by_detection = self._by_detection
         return Fit(
             _best(overlaps, self._left, len(self.truth_rows)),
@@ -216,14 +216,14 @@ class Pairing:
         return self._overlaps(truth.take(left, axis=0), detections.take(right, axis=0))
 
     def count_things(self, boxes: FloatArray) -> float:
-        """How many things N boxes of whatever frames are: those that lie on each other are one.
+        """Number of distinct things among N boxes of any frames: boxes on each other count once.
 
-        With a share r of pairs that do, N / (1 + (N - 1) r), the effective size of a sample of
-        clusters (Kish 1965, Survey Sampling, 5.4).
+        With a fraction r of such pairs, it is N / (1 + (N - 1) r), the effective size of a sample
+        of clusters (Kish 1965, Survey Sampling, 5.4).
         """
         count = len(boxes)
         left, right = boxes.repeat(count, axis=0), np.tile(boxes, (count, 1))
-        lying = int(np.count_nonzero(self._overlaps(left, right) >= LIES_ON))  # each on itself, too
+        lying = int(np.count_nonzero(self._overlaps(left, right) >= LIES_ON))  # each also on itself
         return count * count / max(1, count, lying)
 
     def _overlaps(self, left: FloatArray, right: FloatArray) -> FloatArray:
@@ -235,9 +235,9 @@ class Pairing:
 
 
 def _diagonal(points: FloatArray) -> float:
-    """How far points are spread, and no less than a share of how far they are from the origin.
+    """Extent of points, at least a fraction of their distance from the origin.
 
-    One object that stands still is a small part of its scene.
+    A single object that stands still covers only a small part of its scene.
     """
     if len(points) == 0:
         return 0.0

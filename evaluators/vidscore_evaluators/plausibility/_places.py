@@ -1,7 +1,7 @@
-"""Detections that are mirrored, y counted from below or x from the right, moved, or scaled.
+"""Detections that are mirrored (y counted from below, x from the right), moved, or scaled.
 
-How large the image is need not be known: objects and mirrored detections are one sum apart, objects
-and moved ones one difference, objects and scaled ones one ratio.
+The size of the image need not be known: objects and their detections have a constant sum of
+coordinates if mirrored, a constant difference if moved, and a constant ratio if scaled.
 """
 
 from __future__ import annotations
@@ -16,41 +16,41 @@ from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.plausibility._overlaps import Pairing
 
 _ALIKE = 0.7
-"""Least ratio of the sizes of an object and its mirrored detection, each way."""
+"""Minimum ratio of the sizes of an object and its mirrored detection, in either direction."""
 
 _NEAR = 0.25
-"""Share of their size by which their centres may differ the other way."""
+"""Maximum distance of their centres along the other axis, as a fraction of their size."""
 
 _WINDOW = 0.25
-"""Share of the median size within which sums, or differences, are one and the same."""
+"""Window, as a fraction of the median size, within which sums or differences count as equal."""
 
 _LEAST_PAIRS = 20
-"""Least pairs of one sum, of one difference, or of one ratio."""
+"""Minimum number of pairs with an equal sum, difference or ratio."""
 
 _MORE_THAN_MOVED = 2
-"""So many times as many pairs have one sum as have one difference: else they may be moved."""
+"""Pairs with an equal sum must outnumber those with an equal difference by this factor."""
 
 _MIRRORED = ("reads_x_from_the_right", "reads_y_from_below")
 _MOVED = "reads_from_another_origin"
-"""Codes of the readings: by axis, x first, for mirrored ones."""
+"""Codes of the readings; for mirrored ones by axis, x first."""
 
 _SCALED, NORMALISED = "reads_at_another_scale", "reads_as_shares_of_the_image"
 
 _ANOTHER_SCALE = 1.2
-"""Scales that differ by less are no other reading."""
+"""Scales closer to 1 than this are not another reading."""
 
 _LIKE_THEIR_SIZES, _ONE_SCALE = 0.3, 0.1
-"""Natural logarithms of ratios by which the scales of places and of sizes of a pair may differ, and
-within which scales are one and the same."""
+"""Natural logarithms of ratios: the maximum difference between a pair's scales of place and of
+size, and the window within which scales count as equal."""
 
 _ALL_BUT_FEW = 0.99
 
 GREATEST_SHARE = 1.5
-"""Coordinates that are hardly ever greater are shares of the image."""
+"""Coordinates that are hardly ever greater are fractions of the image."""
 
 
 class Scale(Struct, frozen=True):
-    """What coordinates are multiplied by, and whether they look like shares of the image."""
+    """Factors of coordinates, and whether the result looks like fractions of the image."""
 
     code: str
     across: float
@@ -63,14 +63,14 @@ class Scale(Struct, frozen=True):
 
 
 class Placed(Struct, frozen=True):
-    """Detections in another place.
+    """Detections at another place.
 
     Attributes:
-        code: Which reading.
+        code: Code of the reading.
         boxes: (N, 4) upright boxes.
-        extent: What x or y is taken from, where they are mirrored: width or height of the image.
-        offset: What is added to x and y, where they are moved.
-        scale: What they are multiplied by before, where they are of another scale, too.
+        extent: Width or height that x or y is subtracted from, if they are mirrored.
+        offset: Offset that is added to x and y, if they are moved.
+        scale: Factors that are applied first, if the scale differs, too.
     """
 
     code: str
@@ -83,14 +83,14 @@ class Placed(Struct, frozen=True):
 def places_of(
     pairing: Pairing, boxes: tuple[FloatArray, FloatArray], *, points: bool
 ) -> Iterator[Placed]:
-    """The detections mirrored, moved, scaled, or scaled alike both ways and moved.
+    """The detections mirrored, moved, scaled, or scaled equally in both directions and moved.
 
-    The last is how they lie in a square that an image was scaled into, with borders.
+    The last is typical of an image that was scaled to fit a square, with borders.
 
     Args:
         pairing: Both sides, frame by frame.
         boxes: Upright boxes of the truth and of the detections.
-        points: Whether they are points.
+        points: Whether the boxes are points.
     """
     truth, detections = boxes
     yield from _Alike(pairing, truth, detections, points=points).placed()
@@ -100,7 +100,7 @@ def places_of(
         for factor in (scale.across, scale.down):
             alike = _Alike(pairing, truth, detections * factor, points=points)
             for place in alike.moved():
-                if alike.is_far(place.offset):  # else the scale alone says it
+                if alike.is_far(place.offset):  # otherwise the scale alone explains it
                     both = Scale(scale.code, factor, factor)
                     yield structs.replace(place, code=scale.code, scale=both)
 
@@ -108,7 +108,7 @@ def places_of(
 def _scaled(
     pairing: Pairing, truth: FloatArray, detections: FloatArray, *, points: bool
 ) -> Iterator[Placed]:
-    """The detections at the scale that most pairs have, of their places as of their sizes."""
+    """The detections at the scale that most pairs share, both of places and of sizes."""
     left, right = pairing.pairs
     mine, theirs = (
         np.stack([boxes[:, :2] + boxes[:, 2:], boxes[:, 2:] - boxes[:, :2]], axis=1)
@@ -130,7 +130,7 @@ def _scaled(
 
 
 def scale_of(boxes: FloatArray, other: FloatArray) -> Scale | None:
-    """What makes boxes span as much as those of the other side; None where that is like now."""
+    """Scale at which boxes span as much as those of the other side; None if it is near 1."""
     mine, theirs = _reach(boxes), _reach(other)
     if not ((mine > 0).all() and (theirs > 0).all()):
         return None
@@ -140,36 +140,36 @@ def scale_of(boxes: FloatArray, other: FloatArray) -> Scale | None:
     if normalised[1] or max(changes) < _ANOTHER_SCALE or not math.isfinite(max(changes)):
         return None
     if not normalised[0] and not (_spread(boxes) and _spread(other)):
-        return None  # some scale leads from any place to any other
+        return None  # some scale maps any single place to any other
     return Scale(NORMALISED if normalised[0] else _SCALED, across, down)
 
 
 def _reach(boxes: FloatArray) -> FloatArray:
-    """(2,) how far boxes reach across and down, all but the farthest hundredth."""
+    """(2,) how far boxes extend in x and y, without the farthest hundredth."""
     last = int(_ALL_BUT_FEW * (len(boxes) - 1))
     reach: FloatArray = np.partition(boxes[:, 2:], last, axis=0)[last]
     return reach
 
 
 def _spread(boxes: FloatArray) -> bool:
-    """Whether boxes are more than one point again and again."""
+    """Whether boxes are more than one repeated point."""
     return bool((boxes[:, 2:].max(axis=0) > boxes[:, :2].min(axis=0)).any())
 
 
 class _Alike:
-    """Pairs of an object and a detection of its frame that are about as large as each other.
+    """Pairs of an object and a detection of its frame that have similar sizes.
 
     Args:
         pairing: Both sides, frame by frame.
         truth: (N, 4) upright boxes of the truth.
         detections: (M, 4) upright boxes of the detections.
-        points: Whether they are points.
+        points: Whether the boxes are points.
     """
 
     def __init__(
         self, pairing: Pairing, truth: FloatArray, detections: FloatArray, *, points: bool
     ) -> None:
-        """Find them."""
+        """Find the pairs."""
         left, right = pairing.pairs
         sides = truth.take(left, axis=0), detections.take(right, axis=0)
         if points:
@@ -183,7 +183,7 @@ class _Alike:
         self._mine, self._theirs = ((boxes[alike, :2] + boxes[alike, 2:]) / 2 for boxes in sides)
 
     def placed(self) -> Iterator[Placed]:
-        """Detections mirrored either way, or moved, where many may then lie on an object."""
+        """Detections mirrored along either axis, or moved, if many may then overlap objects."""
         yield from self._mirrored()
         yield from self.moved()
 
@@ -203,16 +203,16 @@ class _Alike:
 
     @property
     def _widths(self) -> FloatArray:
-        """(2,) within which differences are one and the same, across and down."""
+        """(2,) windows within which differences in x and y count as equal."""
         widths: FloatArray = _WINDOW * np.median(self._sizes, axis=0)
         return widths
 
     def is_far(self, offset: tuple[float, float] | None) -> bool:
-        """Whether an offset is more than differences of one and the same."""
+        """Whether an offset exceeds those windows."""
         return offset is not None and bool((np.abs(offset) > self._widths).any())
 
     def moved(self) -> Iterator[Placed]:
-        """Detections moved, as `placed` has them."""
+        """Detections moved, in the form of `placed`."""
         if len(self._mine) < _LEAST_PAIRS:
             return
         away, widths = self._mine - self._theirs, self._widths
@@ -225,7 +225,7 @@ class _Alike:
 
 
 def _most_frequent(values: FloatArray, width: float) -> tuple[int, float]:
-    """How many values lie within a width at most, and the median of these."""
+    """The greatest number of values within a window, and their median."""
     ordered = np.sort(values)
     counts: IntArray = np.searchsorted(ordered, ordered + width, side="right") - np.arange(
         len(ordered)

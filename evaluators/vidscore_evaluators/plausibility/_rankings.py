@@ -1,4 +1,4 @@
-"""Confidences that are the wrong way round: distances, or shares of doubt."""
+"""Confidences that are the wrong way round: distances, or degrees of doubt."""
 
 from __future__ import annotations
 
@@ -11,22 +11,22 @@ from vidscore_evaluators.plausibility._views import View
 from vidscore_evaluators.plausibility.sample import sequences_of
 
 _LEAST_EACH = 20
-"""Least places of detections that are right, and of those that are wrong."""
+"""Minimum number of places with right detections, and with wrong ones."""
 
 _BESIDE = 0.1
-"""Overlap up to which a detection is on no object."""
+"""Maximum overlap of a detection that is on no object."""
 
 _INVERTED = 0.25
-"""Share of pairs of a right and a wrong detection, at most, of which the right one is surer."""
+"""Maximum fraction of pairs of a right and a wrong detection whose right one is more confident."""
 
 
 class Inverted(Struct, frozen=True):
-    """Confidences of right and of wrong detections.
+    """Confidences of right and wrong detections.
 
     Attributes:
-        right: Places of detections that lie on an object.
-        wrong: Places of those that lie on none.
-        share: Share of pairs of both of which the right one is surer; equal ones count half.
+        right: Number of places of detections that lie on an object.
+        wrong: Number of places of those that lie on none.
+        share: Fraction of pairs of both whose right one is more confident; ties count half.
     """
 
     right: int
@@ -40,7 +40,7 @@ def inverted_confidences(view: View, names: tuple[str, ...], *, labelled: bool) 
     Args:
         view: A sample as it is.
         names: Names of its blocks.
-        labelled: Whether a detection is right only under the label of the object.
+        labelled: Whether a detection is right only with the label of the object.
     """
     confidences = view.sample.confidences
     if confidences is None or view.sample.labels is None:
@@ -59,9 +59,9 @@ def inverted_confidences(view: View, names: tuple[str, ...], *, labelled: bool) 
 def _by_place(
     view: View, sequences: IntArray, confidences: FloatArray, rows: IntArray
 ) -> FloatArray:
-    """Mean confidence of some detections in each place of a sequence.
+    """Mean confidence of some detections at each place of a sequence.
 
-    What stands still is one thing: a mannequin, in whichever frames, says as little as once.
+    A thing that stands still counts once: a mannequin, however many frames it is in.
     """
     boxes = view.boxes[1][rows]
     size = (boxes[:, 2:] - boxes[:, :2]).max(axis=1, initial=view.pairing.reach_px)
@@ -78,7 +78,7 @@ def _by_place(
 
 
 def surer_share(right: FloatArray, wrong: FloatArray) -> float:
-    """Share of pairs of both of which the right one is surer; equal ones count half."""
+    """Fraction of pairs of both whose right one is more confident; ties count half."""
     ordered = np.sort(wrong)
     below = np.searchsorted(ordered, right, side="left")
     below_or_equal = np.searchsorted(ordered, right, side="right")
@@ -88,10 +88,10 @@ def surer_share(right: FloatArray, wrong: FloatArray) -> float:
 def right_and_wrong(
     view: View, confidences: FloatArray, *, labelled: bool
 ) -> tuple[IntArray, IntArray]:
-    """The surest detection on each object, and those that are near none.
+    """The most confident detection on each object, and the detections that are near none.
 
-    Further detections of an object that has one are neither: a detector that gives many for each
-    object is less sure of these than of what it makes up.
+    Further detections of an object count as neither: a detector that returns many per object is
+    less confident of these than of false alarms.
     """
     labels = view.sample.labels
     left, right = view.pairing.pairs

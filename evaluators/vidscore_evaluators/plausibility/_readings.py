@@ -17,45 +17,46 @@ from vidscore_evaluators.plausibility._views import Finding, View, finding_of
 from vidscore_evaluators.plausibility.sample import FRAMES_PER_BLOCK
 
 LEAST_RISE = 0.1
-"""Least rise of the mean best overlap under a reading that is reported."""
+"""Minimum rise of the mean best overlap under a reading that is reported."""
 
 _CHANCE = 1.0
-"""On n boxes, chance may raise a mean by this much over the root of n: twice the standard error of
-what lies between 0 and 1."""
+"""With n boxes, chance may raise a mean by this much divided by the root of n: twice the standard
+error of values between 0 and 1."""
 
 _CHANCE_OF_THINGS, _CHANCE_OF_READ_THINGS = 1.0, 0.5
-"""The same on n things, where place or scale are made to fit, and where nothing is."""
+"""The same for n things, if place or scale are estimated, and if nothing is."""
 
 _ORDERED = 0.95
-"""Share of boxes that have their corners in order under a reading that may be right."""
+"""Minimum fraction of boxes whose corners are in order under a plausible reading."""
 
 _MARGIN = 0.05
-"""Share of the scene's size by which boxes may reach beyond it."""
+"""Fraction of the scene's size by which boxes may extend beyond it."""
 
 
 _LEAST_MORE_LIE = 0.05
-"""Least increase of the share of boxes that lie on others, where chance may explain the rise."""
+"""Minimum increase of the fraction of boxes that lie on others, if chance may explain the rise."""
 
 _LIE_ALREADY, _LEAST_MORE_PLACED = 0.5, 0.3
-"""Share of boxes that lie on others: at most where sides are elsewhere, and its least increase."""
+"""Fraction of boxes on others: its maximum if sides are elsewhere, and its minimum increase."""
 
 _LEAST_FIT_OF_SCALE = 0.3
-"""Least fit of a scale that is reported: it is only estimated from what boxes span."""
+"""Minimum fit of a reported scale, since it is only estimated from the extent of boxes."""
 
 _LEAST_SHARES = 10
-"""Least boxes of each side of which those of one do not all lie in the first pixel by chance: they
-are shares of the image, whether or not the scale is found."""
+"""Minimum number of boxes per side at which those of one side do not all lie in the first pixel by
+chance: they are fractions of the image, whether or not the scale is found."""
 
 _LEAST_MORE_THAN_OF_EITHER = 0.05
-"""Least rise of detections that are held against a neighbour's truth over what those of either of
-the two frames have on their own, of which one may be good or bad by chance."""
+"""Minimum rise, for detections compared with a neighbour's truth, over the fit of either frame on
+its own: one of the two frames may be good or bad by chance."""
 
 _LEAST_BOXES_IN_PART, _FADED, _FALLEN = 7, 0.6, 0.5
-"""Objects of a third of the frames in order, at least; share of what fits in the thirds before, and
-of what fits as it is in the first one, under which the last one shows another frame rate."""
+"""Minimum number of objects in each third of the frames in order; and the fractions of the earlier
+thirds' fit, and of the first third's original fit, below which the last third indicates another
+frame rate."""
 
 Reading = Callable[[FloatArray, FloatArray, FloatArray, FloatArray], tuple[FloatArray, ...]]
-"""The columns of boxes out of four columns of numbers."""
+"""Computes the columns of boxes from four columns of numbers."""
 
 _OF_ANY: dict[str, Reading] = {"reads_rows_first": lambda a, b, c, d: (b, a, d, c)}
 _OF_BOXES: dict[str, Reading] = {
@@ -77,17 +78,17 @@ _OF_BOXES: dict[str, Reading] = {
 }
 
 _SMALLER = ("reads_as_corners", "reads_centres_as_corners")
-"""Readings under which boxes are much smaller than as they were read."""
+"""Readings under which boxes are much smaller than in the original reading."""
 
 EARLIER, LATER = "reads_one_frame_earlier", "reads_one_frame_later"
 
 
 def best_finding(view: View, plain: tuple[bool, bool]) -> Finding | None:
-    """The reading that fits best, if it fits much better than the one at hand.
+    """The reading that fits best, if it fits much better than the present one.
 
     Args:
         view: A sample as it is.
-        plain: Whether the boxes of each side are two corners, which may be something else.
+        plain: Whether the boxes of each side are two corners, which may have another meaning.
     """
     findings = [*_otherwise_read(view, plain), *_placed(view), *_shifted(view)]
     if findings:
@@ -96,11 +97,11 @@ def best_finding(view: View, plain: tuple[bool, bool]) -> Finding | None:
 
 
 def _likelihood(finding: Finding) -> tuple[bool, float]:
-    """What the finding is compared with others by.
+    """Sort key of findings.
 
-    Many a reading of one side is that of the other turned round, and detections err more often.
-    But two corners that were read as a size are too large, and the other side, made as large,
-    fits even better: larger boxes overlap more.
+    Many a reading of one side is the inverse of one of the other side, and mistakes in detections
+    are more frequent. But if corners were read as sizes, boxes are too large, and enlarging the
+    other side fits even better, because larger boxes overlap more.
     """
     return finding.code in _SMALLER, finding.then + 0.1 * (finding.side != Side.TRUTH)
 
@@ -133,9 +134,9 @@ def _otherwise_read(view: View, plain: tuple[bool, bool]) -> Iterator[Finding]:
 
 
 def _placed(view: View) -> Iterator[Finding]:
-    """The detections mirrored or moved, where most of what lies on nothing then lies on something.
+    """The detections mirrored or moved, if most that lie on nothing then lie on something.
 
-    By how much is made to fit, so that more is asked of it than of other readings.
+    The amount is estimated from the data, so it must fit better than other readings.
     """
     if max(view.now.shares(LIES_ON)) > _LIE_ALREADY:
         return
@@ -151,10 +152,10 @@ def _placed(view: View) -> Iterator[Finding]:
 
 
 def _is_no_chance(view: View, sides: tuple[FloatArray, FloatArray], then: Fit) -> bool:
-    """Whether boxes lie on each other under a reading because they are meant to.
+    """Whether boxes under a reading overlap for more reasons than their size.
 
-    Larger boxes overlap more, whatever they are of. So either many of them lie on another one, or
-    overlaps rise by more than they do between frames that have nothing to do with each other.
+    Larger boxes overlap more, whatever they contain. So either many more boxes must lie on another
+    one, or overlaps must rise by more than between unrelated frames.
     """
     more = zip(then.shares(LIES_ON), view.now.shares(LIES_ON), strict=True)
     if any(new - old >= _LEAST_MORE_LIE for new, old in more):
@@ -165,13 +166,13 @@ def _is_no_chance(view: View, sides: tuple[FloatArray, FloatArray], then: Fit) -
 
 
 def _are_ordered(boxes: FloatArray) -> bool:
-    """Whether a reading gives boxes at all."""
+    """Whether a reading gives valid boxes."""
     ordered = (boxes[:, 2] >= boxes[:, 0]) & (boxes[:, 3] >= boxes[:, 1])
     return bool(ordered.mean() >= _ORDERED)
 
 
 def _inside(boxes: FloatArray, other: FloatArray) -> float:
-    """Share of boxes that lie within what the boxes of the other side span."""
+    """Fraction of boxes within the extent of the other side's boxes."""
     least, greatest = other[:, :2].min(axis=0), other[:, 2:].max(axis=0)
     margin = _MARGIN * (greatest - least) + 1.0
     inside = (boxes[:, :2] >= least - margin) & (boxes[:, 2:] <= greatest + margin)
@@ -179,12 +180,12 @@ def _inside(boxes: FloatArray, other: FloatArray) -> float:
 
 
 def _shifted(view: View) -> Iterator[Finding]:
-    """The detections of a frame held against the truth of its neighbours.
+    """The detections of a frame compared with the truth of its neighbours.
 
-    A detector of every other frame has nothing in the frames between, or what it found before: it
-    is no earlier or later. So both of two neighbours have detections, and as many of them begin
-    with an even frame as with an odd one. Where nothing moves, the detections of the better frame
-    of two fit either truth: so a shift has to fit better than both frames do as they are.
+    A detector of every other frame has nothing in the frames between, or repeats its last result,
+    but is neither early nor late. So both neighbours must have detections, and as many pairs begin
+    with an even frame as with an odd one. If nothing moves, the detections of the better of two
+    frames fit either truth, so a shift must fit better than both frames do unshifted.
     """
     before = view.sample.neighbours
     answered = np.diff(view.sample.starts[1]) > 0
@@ -207,9 +208,9 @@ def _shifted(view: View) -> Iterator[Finding]:
 
 
 def _fades(sample: Sample, pairing: Pairing, now: Fit, then: Fit) -> bool:
-    """Whether a shift fits for a while only, as at another number of frames a second.
+    """Whether a shift fits only for a while, as with another frame rate.
 
-    The offset grows with the frame number: first no shift fits, then one, and in the end neither.
+    The offset grows with the frame number: first no shift fits, then one, finally neither.
     """
     numbers = sample.numbers[pairing.truth_frames][pairing.frames_of_truth]
     thirds = np.array_split(np.argsort(numbers, kind="stable"), 3)
@@ -222,7 +223,7 @@ def _fades(sample: Sample, pairing: Pairing, now: Fit, then: Fit) -> bool:
 
 
 def _rises(now: Fit, then: Fit) -> bool:
-    """Whether boxes lie on each other so much better that it is no chance."""
+    """Whether the overlap rises by more than chance explains."""
     rises = _rises_of(now, then)
     count = min(len(then.of_truth), len(then.of_detections))
     return count > 0 and max(rises) >= max(LEAST_RISE, _CHANCE / count**0.5) and min(rises) > -0.02
@@ -231,7 +232,7 @@ def _rises(now: Fit, then: Fit) -> bool:
 def _rises_by_things(
     view: View, sides: tuple[FloatArray, FloatArray], then: Fit, chance: float
 ) -> bool:
-    """The same, where what is there in several frames is one thing."""
+    """The same, where one thing in several frames counts once."""
     if not _rises(view.now, then):
         return False
     things = min(map(view.pairing.count_things, sides))

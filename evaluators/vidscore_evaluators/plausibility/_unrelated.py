@@ -1,4 +1,4 @@
-"""Sides that are exchanged, or have nothing to do with each other, however they are read."""
+"""Sides that are swapped, or unrelated whatever their reading."""
 
 from __future__ import annotations
 
@@ -15,38 +15,39 @@ EXCHANGED = "reads_sides_exchanged"
 UNRELATED = "nothing_overlaps"
 
 _LEAST_RISE = 0.1
-"""Least difference of the mean best overlap of detections and of objects, where exchanged."""
+"""Minimum difference of the mean best overlaps of detections and of objects, if swapped."""
 
 _STEADY, _UNSTEADY = 0.85, 0.6
-"""Share of neighbouring frames with as many boxes: at least for objects, at most for detections."""
+"""Fraction of neighbouring frames with equal numbers of boxes: minimum for objects, maximum for
+detections."""
 
 _MOSTLY = 0.8
-"""Where more frames have one and the same number of boxes, they are steady by themselves."""
+"""If more frames than this have one and the same number of boxes, they are steady anyway."""
 
 _LEAST_NEIGHBOURS = 20
-"""Least neighbouring frames for this finding."""
+"""Minimum number of neighbouring frames for this finding."""
 
 _HARDLY = 0.1
-"""Mean best overlap, or share of boxes that lie on others, under which sides may be unrelated."""
+"""Mean best overlap, or fraction of boxes on others, below which sides may be unrelated."""
 
 _LEAST_UNRELATED = 20
-"""Least boxes of each side for this finding."""
+"""Minimum number of boxes per side for this finding."""
 
 _NO_CHANCE = 2.0
-"""Standard errors of a difference of two counts by which objects are found more often than by
-chance: 1 in 40 is by chance."""
+"""Standard errors of a difference of two counts by which objects must be found more often than by
+chance: 1 in 40 exceeds it by chance."""
 
 
 def mismatch(view: View) -> Finding | None:
-    """That the sides are exchanged, or unrelated."""
+    """The finding that the sides are swapped or unrelated."""
     return _exchanged(view) or _unrelated(view)
 
 
 def _exchanged(view: View) -> Finding | None:
-    """Whether the truth comes and goes as detections do, and the detections are steady.
+    """Whether the truth comes and goes as detections do, while the detections are steady.
 
-    Exchanged sides overlap as before, so that overlaps alone cannot tell false alarms that are
-    taken for the truth from objects that a detector misses. Objects stay from frame to frame.
+    Swapped sides overlap as before, so overlaps alone cannot distinguish false alarms that are
+    given as truth from objects that a detector misses. But objects stay from frame to frame.
     """
     of_truth, of_detections = view.now.means
     before = view.sample.neighbours
@@ -56,7 +57,7 @@ def _exchanged(view: View) -> Finding | None:
     numbers, frames = np.unique(detections[detections > 0], return_counts=True)
     if len(numbers) == 0 or frames.max() > _MOSTLY * frames.sum():
         return None  # a tracker of one object always has one
-    before = before[detections[before] + detections[before + 1] > 0]  # none twice says nothing
+    before = before[detections[before] + detections[before + 1] > 0]  # empty twice says nothing
     if len(before) < _LEAST_NEIGHBOURS:
         return None
     steady = [
@@ -79,7 +80,7 @@ def _exchanged(view: View) -> Finding | None:
 def _unrelated(view: View) -> Finding | None:
     """Whether detections lie on the truth of other frames as well as on that of their own.
 
-    Among many boxes some overlap by chance, though few lie on one: then these count, too.
+    Among many boxes some overlap by chance, though few lie on one: then both numbers count.
     """
     now, crowded = view.now, max(view.now.means) >= _HARDLY
     if crowded and max(now.shares(LIES_ON)) >= _HARDLY:
@@ -100,14 +101,14 @@ def _unrelated(view: View) -> Finding | None:
 
 
 def _found(fit: Fit) -> int:
-    """Objects on which a detection lies."""
+    """Number of objects on which a detection lies."""
     return int(np.count_nonzero(fit.of_truth >= LIES_ON))
 
 
 def _found_by_chance(view: View, far: Fit) -> float:
-    """Objects on which detections would lie that have nothing to do with them.
+    """Number of objects on which unrelated detections would lie.
 
-    As in other frames, but for objects that are there, too; or as if they were turned round.
+    Estimated from other frames, without objects that are there, too; or from rotated boxes.
     """
     truth, detections = view.boxes
     stay, _ = view.beside_far(view.sample.truth_twice).fit(truth, truth).shares(LIES_ON)
@@ -116,7 +117,7 @@ def _found_by_chance(view: View, far: Fit) -> float:
 
 
 def _turned_round(boxes: FloatArray) -> FloatArray:
-    """Boxes half a turn round the middle of what they span, which keeps their sizes."""
+    """Boxes rotated by half a turn about the middle of their extent, which keeps their sizes."""
     around = boxes[:, :2].min(axis=0) + boxes[:, 2:].max(axis=0)
     turned: FloatArray = np.tile(around, 2) - boxes[:, [2, 3, 0, 1]]
     return turned

@@ -1,4 +1,4 @@
-"""A sample as it is, and what is found in it."""
+"""A sample with its present reading, and findings about it."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ from vidscore_evaluators.plausibility._places import Scale
 
 
 class Finding(Struct, frozen=True):
-    """Another reading that fits better.
+    """A reading that fits better.
 
     Attributes:
-        code: Which reading.
-        side: The side that is read otherwise.
-        now: Mean best overlap as it is.
+        code: Code of the reading.
+        side: The side that is read differently.
+        now: Mean best overlap under the present reading.
         then: Mean best overlap under the reading.
-        frame_count: Frames that were looked at.
+        frame_count: Number of frames that were examined.
         block: Block of the frame in which the overlap rises most.
-        frame: Its number.
-        scale: What the coordinates are multiplied by, for another scale.
-        extent: What they are taken from, for mirrored ones.
-        offset: What is added to x and y, for moved ones.
-        fades: Whether it fits the less the greater the frame number is, for shifted ones.
+        frame: Its frame number.
+        scale: Factors of the coordinates, for another scale.
+        extent: Width or height that they are subtracted from, for mirrored ones.
+        offset: Offset that is added to x and y, for moved ones.
+        fades: Whether the fit decreases with the frame number, for shifted ones.
     """
 
     code: str
@@ -45,16 +45,16 @@ class Finding(Struct, frozen=True):
 
 
 class View(Struct, frozen=True, eq=False, dict=True):
-    """A sample as it is.
+    """A sample with its present reading.
 
     Attributes:
         sample: The sample.
         frames: (F,) all of its frames.
         boxes: Upright boxes of the truth and of the detections.
         pairing: Both sides, frame by frame.
-        overlaps: Overlaps of all pairs of it.
-        now: How well they lie on each other.
-        far: The truth beside the detections of frames that have nothing to do with it.
+        overlaps: Overlaps of all its pairs.
+        now: How well both sides overlap.
+        far: The truth paired with the detections of unrelated frames.
     """
 
     sample: Sample
@@ -69,7 +69,7 @@ class View(Struct, frozen=True, eq=False, dict=True):
         return self.beside_far(self.sample)
 
     def beside_far(self, sample: Sample) -> Pairing:
-        """Frames of a sample beside those of other places in it."""
+        """The frames of a sample paired with frames at other places in it."""
         return Pairing(sample, self.frames, np.roll(self.frames, len(self.frames) // 2))
 
     @classmethod
@@ -84,7 +84,7 @@ class View(Struct, frozen=True, eq=False, dict=True):
 def finding_of(
     code: str, side: Side, view: View, then: Fit, pairing: Pairing, scale: Scale | None = None
 ) -> Finding:
-    """The finding, with the frame in which a box of the truth gains most as its example."""
+    """The finding; its example is the frame in which a box of the truth gains most."""
     now = view.now.take(pairing)
     gains = [new - old for new, old in zip(then.means, now.means, strict=True)]
     side_of_gain = 0 if gains[0] >= gains[1] else 1

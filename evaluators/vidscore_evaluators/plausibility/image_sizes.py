@@ -1,4 +1,4 @@
-"""Objects beyond their images, where the size of these is known."""
+"""Objects beyond their images, if the size of these is known."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from vidscore_evaluators.report import FrameExample, ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 
 ImageSizes = Mapping[SequenceKey, tuple[int, int]]
-"""Width and height of the images of each sequence, as far as they are known."""
+"""Width and height of the images of each sequence, if known."""
 
 MANY_ROWS = 3
-"""Boxes that may be odd without a warning."""
+"""Number of odd boxes that cause no warning."""
 
 _BEYOND_SHARE = 0.01
 
@@ -38,7 +38,7 @@ def sizes_of_objects(annotations: Annotations, known: ImageSizes) -> FloatArray:
 
 
 def beyond_image(coordinates: FloatArray, sizes: FloatArray) -> BoolArray:
-    """(N,) whether the centre of an object is beyond its image, or the object larger than it."""
+    """(N,) whether an object's centre is beyond its image, or the object is larger than it."""
     points = coordinates.reshape(len(coordinates), coordinates.shape[1] // 2, 2)
     least, greatest = points.min(axis=1), points.max(axis=1)
     centres = (least + greatest) / 2
@@ -51,7 +51,7 @@ def beyond_image(coordinates: FloatArray, sizes: FloatArray) -> BoolArray:
 def beyond_image_warnings(
     side: Side, count: int, sized: int, example: FrameExample
 ) -> Iterator[ReportWarning]:
-    """A warning where more than a few of the objects in images of known size are beyond them."""
+    """A warning if more than a few of the objects in images of known size are beyond them."""
     if count >= MANY_ROWS and count > _BEYOND_SHARE * sized:
         yield ReportWarning(
             "beyond_image",
@@ -66,11 +66,11 @@ def beyond_image_warnings(
 def warnings_of_positions(
     side: Side, annotations: Annotations, sizes: ImageSizes
 ) -> Iterator[ReportWarning]:
-    """Warn of objects beyond their image, where the files say how large images are.
+    """Warn of objects beyond their image, if the files state image sizes.
 
     Args:
         side: The side.
-        annotations: What was read of it.
+        annotations: The annotations that were read.
         sizes: Width and height of the largest image of each sequence.
     """
     found = count_beyond_image(side, annotations, sizes)
@@ -81,15 +81,15 @@ def warnings_of_positions(
 def count_beyond_image(
     side: Side, annotations: Annotations, sizes: ImageSizes
 ) -> tuple[int, int, FrameExample] | None:
-    """Objects beyond their image, those in images of known size, and the first one's frame.
+    """Objects beyond their image, objects in images of known size, and the first one's frame.
 
     Args:
         side: The side.
-        annotations: What was read of it.
+        annotations: The annotations that were read.
         sizes: Width and height of the largest image of each sequence.
 
     Returns:
-        None where no size is known, or there is no object.
+        None if no size is known, or if there is no object.
     """
     if not sizes or not annotations.object_count:
         return None

@@ -1,4 +1,4 @@
-"""Warnings about what was just read, before anything is scored, and what it contains."""
+"""Warnings about input that was just read, before it is scored, and its contents."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ from vidscore_evaluators.specification import BenchmarkSpec
 def warnings_of_side(
     side: Side, annotations: Annotations, *, ranked: bool | None = None
 ) -> tuple[ReportWarning, ...]:
-    """Warnings about one side alone.
+    """Warnings about one side by itself.
 
     Args:
         side: The side.
-        annotations: What was read of it.
-        ranked: Whether scores depend on the order of confidences; None where that is not known.
+        annotations: The annotations that were read.
+        ranked: Whether scores depend on the order of confidences; None if unknown.
     """
     if ranked is None:
         ranked = expects_confidences(annotations)
@@ -52,9 +52,9 @@ def warnings_of_side(
 
 
 def _shares(side: Side, annotations: Annotations) -> Iterator[ReportWarning]:
-    """Coordinates that may be shares of the image, as far as one side alone shows.
+    """Coordinates that may be fractions of the image, as far as one side shows.
 
-    With the other side at hand overlaps decide, so that a report has no such warning.
+    With both sides, overlaps decide; a report therefore has no such warning.
     """
     coordinates = annotations.coordinates
     within = (coordinates >= 0) & (coordinates <= 1)
@@ -81,9 +81,9 @@ def warnings_of_pair(
     Args:
         truth: The ground truth, restricted to evaluated frames.
         detections: The detections.
-        specification: Says how large images are.
-        labels: What labels are to the evaluator.
-        ranked: Whether confidences rank detections; where that is not known, whether they seem to.
+        specification: States image sizes.
+        labels: The evaluator's use of labels.
+        ranked: Whether confidences rank detections; if unknown, whether they seem to.
         tracked: Whether scores depend on track ids.
     """
     if ranked is None:
@@ -97,10 +97,10 @@ def warnings_of_pair(
 
 
 def warnings_of_frames(truth: Annotations, detections: Annotations) -> tuple[ReportWarning, ...]:
-    """The warning of detections in frames that the truth does not list, if there are any.
+    """A warning about detections in frames that the truth does not list, if there are any.
 
     Args:
-        truth: The ground truth, without a specification that says which frames are evaluated.
+        truth: The ground truth, without a specification that lists the evaluated frames.
         detections: The detections; those of other sequences are left to other checks.
     """
     known = set(truth.used_sequences)
@@ -115,7 +115,7 @@ def warnings_of_frames(truth: Annotations, detections: Annotations) -> tuple[Rep
 
 
 def expects_confidences(detections: Annotations) -> bool:
-    """Whether confidences are to be expected: trackers and detectors of points have seldom any."""
+    """Whether confidences are expected: trackers and detectors of points rarely have any."""
     return detections.arity != POINT and bool((detections.track_ids == NO_TRACK).all())
 
 
@@ -137,17 +137,17 @@ _MESSAGES = {
         "check that a track id is not used for two objects",
     ),
 }
-"""By code: what is odd, and what to do."""
+"""By code: the oddity, and advice."""
 
 _JUMP_OF_MEDIAN = 10.0
-"""A jump is so many times what objects move in a frame at the median."""
+"""A jump is this many times the median movement of objects per frame."""
 
 _JUMP_OF_SIZE = 3.0
-"""And so many times the diagonal of the object itself."""
+"""And this many times the diagonal of the object itself."""
 
 
 def truth_warnings(truth: Annotations) -> Iterator[ReportWarning]:
-    """Warn of what is seldom meant in ground truth.
+    """Warn of oddities in ground truth.
 
     Args:
         truth: The ground truth, as read.
@@ -176,7 +176,7 @@ def _warning(annotations: Annotations, code: str, found: BoolArray) -> Iterator[
 
 
 def _repeated(truth: Annotations) -> BoolArray:
-    """(N,) whether an object is another one of its frame once more."""
+    """(N,) whether an object repeats another one of its frame."""
     masks = () if truth.masks is None else (mask_digests(truth.masks),)
     columns = (*truth.coordinates.T, *masks, truth.label_indices, truth.flags, truth.object_frames)
     order = np.lexsort(columns)
@@ -209,7 +209,7 @@ def _jumping(truth: Annotations) -> BoolArray:
 
 
 class Spread(NamedTuple):
-    """Least, middle and greatest of some numbers."""
+    """Minimum, median and maximum of some numbers."""
 
     least: float
     median: float
@@ -217,15 +217,15 @@ class Spread(NamedTuple):
 
 
 class Contents(Struct, frozen=True):
-    """What one side holds.
+    """The contents of one side.
 
     Attributes:
         labels: Objects by label, the most frequent first.
         width_px: Widths of boxes; None where there are none.
-        height_px: Heights of boxes; likewise.
+        height_px: Heights of boxes; None where there are none.
         tracks: Number of tracks.
         track_frames: Frames of each track; None where there are no tracks.
-        empty_frames: Frames that are listed and have no object.
+        empty_frames: Number of listed frames without objects.
     """
 
     labels: dict[str, int]
@@ -237,7 +237,7 @@ class Contents(Struct, frozen=True):
 
 
 def contents_of(annotations: Annotations) -> Contents:
-    """Count what a side holds."""
+    """Count the contents of a side."""
     counts = np.bincount(annotations.label_indices, minlength=len(annotations.labels)).tolist()
     found = zip(annotations.labels, counts, strict=True)
     labels = sorted(found, key=lambda entry: (-entry[1], entry[0]))

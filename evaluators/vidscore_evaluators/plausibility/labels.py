@@ -1,4 +1,4 @@
-"""Warnings of labels: what one side has and the other does not, or writes otherwise."""
+"""Warnings about labels that the other side lacks, or spells differently."""
 
 from __future__ import annotations
 
@@ -13,26 +13,27 @@ from vidscore_evaluators.tally import Table
 NAMES_SHOWN = 5
 
 LEAST_STRANGE = 3
-"""Least detections for a warning that no label is in common: fewer may be plain mistakes."""
+"""Minimum number of detections for a warning that no label is shared: fewer may be mistakes."""
 
 
 class LabelUse(StrEnum):
-    """What labels are to an evaluator."""
+    """How an evaluator uses labels."""
 
     EXACT = "exact"
     """Objects and detections of different labels never match."""
     LISTED = "listed"
-    """The same, but case is nothing, and the evaluator itself says what it has no class for."""
+    """The same, but case is ignored, and the evaluator itself reports labels that it does not
+    score."""
     IGNORED = "ignored"
-    """Labels play no part."""
+    """Labels are ignored."""
 
 
 def label_warnings(table: Table, use: LabelUse) -> Iterator[ReportWarning]:
-    """Warn of labels that the other side does not have.
+    """Warn of labels that the other side lacks.
 
     Args:
         table: The input summary's labels.
-        use: What labels are to the evaluator.
+        use: The evaluator's use of labels.
     """
     objects = _counts(table, Side.TRUTH, use)
     detected = _counts(table, Side.DETECTIONS, use)
@@ -53,7 +54,7 @@ def label_warnings(table: Table, use: LabelUse) -> Iterator[ReportWarning]:
 def names_of(
     table: Table, side: Side, chosen: Callable[[str, str], bool], use: LabelUse
 ) -> dict[str, int]:
-    """Objects by label, of the labels that are chosen by domain and label."""
+    """Number of objects by label, among labels chosen by domain and label."""
     return {
         label: count
         for label, count in _counts(table, side, use, chosen).items()
@@ -68,7 +69,7 @@ def shown(counts: Mapping[str, int]) -> str:
 
 
 def named(label: str) -> str:
-    """The label as it can be read in a sentence."""
+    """The label as it reads in a sentence."""
     return label if label and label == label.strip() else repr(label) if label else "(no label)"
 
 
@@ -78,7 +79,7 @@ def _counts(
     use: LabelUse,
     chosen: Callable[[str, str], bool] | None = None,
 ) -> dict[str, int]:
-    """Objects of a side by label, with at least one."""
+    """Number of objects of a side by label, if at least one."""
     counts: dict[str, int] = {}
     columns = (table.texts("domain"), table.texts("label"), table.count(side.value).tolist())
     for domain, label, count in zip(*columns, strict=True):
@@ -89,7 +90,7 @@ def _counts(
 
 
 def _plain(label: str) -> str:
-    """The label without what people and programs write differently: case, blanks, é, 1 as 1.0."""
+    """The label without differences of spelling: case, blanks, é, 1 as 1.0."""
     folded = composed(label).casefold()
     words = "".join(character for character in folded if character not in " \t_-")
     try:
@@ -101,7 +102,7 @@ def _plain(label: str) -> str:
 
 def _written_otherwise(alike: Mapping[str, str], counts: Mapping[str, int]) -> ReportWarning:
     pairs = [
-        # What is composed otherwise looks the same.
+        # Letters and accents that are composed differently look the same.
         f"{label!a} for {other!a}"
         if composed(label) == composed(other)
         else f"{named(label)!r} for {named(other)!r}"

@@ -1,8 +1,8 @@
-"""Names of a specification that no data has, and that were probably meant to be others.
+"""Names of a specification that no data has, and that were probably misspelt.
 
-A specification may well list what a part of the data does not have: a video without objects is in
-no rows. So a name is doubted where the data has one of the same letters that is not listed, and
-where none of all those listed is in the data and none adds frames.
+A specification may well list names that a part of the data lacks: a video without objects has no
+rows. A name is therefore reported only if the data has an unlisted name with the same letters, or
+if none of all listed names is in the data and none adds frames.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.specification import BenchmarkSpec
 
 _ALIKE = 0.8
-"""Least likeness of a name to the one that it was meant to be."""
+"""Minimum similarity of a name to the intended one."""
 
 _MOST_LOOKED_UP = 50
-"""Names that are looked up among others that are merely alike, which takes time."""
+"""Maximum number of names that are compared with merely similar ones, which takes time."""
 
 _NAMES_SHOWN = 5
 
 _SUFFIX = re.compile(r"\.[a-z][a-z0-9]{2,3}$")
-"""The end of the name of a video's file."""
+"""Suffix of the name of a video file."""
 
 
 def listed_name_warnings(
@@ -53,7 +53,7 @@ def listed_name_warnings(
 def _not_found(
     listed: Sequence[str], found: Sequence[str], adding: Collection[str]
 ) -> tuple[int, str]:
-    """How many names are not found, and which, what that means and what to do; 0 for none."""
+    """Number of names that are not found, and a text with names, effect and advice; 0 for none."""
     missing = [name for name in dict.fromkeys(listed) if name not in set(found)]
     others = [name for name in dict.fromkeys(found) if name not in set(listed)]
     if not missing or not others:
@@ -72,14 +72,14 @@ def _not_found(
 def _meant(
     missing: Sequence[str], others: Sequence[str], adding: Collection[str]
 ) -> Mapping[str, str]:
-    """The name that each missing one was meant to be, of those for which there is one."""
+    """The intended name of each missing one, if there is one."""
     plain = {_plain(name): name for name in reversed(others)}
     meant = {}
     for name in missing:
         own = plain.get(_plain(name))
         if own is None and name not in adding and len(missing) <= _MOST_LOOKED_UP:
             own = closest_name(name, others[:1000], _ALIKE)
-            # One letter for another may be another name: cam_a, cam_b.
+            # A replaced letter may make another name: cam_a, cam_b.
             own = own if own is not None and _is_slip(name, own) else None
         if own is not None:
             meant[name] = own
@@ -87,11 +87,11 @@ def _meant(
 
 
 def _is_slip(name: str, other: str) -> bool:
-    """Whether two names differ by letters that one of them lacks, and by no digit."""
+    """Whether two names differ in length, but in no digit."""
     digits = [re.sub(r"\D+", " ", one).split() for one in (name, other)]
     return digits[0] == digits[1] and len(name) != len(other)
 
 
 def _plain(name: str) -> str:
-    """The name without what people write differently: case, blanks, suffix."""
+    """The name without differences of spelling: case, blanks, suffix."""
     return re.sub(r"[ \t_-]", "", _SUFFIX.sub("", name.casefold()))

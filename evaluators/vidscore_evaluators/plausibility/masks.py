@@ -1,4 +1,4 @@
-"""What is seldom meant in masks, of one side alone."""
+"""Oddities in the masks of one side."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from vidscore_evaluators.geometry import overlap_ratios
 EMPTY, FULL, BESIDE = MASK_DOUBTS = (
     *("masks_are_empty", "masks_fill_the_image", "boxes_beside_masks"),
 )
-"""What may be odd about a mask: the codes of the warnings."""
+"""Oddities of a mask: the codes of the warnings."""
 
 _LEAST_OVERLAP_OF_BOXES = 0.5
-"""Least IoU of a box and the box around its mask that is no reason for doubt."""
+"""Minimum IoU of a box and its mask's bounding box that causes no doubt."""
 
 _ROUNDED_PX = 2.0
-"""Most that an edge is off by rounding: of the outline to pixels, and of the box."""
+"""Maximum rounding error of an edge: of the outline to pixels, and of the box."""
 
 
 def odd_masks(annotations: Annotations) -> Mapping[str, BoolArray]:
-    """(N,) which objects have odd masks, by the code of the warning; empty without masks."""
+    """(N,) whether each object has an odd mask, by warning code; empty without masks."""
     masks, given = annotations.masks, annotations.coordinates
     if masks is None or not masks.count:
         return {}

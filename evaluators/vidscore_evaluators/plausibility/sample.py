@@ -1,10 +1,10 @@
-"""Samples of the frames of both sides, which compare in detail what the rest of a summary counts.
+"""Samples of the frames of both sides, which allow comparisons in detail.
 
-One is of boxes, the other of whether frames with objects have an answer.
+One sample has boxes; the other says whether frames with objects have detections.
 
-A frame of a sample is chosen by a hash of its sequence and of the block of neighbouring frames
-that it belongs to, so that the sample is spread evenly and has neighbours to compare. The table
-keeps its first rows, and rows begin with that hash: samples add like tallies.
+A frame of a sample is chosen by a hash of its sequence and its block of neighbouring frames, so
+that the sample is spread evenly and has neighbours to compare. The table keeps its first rows, and
+rows begin with that hash: samples add like tallies.
 """
 
 from __future__ import annotations
@@ -30,13 +30,13 @@ from vidscore_evaluators.tally import Table, TableSchema, build_table
 SAMPLE = "sample"
 
 SAMPLE_ROWS = 1024
-"""Boxes of both sides that a sample holds."""
+"""Maximum number of boxes of both sides in a sample."""
 
 FRAMES_PER_BLOCK = 4
-"""Neighbouring frames that are chosen together."""
+"""Number of neighbouring frames that are chosen together."""
 
 BOXES_PER_FRAME = 32
-"""Boxes of a side that a sample takes of one frame: the most confident ones."""
+"""Maximum number of boxes per side and frame in a sample: the most confident ones."""
 
 COORDINATES = ("a", "b", "c", "d")
 
@@ -46,14 +46,14 @@ SAMPLE_SCHEMA = TableSchema(
     counts=("objects",),
     first=SAMPLE_ROWS,
 )
-"""One row per box. Side 0 is the truth, 1 the detections; a point is a box of its own corner, and a
-label is its `label_number`. Tallies of older versions have no labels here, or no confidences and
+"""One row per box. Side 0 is the truth, 1 the detections. A point is a box with equal corners, and
+a label is its `label_number`. Tallies of older versions lack labels here, or confidences and
 tracks."""
 
 ANSWERS = "answers"
 
 ANSWER_ROWS = 256
-"""Frames that the sample of answers looks at."""
+"""Maximum number of frames in the sample of answers."""
 
 ANSWERS_SCHEMA = TableSchema(
     ("block",),
@@ -61,8 +61,8 @@ ANSWERS_SCHEMA = TableSchema(
     counts=("objects", "detections"),
     first=ANSWER_ROWS,
 )
-"""One row per frame with objects to be found, of which the sample of boxes has few where there are
-many boxes in each. Its size is the longest side of one of them."""
+"""One row per frame with objects to be found. The sample of boxes has few frames if each has many
+boxes. The size is the longest side of one of its objects."""
 
 _HASH_DIGITS = 16
 _WEIGHTS = (0.7548776662466927, 0.5698402909980532, 0.4301597090019468, 0.2451223337533073)
@@ -80,7 +80,7 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     frames = (evaluated & (sizes > 0)).nonzero()[0]
     keys = _frame_hashes(aligned, frames, FRAMES_PER_BLOCK)
     if len(frames) > SAMPLE_ROWS:
-        # Each frame has a box at least, so that no more frames can be among the first rows.
+        # Each frame has at least one box, so no further frames can be among the first rows.
         near = keys <= np.partition(keys, SAMPLE_ROWS - 1)[SAMPLE_ROWS - 1]
         frames, keys = frames[near], keys[near]
     order = np.argsort(keys, kind="stable")
@@ -88,7 +88,7 @@ def sample_table(aligned: Aligned, evaluated: BoolArray) -> Table:
     boxes_before = np.cumsum(sizes[frames])
     wanted = SAMPLE_ROWS + SAMPLE_ROWS // 4
     while True:
-        # Whole blocks, and more of them where repeated boxes made too few rows.
+        # Take whole blocks. Repeated boxes can merge into too few rows; then take more blocks.
         last = int(np.searchsorted(boxes_before, wanted))
         end = len(keys) if last >= len(keys) else int(np.searchsorted(keys, keys[last], "right"))
         table = _table_of(aligned, frames[:end], keys[:end])
@@ -102,7 +102,7 @@ def answers_table(aligned: Aligned, wanted: IntArray) -> Table:
 
     Args:
         aligned: Both sides in one frame order.
-        wanted: (F,) objects of each frame that are to be found.
+        wanted: (F,) number of objects to be found in each frame.
     """
     frames = wanted.nonzero()[0]
     hashes = _frame_hashes(aligned, frames, 1)
@@ -122,7 +122,7 @@ def answers_table(aligned: Aligned, wanted: IntArray) -> Table:
 
 
 def label_number(label: str) -> float:
-    """The number that stands for a label; its case is nothing."""
+    """The number that stands for a label, ignoring case."""
     return float(crc32(label.casefold().encode()))
 
 
@@ -135,13 +135,13 @@ def _block_names(aligned: Aligned, hashes: NDArray[np.uint64], sequences: IntArr
 
 
 def block_sequence(block: str) -> SequenceKey:
-    """The sequence of a block, out of its name in the table."""
+    """The sequence of a block, from its name in the table."""
     domain, sequence = block[_HASH_DIGITS:].split("\0")
     return SequenceKey(domain, sequence)
 
 
 def sequences_of(blocks: IntArray, names: tuple[str, ...]) -> tuple[list[SequenceKey], IntArray]:
-    """Sequences of some frames in order, and which of them each frame is of.
+    """Sequences of some frames in order, and the index of each frame's sequence.
 
     Args:
         blocks: (F,) block of each frame.
@@ -160,7 +160,7 @@ def _sides(aligned: Aligned) -> tuple[Annotations, Annotations]:
 
 
 def _box_counts(side: Annotations) -> IntArray:
-    """(F,) objects of each frame that are boxes and no regions."""
+    """(F,) number of boxes of each frame that are not regions."""
     regions = are_flagged(side.flags, ObjectFlag.REGION).nonzero()[0]
     if len(regions) == 0:
         return side.object_counts
@@ -168,7 +168,7 @@ def _box_counts(side: Annotations) -> IntArray:
 
 
 def _frame_hashes(aligned: Aligned, frames: IntArray, per_block: int) -> NDArray[np.uint64]:
-    """(K,) hash of sequence and block of some frames, of which so many are one block."""
+    """(K,) hash of sequence and block of some frames, with `per_block` frames per block."""
     if len(frames) == 0:
         return np.zeros(0, dtype=np.uint64)
     sequences = aligned.truth.sequences
@@ -176,7 +176,7 @@ def _frame_hashes(aligned: Aligned, frames: IntArray, per_block: int) -> NDArray
     blocks = aligned.truth.frame_numbers[frames] // per_block
     mixed = names[aligned.truth.frame_sequences[frames]]
     mixed += (blocks.astype(np.uint64) + np.uint64(1)) * np.uint64(0x9E3779B97F4A7C15)
-    # The end of splitmix64, which spreads neighbours over all hashes.
+    # The last step of splitmix64, which spreads neighbours over all hashes.
     mixed = (mixed ^ (mixed >> np.uint64(30))) * np.uint64(0xBF58476D1CE4E5B9)
     mixed = (mixed ^ (mixed >> np.uint64(27))) * np.uint64(0x94D049BB133111EB)
     found: NDArray[np.uint64] = mixed ^ (mixed >> np.uint64(31))
@@ -222,7 +222,7 @@ def _table_of(aligned: Aligned, frames: IntArray, keys: NDArray[np.uint64]) -> T
 
 
 def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, FloatArray]:
-    """(N,) which of some frames a box is of, which object, and (N, 4) the boxes as given."""
+    """(N,) position of each box's frame in `frames`, (N,) its object, and (N, 4) the given box."""
     starts = side.frame_starts[frames]
     counts = side.frame_starts[frames + 1] - starts
     objects = expand_runs(starts, counts)
@@ -232,7 +232,7 @@ def _boxes_of(side: Annotations, frames: IntArray) -> tuple[IntArray, IntArray, 
     if side.masks is None:
         boxes = _as_four(side.coordinates.take(objects, axis=0))
     else:
-        # Boxes that come with masks may be anything: those around the masks are compared.
+        # Boxes that come with masks may be wrong: compare the masks' bounding boxes.
         boxes = side.masks.boxes().take(objects, axis=0)
     if (counts > BOXES_PER_FRAME).any():
         ties = (side.track_ids[objects], side.label_indices[objects])
@@ -250,7 +250,7 @@ def _as_four(coordinates: FloatArray) -> FloatArray:
 def _most_confident(
     positions: IntArray, confidences: FloatArray, boxes: FloatArray, ties: tuple[IntArray, ...]
 ) -> IntArray:
-    """Rows of the boxes that are kept of each frame; place does not rule the order of equals."""
+    """Rows of the boxes that are kept of each frame; ties are not broken by place."""
     mixed = sum(column * weight for column, weight in zip(boxes.T, _WEIGHTS, strict=True)) % 1.0
     order = np.lexsort((*ties, *boxes.T, mixed, -confidences, positions))
     first = run_starts(positions[order])

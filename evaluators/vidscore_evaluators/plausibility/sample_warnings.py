@@ -1,4 +1,4 @@
-"""Warnings of what the sample of an input shows: other readings, mixed labels, what is there twice.
+"""Warnings from the sample of an input: other readings, mixed labels, duplicates.
 
 Its figures are estimates for the whole input.
 """
@@ -88,17 +88,17 @@ _READINGS = {
         "check that both sides are of the same videos at as many frames a second, and their format",
     ),
 }
-"""By code: how the boxes of a side would fit, and what to do."""
+"""By code: how the boxes of a side would fit, and advice."""
 
 _CUTS = {"detections_end_early": "end early", "detections_begin_late": "begin late"}
-"""By code: what detections of a part of the frames do."""
+"""By code: how detections are cut off."""
 
 LEAST_SHARES = 10
-"""Objects that do not all lie in one pixel by chance."""
+"""Minimum number of objects that do not all lie in one pixel by chance."""
 
 _LEAST_TWICE = 10
 _TWICE_SHARE = 0.5
-"""From so many detections of the sample on, as many and so large a share of them, given twice."""
+"""Minimum number, and fraction of the sample's detections, of duplicates."""
 
 
 def sample_warnings(
@@ -110,13 +110,13 @@ def sample_warnings(
     ranked: bool,
     tracked: bool,
 ) -> Iterator[ReportWarning]:
-    """Warnings of what a sample of both sides shows.
+    """Warnings from a sample of both sides.
 
     Args:
-        input_summary: What was counted.
-        arities: By side, of its objects.
-        labels: What labels are to the evaluator.
-        counts: How many objects each side has.
+        input_summary: The counts.
+        arities: By side, the arities of its objects.
+        labels: The evaluator's use of labels.
+        counts: Number of objects of each side.
         ranked: Whether scores depend on the order of confidences.
         tracked: Whether they depend on track ids.
     """
@@ -139,10 +139,10 @@ def sample_warnings(
 def shares_warnings(
     input_summary: Mapping[str, Table], cutoff_px: float
 ) -> Iterator[ReportWarning]:
-    """A warning where points of both sides are shares of the image, and lie within the cut-off.
+    """A warning if points of both sides are fractions of the image, and lie within the cut-off.
 
     Args:
-        input_summary: What was counted; an empty mapping gives no warning.
+        input_summary: The counts; an empty mapping gives no warning.
         cutoff_px: Distance from which points have nothing in common.
     """
     if not input_summary or cutoff_px < 1.0:
@@ -161,10 +161,10 @@ def shares_warnings(
 
 
 def _twice(table: Table, counts: Mapping[Side, int]) -> Iterator[ReportWarning]:
-    """A warning where most detections have box and label of another one of their frame."""
+    """A warning if most detections repeat the box and label of another one of their frame."""
     if "label" not in table.schema.numbers:
-        return  # a box of two labels is none that is given twice
-    # Whatever their confidences and tracks, which come last in the order of rows.
+        return  # a box with two labels is not a duplicate
+    # Ignoring confidences and tracks, which come last in the order of rows.
     named = table.schema.numbers.index("label") + 1
     starts = run_starts(table.codes("block"), *table.numbers[:, :named].T)
     times = np.add.reduceat(table.count("objects"), starts) if len(starts) else starts
@@ -207,7 +207,7 @@ def _example(table: Table, block: int, frame: int, side: Side = Side.DETECTIONS)
 
 
 def _mixed(input_summary: Mapping[str, Table], mixed: MixedLabels, count: int) -> ReportWarning:
-    """Say which labels are found as which."""
+    """Say which labels are found as which others."""
     texts = sorted(input_summary[LABELS].texts("label"))
     names = {label_number(label): named(label) for label in texts}
     ordered = sorted(mixed.pairs, key=lambda pair: (-pair[2], names.get(pair[0], "")))
@@ -236,7 +236,7 @@ def _reading(table: Table, finding: Finding, counts: Mapping[Side, int]) -> Repo
 
 
 def _by_sequence(table: Table, found: Sequence[SequenceFinding]) -> Iterator[ReportWarning]:
-    """A warning for each reading that fits some sequences better, and not the others."""
+    """A warning for each reading that fits some sequences better, but not the others."""
     by_code: dict[str, list[SequenceFinding]] = {}
     for entry in found:
         by_code.setdefault(entry.finding.code, []).append(entry)
@@ -255,10 +255,10 @@ def _by_sequence(table: Table, found: Sequence[SequenceFinding]) -> Iterator[Rep
 
 
 def _cut(input_summary: Mapping[str, Table], *, points: bool) -> Iterator[ReportWarning]:
-    """A warning where detections end early, or begin late, or images were left out throughout."""
+    """A warning if detections end early or begin late, or if images were left out throughout."""
     answers = input_summary.get(ANSWERS)
     if answers is None:
-        return  # of an older version
+        return  # made by an older version
     sides = input_summary[SIDES]
     frames = dict(zip(sides.texts("side"), sides.count("frames").tolist(), strict=True))
     sample = input_summary[SAMPLE]
@@ -268,7 +268,7 @@ def _cut(input_summary: Mapping[str, Table], *, points: bool) -> Iterator[Report
         left_out = are_left_out(answers, input_summary[LABELS]) and are_images(
             sample, points=points
         )
-        if left_out and not are_hardly_any(wanted, answered):  # which is said already
+        if left_out and not are_hardly_any(wanted, answered):  # that case has its own warning
             yield unanswered_warning(wanted, answered)
         return
     example = _example(answers, cut.block, cut.frame, Side.TRUTH)

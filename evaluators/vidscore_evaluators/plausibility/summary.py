@@ -1,6 +1,6 @@
 """Input summary: counters, labels, confidences, examples and a sample of frames.
 
-Its tables add like tallies, and stay small whatever the input.
+Its tables add like tallies, and stay small for any input.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ from vidscore_evaluators.tally import Table, TableSchema, build_table
 
 
 class Example(StrEnum):
-    """What an example is kept of."""
+    """Kinds of examples."""
 
     SWAPPED = "swapped"
     BEYOND_IMAGE = "beyond_image"
@@ -94,19 +94,19 @@ INPUT_SUMMARY_BYTES = sum(
     * 8 * (len(schema.texts) + len(schema.numbers) + len(schema.counts))
     for name, schema in SCHEMAS.items()
 )  # fmt: skip
-"""Most that an input summary adds to `Tally.nbytes`, whatever the input."""
+"""Upper bound on what an input summary adds to `Tally.nbytes`."""
 
 
 def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[str, Table]:
-    """Count what warnings rest on; pure.
+    """Count the facts behind warnings; pure.
 
     Args:
         aligned: Both sides in one frame order.
-        specification: Says how large images are.
+        specification: States image sizes.
 
     Returns:
-        Tables by name, of fixed schemas even for no frames. What concerns one side alone counts
-        all of its objects, what compares the sides only evaluated frames.
+        Tables by name, with fixed schemas even for no frames. Facts about one side count all of its
+        objects; facts that compare the sides count only evaluated frames.
     """
     evaluated = aligned.listed & ~are_flagged(aligned.truth.frame_flags, FrameFlag.DONT_CARE)
     sides = {Side.TRUTH: aligned.truth, Side.DETECTIONS: aligned.detections}
@@ -125,16 +125,18 @@ def input_summary_of(aligned: Aligned, specification: BenchmarkSpec) -> Mapping[
 
 
 class _SideFacts(Struct, frozen=True, eq=False):
-    """What one side alone shows.
+    """Facts about one side.
 
     Attributes:
         side: The side.
         annotations: Its annotations.
         swapped: (N,) boxes whose second corner is not to the lower right; None for other shapes.
-        beyond_image: (N,) objects beyond their image; None where no size is known.
-        sized: Objects in images of known size.
-        rotated: (N,) objects, not regions, whose corners are no upright box; None for other shapes.
-        by_axis: (N,) objects that are turned boxes only if all x come before all y; likewise.
+        beyond_image: (N,) objects beyond their image; None if no size is known.
+        sized: Number of objects in images of known size.
+        rotated: (N,) objects, not regions, whose corners are not an upright box; None for other
+            shapes.
+        by_axis: (N,) objects that are rotated boxes only if all x come first; None for other
+            shapes.
         odd_masks: (N,) objects with odd masks, by the code of the warning; empty for other shapes.
     """
 
@@ -172,13 +174,13 @@ _DONT_CARE = ObjectFlag.IGNORE | ObjectFlag.CROWD | ObjectFlag.REGION | ObjectFl
 
 
 def _wanted(aligned: Aligned, evaluated: BoolArray) -> IntArray:
-    """(F,) objects of each evaluated frame that are to be found."""
+    """(F,) number of objects to be found in each evaluated frame."""
     wanted = aligned.truth.object_frames[~are_flagged(aligned.truth.flags, _DONT_CARE)]
     return np.bincount(wanted, minlength=aligned.truth.frame_count) * evaluated
 
 
 def _frames_with_objects(aligned: Aligned, wanted: IntArray) -> Mapping[Side, int]:
-    """Frames with an object to be found, and those of them that have a detection."""
+    """Number of frames with an object to be found, and of those among them with a detection."""
     answered = (wanted > 0) & (aligned.detections.object_counts > 0)
     return {Side.TRUTH: _number(wanted > 0), Side.DETECTIONS: _number(answered)}
 
@@ -228,7 +230,7 @@ def _labels_table(aligned: Aligned, evaluated: BoolArray) -> Table:
 
 
 def _label_cells(side: Annotations, evaluated: BoolArray, domains: Sequence[str]) -> IntArray:
-    """Domain and label as one number of each object of evaluated frames that is no region."""
+    """Domain and label, as one number, of each object of evaluated frames that is not a region."""
     cells = side.label_indices
     if len(domains) > 1:
         positions = {domain: index for index, domain in enumerate(domains)}
@@ -254,7 +256,7 @@ def _confidences_table(sides: Mapping[Side, Annotations]) -> Table:
 
 
 def _least_two(values: FloatArray) -> Iterator[float]:
-    """The least value and the least of those above it, as far as there are any."""
+    """The least value and the least of those above it, as far as they exist."""
     if len(values):
         least = values.min()
         yield float(least)
@@ -317,7 +319,7 @@ def _examples_table(aligned: Aligned, seen: Sequence[_SideFacts]) -> Table:
 
 
 def example_name(side: Side, example: Example) -> str:
-    """What the table of examples calls an example of a side."""
+    """Name of an example of a side in the table of examples."""
     return f"{side.value} {example.value}"
 
 
@@ -335,7 +337,7 @@ _SIZES = {"w": "h", "width": "height", "bbox_w": "bbox_h", "bbox_width": "bbox_h
 
 
 def known_column(name: str) -> str:
-    """The known column or columns that an unknown one resembles; empty where it resembles none.
+    """The known column or columns that an unknown one resembles; empty if it resembles none.
 
     ``detection_score`` resembles ``confidence``; ``area`` and ``image_width`` nothing.
     """
@@ -347,7 +349,7 @@ def known_column(name: str) -> str:
 
 
 def size_columns(names: Iterable[str]) -> tuple[str, ...]:
-    """The columns that hold width and height of boxes; none where they are not both there."""
+    """The columns with width and height of boxes; none unless both exist."""
     folded = {name.casefold(): name for name in names}
     for pair in _SIZES.items():
         if folded.keys() >= set(pair):

@@ -11,30 +11,30 @@ from vidscore_evaluators.tally import Table
 
 _MANY_FRAMES = 100
 _ANSWERED_SHARE = 0.05
-"""From so many frames with objects on, detections in fewer of them look like those of a part."""
+"""Minimum number of frames with objects, and maximum fraction with detections, for a warning."""
 
 _LEAST_IMAGES = 20
-"""Least images with a detection, and without one, for the finding that some were left out."""
+"""Minimum number of images with a detection, and without one, to find that some were left out."""
 
 _FEW = 3
 _FEW_SHARE = 0.05
-"""Where images without a detection were looked at, others have fewer than so many detections: at
-least such a share of the number of those without."""
+"""If the images without a detection were processed, some others have fewer than `_FEW` detections:
+at least this fraction of the number of images without one."""
 
 _SAME_LABELS_SHARE = 0.9
-"""Share of objects whose label is detected at all: a detector of one finds none in many images."""
+"""Fraction of objects whose label is detected at all: with one label, many images have none."""
 
 
 def are_hardly_any(wanted: int, answered: int) -> bool:
-    """Whether of so many frames with objects so few have a detection as of a part of them."""
+    """Whether so few of many frames with objects have a detection that most were left out."""
     return wanted >= _MANY_FRAMES and 0 < answered < _ANSWERED_SHARE * wanted
 
 
 def are_left_out(answers: Table, labels: Table) -> bool:
-    """Whether images without a detection seem to have been left out, as by every fourth.
+    """Whether images without a detection seem to have been left out, such as every fourth.
 
-    What finds nothing in many images finds one or two things in others, however sparse objects are
-    and sure it has to be. Frames of a video may be left out for good reasons.
+    A detector that finds nothing in many images finds one or two things in others, however sparse
+    objects are and whatever its threshold. Frames of a video may be left out for good reasons.
 
     Args:
         answers: Images with objects.

@@ -1,4 +1,4 @@
-"""Warnings out of an input summary, each with an example, a count and an advice."""
+"""Warnings from an input summary, each with an example, a count and advice."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from vidscore_evaluators.tally import Table
 InputSummary = Mapping[str, Table]
 
 ScoredClasses = Callable[[str], Sequence[str] | None]
-"""Classes that are scored in a domain; None where every label is."""
+"""Classes that are scored in a domain; None if every label is."""
 
 _BESIDE_SHARE = 0.01
 _LEAST_EQUAL = 3
@@ -55,10 +55,10 @@ _MASKS = {
         "check the order of pixels: runs go down the columns, and a size is height, width",
     ),
 }
-"""By code: what is odd about the masks of a side, and what to do."""
+"""By code: the oddity in the masks of a side, and advice."""
 
 FRAMES_NOT_EVALUATED = "detections lie in frames that are not evaluated"
-"""Message of a warning that evaluators count themselves, before it names an example."""
+"""Message of a warning that evaluators count themselves, before an example is added."""
 
 _FRAMES_ADVICE = (
     "check that both sides are numbered from the same first frame, and that the ground truth lists "
@@ -79,8 +79,8 @@ def input_warnings(
     """Warnings about both sides; pure.
 
     Args:
-        input_summary: What was counted; an empty mapping gives no warnings.
-        labels: What labels are to the evaluator.
+        input_summary: The counts; an empty mapping gives no warnings.
+        labels: The evaluator's use of labels.
         ranked: Whether scores depend on the order of confidences.
         tracked: Whether they depend on track ids.
     """
@@ -100,16 +100,16 @@ def input_warnings(
 
 
 def side_warnings(input_summary: InputSummary, *, ranked: bool) -> Iterator[ReportWarning]:
-    """Warnings about one side or the other alone."""
+    """Warnings about either side by itself."""
     return _of_sides(_Seen.of(input_summary), input_summary, ranked=ranked)
 
 
 class _Seen(Struct, frozen=True):
-    """What an input summary says of each side, and the frames that it names.
+    """Counts of an input summary by side, and the frames that it names.
 
     Attributes:
         counts: Objects and frames by side and kind; 0 for a kind that a side lacks.
-        arities: By side, of its objects; none for a side without any.
+        arities: By side, the arities of its objects; none for a side without objects.
         frames: By name of the example.
     """
 
@@ -129,16 +129,16 @@ class _Seen(Struct, frozen=True):
         return cls(counts, arities, _frames_of(input_summary[EXAMPLES]))
 
     def count(self, side: Side, name: str) -> int:
-        """How many objects or frames of a kind a side has."""
+        """Number of objects or frames of a kind on a side."""
         return self.counts[side][name]
 
     @property
     def object_counts(self) -> dict[Side, int]:
-        """How many objects each side has."""
+        """Number of objects on each side."""
         return {side: self.count(side, "objects") for side in Side}
 
     def example(self, side: Side, example: Example) -> FrameExample | None:
-        """The first frame of a side with something odd; None where there is none."""
+        """The first frame of a side with an oddity; None if there is none."""
         found = self.frames.get(example_name(side, example))
         return None if found is None else FrameExample(side, *found)
 
@@ -165,7 +165,7 @@ def with_names(
     labels: LabelUse,
     scored: ScoredClasses,
 ) -> tuple[ReportWarning, ...]:
-    """Warnings of an evaluator that have a count, with the first frame or the labels concerned."""
+    """Warnings of an evaluator that have a count, with the first frame or the labels affected."""
     if not input_summary:
         return tuple(warnings)
     return tuple(_with_name(warning, input_summary, labels, scored) for warning in warnings)
@@ -199,7 +199,7 @@ def _with_name(
 
 def _missing(seen: _Seen, input_summary: InputSummary) -> Iterator[ReportWarning]:
     counts = seen.object_counts
-    # Tallies of older versions do not say how many frames have objects.
+    # Tallies of older versions lack the number of frames with objects.
     known = "frames" in input_summary[SIDES].schema.counts
     nothing = known and not seen.count(Side.TRUTH, "frames")
     if nothing or not input_summary[LABELS].count(Side.TRUTH.value).any():
@@ -287,7 +287,7 @@ def _beyond_image(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
 
 
 def bounding_box_warnings(input_summary: InputSummary) -> Iterator[ReportWarning]:
-    """A warning where four corners were compared as the upright boxes around them."""
+    """A warning if four corners were compared as their bounding boxes."""
     if not input_summary:
         return
     seen = _Seen.of(input_summary)
@@ -330,7 +330,7 @@ def _columns(seen: _Seen, side: Side, input_summary: InputSummary) -> Iterator[R
 
 
 def _given(seen: _Seen, side: Side, input_summary: InputSummary) -> set[str]:
-    """What a side has, or does without, so that no other column was meant to be it."""
+    """Meanings that a side has or does not need, so that no other column can stand for them."""
     confidences, labels = input_summary[CONFIDENCES], input_summary[LABELS]
     values = zip(confidences.texts("side"), confidences.number("confidence"), strict=True)
     names = zip(labels.texts("label"), labels.count(side.value), strict=True)
@@ -348,7 +348,8 @@ def _masks(seen: _Seen, side: Side) -> Iterator[ReportWarning]:
     for code in MASK_DOUBTS:
         example = seen.example(side, Example(code))
         count = seen.count(side, code)
-        # Outlines thinner than a pixel have few pixels: a few such masks say nothing of the rest.
+        # Outlines thinner than a pixel have few pixels: a few such masks say nothing about the
+        # rest.
         if example is not None and (code != BESIDE or count > _BESIDE_SHARE * objects):
             what, advice = _MASKS[code]
             message = f"{what.format(side=SIDE_NAMES[side])}, the first of them in "

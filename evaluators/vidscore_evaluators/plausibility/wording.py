@@ -1,4 +1,4 @@
-"""What warnings call sides and places."""
+"""Names of sides and places in warnings."""
 
 from __future__ import annotations
 

@@ -1,6 +1,6 @@
 """File formats: recognised by content or chosen by name, read with every fault listed.
 
-`read_source` reads one side, `read_pair` both and holds them against each other. To add a format:
+`read_source` reads one side, `read_pair` both and checks them against each other. To add a format:
 write a module with a `vidscore_evaluators.formats._format.Format`, and name it in `_MODULES`, here.
 """
 
@@ -105,11 +105,11 @@ _MODULES: Mapping[str, str] = MappingProxyType(
 _HEADS: Mapping[str, re.Pattern[bytes]] = MappingProxyType(
     {JSON_LINES: JSON_LINES_HEAD, COCO: COCO_HEAD, SPOTGEO: SPOTGEO_HEAD}
 )
-"""Formats that are recognised by their first bytes; all of them are, before any is imported."""
+"""Formats that are recognised by their first bytes; they are tried before modules are imported."""
 
 
 class _Formats(Mapping[str, Format]):
-    """Every format by its name; a module is imported when its format is asked for."""
+    """Every format by its name; its module is imported at the first lookup."""
 
     def __getitem__(self, name: str) -> Format:
         found: Format = import_module(f"{__name__}.{_MODULES[name]}").FORMAT
@@ -126,19 +126,19 @@ class _Formats(Mapping[str, Format]):
 
 
 FORMATS: Mapping[str, Format] = _Formats()
-"""Every format by name; content is held against them in this order, but JSON lines first."""
+"""Every format by name. Content is matched in this order, but with JSON lines first."""
 
 _COLUMNS = (PARQUET, ARROW)
-"""Formats of which a single file has sequences that are found alone."""
+"""Formats of which a single file can be searched for sequences."""
 
 _MIXING = (GENERIC, JSON_LINES, *_COLUMNS)
-"""Formats of one side that go with any format of the other."""
+"""Formats that can be combined with any format of the other side."""
 
 OnError = Literal["refuse", "skip"]
 
 
 class Pair(Struct, frozen=True, eq=False, dict=True):
-    """Truth and detections, read and held against each other."""
+    """Truth and detections, read and checked against each other."""
 
     truth: Source
     detections: Source
@@ -181,14 +181,14 @@ def read_source(
 
     Args:
         path: File or folder, also in zip or gzip or remote, a pipe, or ``-`` for standard input.
-        side: Which side it is; some formats allow in the truth what detections must not have.
-        format_name: A name of `FORMATS`, or ``auto`` to go by the content.
-        on_error: ``refuse`` to raise where a row or entry is broken, ``skip`` to leave it out with
-            the warning ``skipped_rows``.
-        limits: How much to accept.
+        side: The side; some formats allow in the truth what detections must not have.
+        format_name: A name of `FORMATS`, or ``auto`` to detect it by content.
+        on_error: ``refuse`` to raise an error if a row or entry is broken, ``skip`` to leave it out
+            with the warning ``skipped_rows``.
+        limits: Limits of size.
         image_size: Width and height of every image in pixels, for formats without them.
-        beside: Format of the truth that detections go with, where known.
-        wanted: Sequences that are wanted; others are not read where `reads_by_sequence` says so.
+        beside: Format of the truth that detections belong to, if known.
+        wanted: Sequences to read; others are skipped if `reads_by_sequence` is true.
 
     Raises:
         InputError: With every fault, each with file, line and column or entry.
@@ -201,7 +201,7 @@ def read_source(
 
 
 def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Reading:
-    """The side, with faults of rows and entries where these are to be refused."""
+    """The side; faults of rows and entries are included if these are to be refused."""
     with opened(path, options) as place:
         index = find_index(place) if how.format_name in (AUTO, *_MIXING) else None
         if index is None:
@@ -219,7 +219,7 @@ def _read(path: DataPath, how: _HowToRead, options: ReadOptions) -> Reading:
 
 
 class _HowToRead(Struct, frozen=True):
-    """How files of a side are read, as `read_source` was asked."""
+    """How files of a side are read, by the arguments of `read_source`."""
 
     side: Side
     format_name: str
@@ -227,7 +227,7 @@ class _HowToRead(Struct, frozen=True):
     beside: str | None = None
 
     def read(self, place: InputPath, options: ReadOptions) -> Reading:
-        """Read, with faults of rows and entries only where these are to be refused."""
+        """Read a side; faults of rows and entries are included if these are to be refused."""
         inner, known, is_guess = _locate(place, self.format_name, self.side, self.beside)
         try:
             reading = known.read(inner, self.side, options)
@@ -246,7 +246,7 @@ class _HowToRead(Struct, frozen=True):
         return replace(reading, faults=faults)
 
     def _guess(self, place: InputPath, known: Format, *, is_guess: bool) -> str:
-        """What to do about the format of a file that cannot be read; empty where it is sure."""
+        """Advice about the format of a file that cannot be read; empty if the format is certain."""
         if is_guess:
             return f"it looks most like {known.name}; --input-format chooses another format"
         name = None if self.format_name == AUTO else _recognise(place, self.side, self.beside)
@@ -259,7 +259,7 @@ class _HowToRead(Struct, frozen=True):
         return f"it was read as {known.name} and looks like {name}: --input-format {name}"
 
     def read_of_many(self, place: InputPath, options: ReadOptions) -> Reading:
-        """Read one of many files, which name their sequences themselves."""
+        """Read one of many files that each name their sequences."""
         reading = self.read(place, options)
         if reading.faults:
             raise InputError(reading.faults.listed())
@@ -275,15 +275,15 @@ def _advised(fault: Fault, advice: str) -> Fault:
 
 
 def index_folder(folder: DataPath, side: Side, *, format_name: str = AUTO) -> bytes:
-    """The index of the files of a folder: which of them holds which sequences.
+    """Index of a folder's files: the sequences that each of them has.
 
     Args:
-        folder: A folder of files that name their sequences themselves.
-        side: Which side they are of.
+        folder: A folder of files that each name their sequences.
+        side: The side that they belong to.
         format_name: As for `read_source`; for all files.
 
     Raises:
-        InputError: With every fault: a file that cannot be read, a sequence that is in two files.
+        InputError: With every fault: an unreadable file, a sequence that occurs in two files.
     """
     options = ReadOptions(wanted=lambda _key: False)
     how = _HowToRead(side, format_name, "refuse")
@@ -292,7 +292,7 @@ def index_folder(folder: DataPath, side: Side, *, format_name: str = AUTO) -> by
     with opened(folder, options) as place:
         for name in files_to_index(place):
             try:
-                # Of some formats this reads no more than the names.
+                # For some formats, this reads only the names.
                 reading = how.read_of_many(place / name, options)
             except InputError as error:
                 faults.extend(error.faults)
@@ -317,7 +317,7 @@ def read_pair(
     image_size: tuple[int, int] | None = None,
     wanted: Wanted | None = None,
 ) -> Pair:
-    """Read both sides and hold the detections to the truth, as their format asks.
+    """Read both sides and check the detections against the truth, as their format requires.
 
     Args:
         truth: Path of the truth, or its source.
@@ -325,7 +325,7 @@ def read_pair(
         format_name: As for `read_source`; for both sides.
         on_error: As for `read_source`.
         known: Sequences that detections may name besides those of the truth.
-        limits: How much to accept.
+        limits: Limits of size.
         image_size: As for `read_source`; for both sides.
         wanted: As for `read_source`; for both sides.
 
@@ -342,7 +342,7 @@ def read_pair(
         expected = f"{left.format}, as the truth is, {' or '.join(_MIXING)}"
         faults.add(Fault(str(right.format), expected, source=right.name))
     elif right.format is not None and not of_truth.faults:
-        # What can be read of the detections is held to the truth if all of that can be read.
+        # Readable detections are checked against the truth if all of it can be read.
         known = known.union(left.annotations.sequences)
         paired = FORMATS[right.format].pair(left, right, known)
         right = with_skipped(paired.detections, paired.skipped)
@@ -359,7 +359,7 @@ def _both_sides(
     truth: DataPath | Source,
     detections: DataPath | Source,
 ) -> tuple[Reading, Reading]:
-    """Both sides; where one cannot be read, the other is all the same, for its faults."""
+    """Both sides; if one cannot be read, the other is still read, for its faults."""
 
     def attempt(given: DataPath | Source, side: Side, beside: str | None) -> Reading | InputError:
         if isinstance(given, Source):
@@ -371,7 +371,7 @@ def _both_sides(
 
     left: Reading | InputError
     if are_worth_a_thread_each(truth, detections) and thread_count() > 1:
-        # What a file is beside tells the format of an empty one alone.
+        # The format beside a file only matters if the file is empty.
         left, right = side_by_side(
             lambda: attempt(truth, Side.TRUTH, None),
             lambda: attempt(detections, Side.DETECTIONS, None),
@@ -388,10 +388,10 @@ def _both_sides(
 
 
 def reads_by_sequence(path: DataPath, format_name: str = AUTO) -> bool:
-    """Whether sequences of a path are found without reading the others.
+    """Whether single sequences of a path can be found without reading the others.
 
     Args:
-        path: A side.
+        path: File or folder of a side.
         format_name: As for `read_source`.
 
     Raises:
@@ -418,7 +418,7 @@ def _reads_by_sequence(path: InputPath, named: Format | None) -> bool:
 
 
 def find_format(name: str) -> Format:
-    """The format of that name.
+    """The format with a name.
 
     Raises:
         InputError: If there is none.
@@ -441,17 +441,17 @@ def detect_format(path: InputPath) -> Format:
 def _locate(
     path: InputPath, format_name: str, side: Side | None = None, beside: str | None = None
 ) -> tuple[InputPath, Format, bool]:
-    """Where the data of a path is, its format, and whether that is only the nearest format.
+    """Path of the data, its format, and whether this is only the most similar format.
 
     Args:
-        path: File or folder; of an archive, its only entry may be meant.
-        format_name: A name of `FORMATS`, or ``auto`` to go by the content.
-        side: Which side it is, where known.
-        beside: Format of the truth that detections go with, where known.
+        path: File or folder; if an archive, its only entry may be meant.
+        format_name: A name of `FORMATS`, or ``auto`` to detect it by content.
+        side: The side, if known.
+        beside: Format of the truth that detections belong to, if known.
 
     Raises:
-        InputError: If there is no such format, nothing there, or nothing of a known format; it
-            says what is there.
+        InputError: If there is no such format, nothing there, or nothing of a known format; the
+            text says what is there.
     """
     candidates = entrances(path)
     if format_name != AUTO:
@@ -464,7 +464,7 @@ def _locate(
         name = _recognise(place, side, beside)
         if name is not None:
             return place, FORMATS[name], False
-    # Which knows several formats; what is of one needs no advice.
+    # This module knows several formats; input of a known one needs no advice.
     from vidscore_evaluators.formats._unknown import nearest_format  # noqa: PLC0415
 
     last = candidates[-1]
@@ -474,11 +474,11 @@ def _locate(
 def _recognise(path: InputPath, side: Side | None = None, beside: str | None = None) -> str | None:
     """Name of the format of a file or folder, by its content."""
     if is_folder(path) and (name := columns_of_folder(path)):
-        return name  # of an archive, which is too large for every format to look at
+        return name  # an archive, which is too large to be tried by every format
     head = _head(path)
     if side is Side.DETECTIONS and beside != SPOTGEO and is_empty_array(head):
-        return COCO  # a detector that finds nothing; spotGEO lists every frame
-    # The first key of a line tells it from every other object; a label may be any word of COCO.
+        return COCO  # results without detections; spotGEO lists every frame
+    # The first key identifies a JSON line; a label may be any word that COCO uses.
     by_head = (name for name, pattern in _HEADS.items() if pattern.match(head))
     others = (name for name in FORMATS if name not in _HEADS and FORMATS[name].matches(path, head))
     return next(by_head, None) or next(others, None)
@@ -490,7 +490,7 @@ def _is_of(known: Format, path: InputPath, head: bytes) -> bool:
 
 
 def _name_within(known: Format, entry: InputPath) -> str | None:
-    """The format's name where an entry of a folder may be what was meant by the folder."""
+    """The format's name if an entry of a folder may be meant by the folder."""
     whole = is_folder(entry) or known.name in _HEADS  # a file of rows may be one of many
     return known.name if whole and _is_of(known, entry, _head(entry)) else None
 

@@ -1,4 +1,4 @@
-"""Columns of Arrow as typed columns of rows; what fits none is a fault."""
+"""Columns of Arrow as typed columns of rows; values that do not fit are faults."""
 
 from __future__ import annotations
 
@@ -30,10 +30,10 @@ _TYPES = {
 
 
 def expected_type(kind: Kind, found: Any) -> str | None:
-    """What a column should be; None where its type will do.
+    """Expected type of a column; None if its type is suitable.
 
     Args:
-        kind: What its fields are.
+        kind: Kind of its fields.
         found: Its `pyarrow.DataType`.
     """
     from pyarrow import types  # noqa: PLC0415 - an extra
@@ -49,14 +49,14 @@ def expected_type(kind: Kind, found: Any) -> str | None:
 def rows_of(
     arrays: Sequence[Any], names: Sequence[str], kinds: Sequence[Kind], source: str, first: int
 ) -> tuple[RowTable, RowChecks]:
-    """The rows of some arrays, and what is wrong with them.
+    """The rows of some arrays, and their faults.
 
     Args:
-        arrays: (N,) arrays of pyarrow, at least one, of types that will do.
+        arrays: (N,) arrays of pyarrow, at least one, of suitable types.
         names: Their names.
-        kinds: What their fields are.
+        kinds: Kinds of their fields.
         source: Name of the file.
-        first: Place of the first row in the file, from 0.
+        first: Row number of the first row in the file, from 0.
     """
     columns: list[tuple[str, Kind, Any]] = []
     wrong: list[tuple[BoolArray, str, AnyArray | StringColumn | str, str, str | None]] = []
@@ -73,7 +73,7 @@ def rows_of(
 
 
 _Fault = tuple[BoolArray, AnyArray | StringColumn | str, str, str | None]
-"""Rows, what was found there, what was expected, and what to do."""
+"""Rows, the found values, the expectation, and advice."""
 
 
 def _numbers(array: Any) -> tuple[FloatArray, Sequence[_Fault]]:
@@ -127,7 +127,7 @@ def _strings(array: Any) -> tuple[StringColumn, Sequence[_Fault]]:
 
 
 def _texts(dictionary: Any) -> Iterator[str]:
-    """Texts of a file, in which bytes that are no UTF-8 become what no name may have."""
+    """Strings of a file; bytes that are not UTF-8 become characters that no name may have."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     for data in dictionary.cast(pa.large_binary()).to_pylist():
@@ -135,7 +135,7 @@ def _texts(dictionary: Any) -> Iterator[str]:
 
 
 def holds_texts(found: Any) -> bool:
-    """Whether a `pyarrow.DataType` is of strings or bytes, or of nothing at all."""
+    """Whether a `pyarrow.DataType` is of strings or bytes, or null."""
     from pyarrow import types  # noqa: PLC0415 - an extra
 
     if types.is_dictionary(found):
@@ -145,7 +145,7 @@ def holds_texts(found: Any) -> bool:
 
 
 def _as_dictionary(array: Any) -> Any:
-    """Texts as a dictionary, which they may be already."""
+    """Strings as a dictionary array; they may already be one."""
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
     if pa.types.is_dictionary(array.type):
@@ -162,10 +162,10 @@ def _text_kinds() -> Sequence[Callable[[Any], bool]]:
 
 
 def checked_array(array: Any) -> Any:
-    """An array that came as it lay in memory; its texts are bytes, which may be no UTF-8.
+    """Check an array from a foreign memory layout; its strings are bytes, and may be invalid UTF-8.
 
     Raises:
-        ValueError: If it leads beyond its own memory.
+        ValueError: If it refers to memory outside its own.
     """
     import pyarrow as pa  # noqa: PLC0415 - an extra
 
@@ -181,7 +181,7 @@ def checked_array(array: Any) -> Any:
 
 
 def coded_texts(array: Any) -> tuple[Any, IntArray]:
-    """Different texts of (N,) texts as an array of bytes, and (N,) the text of each, -1 for none.
+    """Distinct strings of (N,) strings as a bytes array, and (N,) index of each one's, -1 for none.
 
     Args:
         array: An array of pyarrow whose type `holds_texts`.
@@ -198,7 +198,7 @@ def coded_texts(array: Any) -> tuple[Any, IntArray]:
 
 
 def _values(array: Any) -> tuple[AnyArray, BoolArray]:
-    """(N,) numbers, 0 where there is none, and where that is."""
+    """(N,) numbers, 0 if missing, and the mask of missing ones."""
     from pyarrow import types  # noqa: PLC0415 - an extra
 
     count = len(array)

@@ -1,6 +1,6 @@
-"""Masks in columns: the size of their image and COCO's compressed text of runs, in three columns.
+"""Masks in three columns: the size of their image and COCO's compressed string of runs.
 
-A text that many rows have is read once: a small file can stand for very many runs.
+A string that many rows share is read once: a small file can describe very many runs.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ _NO_MASK = -1
 
 
 def column_problems(schema: Any, others: Collection[str]) -> Iterator[Fault]:
-    """What is wrong with the columns of masks, of which there is at least one.
+    """Faults of the columns of masks, of which at least one is present.
 
     Args:
         schema: The `pyarrow.Schema` of a file.
@@ -59,7 +59,7 @@ def column_problems(schema: Any, others: Collection[str]) -> Iterator[Fault]:
 
 
 def given_coordinates(names: Collection[str]) -> set[str]:
-    """Those of some names that are coordinates."""
+    """The coordinates among some names."""
     return set(names) & set().union(*COORDINATES.values())
 
 
@@ -67,7 +67,7 @@ class MaskReader(Struct):
     """Reads the masks of batches of rows.
 
     Attributes:
-        limits: How much to accept.
+        limits: Limits of size.
     """
 
     limits: ReadLimits
@@ -79,16 +79,16 @@ class MaskReader(Struct):
         """Read the masks of a batch.
 
         Args:
-            counts: (N,) texts as an array of pyarrow.
+            counts: (N,) strings as an array of pyarrow.
             table: Its rows with their sizes.
-            checks: Takes what is wrong with them.
+            checks: Collects their faults.
 
         Returns:
-            The rows with the column `MASK_ROW` in place of the sizes; the box of a row without
-            coordinates is that of its mask.
+            The rows with the column `MASK_ROW` in place of the sizes. A row without coordinates
+            gets the bounding box of its mask.
 
         Raises:
-            InputError: If the masks so far are more than may be held.
+            InputError: If the masks so far need more memory than allowed.
         """
         texts, codes = coded_texts(counts)
         sizes = np.stack([table.integers[name] for name in SIZE], axis=1)
@@ -113,7 +113,7 @@ class MaskReader(Struct):
         return concatenate_masks(self._parts)
 
     def _hold(self, masks: Masks, mask_of_row: IntArray, source: str) -> None:
-        """Keep masks, if what the rows have of them is not too much."""
+        """Keep masks, if their memory for these rows is within the limit."""
         self._parts.append(masks)
         runs = np.diff(masks.starts)[mask_of_row[mask_of_row >= 0]]
         self._runs += int(runs.sum())
@@ -129,7 +129,7 @@ class MaskReader(Struct):
 def _distinct_masks(
     texts: Any, codes: IntArray, sizes: IntArray, rows: IntArray, checks: RowChecks
 ) -> tuple[Masks, IntArray]:
-    """The different masks of some rows, and (N,) the mask of each row, -1 for none."""
+    """The distinct masks of some rows, and (N,) the mask of each row, -1 for none."""
     found = np.column_stack([codes[rows], sizes[rows]])
     distinct, kind_of_row = np.unique(found, axis=0, return_inverse=True)
     kind_of_row = kind_of_row.reshape(-1)
@@ -154,7 +154,7 @@ def _distinct_masks(
 
 
 def _boxes(table: RowTable, masks: Masks, mask_of_row: IntArray) -> dict[str, Any]:
-    """Columns of boxes, those of masks where a row has no coordinate."""
+    """Columns of boxes; masks' bounding boxes for rows without coordinates."""
     nothing = np.full(len(table), np.nan)
     boxes = np.stack([table.numbers.get(name, nothing) for name in COORDINATES[BOX]], axis=1)
     missing = np.isnan(boxes).all(axis=1) & (mask_of_row >= 0)
@@ -163,7 +163,7 @@ def _boxes(table: RowTable, masks: Masks, mask_of_row: IntArray) -> dict[str, An
 
 
 def check_sizes(table: RowTable, masks: Masks) -> RowChecks:
-    """Refuse masks of another size than the first mask of their frame."""
+    """Refuse masks whose size differs from that of the first mask of their frame."""
     checks = RowChecks(table)
     mask_rows = table.integers[MASK_ROW]
     rows = np.flatnonzero(mask_rows >= 0)

@@ -1,8 +1,8 @@
 """Result files of single images, one for each class: a row is ``image confidence coordinates``.
 
-PASCAL VOC has them, and DOTA after it. Between blanks are the name of an image, as
-`vidscore_evaluators.formats._images` reads it, the confidence, and the coordinates of a
-detection; the class is in the name of the file.
+PASCAL VOC uses them, and DOTA after it. A row has the name of an image, as
+`vidscore_evaluators.formats._images` reads it, the confidence, and the coordinates of a detection,
+separated by blanks; the class is in the name of the file.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ class ClassFiles(Struct, frozen=True):
         return ("image", "confidence", *self.corners)
 
     def is_one(self, file: InputPath) -> bool:
-        """Whether a file is called as a result file is."""
+        """Whether a file has the name of a result file."""
         return file.suffix == ".txt" and self.name.fullmatch(file.stem) is not None
 
     def of_folder(self, folder: InputPath) -> list[InputPath]:
@@ -61,11 +61,11 @@ class ClassFiles(Struct, frozen=True):
         return [file for file in visible_entries(folder) if self.is_one(file)]
 
     def match_folder(self, folder: InputPath) -> bool:
-        """Whether the first result file of a folder that has rows has the right ones."""
+        """Whether the first result file of a folder that has rows has valid ones."""
         return self.match_rows(first_head(self.of_folder(folder), self.example))
 
     def match_rows(self, head: bytes) -> bool:
-        """Whether a first row has a name and as many numbers as it should have."""
+        """Whether a first row has a name and the right number of numbers."""
         fields = first_line(head).split()
         return len(fields) == len(self.columns) and all(
             parse_number(text) is not None for text in fields[1:]
@@ -76,11 +76,11 @@ class ClassFiles(Struct, frozen=True):
 
         Args:
             files: The files.
-            path: What was given: their folder, or the only file.
-            limits: How large each may be.
+            path: The given path: their folder, or the only file.
+            limits: Limits of their size.
 
         Raises:
-            InputError: If a file is called otherwise, has the class of another one, or cannot be
+            InputError: If a file has another name, repeats the class of another file, or cannot be
                 read at all; with every fault.
         """
         labels, texts = self._contents(files, limits)
@@ -123,7 +123,7 @@ class ClassFiles(Struct, frozen=True):
     def _columns(
         self, table: RowTable, frames: Sequence[ImageFrame | None], labels: Sequence[str]
     ) -> tuple[RowColumns, RowTable]:
-        """The detections; names that are none have no row left, so that any frame will do."""
+        """The detections; invalid names have no rows left, so any frame serves for them."""
         some = next(filter(None, frames), (SequenceKey("", IMAGES), 0))
         sequences, of_name, numbers = index_frames([frame or some for frame in frames])
         codes = table.strings["image"].codes
@@ -150,12 +150,12 @@ def write_class_files(
 
     Args:
         annotations: The detections.
-        prefix: What the names of files begin with, before the class.
+        prefix: Prefix of the file names, before the class.
         names: The name of each frame's image.
         labels: The name of each label's class.
 
     Raises:
-        InputError: If a class cannot be part of a name, or a name is no word.
+        InputError: If a class cannot be part of a file name, or a name is not one word.
     """
     refuse_no_words(names, "sequence", "an image's name")
     texts: dict[str, list[str]] = {label: [] for label in labels}

@@ -1,7 +1,7 @@
 """Entries of COCO's arrays as columns, with a rule for each key.
 
-The common case goes through whole columns; only where something is wrong are entries checked one
-by one.
+The usual case is processed as whole columns; entries are checked one by one only if something is
+wrong.
 """
 
 from __future__ import annotations
@@ -34,10 +34,10 @@ from vidscore_evaluators.validation import (
 )
 
 MASK_ROW = "mask_row"
-"""Column of the mask of each entry, made of its segmentation."""
+"""Column of the mask of each entry, made from its segmentation."""
 
 MAXIMUM_AREA_PX = 4 * MAXIMUM_COORDINATE_PX**2
-"""Greatest area of an object, in square pixels."""
+"""Maximum area of an object, in square pixels."""
 
 BOX_EXPECTED = "[x, y, width, height] in pixels, sizes not negative"
 
@@ -46,12 +46,12 @@ class Rule(Struct, frozen=True):
     """The rule of a key.
 
     Attributes:
-        expected: What its values are, for error messages.
-        holds: Whether one value keeps the rule.
-        column: Makes a column of values; a ValueError says that some value breaks the rule.
-        default: Value of a missing key; None where the key is required.
-        unique: Whether no value may come twice.
-        fits: Whether the numbers of a column are within the bounds of the rule.
+        expected: Description of its values, for error messages.
+        holds: Whether one value follows the rule.
+        column: Makes a column of values; a ValueError means that some value breaks the rule.
+        default: Value of a missing key; None if the key is required.
+        unique: Whether values must be distinct.
+        fits: Whether the numbers of a column are within the rule's bounds.
     """
 
     expected: str
@@ -71,7 +71,7 @@ class Entries(Struct, frozen=True, eq=False):
     Attributes:
         columns: A column for each key.
         positions: (N,) index of each in its array.
-        masks: Masks that the column `MASK_ROW` is of; None where no entry has one.
+        masks: Masks that the column `MASK_ROW` refers to; None if no entry has one.
     """
 
     columns: Mapping[str, Any]
@@ -83,18 +83,18 @@ class Entries(Struct, frozen=True, eq=False):
         return len(self.positions)
 
     def integers(self, key: str) -> IntArray:
-        """(N,) integers; -1 for all where the array has no such key."""
+        """(N,) integers; all -1 if the array has no such key."""
         missing = np.full(len(self), NO_TRACK, dtype=np.int64)
         column: IntArray = self.columns.get(key, missing)
         return column
 
     def ids(self, key: str) -> AnyArray:
-        """(N,) integers, or objects where some are strings."""
+        """(N,) integers, or objects if some are strings."""
         column: AnyArray = self.columns[key]
         return column
 
     def numbers(self, key: str) -> FloatArray:
-        """(N,) numbers; NaN where a key is left out."""
+        """(N,) numbers; NaN if a key is left out."""
         column: FloatArray = self.columns[key]
         return column
 
@@ -104,12 +104,12 @@ class Entries(Struct, frozen=True, eq=False):
         return column
 
     def boxes(self) -> FloatArray:
-        """(N, 4) boxes as x, y, width, height; NaN where one is left out."""
+        """(N, 4) boxes as x, y, width, height; NaN if one is left out."""
         column: FloatArray = self.columns["bbox"]
         return column
 
     def segmentations(self) -> Segmentations:
-        """N segmentations; those that are left out are none."""
+        """N segmentations; an omitted one is `Form.NOTHING`."""
         column: Segmentations = self.columns["segmentation"]
         return column
 
@@ -136,11 +136,11 @@ def read_entries(
         entries: Its entries.
         rules: The rule of each key; other keys are not read.
         source: Name of the file.
-        array: Key of the array, for error messages; empty where it is the whole document.
+        array: Key of the array, for error messages; empty if it is the whole document.
         faults: List to add faults to.
 
     Returns:
-        The entries that keep the rules.
+        The entries that follow the rules.
     """
     positions = np.arange(len(entries), dtype=np.int64)
     try:
@@ -166,7 +166,7 @@ def _columns(entries: list[Any], rules: Rules) -> dict[str, Any]:
 
 
 def _values(entries: list[Any], key: str, default: Any) -> list[Any]:
-    """Values of a key that some entries have; all must have it where there is no default."""
+    """Values of a key that some entries have; without a default, all must have it."""
     try:
         return list(map(itemgetter(key), entries))
     except KeyError:
@@ -211,7 +211,7 @@ def _problems(
 
 
 def _shown(value: object) -> str:
-    """A value in full where it may be meant as a box."""
+    """A value; in full if it may be meant as a box."""
     if isinstance(value, list) and len(value) <= BOX:
         return "[" + ", ".join(map(show_value, value)) + "]"
     return show_value(value)
@@ -243,7 +243,7 @@ def _integer(greatest: int, default: Any = None, *, unique: bool = False) -> Rul
 
 
 def _id(*, unique: bool = False) -> Rule:
-    """An integer, or a string as some trainers write it."""
+    """An integer, or a string, which some training tools write."""
     number, string = _integer(MAXIMUM_FRAME_NUMBER), _string()
 
     def holds(value: object) -> bool:
@@ -260,7 +260,7 @@ def _id(*, unique: bool = False) -> Rule:
 
 
 def _anything() -> Rule:
-    """Strings; any other value counts as none."""
+    """Strings; any other value counts as missing."""
 
     def column(values: list[Any]) -> list[str]:
         return [value if isinstance(value, str) else "" for value in values]
@@ -269,7 +269,7 @@ def _anything() -> Rule:
 
 
 def _size() -> Rule:
-    """Sizes in pixels, integers; any other value counts as none, which is 0."""
+    """Sizes in pixels, as integers; any other value counts as missing, which is 0."""
 
     def column(values: list[Any]) -> IntArray:
         sizes = [value if _is_size(value) else 0 for value in values]
@@ -279,7 +279,7 @@ def _size() -> Rule:
 
 
 def _is_size(value: object) -> bool:
-    """Whether a value is a number of pixels: some write 640.0."""
+    """Whether a value is a number of pixels; some tools write 640.0."""
     return (type(value) is int or (type(value) is float and value.is_integer())) and value > 0
 
 
@@ -354,11 +354,11 @@ def _segmentation() -> Rule:
 
 
 def _are_segmentations(values: Sequence[object]) -> bool:
-    """Whether values are all of a form that COCO knows; the polygons and runs may be wrong ones."""
+    """Whether all values have a form of COCO; their polygons and runs may still be invalid."""
     kinds = set(map(type, values))
     if not kinds <= {list, tuple, dict, type(None)}:
         return False
-    if kinds <= {tuple}:  # JSON has none: all are left out
+    if kinds <= {tuple}:  # JSON has no tuples: all are left out
         return True
     lists: list[Any] = [value for value in values if value and type(value) is not dict]
     parts = list(chain.from_iterable(lists))
@@ -370,7 +370,7 @@ def _are_segmentations(values: Sequence[object]) -> bool:
 
 
 def _are_runs(values: Sequence[dict[str, object]]) -> bool:
-    """Whether objects have runs, or a text of them, and a size."""
+    """Whether objects have a size, and runs or a string of them."""
     sizes: list[Any] = list(map(dict.get, values, repeat("size")))
     if not set(map(type, sizes)) <= {list} or not set(map(len, sizes)) <= {2}:
         return False
@@ -383,9 +383,9 @@ def _are_runs(values: Sequence[dict[str, object]]) -> bool:
 
 
 def fitting(rules: Rules, entries: list[Any]) -> Rules:
-    """Rules by which entries may have a segmentation and no box, where some are like that.
+    """Rules that allow a segmentation without a box, if some entries have that.
 
-    The box that is left out is NaN.
+    A missing box is NaN.
     """
     objects = [entry for entry in entries if isinstance(entry, dict)]
     if all(map(contains, objects, repeat("bbox"))):
@@ -446,4 +446,4 @@ NAMED_RESULT_RULES: Rules = MappingProxyType(
         **{key: rule for key, rule in RESULT_RULES.items() if key != "image_id"},
     }
 )
-"""Rules of results that name the file of their image in place of its id."""
+"""Rules of results that name their image's file in place of its id."""

@@ -23,7 +23,7 @@ Frame = tuple[SequenceKey, int]
 
 
 def each_once(places: Sequence[Frame | None]) -> list[Frame | None]:
-    """The frames, with None for a repeated one: two names of one image."""
+    """The frames, with None for a repeated one: two names mean the same image."""
     first: dict[Frame | None, int] = {}
     return [
         place if first.setdefault(place, row) == row else None for row, place in enumerate(places)
@@ -31,7 +31,7 @@ def each_once(places: Sequence[Frame | None]) -> list[Frame | None]:
 
 
 def image_numbers(names: Sequence[str]) -> list[int]:
-    """A number for each of distinct ids: its digits where all are digits, else its rank from 1."""
+    """A number for each of distinct ids: its digits if all ids are digits, else its rank from 1."""
     if all(name.isascii() and name.isdecimal() for name in names):
         numbers = [int(name) for name in names]
         if len(set(numbers)) == len(names) and max(numbers, default=0) <= MAXIMUM_FRAME_NUMBER:
@@ -41,9 +41,9 @@ def image_numbers(names: Sequence[str]) -> list[int]:
 
 
 def frames_by_name(numbering: Numbering) -> dict[str, Frame]:
-    """The frame of each image of the truth by its id, and its file's path, name and stem.
+    """The frame of each image of the truth by its id, and by its file's path, name and stem.
 
-    A path is sure; of the others, a name of two images is left out.
+    A path is unambiguous; names and stems of two images are left out.
     """
     named: dict[str, set[Frame]] = {}
     paths: dict[str, set[Frame]] = {}
@@ -58,13 +58,13 @@ def frames_by_name(numbering: Numbering) -> dict[str, Frame]:
 
 
 def as_ids(ids: AnyArray | list[str]) -> AnyArray:
-    """Integers, or strings where some are strings."""
+    """Integers, or strings if some are strings."""
     array = np.asarray(ids)
     return array if array.dtype == np.int64 else array.astype(np.str_)
 
 
 def largest_sizes(images: Entries, frames: Sequence[Frame]) -> ImageSizes:
-    """Greatest width and height of the images, by sequence; only where all sizes are known."""
+    """Maximum width and height of the images, by sequence; only if all sizes are known."""
     sequences = [sequence for sequence, _ in frames]
     names = list(dict.fromkeys(sequences))
     position = {name: index for index, name in enumerate(names)}
@@ -83,11 +83,11 @@ def largest_sizes(images: Entries, frames: Sequence[Frame]) -> ImageSizes:
 def size_warnings(
     listed: Sequence[Mapping[str, object]], images: Entries, name: str
 ) -> Iterator[ReportWarning]:
-    """The warning that images say a size that is none, if any do; -1, 0 and null say none.
+    """The warning that images have invalid sizes, if any have; -1, 0 and null mean unknown.
 
     Args:
-        listed: The images as they are in the file.
-        images: The same, read.
+        listed: The images as written in the file.
+        images: The same images, as read.
         name: Name of the file.
     """
     wrong = [
@@ -143,7 +143,7 @@ def frames_of(images: Entries, videos: Entries, name: str) -> list[Frame]:
 
 
 def rows_of(numbers: AnyArray, ids: AnyArray) -> IntArray:
-    """(N,) row of each number or string among distinct ids, -1 where it is none of them."""
+    """(N,) row of each number or string among distinct ids, -1 if it is not among them."""
     if object in (numbers.dtype, ids.dtype):
         row_of = {own: row for row, own in enumerate(ids.tolist())}
         return np.array([row_of.get(own, -1) for own in numbers.tolist()], dtype=np.int64)
@@ -158,7 +158,7 @@ def rows_of(numbers: AnyArray, ids: AnyArray) -> IntArray:
 def known_entries(
     entries: Entries, key: str, rows: IntArray, expected: str, name: str, faults: FaultList
 ) -> BoolArray:
-    """(N,) whether each entry refers to a row; a fault for each that does not."""
+    """(N,) whether each entry refers to a row; adds a fault for each that does not."""
     for index in np.flatnonzero(rows < 0).tolist():
         faults.add(
             Fault(
@@ -177,7 +177,7 @@ def known_entries(
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
-    """Give results the frames and class names that their numbers have in the truth."""
+    """Give results the frames and class names of the truth that their numbers refer to."""
     del known
     own_numbers = detections.numbering
     if own_numbers is None or not own_numbers.of_truth:
@@ -211,12 +211,12 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
 
 
 def _images(numbering: Numbering, *, named: bool) -> Mapping[int | str, Frame]:
-    """The frame of each image of the truth by its id, or by all of its names."""
+    """The frame of each image of the truth, by its id or by all of its names."""
     return dict(frames_by_name(numbering).items()) if named else numbering.frames
 
 
 def _sizes(truth: Source, *, named: bool) -> SizeOf:
-    """What finds the size of an image of the truth."""
+    """Function that looks up the size of an image of the truth."""
     numbering = truth.numbering
     if numbering is None or truth.format != COCO:
         return lambda _: (0, 0)
@@ -233,7 +233,7 @@ def _sizes(truth: Source, *, named: bool) -> SizeOf:
 def _with_known_classes(
     detections: Source, names: Mapping[int, str], faults: FaultList
 ) -> tuple[Source, int]:
-    """Name classes; objects of unknown ones are dropped and counted."""
+    """Set class names; objects of unknown classes are dropped and counted."""
     found = detections.annotations
     labels = [names.get(int(number)) for number in found.labels]
     first = {} if detections.numbering is None else detections.numbering.label_entries
@@ -250,7 +250,7 @@ def _with_known_classes(
 
 
 def _in_frames(source: Source, frames: list[Frame]) -> Source:
-    """The source with its frames renamed."""
+    """The source with other frames."""
     sequences, of_frame, numbers = index_frames(frames)
     moved = replace(
         source.annotations,
@@ -262,7 +262,7 @@ def _in_frames(source: Source, frames: list[Frame]) -> Source:
 
 
 def unresolved(detections: Source) -> FaultList:
-    """A fault where detections name their images and no truth can resolve the names."""
+    """A fault if detections name their images and no truth is there to resolve the names."""
     faults = FaultList()
     names: Mapping[int, str] = detections.numbering.image_names if detections.numbering else {}
     strange = [name for number, name in names.items() if name != str(number)]

@@ -1,6 +1,6 @@
-"""Segmentations of COCO's entries as masks: polygons, runs, and compressed texts.
+"""Segmentations of COCO's entries as masks: polygons, runs, and compressed strings.
 
-All entries of one form are read in one call; only what is wrong is looked at again, without it.
+All entries of one form are read in one call; after a fault, the valid ones are read again.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ _POLYGONS = Fault(
 )
 
 Refuse = Callable[[int, Fault], None]
-"""Takes the row of an entry and what is wrong with it."""
+"""Receives the row of an entry and its fault."""
 
 
 class _EntryMasks(Struct, frozen=True, eq=False):
@@ -40,7 +40,7 @@ class _EntryMasks(Struct, frozen=True, eq=False):
     Attributes:
         masks: The masks, in any order.
         rows: (N,) mask of each entry.
-        given: (N,) whether an entry has a segmentation of its own; others have an empty mask.
+        given: (N,) whether an entry has its own segmentation; others have an empty mask.
     """
 
     masks: Masks
@@ -51,18 +51,18 @@ class _EntryMasks(Struct, frozen=True, eq=False):
 def with_masks(
     entries: Entries, image_sizes: IntArray, source: str, array: str, faults: FaultList
 ) -> Entries:
-    """Make masks of segmentations, and boxes of masks where there are no others.
+    """Make masks from segmentations, and boxes from masks if there are no boxes.
 
     Args:
         entries: N entries.
         image_sizes: (N, 2) height and width of the image of each, 0 where unknown.
         source: Name of the file.
-        array: Key of the array, for error messages; empty where it is the whole document.
+        array: Key of the array, for error messages; empty if it is the whole document.
         faults: List to add faults to.
 
     Returns:
-        The entries without a fault. They have no masks where none has a segmentation, or all are
-        polygons of images of no known size: a file of boxes may well have such.
+        The entries without faults. They have no masks if none has a segmentation, or if all are
+            polygons of images of unknown size: a file of boxes may well have such.
     """
     good = np.ones(len(entries), dtype=np.bool_)
 
@@ -96,7 +96,7 @@ def with_masks(
 def _read_masks(
     found: Segmentations, image_sizes: IntArray, good: BoolArray, refuse: Refuse
 ) -> _EntryMasks | None:
-    """The masks of segmentations; `good` says which of them have not been refused."""
+    """The masks of segmentations; `good` marks those that have not been refused."""
     forms = found.forms
     given, polygons = forms != Form.NOTHING, forms == Form.POLYGONS
     sizes = np.where((given & ~polygons)[:, None], found.own_sizes, image_sizes)
@@ -123,7 +123,7 @@ def _read_masks(
 def _check_sizes(
     found: Segmentations, sizes: IntArray, image_sizes: IntArray, refuse: Refuse
 ) -> None:
-    """Refuse polygons without the size of their image, and runs of another size than that."""
+    """Refuse polygons of images of unknown size, and runs whose size differs from their image's."""
     unknown: BoolArray = (image_sizes[:, 0] <= 0) | (image_sizes[:, 1] <= 0)
     for row in np.flatnonzero(unknown & (found.forms == Form.POLYGONS)).tolist():
         refuse(row, _POLYGONS)
@@ -140,7 +140,7 @@ def _check_sizes(
 def _made(
     found: Segmentations, sizes: IntArray, rows: IntArray, refuse: Refuse
 ) -> tuple[Masks, IntArray]:
-    """The masks of some rows of one form, and which of the rows could be read."""
+    """The masks of some rows of one form, and the rows that could be read."""
 
     def make(chosen: IntArray) -> Masks:
         return found.masks(chosen, sizes[chosen])
@@ -158,7 +158,7 @@ def wait_for_sizes(entries: Entries) -> bool:
 
 
 def with_any_box(entries: Entries, rows: BoolArray) -> Entries:
-    """The entries without the segmentations of some, which get a box if they have none."""
+    """The entries without the segmentations of some; these get a box if they have none."""
     found = entries.segmentations()
     boxes = entries.boxes().copy()
     boxes[rows] = np.nan_to_num(boxes[rows])
@@ -167,12 +167,12 @@ def with_any_box(entries: Entries, rows: BoolArray) -> Entries:
 
 
 def _empty(sizes: IntArray) -> Masks:
-    """Masks of nothing."""
+    """Empty masks."""
     return masks_from_runs(sizes.prod(axis=1), np.ones(len(sizes), dtype=np.int64), sizes)
 
 
 def add_segmentations(entries: list[dict[str, Any]], annotations: Annotations) -> None:
-    """Add the masks of annotations, if there are any, to their entries, as compressed texts."""
+    """Add the masks of annotations, if there are any, to their entries, as compressed strings."""
     masks = annotations.masks
     if masks is None:
         return
@@ -182,7 +182,7 @@ def add_segmentations(entries: list[dict[str, Any]], annotations: Annotations) -
 
 
 def sizes_of_frames(annotations: Annotations) -> Mapping[int, tuple[int, int]]:
-    """Width and height of the images of frames by their rows, as masks have them."""
+    """Width and height of images by their frames' rows, from the masks."""
     masks = annotations.masks
     if masks is None:
         return {}

@@ -1,4 +1,4 @@
-"""Segmentations of COCO's entries: what a parser made of them, or columns of a compiled loop."""
+"""Segmentations of COCO's entries: values from a parser, or columns from a compiled loop."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from vidscore_evaluators.masks import Masks, no_masks
 
 
 class Form(IntEnum):
-    """What a segmentation is; the compiled loop has the same numbers."""
+    """Form of a segmentation, with the same numbers as in the compiled loop."""
 
     NOTHING = 0
     POLYGONS = 1
@@ -45,7 +45,7 @@ class Segmentations(Protocol):
 
     Attributes:
         forms: (N,) the `Form` of each.
-        own_sizes: (N, 2) height and width that runs and texts say.
+        own_sizes: (N, 2) height and width stated by runs and strings.
     """
 
     @property
@@ -59,7 +59,7 @@ class Segmentations(Protocol):
     def with_forms(self, forms: IntArray) -> Segmentations: ...
 
     def masks(self, rows: IntArray, sizes: IntArray) -> Masks:
-        """Masks of rows that are all of one form.
+        """Masks of rows that all have one form.
 
         Args:
             rows: (M,) the rows.
@@ -71,10 +71,10 @@ class Segmentations(Protocol):
 
 
 class ListedSegmentations(Struct, frozen=True, eq=False):
-    """Segmentations as a parser gives them.
+    """Segmentations as values from a parser.
 
     Attributes:
-        contents: N times polygons, a list of runs, or a text.
+        contents: N polygons, lists of runs, or strings.
     """
 
     contents: AnyArray
@@ -83,7 +83,7 @@ class ListedSegmentations(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, values: list[Any]) -> ListedSegmentations:
-        """Sort values of a form that COCO knows."""
+        """Classify values that have a form of COCO."""
         forms = np.full(len(values), Form.NOTHING, dtype=np.int64)
         has_runs = _are_of(dict, values)
         runs = [value for value in values if type(value) is dict]
@@ -107,7 +107,7 @@ class ListedSegmentations(Struct, frozen=True, eq=False):
         return ListedSegmentations(self.contents[rows], self.forms[rows], self.own_sizes[rows])
 
     def masks(self, rows: IntArray, sizes: IntArray) -> Masks:
-        """Masks of rows that are all of one form."""
+        """Masks of rows that all have one form."""
         chosen: list[Any] = self.contents[rows].tolist()
         if len(rows) == 0:
             return no_masks()
@@ -119,7 +119,7 @@ class ListedSegmentations(Struct, frozen=True, eq=False):
 
 
 def _are_of(kind: type, values: Sequence[Any] | AnyArray) -> BoolArray:
-    """(N,) which values are of a type."""
+    """(N,) whether each value is of a type."""
     found: BoolArray = np.fromiter(
         map(is_, map(type, values), repeat(kind)), dtype=np.bool_, count=len(values)
     )
@@ -130,11 +130,11 @@ class FlatSegmentations(Struct, frozen=True, eq=False):
     """Segmentations as columns.
 
     Attributes:
-        starts: (N,) where the parts, runs or characters of each begin, by its form.
-        lengths: (N,) how many it has.
+        starts: (N,) start of the parts, runs or characters of each, by its form.
+        lengths: (N,) their number.
         coordinates: Coordinates of all parts.
-        part_starts: Where the coordinates of each part begin.
-        part_lengths: How many each part has.
+        part_starts: Start of the coordinates of each part.
+        part_lengths: Number of coordinates of each part.
         runs: All runs.
         characters: All characters.
     """
@@ -164,7 +164,7 @@ class FlatSegmentations(Struct, frozen=True, eq=False):
         )
 
     def masks(self, rows: IntArray, sizes: IntArray) -> Masks:
-        """Masks of rows that are all of one form."""
+        """Masks of rows that all have one form."""
         if len(rows) == 0:
             return no_masks()
         starts, lengths = self.starts[rows], self.lengths[rows]
@@ -179,7 +179,7 @@ class FlatSegmentations(Struct, frozen=True, eq=False):
 
 
 def _runs_of(values: AnyArray, starts: IntArray, lengths: IntArray) -> AnyArray:
-    """Some pieces of a column, one behind the other; a view where they already are."""
+    """Some pieces of a column, one after the other; a view if they are contiguous."""
     if (starts[1:] == starts[:-1] + lengths[:-1]).all():
         return values[starts[0] : starts[-1] + lengths[-1]] if len(starts) else values[:0]
     return values[expand_runs(starts, lengths)]

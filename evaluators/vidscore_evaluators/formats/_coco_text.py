@@ -1,8 +1,8 @@
-"""COCO's entries by a compiled loop, straight from the bytes into columns.
+"""COCO's entries, read by a compiled loop from the bytes directly into columns.
 
-It reads what programs write: numbers for ids, known keys once each, polygons, runs, and texts of
-runs. Any other text is left to the parser, with whatever is wrong in it; so is one whose numbers
-break a rule. What is read is what the parser and the rules of `_coco_entries` make of it.
+It reads what programs usually write: numbers for ids, known keys at most once, polygons, runs, and
+strings of runs. Any other text is left to the parser, with its faults; so is text whose numbers
+break a rule. The result equals that of the parser and the rules of `_coco_entries`.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ from vidscore_evaluators.kernels.reading import count_bytes, parse_coco
 _INTEGERS = ("image_id", "category_id", "track_id", "instance_id", "iscrowd", "ignore")
 _NUMBERS = ("score", "area")
 _KEYS = (*_INTEGERS, "segmentation", "bbox", *_NUMBERS)
-"""In the order of the compiled loop."""
+"""Keys in the order of the compiled loop."""
 
 _OF_SEGMENTATION = 4
 
 
 class TextEntries(Struct, frozen=True, eq=False):
-    """Entries that were read from a text.
+    """Entries that were read from text.
 
     Attributes:
         entries: All of them.
-        document: The object without them; None where the text is their array.
+        document: The object without them; None if the text is only their array.
     """
 
     entries: Entries
@@ -43,7 +43,7 @@ class TextEntries(Struct, frozen=True, eq=False):
 
 
 def read_text(data: bytes) -> TextEntries | None:
-    """The entries of results, or of the annotations of an object; None where the parser has to.
+    """The entries of results, or of an object's annotations; None if the parser is needed.
 
     Args:
         data: UTF-8 without a byte order mark.
@@ -86,20 +86,20 @@ def _is_utf8(data: bytes) -> bool:
 
 
 class _Found(Struct, frozen=True, eq=False):
-    """What the compiled loop has found, in arrays with room for more.
+    """Results of the compiled loop, in arrays with spare room.
 
     Attributes:
-        room: Entries that there is room for.
-        count: Entries.
-        totals: Where their array starts and ends in an object, and how many parts, coordinates,
-            runs, characters, and numbers that are not read yet.
-        integers: (10, room) columns of `_INTEGERS`, and of each segmentation its form, its length
+        room: Number of entries that fit.
+        count: Number of entries.
+        totals: Start and end of their array in an object; numbers of parts, coordinates, runs,
+            characters, and numbers that are not yet read.
+        integers: (10, room) columns of `_INTEGERS`; then for each segmentation its form, its length
             in parts, runs or characters, and its height and width.
-        numbers: Boxes, columns of `_NUMBERS`, and coordinates of parts of polygons.
-        part_lengths: Coordinates of each part.
+        numbers: Boxes, columns of `_NUMBERS`, and coordinates of polygons' parts.
+        part_lengths: Number of coordinates of each part.
         runs: Runs.
         characters: Characters.
-        unread: Places in `numbers`, each with where its number starts and ends in the text.
+        unread: Places in `numbers`, each with the start and end of its number in the text.
     """
 
     room: int
@@ -114,9 +114,9 @@ class _Found(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, data: bytes, rules: Rules) -> _Found | None:
-        """Read a text by the rules of its entries; None where it can't be."""
+        """Read a text by the rules of its entries; None if it cannot be."""
         text = np.frombuffer(data + b"\0", dtype=np.uint8)
-        # Room for the most that there can be; untouched memory costs nothing.
+        # Room for the largest possible number; untouched memory costs nothing.
         room, commas = (count_bytes(text, len(text), ord(character)) for character in "{,")
         most = commas + 1
         found = cls(
@@ -138,14 +138,14 @@ class _Found(Struct, frozen=True, eq=False):
         return None if count < 0 else replace(found, count=count)
 
     def read_rest(self, data: bytes) -> bool:
-        """Read the numbers of many digits or places; whether all are finite."""
+        """Read the numbers with many digits or decimals; return whether all are finite."""
         unread = self.unread[: self.totals[-1]]
         numbers = [float(data[start:end]) for _, start, end in unread.tolist()]
         self.numbers[unread[:, 0]] = numbers
         return all(map(math.isfinite, numbers))
 
     def columns(self, rules: Rules) -> dict[str, AnyArray]:
-        """(N,) columns of the keys that rules have."""
+        """(N,) columns of the rules' keys."""
         first = BOX * self.room
         numbers = self.numbers[first : first + len(_NUMBERS) * self.room]
         named = zip(
@@ -156,7 +156,7 @@ class _Found(Struct, frozen=True, eq=False):
         return {key: column[: self.count] for key, column in named if key in rules}
 
     def boxes(self) -> tuple[FloatArray, AnyArray]:
-        """(N, 4) boxes, NaN where one is left out, and (N,) whether it is."""
+        """(N, 4) boxes, NaN if left out, and a mask of those."""
         boxes = self.numbers[: BOX * self.count].reshape(-1, BOX)
         return boxes, np.isnan(boxes[:, 0])
 
@@ -184,17 +184,17 @@ class _Found(Struct, frozen=True, eq=False):
 
 
 def _bits(keys: Collection[str]) -> int:
-    """The bits of some keys; others, which are not read, have none."""
+    """The bits of some keys; keys that are not read have none."""
     return sum(1 << bit for bit, key in enumerate(_KEYS) if key in keys)
 
 
 def _required(rules: Rules) -> set[str]:
-    """Keys that each entry has; its box may be left out beside a segmentation."""
+    """Keys that each entry must have; its box may be missing beside a segmentation."""
     return {key for key, rule in rules.items() if rule.default is None} - {"bbox"}
 
 
 def _defaults(rules: Rules) -> FloatArray:
-    """What an entry has of each key that it leaves out, NaN for a box."""
+    """Default of each key that an entry leaves out; NaN for a box."""
     given = {key: rule.default for key, rule in rules.items() if rule.default is not None}
     given |= {"segmentation": 0, "bbox": math.nan}
     return np.array([given.get(key, 0) for key in _KEYS], dtype=np.float64)

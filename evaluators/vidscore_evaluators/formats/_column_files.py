@@ -1,7 +1,7 @@
-"""Files of columns with types: which there are, and what one gives that is open.
+"""Files of typed columns: finding them, and the interface of an open one.
 
-A folder holds files of the same columns. Folders named ``domain=X`` and ``sequence=Y`` stand for
-these columns, as engines write them that cut a table by columns.
+A folder has files with the same columns. Subfolders named ``domain=X`` and ``sequence=Y`` stand for
+these columns, as database engines write partitioned tables.
 """
 
 from __future__ import annotations
@@ -41,8 +41,8 @@ class DataFile(Struct, frozen=True):
     """A file of a side.
 
     Attributes:
-        path: Where it is.
-        partition: Columns that its folders stand for, with their values.
+        path: Its path.
+        partition: Columns and values from the names of its folders.
     """
 
     path: InputPath
@@ -50,19 +50,19 @@ class DataFile(Struct, frozen=True):
 
 
 class RowGroup(Protocol):
-    """Neighbouring rows of a file, which are read without the others."""
+    """Neighbouring rows of a file, which can be read without the others."""
 
     @property
     def row_count(self) -> int:
-        """How many there are."""
+        """Number of rows."""
         ...
 
     def bounds(self, column: str) -> tuple[Any, Any] | None:
-        """Least and greatest value of a column; None where that is not known without reading."""
+        """Minimum and maximum of a column; None if unknown without reading."""
         ...
 
     def batches(self, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
-        """Arrays of these columns, of a bounded number of rows each.
+        """Arrays of some columns, with a bounded number of rows each.
 
         Raises:
             InputError: If the file is broken.
@@ -71,7 +71,7 @@ class RowGroup(Protocol):
 
 
 class OpenFile(ABC):
-    """A file that is open; use it as a context.
+    """An open file; use it as a context manager.
 
     Attributes:
         name: Its name in messages.
@@ -81,15 +81,15 @@ class OpenFile(ABC):
     schema: Any
 
     def __init__(self, path: InputPath, limits: ReadLimits, kind: str) -> None:
-        """Read what the file says of itself.
+        """Read the file's metadata.
 
         Args:
-            path: Where it is.
-            limits: How large it may be.
-            kind: What it should be, for error messages.
+            path: Its path.
+            limits: Limits of its size.
+            kind: The expected kind, for error messages.
 
         Raises:
-            InputError: If it is no such file, or too large.
+            InputError: If it is not such a file, or too large.
             MissingExtraError: If pyarrow is not installed.
         """
         self.name = str(path)
@@ -107,16 +107,16 @@ class OpenFile(ABC):
 
     @abstractmethod
     def _open(self, source: Any, *, is_local: bool) -> None:
-        """Take in what the file says of itself.
+        """Read and keep the file's metadata.
 
         Args:
-            source: Its bytes, as pyarrow takes them.
-            is_local: Whether any part of it is as near as any other.
+            source: Its bytes, as an input of pyarrow.
+            is_local: Whether every part of it is equally fast to read.
         """
 
     @abstractmethod
     def groups(self) -> Iterator[RowGroup]:
-        """All rows, in order; a group is read before the next one is asked for.
+        """All rows, in order; finish a group before taking the next.
 
         Raises:
             InputError: If the file is broken.
@@ -137,16 +137,16 @@ class OpenFile(ABC):
         self._stack.close()
 
     def no_rows(self, columns: Sequence[str]) -> Sequence[Any]:
-        """Arrays of these columns without a row."""
+        """Empty arrays of some columns."""
         table = self.schema.empty_table()
         return [table.column(name).combine_chunks() for name in columns]
 
     @contextmanager
     def readable(self) -> Iterator[None]:
-        """Errors of pyarrow as faults of the file."""
+        """Turn errors of pyarrow into faults of the file."""
         try:
             yield
-        except MemoryError:  # Arrow's is one of its exceptions, too; the file may be whole
+        except MemoryError:  # also raised by Arrow, though the file may be intact
             raise
         except (self._pa.ArrowException, OSError, ValueError, OverflowError) as error:
             first = (str(error).splitlines() or [""])[0][:_SHOWN_CHARACTERS]
@@ -155,13 +155,13 @@ class OpenFile(ABC):
 
 
 class FileKind(Struct, frozen=True):
-    """One kind of files of columns.
+    """One kind of file with typed columns.
 
     Attributes:
         format_name: Name of its format.
-        title: What a file of it is, for error messages.
-        suffixes: How its files are called in folders; the first one is what is advised.
-        open: Opens one.
+        title: Description of such a file, for error messages.
+        suffixes: Suffixes of its files in folders; the first is recommended.
+        open: Opens a file.
     """
 
     format_name: str
@@ -171,14 +171,14 @@ class FileKind(Struct, frozen=True):
 
     @property
     def called(self) -> str:
-        """How its files are called, in words."""
+        """The suffixes, in words."""
         return " or ".join(self.suffixes)
 
     def opened(self, path: InputPath, limits: ReadLimits) -> OpenFile:
         """Open a file.
 
         Raises:
-            InputError: If it is no such file, or too large.
+            InputError: If it is not such a file, or too large.
             MissingExtraError: If pyarrow is not installed.
         """
         return self.open(path, limits, self.title)
@@ -187,7 +187,7 @@ class FileKind(Struct, frozen=True):
 def find_files(
     root: InputPath, kind: FileKind, limits: ReadLimits
 ) -> tuple[list[DataFile], tuple[ReportWarning, ...]]:
-    """The files of a side, in order of their names, and a warning about what else is there.
+    """The files of a side, sorted by name, and a warning about other files there.
 
     Raises:
         InputError: With every fault: no file, too many, a folder that stands for no column.
@@ -215,7 +215,7 @@ def find_files(
 
 
 class _Walk(Struct):
-    """Goes through a folder."""
+    """Walks through a folder."""
 
     kind: FileKind
     found: list[DataFile] = field(default_factory=list)
@@ -228,7 +228,7 @@ class _Walk(Struct):
                 self._enter_column(folder, entry, partition)
             elif entry.suffix in self.kind.suffixes:
                 self.found.append(DataFile(entry, partition))
-            elif not entry.name.startswith("_"):  # `_SUCCESS` and the like, of engines
+            elif not entry.name.startswith("_"):  # skips `_SUCCESS` and similar files of engines
                 self.others.append(entry.name)
 
     def _enter_column(
@@ -254,7 +254,7 @@ class _Walk(Struct):
 
 
 def check_rows(rows: int, columns: int, source: str, limits: ReadLimits) -> None:
-    """Refuse more rows than should be held; a small file can stand for very many.
+    """Refuse more rows than memory should hold; a small file can contain very many.
 
     Raises:
         InputError: If there are too many.
@@ -267,24 +267,24 @@ def check_rows(rows: int, columns: int, source: str, limits: ReadLimits) -> None
         raise InputError([Fault(found, expected, source=source, advice=advice)])
 
 
-# --- what this process has learnt of files ---------------------------------------------------
+# --- what this process knows about files -----------------------------------------------------
 #
-# An archive is read a shard at a time, and of its files a shard wants a few. Whether it wants one
-# is known only once the file was opened: so each process opens a file once, and not once for each
-# shard.
+# An archive is read one shard at a time, and a shard needs few of its files. Which ones is only
+# known after opening them, so each process opens a file once, and not once per shard.
 
 
 MOST_NAMES = 1 << 18
-"""Names of files and sequences that are kept, some 60 MB; past it, all is learnt again."""
+"""Maximum number of cached names of files and sequences, about 60 MB; beyond it, the cache is
+cleared."""
 
 
 class KnownFile(Struct, frozen=True):
-    """What a file says of itself.
+    """Metadata of a file.
 
     Attributes:
         name: Its name in messages.
         schema: Its `pyarrow.Schema`.
-        keys: Sequences that it has rows of.
+        keys: Sequences that have rows in it.
     """
 
     name: str
@@ -298,11 +298,12 @@ _names = 0
 
 
 def learn(place: Hashable, found: KnownFile) -> None:
-    """Keep what a file says of itself, until it changes.
+    """Cache the metadata of a file, until it changes.
 
     Args:
-        place: Its `place_of`, from before it was read: what changes meanwhile is not kept.
-        found: What it says.
+        place: Its `place_of`, taken before reading: if the file changes meanwhile, the entry is not
+            used.
+        found: The metadata.
     """
     global _names  # noqa: PLW0603 - of the process, as `_known` is
     count = 1 + len(found.keys)
@@ -312,7 +313,7 @@ def learn(place: Hashable, found: KnownFile) -> None:
         if _names + count > MOST_NAMES:
             _known.clear()
             _names = 0
-        # Files of one archive have one schema, which is then held once.
+        # Files of one archive share a schema, which is then stored once.
         last = next(reversed(_known.values())).schema if _known else None
         if last is not None and found.schema.equals(last):
             found = replace(found, schema=last)
@@ -322,14 +323,14 @@ def learn(place: Hashable, found: KnownFile) -> None:
 
 
 def recall(place: Hashable) -> KnownFile | None:
-    """What is known of the file of a `place_of`; None where it has to be opened."""
+    """Cached metadata for a `place_of`; None if the file must be opened."""
     return _known.get(place)
 
 
 def place_of(file: DataFile, kind: FileKind) -> Hashable:
-    """Where a file is, in which folders of columns, and what changes with its content.
+    """Cache key of a file: its path, its folders of columns, and a token of its content.
 
-    None where nothing tells that but the content.
+    None if only the content itself would tell.
     """
     path = file.path
     state: Hashable
@@ -339,7 +340,7 @@ def place_of(file: DataFile, kind: FileKind) -> Hashable:
         try:
             found = path.stat()
         except OSError:
-            return None  # its reader will say why
+            return None  # its reader reports the reason
         state = (found.st_ino, found.st_size, found.st_mtime_ns)
     if not state:
         return None

@@ -1,10 +1,10 @@
-"""Reads columns with types: the columns of generic CSV, of one file or of a folder of files.
+"""Reads typed columns: the columns of generic CSV, from one file or a folder of files.
 
-A row is an object, or lists its frame, as a row of generic CSV does; an empty field is null. NaN is
-nothing that a writer meant, and refused. Texts are strings, or dictionaries of strings; numbers are
-of any width. Files are read by groups of rows, and of these only the chosen columns' types decide
-what is held: neither nested values nor dates are ever decoded. Masks have three columns of their
-own: `vidscore_evaluators.formats._arrow_masks`.
+A row is an object, or lists its frame, as in generic CSV; an empty field is null. NaN is refused,
+since no writer means it. Texts are strings, or dictionaries of strings; numbers may have any width.
+Files are read in groups of rows, and memory depends only on the types of the chosen columns: nested
+values and dates are never decoded. Masks have three columns of their own:
+`vidscore_evaluators.formats._arrow_masks`.
 """
 
 from __future__ import annotations
@@ -72,13 +72,13 @@ def read_columns(path: InputPath, kind: FileKind, options: ReadOptions) -> Readi
     """Read a file or a folder.
 
     Args:
-        path: Where it is.
-        kind: Of what kind its files are.
-        options: How much to accept.
+        path: File or folder.
+        kind: The kind of its files.
+        options: Options of reading.
 
     Raises:
-        InputError: If there is nothing of the kind, a file of it cannot be read at all, or its
-            columns are not those of this format.
+        InputError: If there is no file of the kind, a file cannot be read at all, or its columns
+            are not those of this format.
         MissingExtraError: If pyarrow is not installed.
     """
     files, warnings = find_files(path, kind, options)
@@ -110,14 +110,14 @@ class _Reader(Struct):
     """Reads files of the same columns.
 
     Attributes:
-        kind: Of what kind they are.
-        options: How much to accept.
-        tables: Rows of what has been read, without those that have faults.
+        kind: Their kind.
+        options: Options of reading.
+        tables: Rows read so far, without those that have faults.
         faults: Faults of rows.
-        skipped: Rows that have faults.
-        rows: Rows so far.
-        keys: Sequences so far, those that are not wanted included; only kept where some are wanted.
-        row_counts: Rows of each sequence that has files of its own, if these were looked into.
+        skipped: Number of rows with faults.
+        rows: Number of rows so far.
+        keys: Sequences so far, including skipped ones; only kept if some are selected.
+        row_counts: Number of rows of each sequence with its own files, if these were opened.
     """
 
     kind: FileKind
@@ -143,11 +143,11 @@ class _Reader(Struct):
 
     @property
     def empty(self) -> frozenset[SequenceKey]:
-        """Sequences that have files of their own, in which there is no row."""
+        """Sequences that have their own files, but no rows."""
         return frozenset(key for key, count in self.row_counts.items() if not count)
 
     def rows_and_masks(self) -> tuple[RowTable, Masks | None]:
-        """All rows without a fault, and the masks that they have; None without their columns."""
+        """All rows without faults, and their masks; None without columns of masks."""
         table = concatenate_tables(self.tables)
         if self._masks is None:
             return table, None
@@ -172,7 +172,7 @@ class _Reader(Struct):
         place = place_of(file, self.kind)
         known, row_count = recall(place) if self.tables else None, 0
         if known is not None and not self._is_wanted(known.keys):
-            self._check_columns(known, file)  # a file of its one sequence, then, has no row
+            self._check_columns(known, file)  # a file of one sequence, and therefore without rows
         else:
             others, self.keys = self.keys, set()
             schema, name, row_count = self._read_opened(file)
@@ -182,10 +182,10 @@ class _Reader(Struct):
             self.row_counts[key] += row_count
 
     def _read_opened(self, file: DataFile) -> tuple[Any, str, int]:
-        """Read a file; gives its schema, its name in messages, and its rows."""
+        """Read a file; returns its schema, its name in messages, and its number of rows."""
         with self.kind.opened(file.path, self.options) as opened:
             self._check_columns(opened, file)
-            if not self.tables:  # else nothing would have these columns where there is no row
+            if not self.tables:  # otherwise, columns would be lost if no file had rows
                 self._add(opened.no_rows(self._names), opened.name, 0, file.partition)
             first = 0
             for group in opened.groups():
@@ -194,10 +194,10 @@ class _Reader(Struct):
             return opened.schema, opened.name, first
 
     def _read_group(self, group: RowGroup, name: str, first: int, file: DataFile) -> None:
-        """Read a group of rows, of which the first one has this place in the file."""
+        """Read a group of rows, given the number of its first row in the file."""
         if self._skips(group, name, file):
             return
-        if not isinstance(self.options.wanted, WantedFrames):  # else only some of them are held
+        if not isinstance(self.options.wanted, WantedFrames):  # otherwise, only some are kept
             self._hold(group.row_count, name)
         for arrays in group.batches(self._names):
             self._add(arrays, name, first, file.partition)
@@ -208,7 +208,7 @@ class _Reader(Struct):
         check_rows(self.rows, len(self._names), name, self.options)
 
     def look_at(self, file: DataFile) -> None:
-        """Read the columns of a file without its rows, where no sequence of any file is wanted.
+        """Read the columns of a file without its rows, if no sequence of any file is wanted.
 
         Raises:
             InputError: If it cannot be read, or has other columns.
@@ -218,7 +218,7 @@ class _Reader(Struct):
             self._add(opened.no_rows(self._names), opened.name, 0, file.partition)
 
     def _key_of(self, file: DataFile) -> SequenceKey | None:
-        """The only sequence of a file; None where that takes a look into it."""
+        """The only sequence of a file; None if that requires opening it."""
         if self.options.wanted is None or "sequence" not in file.partition:
             return None
         if "domain" not in file.partition and (self._columns is None or "domain" in self._names):
@@ -226,12 +226,12 @@ class _Reader(Struct):
         return SequenceKey(file.partition.get("domain", ""), file.partition["sequence"])
 
     def _is_wanted(self, keys: Collection[SequenceKey]) -> bool:
-        """Whether one of these sequences is wanted; all of them are noted."""
+        """Whether one of these sequences is wanted; all are recorded."""
         self.keys.update(keys)
         return self.options.wanted is not None and any(map(self.options.wanted, keys))
 
     def _skips(self, group: RowGroup, source: str, file: DataFile) -> bool:
-        """Whether a group has no sequence that is wanted."""
+        """Whether a group has no wanted sequence."""
         if self.options.wanted is None:
             return False
         domain, sequence = (self._only_text(group, name, file) for name in PARTITIONED)
@@ -244,21 +244,21 @@ class _Reader(Struct):
         return frames is not None and not self._is_between(key, frames)
 
     def _is_between(self, key: SequenceKey, frames: tuple[object, object]) -> bool:
-        """Whether a frame of a sequence may be wanted, by the least and the greatest."""
+        """Whether a frame of a sequence may be wanted, given the minimum and maximum."""
         wanted, (first, last) = self.options.wanted, frames
         if not (isinstance(wanted, WantedFrames) and isinstance(first, int | float)):
             return True
         return not isinstance(last, int | float) or wanted.between(key, int(first), int(last))
 
     def _only_text(self, group: RowGroup, name: str, file: DataFile) -> str | None:
-        """The text of a column in all rows of a group, by its bounds; None of several."""
+        """The one string of a column in a group, from its bounds; None if there are several."""
         if name in file.partition or name not in self._names:
             return file.partition.get(name, "")
         found = group.bounds(name)
         return parse_string(str(found[0])) if found is not None and found[0] == found[1] else None
 
     def _keys_within(self, group: RowGroup, source: str, file: DataFile) -> set[SequenceKey]:
-        """Sequences of a group, of which only their names are read."""
+        """Sequences of a group, for which only their names are read."""
         names = [name for name in PARTITIONED if name in self._names]
         kinds = [Kind.STRING] * len(names)
         keys: set[SequenceKey] = set()
@@ -325,7 +325,7 @@ class _Reader(Struct):
 
 
 def _check_partition(table: RowTable, checks: RowChecks, partition: Mapping[str, str]) -> None:
-    """Refuse rows whose own columns say other than the folders of their file."""
+    """Refuse rows whose own columns contradict the folders of their file."""
     for name, text in partition.items():
         column = table.strings.get(name)
         if column is not None:
@@ -335,7 +335,7 @@ def _check_partition(table: RowTable, checks: RowChecks, partition: Mapping[str,
 
 
 def _with_partition(table: RowTable, partition: Mapping[str, str]) -> RowTable:
-    """The rows with the columns that their folders stand for."""
+    """The rows with the columns of their folders."""
     codes = np.zeros(len(table), dtype=np.int64)
     constant = {name: StringColumn(codes, (text,)) for name, text in partition.items()}
     return replace(table, strings={**table.strings, **constant})

@@ -1,4 +1,4 @@
-"""Writes columns with types: a row for each object, and one for each frame that needs it."""
+"""Writes typed columns: one row per object, and one per frame that needs its own."""
 
 from __future__ import annotations
 
@@ -23,11 +23,11 @@ from vidscore_evaluators.formats.generic import (
 from vidscore_evaluators.parquet_tables import GROUP_ROWS
 
 SMALL_GROUP_ROWS = 1 << 13
-"""Rows from which on a row group ends with its sequence, so that readers of one find it alone."""
+"""Number of rows from which on a row group ends with its sequence, so that it can be read alone."""
 
 
 def groups_of(annotations: Annotations) -> Iterator[tuple[int, int]]:
-    """First frame and end of each row group, of frames in order; at least one."""
+    """First frame and end of each row group, for sorted frames; at least one."""
     rows = rows_of_frames(annotations)
     ends = np.cumsum(rows)
     of_sequence = annotations.frame_sequences
@@ -45,27 +45,27 @@ def groups_of(annotations: Annotations) -> Iterator[tuple[int, int]]:
 
 
 def _is_listed(annotations: Annotations) -> BoolArray:
-    """(F,) whether a frame has a row of its own: it has no object, or a flag."""
+    """(F,) whether a frame has its own row: it has no objects, or a flag."""
     marked = (annotations.frame_flags & FrameFlag.DONT_CARE) != 0
     listed: BoolArray = marked | (annotations.object_counts == 0)
     return listed
 
 
 def rows_of_frames(annotations: Annotations) -> IntArray:
-    """(F,) how many rows each frame has."""
+    """(F,) number of rows of each frame."""
     counts: IntArray = annotations.object_counts + _is_listed(annotations)
     return counts
 
 
 def columns_of(annotations: Annotations, side: Side) -> dict[str, Column]:
-    """The columns of a side: a row for each object, and one for each frame that needs it.
+    """The columns of a side: one row per object, and one per frame that needs its own.
 
     Args:
         annotations: Truth or detections.
-        side: Which; truth has no confidences.
+        side: The side; truth has no confidences.
 
     Raises:
-        InputError: If there are more than a reader takes.
+        InputError: If there are more rows than a reader accepts.
     """
     rows = rows_of_frames(annotations)
     frames = np.repeat(np.arange(annotations.frame_count), rows)
@@ -116,7 +116,7 @@ def columns_of(annotations: Annotations, side: Side) -> dict[str, Column]:
 
 
 def _flags(annotations: Annotations, frames: IntArray, alone: BoolArray) -> Column:
-    """Flags in words: those of the object, or of the frame in its own row."""
+    """Flags in words: those of the object or, in a frame's own row, those of the frame."""
     bits = np.zeros(len(frames), dtype=np.int64)
     bits[~alone] = annotations.flags
     of_frames = (annotations.frame_flags & FrameFlag.DONT_CARE) != 0
@@ -126,4 +126,4 @@ def _flags(annotations: Annotations, frames: IntArray, alone: BoolArray) -> Colu
 
 _OBJECT_WORDS = tuple(object_words(bits) for bits in range(int(EVERY_FLAG) + 1))
 _WORDS = (*_OBJECT_WORDS, "", FRAME_FLAG)
-"""The words of each value of an object's flags, and then of a frame's."""
+"""The words for each value of an object's flags, then for a frame's."""

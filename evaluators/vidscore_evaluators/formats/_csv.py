@@ -1,10 +1,10 @@
 """CSV files as typed columns: a fast path for well-formed rows, a slow path with full diagnostics.
 
-The fast path is a compiled loop that goes over the bytes once; numbers of more digits than binary64
-holds go through the JSON parser together. It returns None on anything unusual (quotes, blank lines,
-spaces in numbers, a wrong count of columns), and the slow path then reads those rows field by
-field, and turns every field that is not what its column asks for into a fault with line and
-column. Where the fast path answers, its answer equals the slow path's.
+The fast path is a compiled loop over the bytes; numbers with more digits than binary64 holds are
+then parsed together by the JSON parser. It returns None on anything unusual (quotes, blank lines,
+spaces in numbers, a wrong number of columns). The slow path then reads those rows field by field,
+and turns every field of the wrong kind into a fault with line and column. If the fast path returns
+a result, it equals the slow path's.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ Column = tuple[str, Kind]
 """Name and kind of a column."""
 
 CHUNK_BYTES = 1 << 20
-"""Rows that are parsed at once: enough for whole arrays to pay, few enough to stay in a cache."""
+"""Size of rows parsed together: large enough for array operations, small enough for the cache."""
 
 LONGEST_ROW_BYTES = 100_000
 """Longer rows take the slow path."""
@@ -98,10 +98,10 @@ def normalised_rows(data: bytes, source: str, *, blanks: bool = False) -> bytes:
     Args:
         data: Content of the file, UTF-8 with or without a byte order mark.
         source: Name of the file.
-        blanks: Whether columns are separated by any number of blanks instead of by commas.
+        blanks: Whether columns are separated by any number of blanks, not by commas.
 
     Returns:
-        The rows, separated by commas; nothing where there are none.
+        The rows, separated by commas; empty if there are none.
 
     Raises:
         InputError: If the file is in UTF-16.
@@ -145,7 +145,7 @@ class CsvRows(Struct, frozen=True, eq=False):
     """The rows of a file.
 
     Attributes:
-        table: Those that could be read.
+        table: The rows that could be read.
         faults: Faults of the others.
         skipped: Number of the others.
     """
@@ -160,14 +160,14 @@ def read_columns(file: CsvFile, kinds: Sequence[Kind | None]) -> CsvRows:
 
     Args:
         file: The file.
-        kinds: Kind of each column of its header; None for one that is not read.
+        kinds: Kind of each column of its header; None to skip a column.
     """
     columns = [
         None if kind is None else (name, kind)
         for name, kind in zip(file.header, kinds, strict=True)
     ]
     named = [column for column in columns if column is not None]
-    # A quoted field may hold a newline, so that lines are not rows.
+    # A quoted field may contain a newline, so lines are not rows.
     plain = file.text.find(b'"', file.body) < 0
     faults, skipped = FaultList(), 0
     tables = []
@@ -187,11 +187,11 @@ def read_columns(file: CsvFile, kinds: Sequence[Kind | None]) -> CsvRows:
 
 
 def _chunks(file: CsvFile) -> Iterator[tuple[memoryview, int]]:
-    """Whole lines of about `CHUNK_BYTES`, and the number of the first; one chunk at least."""
+    """Whole lines of about `CHUNK_BYTES`, and the number of the first; at least one chunk."""
     text, start, line = file.text, file.body, file.first_line
     while True:
         end = text.rfind(b"\n", start, start + CHUNK_BYTES) + 1
-        if end == 0:  # a line longer than a chunk, or none at all
+        if end == 0:  # a line longer than a chunk, or no lines
             end = text.find(b"\n", start) + 1 or len(text)
         yield memoryview(text)[start:end], line
         if end == len(text):
@@ -203,13 +203,13 @@ def _chunks(file: CsvFile) -> Iterator[tuple[memoryview, int]]:
 # --- fast path -------------------------------------------------------------------------------
 
 _CODES = {None: 0, Kind.NUMBER: 1, Kind.INTEGER: 2, Kind.STRING: 3}
-"""The kinds in the compiled loop."""
+"""Numbers of the kinds in the compiled loop."""
 
 _COMMA, _NEWLINE = b",\n"
 _NAN = np.array([np.nan])
 _NUMBER_BYTES = np.isin(np.arange(256), list(b"0123456789+-.eE,"))
 _KEY = int.from_bytes(os.urandom(8)) >> 1
-"""Keeps chosen strings from colliding in the hash table."""
+"""Prevents deliberate collisions of strings in the hash table."""
 
 
 def parse_chunk(
@@ -219,10 +219,10 @@ def parse_chunk(
 
     Args:
         rows: UTF-8 rows that all end in a newline, without quotes and carriage returns.
-        kinds: Kind of each column; None for one that is not read.
+        kinds: Kind of each column; None to skip a column.
 
     Returns:
-        The columns that have a kind, in order; None where the rows are not plainly well-formed.
+        The columns that have a kind, in order; None if the rows are not plainly well-formed.
     """
     if len(kinds) < 2:  # a blank line would look like a row of a single field
         return None
@@ -250,7 +250,7 @@ def parse_chunk(
 
 
 def line_count(text: bytes | memoryview | Bytes) -> int:
-    """Newlines of a text."""
+    """Number of newlines in a text."""
     letters = np.frombuffer(text, dtype=np.uint8)
     return count_bytes(letters, len(letters), _NEWLINE)
 
@@ -262,7 +262,7 @@ class _Fields(NamedTuple):
         numbers: Columns of numbers, in order.
         integers: Columns of integers.
         strings: Starts and ends of the fields of each column of strings.
-        unread: (K, 4) column, row, start and end of the numbers that are left out.
+        unread: (K, 4) column, row, start and end of the numbers that are still to be read.
     """
 
     numbers: Iterator[NumberColumn]
@@ -272,7 +272,7 @@ class _Fields(NamedTuple):
 
 
 def _read_fields(text: Bytes, kinds: Sequence[Kind | None]) -> _Fields | None:
-    """Take rows apart; None where they are ragged."""
+    """Split rows into fields; None if rows differ in length."""
     row_count = line_count(text)
     counts = {kind: list(kinds).count(kind) for kind in Kind}
     numbers = np.empty((counts[Kind.NUMBER], row_count))
@@ -291,7 +291,7 @@ def _read_fields(text: Bytes, kinds: Sequence[Kind | None]) -> _Fields | None:
 
 
 def _completed(column: NumberColumn, text: Bytes, unread: IntArray) -> NumberColumn | None:
-    """A column with the numbers that the compiled loop left out; None if one is no number."""
+    """A column with the numbers that the compiled loop left out; None if one is not a number."""
     if len(unread) == 0:
         return column
     _, rows, starts, ends = unread.T
@@ -308,7 +308,7 @@ def _completed(column: NumberColumn, text: Bytes, unread: IntArray) -> NumberCol
 
 
 def _long_numbers(text: Bytes, starts: IntArray, lengths: IntArray) -> AnyArray | None:
-    """Numbers of any length through the JSON parser, all at once; None where it refuses one."""
+    """Numbers of any length, all parsed together by the JSON parser; None if it refuses one."""
     fields = text[expand_runs(starts, lengths + 1)]
     fields[np.cumsum(lengths + 1) - 1] = _COMMA
     if not _NUMBER_BYTES[fields].all():
@@ -320,7 +320,7 @@ def _long_numbers(text: Bytes, starts: IntArray, lengths: IntArray) -> AnyArray 
 
 
 def _strings(text: Bytes, starts: IntArray, ends: IntArray) -> StringColumn | None:
-    """A column of strings; None where one breaks the rule for strings."""
+    """A column of strings; None if one breaks the rule for strings."""
     slots = np.full(1 << (len(starts) + 1).bit_length(), -1, dtype=np.int64)
     codes, first = np.empty((2, len(starts)), dtype=np.int64)
     count = factorize_strings(
@@ -333,7 +333,7 @@ def _strings(text: Bytes, starts: IntArray, ends: IntArray) -> StringColumn | No
     if None in names:
         return None
     table = {name: index for index, name in enumerate(dict.fromkeys(names))}
-    if len(table) < len(names):  # strings that differ in blanks alone
+    if len(table) < len(names):  # strings that differ only in blanks
         codes = np.array([table[name] for name in names], dtype=np.int64)[codes]
     return StringColumn(codes, tuple(name for name in table if name is not None))
 
@@ -344,7 +344,7 @@ _PARSERS: Mapping[Kind, Callable[[str], Any]] = MappingProxyType(
     {Kind.NUMBER: parse_number, Kind.INTEGER: parse_integer, Kind.STRING: parse_string}
 )
 _NO_UTF_8 = re.compile("[\udc80-\udcff]")
-"""What bytes that are no UTF-8 are decoded as."""
+"""Characters that stand for bytes that are not UTF-8."""
 
 _EMPTY: Mapping[Kind, Any] = MappingProxyType(
     {Kind.NUMBER: np.nan, Kind.INTEGER: EMPTY, Kind.STRING: ""}
@@ -371,7 +371,7 @@ class SlowRows:
 
         Args:
             rows: Rows in UTF-8 without carriage returns.
-            columns: Name and kind of each column; None for one that is not read.
+            columns: Name and kind of each column; None to skip a column.
             source: Name of the file.
             first_line: Line number of the first row.
         """

@@ -1,6 +1,6 @@
-"""Masks in files: of many rows, without those that are wrong; and of the objects of JSON lines.
+"""Masks in files: of many rows, without faulty ones; and of the objects of JSON lines.
 
-In JSON lines a mask is an object with the size of the image, and runs or COCO's text of them.
+In JSON lines, a mask is an object with the size of the image, and runs or COCO's string of them.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ def masks_of_entries(entries: Sequence[Any]) -> Masks:
     """Masks of objects with ``size`` and ``counts``, in their order.
 
     Raises:
-        InputError: If one is none; for a single entry, `field` is the part of it that is wrong.
+        InputError: If one is invalid; for a single entry, `field` is the invalid part.
     """
     for entry in entries:
         _check_entry(entry)
@@ -65,13 +65,13 @@ def read_good_masks(
     Args:
         make: Makes the masks of rows, as `vidscore_evaluators.mask_forms` does.
         rows: (N,) the rows.
-        refuse: Takes a row that is wrong, and what is wrong with it.
+        refuse: Receives an invalid row and its fault.
 
     Returns:
-        The masks of the rows that can be read, and these rows.
+        The masks of the valid rows, and these rows.
 
     Raises:
-        InputError: If something is wrong that belongs to no row.
+        InputError: If a fault belongs to no row.
     """
     while True:
         try:

@@ -1,6 +1,6 @@
 """Bytes of files: on a disk, in zip and gzip, remote, from pipes and standard input.
 
-Readers take them by paths like those of a disk, wherever they are.
+Readers use the same paths for all of them.
 """
 
 from __future__ import annotations
@@ -23,24 +23,24 @@ STANDARD_INPUT = Path("-")
 """The path of standard input."""
 
 HEAD_BYTES = 4096
-"""First bytes of a file by which its format is recognised."""
+"""Number of first bytes of a file by which its format is recognised."""
 
 LEAST_SIDE_BYTES, MOST_BYTES_AT_ONCE = 1 << 20, 1 << 28
-"""Bytes of each side from which both are read side by side, and most of both together."""
+"""Minimum bytes per side for reading both at once, and maximum bytes of both together."""
 
 InputPath = Path | TreePath
-"""Where a file or folder of an input is."""
+"""Path of a file or folder of an input."""
 
 
 def opened(path: DataPath, limits: ReadLimits) -> AbstractContextManager[InputPath]:
-    """Open a path for readers: the path itself, or what is packed in it or read from it.
+    """Open a path for readers: the path itself, or its unpacked or received content.
 
     Args:
         path: File, folder, pipe, remote, or `STANDARD_INPUT`; gzip and zip are unpacked.
-        limits: How much to take in.
+        limits: Limits of size.
 
     Raises:
-        InputError: If it cannot be unpacked, or is too much; also inside the context.
+        InputError: If it cannot be unpacked, or is too large; also raised inside the context.
     """
     if isinstance(path, RemotePath):
         return _found(path, limits)
@@ -52,11 +52,11 @@ def opened(path: DataPath, limits: ReadLimits) -> AbstractContextManager[InputPa
             return nullcontext(path)
         file = path.open("rb")
     except OSError:
-        return nullcontext(path)  # its reader will say why
+        return nullcontext(path)  # its reader reports the reason
     if not stat.S_ISREG(mode):
         return _streamed(file, str(path), path.name, path, limits)
     packed = False
-    with suppress(OSError):  # its reader will say why
+    with suppress(OSError):  # its reader reports the reason
         packed = is_packed(file.read(4))
     if packed:
         from vidscore_evaluators.formats._packed import unpacked  # noqa: PLC0415 - few are
@@ -67,7 +67,7 @@ def opened(path: DataPath, limits: ReadLimits) -> AbstractContextManager[InputPa
 
 
 def entrances(path: InputPath) -> list[InputPath]:
-    """Where the data may begin: the path and, in an archive, its only entry, and so on inwards."""
+    """Paths at which the data may begin: the path and, in archives, the only entry, and so on."""
     found = [path]
     while isinstance(path, TreePath) and path.is_in_archive:
         entries = [entry for entry in path.iterdir() if not entry.name.startswith(".")]
@@ -84,10 +84,10 @@ def read_bytes(path: InputPath, expected: str, limits: ReadLimits) -> bytes:
     Args:
         path: The file.
         expected: What it should be, for error messages.
-        limits: How large it may be.
+        limits: Limits of its size.
 
     Raises:
-        InputError: If it is missing, no file, too large or cannot be read.
+        InputError: If it is missing, not a file, too large or unreadable.
     """
     require_file(path, expected, limits)
     try:
@@ -97,7 +97,7 @@ def read_bytes(path: InputPath, expected: str, limits: ReadLimits) -> bytes:
 
 
 def read_at(path: DataPath, expected: str, limits: ReadLimits) -> bytes:
-    """The content of a file on a disk or at an address, as `read_bytes` gives it.
+    """The content of a file on a disk or at an address, as from `read_bytes`.
 
     Raises:
         InputError: As for `read_bytes`.
@@ -109,15 +109,15 @@ def read_at(path: DataPath, expected: str, limits: ReadLimits) -> bytes:
 
 
 def require_file(path: InputPath, expected: str, limits: ReadLimits) -> None:
-    """Refuse anything but a file that is not too large.
+    """Refuse anything but a file within the limits.
 
     Args:
         path: The file.
         expected: What it should be, for error messages.
-        limits: How large it may be.
+        limits: Limits of its size.
 
     Raises:
-        InputError: If it is missing, no file, too large or cannot be looked at.
+        InputError: If it is missing, not a file, too large or inaccessible.
     """
     if not is_file(path):
         raise _missing(path, "file", expected)
@@ -131,7 +131,7 @@ def byte_count(path: InputPath) -> int:
     """Size of a file, unpacked.
 
     Raises:
-        InputError: If it cannot be looked at.
+        InputError: If it is inaccessible.
     """
     try:
         return path.byte_count() if isinstance(path, TreePath) else path.stat().st_size
@@ -140,9 +140,9 @@ def byte_count(path: InputPath) -> int:
 
 
 def are_worth_a_thread_each(*places: object) -> bool:
-    """Whether reading these files side by side saves time: plain ones, none of them small.
+    """Whether reading these files in parallel saves time: all are plain, and none is small.
 
-    Nor are they so large that both together would take much memory.
+    Both together must not be too large for memory, either.
     """
     total = 0
     for place in places:
@@ -160,7 +160,7 @@ def read_head(path: InputPath, expected: str) -> bytes:
     """The first bytes of a file.
 
     Raises:
-        InputError: If it is missing, no file or cannot be read.
+        InputError: If it is missing, not a file or unreadable.
     """
     try:
         if not path.is_file():
@@ -177,17 +177,17 @@ def require_folder(path: InputPath, expected: str) -> None:
     """Refuse anything but a folder.
 
     Raises:
-        InputError: If nothing is there, or something else.
+        InputError: If nothing is there, or not a folder.
     """
     if not is_folder(path):
         raise _missing(path, "folder", expected)
 
 
 def is_file(path: InputPath) -> bool:
-    """Whether a file is there.
+    """Whether the path is a file.
 
     Raises:
-        InputError: If that cannot be known.
+        InputError: If that cannot be determined.
     """
     try:
         return path.is_file()
@@ -196,10 +196,10 @@ def is_file(path: InputPath) -> bool:
 
 
 def is_folder(path: InputPath) -> bool:
-    """Whether a folder is there.
+    """Whether the path is a folder.
 
     Raises:
-        InputError: If that cannot be known.
+        InputError: If that cannot be determined.
     """
     try:
         return path.is_dir()
@@ -208,16 +208,16 @@ def is_folder(path: InputPath) -> bool:
 
 
 def is_plain(path: Path) -> bool:
-    """Whether a path is a folder or a file as it lies: neither packed, nor a pipe.
+    """Whether a path is an ordinary folder or file: neither packed, nor a pipe.
 
     Raises:
-        InputError: If that cannot be known.
+        InputError: If that cannot be determined.
     """
     return is_folder(path) or (is_file(path) and not is_packed(read_head(path, "")[:4]))
 
 
 def visible_entries(folder: InputPath) -> list[InputPath]:
-    """Entries of a folder by name, without hidden ones.
+    """Entries of a folder, sorted by name, without hidden ones.
 
     Raises:
         InputError: If it cannot be read.
@@ -236,19 +236,19 @@ def text_files(folder: InputPath) -> list[InputPath]:
 
 
 def first_head(files: Iterable[InputPath], expected: str) -> bytes:
-    """The first bytes of the first of some files that is not blank; empty where all are."""
+    """The first bytes of the first file that is not blank; empty if all are blank."""
     heads = (read_head(file, expected) for file in files)
     return next((head for head in heads if head.strip()), b"")
 
 
 def first_line(head: bytes) -> str:
-    """First line of a text, without a byte order mark; empty where there is none."""
+    """First line of a text, without a byte order mark; empty if there is none."""
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
     return lines[0] if lines else ""
 
 
 def _missing(path: InputPath, kind: str, expected: str) -> InputError:
-    """Nothing of that kind is there: something else is, or nothing, with advice on what is near."""
+    """Error that nothing of that kind is there, with what is there instead or named similarly."""
     found = ""
     if path.exists():
         other = "a folder" if is_folder(path) else "a pipe or device"
@@ -290,7 +290,7 @@ def _streamed(
 
 
 def _found(path: RemotePath, limits: ReadLimits) -> AbstractContextManager[InputPath]:
-    """What is at an address: its files are listed once, and read when they are asked for."""
+    """The data at an address: its files are listed once, and read on demand."""
     files = listed_files(path, limits.maximum_files)
     only = files.get(())
     if only is not None and is_packed(only.read(4)):

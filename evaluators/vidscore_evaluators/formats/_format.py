@@ -1,7 +1,7 @@
-"""What a file format is: how it is recognised, read, held to a truth, and written.
+"""The interface of a file format: how it is recognised, read, checked against a truth, and written.
 
-A format writes one side as a few files, whose content is a pure function of the annotations. What
-it cannot hold, by its `Capacity`, is dropped beforehand (`vidscore_evaluators.formats.convert`).
+A format writes one side as a few files, whose content is a pure function of the annotations. Data
+beyond its `Capacity` is dropped beforehand (`vidscore_evaluators.formats.convert`).
 """
 
 from __future__ import annotations
@@ -52,14 +52,14 @@ _WORD = re.compile(r'[^\s,"]+')
 _OF_NO_VIDEO = SequenceKey("", IMAGES)
 
 UNNAMED = "object"
-"""Class of objects without a class, in files whose objects must have one."""
+"""Class of objects without a class, in files that require one."""
 
 
 class Capacity(Struct, frozen=True):
-    """What one side of a format can hold.
+    """What one side of a format can represent.
 
     Attributes:
-        arities: Coordinates an object may have.
+        arities: Possible numbers of coordinates per object.
         domains: Whether sequences have domains.
         empty_frames: Whether a frame without objects can be listed.
         dont_care_frames: Whether a frame can be marked.
@@ -67,7 +67,7 @@ class Capacity(Struct, frozen=True):
         confidences: Whether objects have confidences.
         tracks: Whether objects have track ids.
         flags: Flags that objects can have.
-        marks: The flag that each object of a class has there, by the label of the class.
+        marks: The flag that all objects of a class have there, by the label of the class.
         columns: Named columns; None for any.
         times: Whether frames have times.
         arrivals: Whether the answers to frames have arrivals.
@@ -104,17 +104,17 @@ CAPACITY = {
     Side.TRUTH: replace(EVERYTHING, confidences=False, arrivals=False),
     Side.DETECTIONS: EVERYTHING,
 }
-"""What both sides may hold in formats of our own."""
+"""Capacities of both sides in our own formats."""
 
 
 class WriteOptions(Struct, frozen=True):
-    """Facts for writing that annotations do not hold.
+    """Facts that writing needs and annotations lack.
 
     Attributes:
-        truth: Annotations by which images and classes are numbered; None for those written.
+        truth: Annotations that define the numbers of images and classes; None for the written ones.
         image_sizes: (F, 2) width and height of each frame's image in pixels; 0 where unknown.
         unmarked: Don't-care frames that were left out because they cannot be marked.
-        numbering: Numbers that the truth's own files have; of another format, of classes alone.
+        numbering: Numbers in the truth's own files; if these have another format, only of classes.
     """
 
     truth: Annotations | None = None
@@ -127,11 +127,11 @@ class Writer(Struct, frozen=True):
     """How a format is written.
 
     Attributes:
-        folder: Whether it is a folder of files rather than one file.
-        capacity: What each side can hold.
-        write: The content of the files, for annotations within the capacity.
-        remarks: Other changes to such annotations, in sentences.
-        least_frame: Least number that a frame can have.
+        folder: Whether it is a folder of files, not one file.
+        capacity: What each side can represent.
+        write: Returns the content of the files, for annotations within the capacity.
+        remarks: Returns other changes to such annotations, in sentences.
+        least_frame: Minimum frame number.
     """
 
     folder: bool
@@ -149,17 +149,17 @@ class Format(Struct, frozen=True):
     Attributes:
         name: Its name on the command line.
         title: One line for lists.
-        read: Reads one side. Raises InputError where nothing can be read.
-        writer: How it is written.
-        pair: Checks detections against truth, given the known sequences; anything readable passes
-            if left out.
-        matches: Whether a path is of this format, by its content; given its first bytes, which
-            are empty for a folder. Not asked where those alone tell
+        read: Reads one side. Raises InputError if nothing can be read.
+        writer: Its writer.
+        pair: Checks detections against truth, given the known sequences; if left out, there are no
+            checks.
+        matches: Whether a path is of this format, by its content; it gets the first bytes, which
+            are empty for a folder. Not called if those alone decide
             (`vidscore_evaluators.formats._heads`).
-        by_sequence: Whether readers find sequences without reading the others.
-        first_frame: Number of the first frame of a video, where the format defines it.
-        first_pixel: Coordinate of the left or upper edge of an image's first pixel, where the
-            format defines it.
+        by_sequence: Whether readers can find sequences without reading the others.
+        first_frame: Number of the first frame of a video, if the format defines it.
+        first_pixel: Coordinate of the left or upper edge of an image's first pixel, if the format
+            defines it.
     """
 
     name: str
@@ -175,7 +175,7 @@ class Format(Struct, frozen=True):
     first_pixel: int | None = None
 
 
-# --- what writers share ----------------------------------------------------------------------
+# --- shared by writers -----------------------------------------------------------------------
 
 
 def frame_order(annotations: Annotations) -> IntArray:
@@ -186,12 +186,12 @@ def frame_order(annotations: Annotations) -> IntArray:
 
 
 def in_order(annotations: Annotations) -> Annotations:
-    """The same with frames in ascending order of domain, sequence and number."""
+    """The same annotations, with frames sorted by domain, sequence and number."""
     return annotations.take_frames(frame_order(annotations))
 
 
 def file_name(name: str, what: str) -> str:
-    """A name that is safe as the name of a file.
+    """Check that a name is safe as a file name, and return it.
 
     Raises:
         InputError: If it is not.
@@ -203,7 +203,7 @@ def file_name(name: str, what: str) -> str:
 
 
 def refuse_formulas(annotations: Annotations) -> None:
-    """Refuse names that a spreadsheet would run, since they cannot be written unchanged and safe.
+    """Refuse names that a spreadsheet would run, since none is both unchanged and safe.
 
     Raises:
         InputError: With every such name.
@@ -224,7 +224,7 @@ def refuse_formulas(annotations: Annotations) -> None:
 
 
 def refuse_unnamed(annotations: Annotations) -> None:
-    """Refuse frames of a sequence without a name, where rows must name their sequence.
+    """Refuse frames of a sequence without a name, if rows must name their sequence.
 
     Raises:
         InputError: If there is one.
@@ -255,12 +255,12 @@ def object_rows(annotations: Annotations, separator: str, *columns: AnyArray) ->
 
 
 def text_rows(separator: str, *columns: AnyArray) -> list[str]:
-    """Rows of columns, each with its end."""
+    """Rows of columns, each with its line end."""
     return [separator.join(row) + "\n" for row in zip(*map(_digits, columns), strict=True)]
 
 
 def _digits(column: AnyArray) -> list[str]:
-    """Numbers in full, integers without a point."""
+    """Numbers with all digits, integers without a point."""
     if column.dtype.kind == "b":
         column = column.astype(np.int64)
     return [
@@ -272,13 +272,13 @@ def _digits(column: AnyArray) -> list[str]:
 def sequence_texts(
     annotations: Annotations, rows: Sequence[str]
 ) -> Iterator[tuple[str, AnyArray, bytes]]:
-    """Name, rows of frames and content of the file of each sequence; empty without frames."""
+    """Name, frame rows and file content of each sequence; empty without frames."""
     starts, owners = annotations.frame_starts, annotations.frame_sequences
     by_sequence = np.argsort(owners, kind="stable")
     bounds = np.searchsorted(owners[by_sequence], np.arange(len(annotations.sequences) + 1))
     for key, (first, end) in zip(annotations.sequences, pairwise(bounds.tolist()), strict=True):
         frames = by_sequence[first:end]
-        # Frames are in order, so that those of a sequence are neighbours.
+        # Frames are sorted, so those of a sequence are adjacent.
         text = "".join(rows[starts[frames[0]] : starts[frames[-1] + 1]]) if len(frames) else ""
         yield file_name(key.sequence, "sequence"), frames, text.encode()
 
@@ -287,7 +287,7 @@ def left_top_and_size(annotations: Annotations) -> list[FloatArray]:
     """Columns of boxes: left, top, width and height.
 
     Raises:
-        InputError: If a box is larger than readers take.
+        InputError: If a box is larger than readers accept.
     """
     x1, y1, x2, y2 = annotations.coordinates.T
     columns = [x1, y1, x2 - x1, y2 - y1]
@@ -298,7 +298,7 @@ def left_top_and_size(annotations: Annotations) -> list[FloatArray]:
 
 
 def refuse_values(wrong: AnyArray, values: AnyArray, field: str, expected: str) -> None:
-    """Refuse values that a format cannot hold, each once.
+    """Refuse values that a format cannot represent, each once.
 
     Raises:
         InputError: If any is wrong.
@@ -309,10 +309,10 @@ def refuse_values(wrong: AnyArray, values: AnyArray, field: str, expected: str) 
 
 
 def refuse_no_words(texts: Iterable[str], field: str, what: str) -> None:
-    """Refuse texts that rows between blanks cannot hold; readers take a comma for a blank.
+    """Refuse strings that blank-separated rows cannot hold; readers treat a comma as a blank.
 
     Raises:
-        InputError: With each text that is not one word.
+        InputError: With each string that is not one word.
     """
     wrong = dict.fromkeys(text for text in texts if not _WORD.fullmatch(text))
     expected = f"{what} of one word, without comma and quotation mark"
@@ -338,15 +338,15 @@ def refuse_unknown_frames(
 
 
 class ImageNumbers(Struct, frozen=True, eq=False):
-    """Numbers of the frames and classes of a truth, the same on both sides of a benchmark.
+    """Numbers of the frames and classes of a truth, equal on both sides of a benchmark.
 
     Attributes:
         sequences: Sequences of the truth, sorted, numbered from 1.
-        frames: Number or other id of each image by sequence and frame: that of the truth's own
-            files; else its frame number where it is of no video, and the next that none of those
-            has, from 1, where it is of one.
-        classes: Number of each class by its label: that of the truth's own files, else of the
-            sorted labels.
+        frames: Number or other id of each image by sequence and frame: from the truth's own files;
+            else, its frame number if it belongs to no video, and the next free number from 1 if it
+            belongs to one.
+        classes: Number of each class by its label: from the truth's own files, else its rank among
+            the sorted labels.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -355,14 +355,14 @@ class ImageNumbers(Struct, frozen=True, eq=False):
 
     @property
     def names(self) -> tuple[str, ...]:
-        """A name for each class, since files have none without: objects without one get one."""
+        """A name for each class; objects without a class get one, since files require it."""
         tried = chain([UNNAMED], (f"{UNNAMED} {number}" for number in count(2)))
         unnamed = next(name for name in tried if name not in self.classes)
         return tuple(label or unnamed for label in self.classes)
 
     @classmethod
     def of(cls, annotations: Annotations, options: WriteOptions, first_class: int) -> ImageNumbers:
-        """The numbers of the truth; without one, of the written annotations."""
+        """The numbers of the truth or, without one, of the written annotations."""
         own = Numbering() if options.numbering is None else options.numbering
         truth = in_order(annotations if options.truth is None else options.truth)
         used = np.unique(truth.frame_sequences).tolist()
@@ -372,7 +372,7 @@ class ImageNumbers(Struct, frozen=True, eq=False):
         others = (number for number in count(1) if number not in lone)
         places = [number if key == _OF_NO_VIDEO else next(others) for key, number in keys]
         listed = sorted({*used_labels(truth), *own.labels.values()})
-        # Without images, they are numbers of another format.
+        # Without images, the numbers are from another format.
         numbered = own.labels if own.frames else dict(enumerate(listed, start=first_class))
         frames = {frame: image for image, frame in own.frames.items()}
         classes = {label: number for number, label in numbered.items()}
@@ -382,17 +382,17 @@ class ImageNumbers(Struct, frozen=True, eq=False):
         """(F,) number or other id of each frame's image.
 
         Raises:
-            InputError: If a frame is none of the truth's.
+            InputError: If a frame is not in the truth.
         """
         keys = frame_keys(annotations)
         refuse_unknown_frames(keys, self.frames)
         return np.array([self.frames[key] for key in keys], dtype=np.object_)
 
     def of_labels(self, annotations: Annotations) -> IntArray:
-        """(labels,) number of the class of each label of a table; -1 for one not in use.
+        """(labels,) number of the class of each label of a table; -1 for unused labels.
 
         Raises:
-            InputError: If a label in use is none of the truth's.
+            InputError: If a label in use is not in the truth.
         """
         unknown = [label for label in used_labels(annotations) if label not in self.classes]
         if unknown:
@@ -413,10 +413,10 @@ def labels_of_objects(annotations: Annotations) -> np.ndarray[tuple[int], np.dty
 
 
 def class_names(annotations: Annotations, options: WriteOptions) -> list[str]:
-    """A name for each label, since files have none without: objects without one are `UNNAMED`.
+    """A name for each label; objects without one are `UNNAMED`, since files require a name.
 
     Raises:
-        InputError: If objects without a class would join those of a class of that name.
+        InputError: If objects without a class would join a class of that name.
     """
     sides = [annotations] if options.truth is None else [annotations, options.truth]
     if {"", UNNAMED}.issubset(label for side in sides for label in used_labels(side)):

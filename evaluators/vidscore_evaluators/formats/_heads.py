@@ -1,4 +1,4 @@
-"""Formats that the first bytes of a file, or the names in a folder, tell: no other is imported."""
+"""Formats that the first bytes of a file, or names in a folder, identify without other imports."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vidscore_evaluators.formats._times import ARRIVAL, COLUMN
 
 COCO, SPOTGEO, JSON_LINES = "coco-json", "spotgeo-json", "jsonl"
 GENERIC, PARQUET, ARROW = "generic-csv", "parquet", "arrow"
-"""Names of formats that others have to know."""
+"""Names of formats that other modules need."""
 
 COCO_ARRAYS = ("videos", "images", "categories", "annotations")
 COCO_HEAD = re.compile(
@@ -24,7 +24,7 @@ COCO_HEAD = re.compile(
 """An object with a key of COCO, or an array of results."""
 
 SPOTGEO_HEAD = re.compile(rb"(?:\xef\xbb\xbf)?\s*\[\s*(?:[{\]]|\Z)")
-"""An array, of objects if of anything."""
+"""An array; if not empty, of objects."""
 
 FRAME_KEYS = ("domain", "sequence", "frame", COLUMN, ARRIVAL, "flags", "objects")
 """Keys of a frame in JSON lines."""
@@ -36,31 +36,31 @@ JSON_LINES_HEAD = re.compile(
 
 PARQUET_HEAD, ARROW_FILE_HEAD = b"PAR1", b"ARROW1"
 ARROW_STREAM_HEAD = re.compile(rb"\xff{4}..[\0-\x0f]\0", re.DOTALL)
-"""The first message of a stream: a mark, and the length of what says the columns, no great one."""
+"""The first message of a stream: a marker, and a moderate length of the schema."""
 
 SUFFIXES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {PARQUET: (".parquet",), ARROW: (".arrow", ".feather", ".arrows")}
 )
-"""How files of columns are called in folders; the first one is what is advised."""
+"""Suffixes of files with typed columns in folders; the first is recommended."""
 
 PARTITIONED = ("domain", "sequence")
-"""Columns that folders may stand for."""
+"""Columns that folder names may stand for."""
 
 MOST_COLUMNS_DEEP = 8
-"""Folders of columns in each other that are looked into."""
+"""Maximum depth of nested folders of columns."""
 
 DATA = "a file or folder of annotations"
 
 
 def is_empty_array(head: bytes) -> bool:
-    """Whether a JSON file is an array of nothing."""
+    """Whether a JSON file is an empty array."""
     return head.removeprefix(codecs.BOM_UTF8).split() in ([b"[]"], [b"[", b"]"])
 
 
 def columns_of_folder(folder: InputPath) -> str | None:
-    """The format of a folder of files of columns and nothing else; None for any other folder.
+    """The format of a folder that has only files of typed columns; None for any other folder.
 
-    Folders that stand for columns are told by their names, and of these only the first is opened.
+    Folders of columns are recognised by their names, and only the first of them is opened.
     """
     entries = visible_entries(folder)
     names = [entry.name for entry in entries if not entry.name.startswith("_")]
@@ -74,8 +74,8 @@ def columns_of_folder(folder: InputPath) -> str | None:
 
 
 def holds_files(folder: InputPath, suffixes: Sequence[str], depth: int = 0) -> bool:
-    """Whether the first file of columns in a folder, or in folders of columns, is called so."""
-    if depth > MOST_COLUMNS_DEEP:  # links may lead back
+    """Whether the first file in a folder, or in its folders of columns, has one of the suffixes."""
+    if depth > MOST_COLUMNS_DEEP:  # links may form a cycle
         return False
     for entry in visible_entries(folder):
         if not is_folder(entry):
@@ -87,6 +87,6 @@ def holds_files(folder: InputPath, suffixes: Sequence[str], depth: int = 0) -> b
 
 
 def stands_for_column(folder_name: str) -> bool:
-    """Whether a folder is called as engines call those that stand for a column, whichever it is."""
+    """Whether a folder is named as engines name folders of any column."""
     name, equals, _ = folder_name.partition("=")
     return bool(equals) and name.isidentifier()

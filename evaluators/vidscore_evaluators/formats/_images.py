@@ -1,7 +1,7 @@
-"""Images: which frame a name means, in formats with a file for each, and sizes for conversion.
+"""Images: the frame that a name means, in formats with a file per image, and sizes for conversion.
 
-The digits at the end of a name are the number of its frame. What is before them, without blanks,
-points, hyphens and underscores at its end, is the sequence, or `IMAGES` where there is nothing.
+The digits at the end of a name are the number of its frame. The part before them, without trailing
+blanks, points, hyphens and underscores, is the sequence, or `IMAGES` if it is empty.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from vidscore_evaluators.names import counted
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 ImageFrame = tuple[SequenceKey, int]
-"""Sequence and number of the frame that an image is."""
+"""Sequence and frame number of an image."""
 
 ImageFiles = Mapping[ImageFrame, InputPath]
 """The file of each image, in order of frames."""
@@ -43,7 +43,7 @@ _DIGITS = re.compile(r"(.*?)[-_. ]*([0-9]{1,16})")
 
 
 def frame_of_name(name: str) -> ImageFrame | None:
-    """The frame that an image's name, without suffix, means; None where it ends in no number."""
+    """The frame that an image's name, without suffix, means; None if it ends in no number."""
     match = _DIGITS.fullmatch(name)
     if match is None or int(match[2]) > MAXIMUM_FRAME_NUMBER:
         return None
@@ -51,10 +51,10 @@ def frame_of_name(name: str) -> ImageFrame | None:
 
 
 def name_of_frame(key: SequenceKey, number: int, digits: int) -> str:
-    """The name of a frame's image, with at least so many digits.
+    """The name of a frame's image, with at least `digits` digits.
 
     Raises:
-        InputError: If the sequence's name cannot be read back from it, or be part of a file's.
+        InputError: If the sequence's name cannot be read back from it, or cannot be in a file name.
     """
     prefix = "" if key.sequence == IMAGES else file_name(key.sequence, "sequence") + "_"
     name = f"{prefix}{number:0{digits}d}"
@@ -69,10 +69,11 @@ def files_of_frames(files: Iterable[InputPath], *, folder_is_sequence: bool = Fa
 
     Args:
         files: The files.
-        folder_is_sequence: Whether the folder of a file, and not its name, says the sequence.
+        folder_is_sequence: Whether the sequence is the name of a file's folder, not of the file.
 
     Raises:
-        InputError: If a name ends in no number, or two names mean one frame; with every fault.
+        InputError: If a name does not end in a number, or two names mean one frame; with every
+            fault.
     """
     found: dict[ImageFrame, InputPath] = {}
     faults = []
@@ -102,7 +103,7 @@ def rows_of_images(
     flags: FlagArray | None = None,
     columns: Mapping[str, FloatArray] = MappingProxyType({}),
 ) -> tuple[RowColumns, RowTable]:
-    """The N objects of such files, after one row for each file, which lists its frame.
+    """The N objects of such files, preceded by one row per file, which lists its frame.
 
     Args:
         table: The rows; their sources are the files.
@@ -134,17 +135,17 @@ def rows_of_images(
 def with_image_names(
     reading: Reading, files: ImageFiles, sizes: Sequence[Sequence[int]] = ()
 ) -> Reading:
-    """The reading of such files, with what is written beside it: names of images, and sizes."""
+    """The reading of such files, with the names and sizes of images for writing."""
     names: dict[int | str, ImageFrame] = {file.stem: frame for frame, file in files.items()}
     return replace(reading, source=replace(reading.source, numbering=Numbering(names, sizes=sizes)))
 
 
 def image_names(annotations: Annotations, digits: int, options: WriteOptions) -> list[str]:
-    """The name of each frame's image: that of the truth's own files, where it has such.
+    """The name of each frame's image: that in the truth's own files, if it has one.
 
     Args:
         annotations: One side.
-        digits: Digits of an image's number, at least, in other names.
+        digits: Minimum number of digits of an image's number in other names.
         options: The names of the truth's own files.
 
     Raises:
@@ -164,9 +165,9 @@ def sizes_of_images(
     """(F, 2) width and height of each frame's image, 0 where unknown.
 
     Args:
-        annotations: What is written.
-        owner: What was read, or the truth beside it; it may know the size of each image.
-        image_size: That of every image, if it is said.
+        annotations: The annotations to write.
+        owner: The source, or the truth beside it; it may know the size of each image.
+        image_size: The size of every image, if given.
     """
     if image_size is not None:
         return np.tile(np.array(image_size, dtype=np.int64), (annotations.frame_count, 1))
@@ -181,7 +182,7 @@ def sizes_of_images(
 
 
 def check_image_sizes(source: Source, image_size: tuple[int, int] | None) -> None:
-    """Refuse a size for every image where the source itself says another one of some."""
+    """Refuse a size for every image if the source states other sizes."""
     if image_size is None:
         return
     wrong = {
@@ -208,9 +209,9 @@ def check_image_sizes(source: Source, image_size: tuple[int, int] | None) -> Non
 def check_mask_sizes(
     annotations: Annotations, image_size: tuple[int, int] | None, source: str
 ) -> None:
-    """Refuse masks of another size than their image, which no reader would take.
+    """Refuse masks whose size differs from their image's, which no reader would accept.
 
-    An image is as large as is said, or else as the first mask of its frame.
+    The size of an image is the given one, or else that of the first mask of its frame.
     """
     masks = annotations.masks
     if masks is None or not masks.count:

@@ -16,9 +16,9 @@ from vidscore_evaluators.formats.source import SHOWN_CHARACTERS
 
 @contextmanager
 def no_garbage_collection() -> Iterator[None]:
-    """Disable garbage collection while parsing, which makes many objects, no cycles, and is slowed.
+    """Disable garbage collection while parsing, which makes many objects and no cycles; it is slow.
 
-    The objects must be gone at the end, or the first collection afterwards visits them all.
+    The objects must be freed by the end, or the next collection visits them all.
     """
     enabled = gc.isenabled()
     gc.disable()
@@ -38,7 +38,7 @@ def parse_json(data: bytes, name: str, expected: str = "a JSON array") -> Any:
         expected: What it should be, for error messages.
 
     Raises:
-        InputError: If it is empty or no JSON; with line and column.
+        InputError: If it is empty or not JSON; with line and column.
     """
     if not data.strip():
         raise InputError([Fault("an empty file", expected, source=name, line=1)])
@@ -56,7 +56,7 @@ class DuplicateKey(dict[str, Any]):
 
 
 def mark_duplicate_keys(data: bytes, document: list[Any]) -> list[Any]:
-    """Parse a document again, with its objects that repeat a key as `DuplicateKey`."""
+    """Parse a document again, with objects that repeat a key as `DuplicateKey`."""
 
     def build(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
         built = dict(pairs)
@@ -70,12 +70,12 @@ def mark_duplicate_keys(data: bytes, document: list[Any]) -> list[Any]:
 
 
 def is_integer(value: object, least: int, greatest: int) -> bool:
-    """Whether a value is an integer within bounds; a boolean is none."""
+    """Whether a value is an integer within bounds; a boolean is not."""
     return type(value) is int and least <= value <= greatest
 
 
 def show_value(value: object) -> str:
-    """A value of a user's document, cut."""
+    """A value of a user's document, truncated."""
     if isinstance(value, list | dict):
         return f"{type_name(value)} of {len(value)}"
     text = json.dumps(value)

@@ -1,4 +1,4 @@
-"""Frames of many lines: whole columns, as their parser gives them, and which have come."""
+"""Frames of many lines as whole columns, and a record of the frames that have come."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ from vidscore_evaluators.validation import (
 
 
 class SeenFrames:
-    """The frames of a stream that may be endless, as runs of successive numbers."""
+    """The frames of a possibly endless stream, as runs of successive numbers."""
 
     def __init__(self) -> None:
         self._runs: dict[SequenceKey, tuple[list[int], list[int]]] = {}
 
     def add(self, key: SequenceKey, number: int) -> bool:
-        """Add a frame; gives whether it is new."""
+        """Add a frame; returns whether it is new."""
         firsts, lasts = self._runs.setdefault(key, ([], []))
         after = bisect_right(firsts, number)
         if after and lasts[after - 1] >= number:
@@ -83,28 +83,28 @@ _NAMES = {int, float, str}
 _NO_WORDS: list[str] = []
 _FRAME_FLAGS = {FRAME_FLAG: int(FrameFlag.DONT_CARE)}
 _BETWEEN = b",true,\n"
-"""What joins lines into one array: no string of JSON goes over the end of a line, no key is a word,
-and no array of a frame may have a boolean."""
+"""Joins lines into one array. No string of JSON continues over the end of a line, no key is a
+literal, and no array of a frame may contain a boolean."""
 
 
 MOST_JOINED_BYTES = 1 << 24
-"""Most bytes of lines that are copied to be parsed together; longer lines gain nothing by it."""
+"""Maximum number of bytes of lines that are joined for parsing; longer lines gain nothing by it."""
 
 
 def documents_of_lines(lines: Sequence[bytes]) -> list[Any]:
-    """What stands in each of many lines, which takes half the time that it takes one by one.
+    """The documents of many lines, parsed together in half the time of one by one.
 
     Args:
         lines: At least one line, each without its end; none is blank.
 
     Raises:
-        ValueError: If that cannot be said for certain, since a line is no object of JSON, or may
-            end in another one, or has a boolean; or they are too long. Then each has to be read by
-            itself.
+        ValueError: If the result would not be certain, because a line is not a JSON object, or may
+            end in another line, or has a boolean; or if the lines are too long. Parse each by
+            itself then.
     """
     _require(sum(map(len, lines)) <= MOST_JOINED_BYTES)
     text = b"[" + _BETWEEN.join(lines) + b"]"
-    # Else lines that are none by themselves might pass together, for as many others.
+    # Otherwise, lines that are invalid alone might pass together, for as many others.
     _require(text.count(b"true") == len(lines) - 1)
     try:
         documents = orjson.loads(text)
@@ -121,12 +121,12 @@ def columns_of_lines(
     """The frames of lines as annotations, in their order.
 
     Args:
-        frames: What stands in each line.
-        arity: Coordinates of the objects of the lines before; None where there were none.
-        unknown_confidence: Confidence of the objects that say none.
+        frames: The document of each line.
+        arity: Coordinates of objects in earlier lines; None if there were none.
+        unknown_confidence: Confidence of objects that have none.
 
     Raises:
-        ValueError: If a line breaks a rule; which one, `line_problems` says.
+        ValueError: If a line breaks a rule; `line_problems` says which.
     """
     try:
         return _columns(frames, arity, unknown_confidence)
@@ -184,7 +184,7 @@ def _sequences(frames: Sequence[Any]) -> tuple[tuple[SequenceKey, ...], IntArray
 
 
 def _names(values: list[Any]) -> tuple[tuple[str, ...], IntArray]:
-    """The distinct names, and the index of each value's; an integer is its digits."""
+    """The distinct names, and the index of each value's name; an integer stands for its digits."""
     _require_types(values, _NAMES)
     index: dict[str, int] = {}
     row_of: dict[Any, int] = {}
@@ -225,7 +225,7 @@ def _confidences(objects: list[Any], keys: Collection[str], unknown: float) -> F
 def _shapes(
     objects: list[Any], keys: set[str], arity: int | None
 ) -> tuple[FloatArray, Masks | None]:
-    """Coordinates, and masks where all objects have one; a mask alone is the box around it."""
+    """Coordinates, and masks if all objects have one; a mask alone has its bounding box."""
     if "mask" not in keys:
         return _coordinates(objects, keys, arity), None
     _require(keys & set(SHAPES) <= {"box"} and arity in (None, BOX))
@@ -280,7 +280,7 @@ def _seconds(values: list[Any]) -> FloatArray | None:
 
 
 def _finite_or_nan(values: list[Any]) -> FloatArray:
-    """Numbers, NaN for None."""
+    """Numbers; None becomes NaN."""
     known = [value is not None for value in values]
     numbers = np.full(len(values), np.nan)
     numbers[known] = _finite([value for value in values if value is not None])

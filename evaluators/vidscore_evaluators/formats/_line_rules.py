@@ -1,7 +1,7 @@
-"""Rules for one line of JSON lines, checked value by value to say everything that is wrong with it.
+"""Rules for one line of JSON lines, checked value by value to report everything that is wrong.
 
-Readers check whole columns (`vidscore_evaluators.formats._line_columns`) and come here only with
-the lines of a block in which something is wrong.
+Readers check whole columns (`vidscore_evaluators.formats._line_columns`) and use this module only
+for the lines of a block with a fault.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ OBJECT_FLAGS: Mapping[str, int] = MappingProxyType(
     {str(flag.name).lower(): int(flag) for flag in ObjectFlag}
 )
 MAXIMUM_OBJECTS = 10_000
-"""Objects of one frame."""
+"""Maximum number of objects in a frame."""
 
 MAXIMUM_NUMBERS = 64
-"""Named numbers of an object."""
+"""Maximum number of named numbers of an object."""
 
 GREATEST_TRACK = 2**63 - 1
 _GREATEST_EXACT = 2.0**53
@@ -74,7 +74,7 @@ _OTHER_NAMES = MappingProxyType(
         **dict.fromkeys(("detections", "annotations", "boxes"), "objects"),
     }
 )
-"""Keys by which other tools call them."""
+"""Keys that other tools use for them."""
 
 
 class Problem(NamedTuple):
@@ -90,8 +90,8 @@ def line_problems(frame: object, arity: int | None) -> Iterator[Problem]:
     """Everything that is wrong with a line.
 
     Args:
-        frame: What stands in the line.
-        arity: Coordinates of the objects of the lines before; None where there were none.
+        frame: The document of the line.
+        arity: Coordinates of objects in earlier lines; None if there were none.
     """
     if not isinstance(frame, dict):
         yield Problem(None, type_name(frame), "an object, one frame per line")
@@ -117,9 +117,10 @@ def line_problems(frame: object, arity: int | None) -> Iterator[Problem]:
 
 
 def _is_plain(frame: Mapping[str, Any], arity: int | None) -> bool:
-    """Whether a line has nothing but what most lines have, in which case nothing is wrong with it.
+    """Whether a line has only the usual fields, with valid values.
 
-    A feed has one line per message, too few for whole columns: its objects are read at once here.
+    A feed has one line per message, too few for whole columns: its objects are checked here at
+    once.
     """
     objects = frame.get("objects")
     sequence, number, time_s = frame.get("sequence"), frame.get("frame"), frame.get(COLUMN)
@@ -163,7 +164,7 @@ def _is_plain_name(name: str) -> bool:
 
 
 def _are_numbers(values: Sequence[Any], most: float) -> bool:
-    """Whether all are finite numbers of at most an absolute value."""
+    """Whether all are finite numbers of at most a given absolute value."""
     return (
         set(map(type, values)) <= {int, float}
         and math.isfinite(sum(values))
@@ -173,7 +174,7 @@ def _are_numbers(values: Sequence[Any], most: float) -> bool:
 
 
 def shapes_of(entry: Mapping[str, object]) -> list[int]:
-    """Numbers of coordinates of the shapes that an object has; a mask alone is a box."""
+    """Numbers of coordinates of the shapes that an object has; a mask alone counts as a box."""
     return [SHAPES[key] for key in SHAPES if key in entry] or [BOX] * ("mask" in entry)
 
 
@@ -234,7 +235,7 @@ def _coordinate_problems(place: str, shape: str, values: object) -> Iterator[Pro
 
 
 def _size_problems(objects: Sequence[object]) -> Iterator[Problem]:
-    """Masks of another size than the first one of the frame."""
+    """Masks whose size differs from that of the frame's first mask."""
     first: Sequence[object] | None = None
     for index, entry in enumerate(objects):
         mask = entry.get("mask") if isinstance(entry, dict) else None
@@ -257,7 +258,7 @@ def _mask_problems(place: str, mask: object) -> Iterator[Problem]:
 
 
 def flat_corners(values: object) -> object:
-    """The entries of an array of pairs, one after the other; anything else as it is."""
+    """The entries of an array of pairs, one after the other; other values unchanged."""
     if isinstance(values, list) and all(
         isinstance(value, list) and len(value) == POINT for value in values
     ):
@@ -273,7 +274,7 @@ def _name_problems(place: str, value: object, *, required: bool) -> Iterator[Pro
 
 
 def name_of(value: object) -> str | None:
-    """A name: a string, or the digits of an integer; None where it is none."""
+    """A name: a string, or the digits of an integer; None for other values."""
     integer = integer_of(value)
     if integer is not None:
         return str(integer)
@@ -281,7 +282,7 @@ def name_of(value: object) -> str | None:
 
 
 def integer_of(value: object) -> int | None:
-    """An integer, which JSON may write with a point, as ``4.0``; None for anything else."""
+    """An integer, which JSON may write with a point, as ``4.0``; None for other values."""
     if type(value) is float and value.is_integer() and abs(value) <= _GREATEST_EXACT:
         return int(value)
     return value if type(value) is int else None

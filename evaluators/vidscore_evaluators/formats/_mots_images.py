@@ -1,6 +1,6 @@
 """Label images of MOTS: ``<sequence>/<frame>.png``, whose pixels are 1000 * class + instance.
 
-They are grey PNG of 16 bits; PNG of this kind is read and written here, too.
+They are grey PNG of 16 bits; this module also reads and writes such PNG.
 """
 
 from __future__ import annotations
@@ -46,12 +46,12 @@ _BACKGROUND = 0
 
 
 class LabelImages(Struct, frozen=True, eq=False):
-    """The label images of a side, each of which lists its frame.
+    """The label images of a side; each lists its frame.
 
     Attributes:
         sequences: The folder of each sequence.
-        table: A row for each object, which is at the value of its pixels; the source of a row is
-            its image.
+        table: One row per object, positioned by the value of its pixels; the source of a row is its
+            image.
         masks: The mask of each row.
         sequence_of_image: (I,) index into `sequences`.
         frame_of_image: (I,) number of its frame.
@@ -71,7 +71,7 @@ class LabelImages(Struct, frozen=True, eq=False):
 
 
 def find_sequences(path: InputPath) -> SequenceFiles:
-    """The folders of sequences with images in a folder; one of images is a sequence itself."""
+    """The folders of sequences with images in a folder; a folder of images is itself a sequence."""
     root = path / FOLDER if is_folder(path / FOLDER) else path
     if any(entry.suffix == _SUFFIX for entry in visible_entries(root)):
         return {SequenceKey("", root.absolute().name): root}
@@ -102,12 +102,12 @@ def read_label_images(
     Args:
         path: The folder of a side.
         sequences: The folder of each sequence.
-        bounds: First and last frame of sequences, where they are known.
-        limits: How much to accept.
+        bounds: First and last frame of sequences, if known.
+        limits: Limits of size.
 
     Raises:
-        InputError: With every fault of every image: a name that is no frame, or a frame beyond the
-            bounds; what is no label image; or too many of them.
+        InputError: With every fault of every image: a name that is not a frame number, a frame out
+            of bounds, a file that is not a label image; or too many of them.
     """
     faults = FaultList()
     files: list[tuple[int, int, InputPath]] = []
@@ -128,7 +128,7 @@ def read_label_images(
 def _add_frame(
     frames: dict[int, InputPath], file: InputPath, bounds: tuple[int, int] | None
 ) -> list[Fault]:
-    """Add the frame of an image, or say what is wrong with it."""
+    """Add the frame of an image, or return its faults."""
     known = file.stem.isascii() and file.stem.isdigit() and int(file.stem) <= MAXIMUM_FRAME_NUMBER
     if not known:
         return [Fault(repr(file.name), "the number of a frame as its name", source=str(file))]
@@ -203,8 +203,8 @@ def _label_images(
 
 # --- grey PNG images of 8 and 16 bits without interlacing ------------------------------------
 #
-# Source: W3C, "Portable Network Graphics (PNG) Specification (Third Edition)". What an image says
-# of its size bounds what is unpacked.
+# Source: W3C, "Portable Network Graphics (PNG) Specification (Third Edition)". The image size that
+# a file states bounds what is unpacked.
 
 
 HEAD = b"\x89PNG\r\n\x1a\n"
@@ -215,11 +215,11 @@ _CHECKSUM_BYTES = 4
 _GREY = 0
 _DEPTHS = (8, 16)
 _OPTIONAL = 0x20
-"""Of the first letter of a chunk: without it, a reader has to know what the chunk means."""
+"""Bit of the first letter of a chunk: without it, readers must understand the chunk."""
 
 
 class _Header(NamedTuple):
-    """What IHDR says."""
+    """The fields of IHDR."""
 
     width: int
     height: int
@@ -231,7 +231,7 @@ class _Header(NamedTuple):
 
 
 def depth_of_grey(head: bytes) -> int | None:
-    """Bits of a pixel of a file that begins like this; None where it is no such image."""
+    """Bits per pixel of a file, by its first bytes; None if it is not such an image."""
     start = len(HEAD) + _CHUNK.size
     if not head.startswith(HEAD) or len(head) < start + _HEADER.size:
         return None
@@ -250,7 +250,7 @@ def read_grey_png(data: bytes, name: str) -> AnyArray:
         (height, width) integers.
 
     Raises:
-        InputError: If it is no such image; ``field`` is the chunk that is wrong.
+        InputError: If it is not such an image; ``field`` is the faulty chunk.
     """
     if not data.startswith(HEAD):
         raise _wrong("another file", "a PNG image", name)
@@ -268,7 +268,7 @@ def read_grey_png(data: bytes, name: str) -> AnyArray:
 
 
 def _chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
-    """Kind and content of each chunk, up to the last one."""
+    """Kind and content of each chunk, up to the last."""
     view, place, kind = memoryview(data), len(HEAD), b""
     while kind != b"IEND":
         if len(data) < place + _CHUNK.size:
@@ -296,7 +296,7 @@ def _header_of(kind: bytes, content: memoryview, name: str) -> _Header:
 
 
 def _problem(header: _Header) -> tuple[str, str] | None:
-    """What an image is, and what it should be, if it is another one."""
+    """What an image is, and what is expected, if it is not of the supported kind."""
     if header.colour != _GREY or header.depth not in _DEPTHS:
         found = f"{header.depth} bits of colour type {header.colour}"
         return found, "grey, colour type 0, of 8 or 16 bits"

@@ -1,6 +1,6 @@
 """Files within zip and gzip, which are never unpacked to a disk.
 
-An archive states the sizes of its files, and not a byte more is unpacked; of gzip only so much is
+An archive states the sizes of its files, and no more bytes are unpacked. Of gzip, only as much is
 read as `ReadLimits` allows.
 """
 
@@ -44,7 +44,7 @@ _BROKEN = (
     *(zipfile.BadZipFile, zlib.error, lzma.LZMAError, struct.error),
     *(OSError, ValueError, OverflowError, RuntimeError),
 )
-"""What the standard library raises for broken packed data."""
+"""Exceptions of the standard library for broken packed data."""
 
 
 class _ZippedContent(Struct, frozen=True, eq=False):
@@ -61,7 +61,7 @@ class _ZippedContent(Struct, frozen=True, eq=False):
         return self.info.file_size
 
     def read(self, count: int = -1) -> bytes:
-        """All of it, or its first bytes.
+        """Read all of it, or its first bytes.
 
         Raises:
             InputError: If it cannot be unpacked.
@@ -70,7 +70,7 @@ class _ZippedContent(Struct, frozen=True, eq=False):
             return file.read(count)
 
     def opened(self) -> None:
-        """Nothing: a part is found by unpacking all that is before it."""
+        """None: reading a part means unpacking everything before it."""
 
 
 @contextmanager
@@ -80,14 +80,14 @@ def unpacked(
     """The content of a file, packed or not.
 
     Args:
-        file: The file, which is closed in the end.
+        file: The file, which is closed at the end.
         shown: Its name in messages.
         name: Its own name.
-        place: Its path on a disk, where it has one.
-        limits: How much to accept.
+        place: Its path on a disk, if it has one.
+        limits: Limits of size.
 
     Raises:
-        InputError: If it cannot be unpacked, or is too much; also inside the context.
+        InputError: If it cannot be unpacked, or is too large; also raised inside the context.
     """
     with file:
         file.seek(0)
@@ -155,7 +155,7 @@ def _check_amount(infos: Sequence[zipfile.ZipInfo], shown: str, limits: ReadLimi
 
 
 def _problem(info: zipfile.ZipInfo, parts: Parts) -> str | None:
-    """Why a file of an archive is not read; None where it may be."""
+    """Why a file of an archive is not read; None if it is allowed."""
     if ".." in parts or info.filename.startswith("/") or "\\" in info.filename:
         return "a name that leads out of the archive"
     if len(parts) > MOST_FOLDERS_DEEP:
@@ -168,7 +168,7 @@ def _problem(info: zipfile.ZipInfo, parts: Parts) -> str | None:
 
 
 def _check_list(file: BinaryIO, limits: ReadLimits) -> None:
-    """Refuse an archive with a huge list of files, which `ZipFile` would load at once."""
+    """Refuse an archive with a huge list of files, which `ZipFile` would load all at once."""
     size = file.seek(0, io.SEEK_END)
     file.seek(max(0, size - (1 << 16) - 100))
     tail = file.read()
@@ -188,7 +188,7 @@ def bounded_bytes(file: BinaryIO | gzip.GzipFile, most: int, shown: str) -> byte
 
     Args:
         file: The file.
-        most: How many there may be.
+        most: Maximum number of bytes.
         shown: Its name in messages.
 
     Raises:

@@ -26,24 +26,24 @@ from vidscore_evaluators.masks import Masks
 
 
 class RowColumns(Struct, frozen=True, eq=False):
-    """Columns of N rows, in any order; a row lists its frame and may hold an object.
+    """Columns of N rows, in any order; a row lists its frame and may contain an object.
 
     Attributes:
         sequences: Table of sequences.
         sequence_of_row: (N,) index into `sequences`.
         frame_numbers: (N,) frame of each row.
-        frame_flags: (N,) bits of `FrameFlag`; a frame has those of all its rows.
-        holds_object: (N,) whether the row holds an object; without one, later columns are not used.
+        frame_flags: (N,) bits of `FrameFlag`; a frame has the flags of all its rows.
+        holds_object: (N,) whether the row has an object; if not, its later columns are not used.
         coordinates: (N, arity) coordinates.
         labels: (N,) class labels.
         confidences: (N,) confidences.
         track_ids: (N,) track identities.
         flags: (N,) bits of `ObjectFlag`.
         columns: Further (N,) columns.
-        frame_times_s: (N,) time of each row's frame, NaN where the row does not say it; None where
-            no row does.
-        frame_arrivals_s: (N,) arrival of the answer to each row's frame, likewise.
-        masks: Masks of rows that hold an object, in any order; None where none has one.
+        frame_times_s: (N,) time of each row's frame, NaN if the row has none; None if no row has
+            one.
+        frame_arrivals_s: (N,) arrival of the answer to each row's frame, NaN or None likewise.
+        masks: Masks of rows that have an object, in any order; None if no row has one.
         mask_rows: (N,) mask of each row.
     """
 
@@ -69,7 +69,7 @@ def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePo
 
     Args:
         rows: The rows.
-        table: Where they are in the files.
+        table: The rows' places in the files.
 
     Returns:
         The annotations, and the position of each frame: that of its first row.
@@ -107,7 +107,7 @@ def group_rows(rows: RowColumns, table: RowTable) -> tuple[Annotations, SourcePo
 
 
 def _masks(rows: RowColumns, objects: IntArray | slice) -> Masks | None:
-    """Masks of the rows that hold an object."""
+    """Masks of the rows that have an object."""
     if rows.masks is None or rows.mask_rows is None:
         return None
     chosen = rows.mask_rows[objects]
@@ -142,7 +142,7 @@ def given_areas(
         heights: (N,) heights as given.
 
     Returns:
-        The column, NaN where rounding makes no difference; nothing where it makes none at all.
+        The column, NaN where rounding makes no difference; empty if it never does.
     """
     given = widths * heights
     differs = given != box_areas(corners)
@@ -160,10 +160,10 @@ def with_listed_frames(
 
     Args:
         rows: The rows.
-        table: Where they are in the files.
+        table: The rows' places in the files.
         frames: (K,) indices of the frames' sequences, and (K,) numbers of the frames.
         places: (K,) indices of their files, and (K,) positions in these.
-        times_s: (K,) times of the frames, NaN where unknown; None where all are.
+        times_s: (K,) times of the frames, NaN where unknown; None if all are unknown.
     """
     count = len(frames[0])
     if count == 0:
@@ -201,7 +201,7 @@ def with_listed_frames(
 def index_frames(
     frames: Collection[tuple[SequenceKey, int]],
 ) -> tuple[tuple[SequenceKey, ...], IntArray, IntArray]:
-    """The sorted sequences of K frames, (K,) each frame's index among them, and (K,) numbers."""
+    """The sorted sequences of K frames, (K,) index of each frame's sequence, and (K,) numbers."""
     sequences = tuple(sorted({key for key, _ in frames}))
     rank = {key: index for index, key in enumerate(sequences)}
     of_frame = np.array([rank[key] for key, _ in frames], dtype=np.int64)
@@ -209,9 +209,9 @@ def index_frames(
 
 
 def _order(rows: RowColumns) -> IntArray | slice:
-    """Row indices by sequence and frame; rows of one frame stay in their order.
+    """Row indices sorted by sequence and frame; rows of one frame keep their order.
 
-    Rows that are in order already are a slice, by which no column is copied.
+    If the rows are already sorted, it is a slice, so that no column is copied.
     """
     sequences, numbers = rows.sequence_of_row, rows.frame_numbers
     same = sequences[1:] == sequences[:-1]
@@ -222,7 +222,7 @@ def _order(rows: RowColumns) -> IntArray | slice:
 
 
 def _objects(order: IntArray | slice, holds: BoolArray) -> IntArray | slice:
-    """Those of the ordered rows that hold an object."""
+    """The ordered rows that have an object."""
     if isinstance(order, slice):
         return order if holds.all() else np.flatnonzero(holds)
     return order[holds]

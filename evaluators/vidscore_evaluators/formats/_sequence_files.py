@@ -1,6 +1,6 @@
-"""Formats with a file for each sequence, or for each frame: their files, their rows, both sides.
+"""Formats with a file per sequence or per frame: their files, their rows, and checks of both sides.
 
-Rows of such files have no header, and those of many small files become one table.
+Rows of such files have no header; those of many small files become one table.
 """
 
 from __future__ import annotations
@@ -64,12 +64,12 @@ def check_count(
     """Refuse a folder with no files, or too many.
 
     Args:
-        count: How many there are.
+        count: The number of files.
         root: The folder.
-        layout: What should be in it.
-        limits: How many there may be.
-        advice: What to do where there are none.
-        others: What else is wrong with the folder.
+        layout: The expected content.
+        limits: Limits on their number.
+        advice: Advice if there are none.
+        others: Other faults of the folder.
 
     Raises:
         InputError: With every fault.
@@ -91,7 +91,7 @@ def check_files(
     limits: ReadLimits,
     advice: str | None = None,
 ) -> None:
-    """The same for the files of sequences, whose names may also be such as no sequence can have."""
+    """The same for the files of sequences, whose names may also be invalid for sequences."""
     faults = [
         Fault(repr(path.name), EXPECTED_STRING, source=str(path.parent))
         for key, path in files.items()
@@ -103,13 +103,13 @@ def check_files(
 def wanted_files(
     files: SequenceFiles, options: ReadOptions
 ) -> tuple[SequenceFiles, Listing | None]:
-    """The files of wanted sequences, and what is known of all where some are left out.
+    """The files of wanted sequences, and the listing of all if some are left out.
 
-    Where no sequence is wanted, one is read all the same: a side without a file has no shape.
+    If no sequence is wanted, one file is read all the same: without a file, a side has no shape.
 
     Args:
         files: The file of each sequence; at least one.
-        options: Which sequences are wanted.
+        options: Defines which sequences are wanted.
     """
     if options.wanted is None:
         return files, None
@@ -123,15 +123,15 @@ def list_files(
     files: Iterable[tuple[str, InputPath]],
     empty: frozenset[SequenceKey] = frozenset(),
 ) -> Listing:
-    """What is known of a side by its files alone.
+    """Facts about a side that its file names alone give.
 
     Args:
         sequences: All sequences, in order.
-        files: Name and place of each file.
-        empty: Sequences that are known to have no frame.
+        files: Name and path of each file.
+        empty: Sequences that are known to have no frames.
 
     Raises:
-        InputError: If a file cannot be looked at.
+        InputError: If a file is inaccessible.
     """
     digest = hashlib.blake2b(digest_size=16)
     for name, path in files:
@@ -142,7 +142,7 @@ def list_files(
 def read_each(
     files: SequenceFiles, read_file: Callable[[SequenceKey, InputPath], Reading], name: str
 ) -> Reading:
-    """Read every file completely, in a few threads, and join what they hold.
+    """Read every file completely, in a few threads, and join the results.
 
     Args:
         files: At least one file.
@@ -213,7 +213,7 @@ def pair_sequences(
 def pair_text_files(
     truth: Source, detections: Source, known: frozenset[SequenceKey]
 ) -> PairReading:
-    """The same for text files; a single file goes with a single sequence of any name."""
+    """The same for text files; a single file belongs to a single sequence, whatever their names."""
     only = truth.annotations.sequences
     found = detections.annotations
     alone = detections.positions is not None and detections.positions.sources == (detections.name,)
@@ -232,12 +232,12 @@ def to_reading(
     name: str,
     format_name: str,
 ) -> Reading:
-    """Turn the good rows of files into a source.
+    """Turn the valid rows of files into a source.
 
     Args:
         rows: The rows.
         checks: Checks of their table.
-        to_columns: Makes columns of the good rows, and a table with the place of each.
+        to_columns: Makes columns of the valid rows, and a table with the place of each.
         name: Name of the source.
         format_name: Name of the format.
     """
@@ -254,12 +254,12 @@ def read_blank_separated(
     columns: Sequence[str],
     kinds: Mapping[str, Kind],
 ) -> CsvRows:
-    """Read files whose rows have blanks between the columns.
+    """Read files whose columns are separated by blanks.
 
     Args:
         files: The files.
         expected: What each should be, for error messages.
-        limits: How large each may be.
+        limits: Limits of their size.
         columns: Names of the columns; the last one may be missing.
         kinds: Kinds of the columns that are read.
 
@@ -284,8 +284,8 @@ def read_texts(
     Args:
         files: The files.
         expected: What each should be, for error messages.
-        limits: How large each may be.
-        to_rows: The rows of a file's content, given its name too, as `read_plain_files` takes them.
+        limits: Limits of their size.
+        to_rows: Returns the rows of a file from its content and name, for `read_plain_files`.
 
     Raises:
         InputError: If a file cannot be read at all; with every fault.
@@ -313,10 +313,10 @@ def read_plain_files(
         files: The files, or their names.
         texts: Their rows, as `vidscore_evaluators.formats._csv.normalised_rows` returns them.
         header: Names of the columns.
-        kinds: Kind of each column; None for one that is not read.
+        kinds: Kind of each column; None to skip a column.
 
     Returns:
-        The rows; each row and fault has its own file and line.
+        The rows; each row and fault refers to its own file and line.
     """
     names, quoted = tuple(map(str, files)), FaultList()
     plain = [_without_quotes(name, text, quoted) for name, text in zip(names, texts, strict=True)]
@@ -341,7 +341,7 @@ def read_plain_files(
 
 
 def first_row(text: bytes) -> tuple[int, bytes]:
-    """Line and content of the first row; the content is empty where there is no row."""
+    """Line number and content of the first row; the content is empty if there is no row."""
     for number, line in enumerate(io.BytesIO(text), start=1):
         if line.strip(b" \t,\n"):
             return number, line.rstrip(b"\n")
@@ -349,13 +349,13 @@ def first_row(text: bytes) -> tuple[int, bytes]:
 
 
 def _file_of(lines: IntArray, first: IntArray) -> IntArray:
-    # Files without lines start where the next one does, and own no line.
+    # Files without lines start where the next one does, and contain no line.
     owners: IntArray = np.searchsorted(first, lines, side="right") - 1
     return owners
 
 
 def _without_quotes(name: str, text: bytes, faults: FaultList) -> bytes:
-    """Blank lines with quotation marks: an unpaired one would swallow the lines after it."""
+    """Blank out lines with quotation marks: an unpaired one would swallow the lines after it."""
     if b'"' not in text:
         return text
     lines = text.split(b"\n")

@@ -1,8 +1,8 @@
-"""Index of sequences: which file of a folder holds which sequences, so that no other is read.
+"""Index of sequences: the sequences that each file of a folder has, so that no other file is read.
 
-It is a CSV file in the folder, with the columns ``file``, ``sequence`` and, where there are any,
-``domain``. Whatever it says is held against each file that is read, and a file that it does not
-name against the folder.
+It is a CSV file in the folder, with the columns ``file``, ``sequence`` and, if needed, ``domain``.
+Its entries are checked against each file that is read; a file that it does not name is found by
+comparison with the folder.
 """
 
 from __future__ import annotations
@@ -50,16 +50,16 @@ _NEEDED = COLUMNS[:2]
 _ANEW = "vidscore index writes the list anew"
 
 ReadFile = Callable[[InputPath, ReadOptions], Reading]
-"""Reads one file, of whichever format it is."""
+"""Reads one file, of any format."""
 
 
 class SequenceIndex(Struct, frozen=True):
-    """What an index says.
+    """The contents of an index.
 
     Attributes:
         root: The folder.
         place: The index itself.
-        files: For each file, in order of names, its sequences and the line that says so.
+        files: For each file, sorted by name, its sequences and the line of each.
     """
 
     root: InputPath
@@ -72,18 +72,18 @@ class SequenceIndex(Struct, frozen=True):
         return sorted(key for keys in self.files.values() for key in keys)
 
     def path_of(self, name: str) -> InputPath:
-        """Where a file is."""
+        """The path of a file."""
         return self.root / name
 
 
 def find_index(root: InputPath) -> InputPath | None:
-    """Where the index of a folder is, or that of the only folder of an archive; None for none."""
+    """Path of the index of a folder, or of the only folder of an archive; None if there is none."""
     places = (inner / NAME for inner in entrances(root) if is_folder(inner))
     return next(filter(is_file, places), None)
 
 
 def read_index(root: InputPath, place: InputPath, options: ReadOptions) -> SequenceIndex:
-    """Read an index, and hold it against the names of the files.
+    """Read an index, and check it against the names of the files.
 
     Raises:
         InputError: With every fault, each with line and column.
@@ -116,7 +116,7 @@ def files_to_index(folder: InputPath) -> Iterator[str]:
     """Paths of the files of a folder into which an index can be written.
 
     Raises:
-        InputError: If it is none.
+        InputError: If it is not such a folder.
     """
     require_folder(folder, "a folder of files")
     if isinstance(folder, TreePath) and folder.is_in_archive:
@@ -130,10 +130,10 @@ def names_below(folder: InputPath, above: str = "", within: tuple[str, ...] = ()
     Args:
         folder: The folder.
         above: Its path below the first one, with a slash at the end.
-        within: Where the folders that it is in really are.
+        within: The real paths of the folders that it is in.
 
     Raises:
-        InputError: If a link leads back to one of these, or it is too deep.
+        InputError: If a link leads back to one of these, or the folder is nested too deep.
     """
     real = os.path.realpath(folder) if isinstance(folder, Path) else str(folder)
     if real in within:
@@ -151,10 +151,10 @@ def names_below(folder: InputPath, above: str = "", within: tuple[str, ...] = ()
 
 
 def write_index(sequences: Mapping[str, Sequence[SequenceKey]]) -> bytes:
-    """The index that says which file holds which sequences.
+    """The index for the given sequences of files.
 
     Raises:
-        InputError: If a sequence is in two files, or a name is a formula to spreadsheets.
+        InputError: If a sequence is in two files, or a name would run as a formula in spreadsheets.
     """
     owners: dict[SequenceKey, str] = {}
     named = {*sequences, *(text for keys in sequences.values() for key in keys for text in key)}
@@ -219,16 +219,16 @@ class _Lines(Struct):
 
 
 def read_indexed(index: SequenceIndex, options: ReadOptions, read_file: ReadFile) -> Reading:
-    """Read the files of an index that hold wanted sequences, and join them.
+    """Read the files of an index that have wanted sequences, and join them.
 
     Args:
         index: The index.
-        options: How much to accept, and which sequences are wanted.
+        options: Options of reading, with the wanted sequences.
         read_file: Reads one file.
 
     Raises:
-        InputError: With every fault: of a file, of several that do not go together, and of what the
-            index says of them.
+        InputError: With every fault: of a file, of files that differ in shape, and of
+            contradictions to the index.
     """
     wanted, names = options.wanted, list(index.files)
     if wanted is not None:
@@ -258,7 +258,7 @@ def read_indexed(index: SequenceIndex, options: ReadOptions, read_file: ReadFile
 
 
 def _lies(index: SequenceIndex, name: str, reading: Reading) -> Iterator[Fault]:
-    """Where an index says something else of a file than the file itself."""
+    """Contradictions between an index and a file."""
     said = index.files[name]
     found = set(reading.source.annotations.sequences)
     if reading.listing is not None:
@@ -269,7 +269,7 @@ def _lies(index: SequenceIndex, name: str, reading: Reading) -> Iterator[Fault]:
         source = str(index.path_of(name))
         yield Fault(f"sequence {sequence_name(key)}", expected, source, advice=_ANEW)
     for key in sorted(said.keys() - found):
-        if reading.faults:  # its rows may be those that cannot be read
+        if reading.faults:  # the missing rows may be among the unreadable ones
             return
         fault = Fault(
             f"sequence {sequence_name(key)}, of which {name} has nothing",
@@ -282,7 +282,7 @@ def _lies(index: SequenceIndex, name: str, reading: Reading) -> Iterator[Fault]:
 
 
 def _differences(before: Sequence[Reading], reading: Reading) -> Iterator[Fault]:
-    """Where a file is of another shape than the first one; JSON lines say theirs with objects."""
+    """Differences in shape from the first file; JSON lines have a shape only with objects."""
     told = [one for one in (*before, reading) if one.source.tells_shape]
     if reading in told[1:]:
         here, there = reading.source, told[0].source
@@ -302,7 +302,7 @@ def _differences(before: Sequence[Reading], reading: Reading) -> Iterator[Fault]
 
 
 def _joined(parts: Sequence[Source], index: SequenceIndex) -> Source:
-    """What several files hold as one side, in order of sequences and frames."""
+    """The content of several files as one side, sorted by sequence and frame."""
     name = str(index.root)
     arity = next((part.annotations.arity for part in parts if part.tells_shape), None)
     whole = concatenate([with_arity(part.annotations, arity) for part in parts])
@@ -319,7 +319,7 @@ def _joined(parts: Sequence[Source], index: SequenceIndex) -> Source:
     listed: dict[ReportWarning, None] = {}
     for part in parts:
         for warning in part.warnings:
-            # What all files have is said once, whichever of them are read.
+            # Warnings about all files are given once, whichever files are read.
             if warning.code != TIMES_GO_BACK:
                 said = warning.message.replace(part.name, name)
                 listed[dataclasses.replace(warning, message=said)] = None

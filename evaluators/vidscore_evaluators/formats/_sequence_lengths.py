@@ -1,4 +1,4 @@
-"""How long sequences are: ``seqinfo.ini`` of MOTChallenge, and seqmaps of KITTI."""
+"""Lengths of sequences: ``seqinfo.ini`` of MOTChallenge, and seqmaps of KITTI."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NO_GAPS = f"frames up to {MAXIMUM_FRAMES}, as a sequence has no gaps"
 
 
 class SequenceInfo(NamedTuple):
-    """The contents of a seqinfo.ini: frames, and width and height of the images where given."""
+    """The contents of a seqinfo.ini: number of frames, and width and height of images if given."""
 
     length: int
     image_size: tuple[int, int] | None
@@ -64,7 +64,7 @@ def read_sequence_info(file: InputPath, limits: ReadLimits) -> SequenceInfo | No
 
 
 def write_sequence_info(name: str, length: int, image_sizes: IntArray) -> bytes:
-    """The content of a seqinfo.ini; with the size of images where it is known, and one for all."""
+    """The content of a seqinfo.ini; with the size of images if known and equal for all."""
     lines = ["[Sequence]", f"name={name}", f"seqLength={length}"]
     (width, height), *others = np.unique(image_sizes, axis=0).tolist()
     if width and height and not others:
@@ -85,12 +85,12 @@ def with_frames_without_rows(
 
     Args:
         rows: The rows.
-        table: Where they are in the files.
-        lengths: Number of frames of sequences, where it is known.
+        table: The rows' places in the files.
+        lengths: Number of frames of sequences, if known.
         first: Number of a sequence's first frame.
-        files: (S,) file of each sequence at which its frames without a row are; by default there is
-            one for each.
-        position: Where in the file that is: its first line.
+        files: (S,) file of each sequence to which its frames without rows are attributed; by
+            default, each has its own.
+        position: Position in that file: its first line.
     """
     missing = _frames_without_rows(rows, lengths, first)
     places = missing[0] if files is None else files[missing[0]]
@@ -113,14 +113,14 @@ def _frames_without_rows(
 
 
 def gap_remarks(annotations: Annotations, options: WriteOptions) -> tuple[str, ...]:
-    """Remark how many frames become listed where all from 1 to the last of a sequence are.
+    """Remark on the number of frames that become listed because sequences have no gaps.
 
     Args:
-        annotations: What is written.
-        options: Which don't-care frames were left out.
+        annotations: The annotations to write.
+        options: Lists the don't-care frames that were left out.
 
     Raises:
-        InputError: If these are more than a reader takes.
+        InputError: If there are more frames than a reader accepts.
     """
     last = np.zeros(len(annotations.sequences), dtype=np.int64)
     np.maximum.at(last, annotations.frame_sequences, annotations.frame_numbers)
@@ -138,7 +138,7 @@ def gap_remarks(annotations: Annotations, options: WriteOptions) -> tuple[str, .
 
 
 def _unmarked_remarks(last: IntArray, unmarked: Annotations | None) -> Iterator[str]:
-    """Remark how many don't-care frames lie in gaps, given the last frame of each sequence."""
+    """Remark on the number of don't-care frames in gaps, given the last frame of each sequence."""
     if unmarked is None:
         return
     count = int((unmarked.frame_numbers <= last[unmarked.frame_sequences]).sum())
@@ -148,11 +148,11 @@ def _unmarked_remarks(last: IntArray, unmarked: Annotations | None) -> Iterator[
 
 # --- seqmaps of KITTI ------------------------------------------------------------------------
 #
-# Source: the development kit of the KITTI tracking benchmark. A row has, between blanks, the name
-# of a sequence, a word, its first frame and the number after its last: ``0001 empty 000000
-# 000447``. There is such a file for each split (``evaluate_tracking.seqmap.training``, ``.val``);
-# all that are there are read, because only the lengths of sequences are taken from them. KITTI MOTS
-# has ``evaluate_mots.seqmap``, whose fourth column is the number of the last frame itself.
+# Source: the development kit of the KITTI tracking benchmark. A row has, separated by blanks, the
+# name of a sequence, a word, its first frame and the number after its last: ``0001 empty 000000
+# 000447``. There is one such file per split (``evaluate_tracking.seqmap.training``, ``.val``); all
+# of them are read, because only the lengths of sequences are used. KITTI MOTS has
+# ``evaluate_mots.seqmap``, whose fourth column is the number of the last frame itself.
 
 
 PREFIX = "evaluate_tracking.seqmap"
@@ -169,16 +169,16 @@ _EXPECTED: Mapping[str, str] = MappingProxyType(
 def read_sequence_lengths(
     path: InputPath, files: SequenceFiles, limits: ReadLimits, prefix: str = PREFIX
 ) -> Mapping[SequenceKey, int]:
-    """Frames of each sequence that a seqmap names, beside a truth or above it.
+    """Number of frames of each sequence that a seqmap names, beside a truth or above it.
 
     Args:
         path: File or folder of the truth.
         files: The files of its sequences.
-        limits: How large a seqmap may be.
-        prefix: What the name of a seqmap begins with.
+        limits: Limits of a seqmap's size.
+        prefix: Prefix of a seqmap's name.
 
     Raises:
-        InputError: If a seqmap has a row of another kind, or two disagree; with every fault.
+        InputError: If a seqmap has an invalid row, or two seqmaps disagree; with every fault.
     """
     lengths: dict[SequenceKey, int] = {}
     faults: list[Fault] = []

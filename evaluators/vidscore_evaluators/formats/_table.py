@@ -1,4 +1,4 @@
-"""Typed columns of the rows of files, the rules for their fields, and checks of whole columns.
+"""Typed columns of the rows of files, rules for their fields, and checks of whole columns.
 
 Every reader of rows produces a `RowTable`, and the rules of every format work on its whole columns,
 never on single rows.
@@ -23,10 +23,10 @@ from vidscore_evaluators.formats.source import MAXIMUM_FAULTS, NOTHING, FaultLis
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 EMPTY = int(np.iinfo(np.int64).min)
-"""An empty field in a column of integers; in one of numbers it is NaN."""
+"""An empty field in a column of integers; in a column of numbers, it is NaN."""
 
 MAXIMUM_STRING_BYTES = 255
-"""Longest name or label: what file systems allow for a name."""
+"""Maximum length of a name or label: what file systems allow for a name."""
 
 EXPECTED_STRING = (
     f"a string of at most {MAXIMUM_STRING_BYTES} bytes in UTF-8, without control characters"
@@ -34,7 +34,7 @@ EXPECTED_STRING = (
 EXPECTED_COORDINATE = f"a number from -{MAXIMUM_COORDINATE_PX:g} to {MAXIMUM_COORDINATE_PX:g}"
 
 BLANKS = " \t"
-"""What may surround a field without being part of it."""
+"""Characters that may surround a field without being part of it."""
 
 _CONTROL = re.compile("[\x00-\x1f\x7f-\x9f\ud800-\udfff]")
 _INTEGER = re.compile(r"[+-]?[0-9]{1,30}")
@@ -44,7 +44,7 @@ _GREATEST_EXACT = 2.0**53
 
 
 def parse_string(field: str) -> str | None:
-    """A string without blanks around it; None where it breaks the rule `EXPECTED_STRING`."""
+    """A string without surrounding blanks; None if it breaks the rule `EXPECTED_STRING`."""
     text = field.strip(BLANKS)
     if _CONTROL.search(text) or len(text.encode()) > MAXIMUM_STRING_BYTES:
         return None
@@ -52,7 +52,7 @@ def parse_string(field: str) -> str | None:
 
 
 def parse_number(field: str) -> float | None:
-    """A finite decimal number; None for anything else."""
+    """A finite decimal number; None for other values."""
     text = field.strip(BLANKS)
     if not _NUMBER.fullmatch(text):
         return None
@@ -61,7 +61,7 @@ def parse_number(field: str) -> float | None:
 
 
 def parse_integer(field: str) -> int | None:
-    """A number without fraction, in 64 bits; None for anything else. ``4.0`` is 4."""
+    """A number without fraction, in 64 bits; None for other values. ``4.0`` is 4."""
     text = field.strip(BLANKS)
     if _INTEGER.fullmatch(text):
         integer = int(text)
@@ -73,7 +73,7 @@ def parse_integer(field: str) -> int | None:
 
 
 class Kind(Enum):
-    """What the fields of a column are; a field may always be empty."""
+    """Kind of the fields of a column; a field may always be empty."""
 
     NUMBER = "a finite number"
     INTEGER = "an integer"
@@ -85,7 +85,7 @@ class StringColumn(Struct, frozen=True, eq=False):
 
     Attributes:
         codes: (N,) index into `values`.
-        values: The distinct strings, without blanks around them.
+        values: The distinct strings, without surrounding blanks.
     """
 
     codes: IntArray
@@ -102,7 +102,7 @@ class StringColumn(Struct, frozen=True, eq=False):
         return len(self.codes)
 
     def where(self, *wanted: str) -> BoolArray:
-        """(N,) whether a row's string is one of `wanted`, given in lower case, in any case."""
+        """(N,) whether a row's string is one of `wanted`, given in lower case, ignoring case."""
         chosen = np.array([value.casefold() in wanted for value in self.values], dtype=np.bool_)
         return chosen[self.codes]
 
@@ -111,7 +111,7 @@ class StringColumn(Struct, frozen=True, eq=False):
         return StringColumn(self.codes[rows], self.values)
 
     def compact(self) -> StringColumn:
-        """Drop the strings that no row has."""
+        """Drop strings that no row has."""
         used = np.bincount(self.codes, minlength=len(self.values)) > 0
         if used.all():
             return self
@@ -125,8 +125,8 @@ class RowTable(Struct, frozen=True, eq=False):
     """N rows as typed columns.
 
     Attributes:
-        numbers: (N,) columns of `Kind.NUMBER`, NaN where a field is empty.
-        integers: (N,) columns of `Kind.INTEGER`, `EMPTY` where a field is empty.
+        numbers: (N,) columns of `Kind.NUMBER`, NaN for an empty field.
+        integers: (N,) columns of `Kind.INTEGER`, `EMPTY` for an empty field.
         strings: Columns of `Kind.STRING`.
         sources: Names of the files.
         source_of_row: (N,) index into `sources`.
@@ -150,7 +150,7 @@ class RowTable(Struct, frozen=True, eq=False):
         positions: IntArray,
         position_name: Literal["line", "entry"] = "line",
     ) -> RowTable:
-        """The table of one file, out of (N,) columns with their names and kinds."""
+        """The table of one file, from (N,) columns with their names and kinds."""
         by_kind: dict[Kind, dict[str, Any]] = {kind: {} for kind in Kind}
         for name, kind, column in columns:
             by_kind[kind][name] = column
@@ -179,7 +179,7 @@ class RowTable(Struct, frozen=True, eq=False):
         )
 
     def without(self, rows: BoolArray) -> RowTable:
-        """Drop some rows; the table itself where there are none.
+        """Drop some rows; the table itself if there are none.
 
         Args:
             rows: (N,) whether to drop each.
@@ -188,7 +188,7 @@ class RowTable(Struct, frozen=True, eq=False):
 
 
 def concatenate_tables(tables: Sequence[RowTable]) -> RowTable:
-    """Concatenate the rows of tables of the same columns; at least one table."""
+    """Concatenate the rows of tables with the same columns; at least one table."""
     if len(tables) == 1:
         return tables[0]
     first = tables[0]
@@ -221,7 +221,7 @@ def concatenate_tables(tables: Sequence[RowTable]) -> RowTable:
 
 
 def _concatenate_strings(columns: Sequence[StringColumn]) -> StringColumn:
-    """String columns one after the other, over one table of strings."""
+    """Concatenate string columns, over one table of strings."""
     table: dict[str, int] = {}
     codes = []
     for column in columns:
@@ -251,14 +251,14 @@ class RowChecks:
         expected: str,
         advice: str | None = None,
     ) -> None:
-        """Add a fault for each row that is wrong.
+        """Add a fault for each invalid row.
 
         Args:
-            wrong: (N,) which rows are.
-            column: Name of the column to blame.
+            wrong: (N,) whether each row is invalid.
+            column: Name of the column at fault.
             found: The column's values, or words for all rows.
             expected: What was expected.
-            advice: What to do about it.
+            advice: Advice.
         """
         self.faulty |= wrong
         table, rows = self._table, np.flatnonzero(wrong)
@@ -277,7 +277,7 @@ class RowChecks:
         self.faults.total += len(rows[MAXIMUM_FAULTS:])
 
     def refuse_row(self, row: int, fault: Fault) -> None:
-        """Add a fault of a row, which gets the place of that row."""
+        """Add a fault of a row; it gets the place of that row."""
         self.faulty[row] = True
         table = self._table
         source = table.sources[table.source_of_row[row]]
@@ -293,7 +293,7 @@ class RowChecks:
         self.refuse(wrong, column, frames, expected)
 
     def require_coordinates(self, columns: Sequence[str], rows: BoolArray | bool = True) -> None:
-        """Refuse coordinates that are missing or out of range, in the (N,) rows that have them."""
+        """Refuse coordinates that are missing or out of range, in the (N,) rows that need them."""
         for name in columns:
             column = self._table.numbers[name]
             fits = np.abs(column) <= MAXIMUM_COORDINATE_PX
@@ -314,7 +314,7 @@ class RowChecks:
             self.refuse(rows & ~np.isfinite(numbers), column, numbers, "a finite number")
 
     def require_tracks(self, column: str, rows: BoolArray | bool = True) -> None:
-        """Refuse integers that are no track id."""
+        """Refuse integers that are not track ids."""
         tracks = self._table.integers[column]
         self.refuse(rows & (tracks < NO_TRACK), column, tracks, "-1 (no track), 0 or more")
 

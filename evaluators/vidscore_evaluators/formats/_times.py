@@ -1,4 +1,4 @@
-"""Times of frames in files: the rules for a column of them, and what looks wrong about them."""
+"""Times of frames in files: the rules for their columns, and signs of errors."""
 
 from __future__ import annotations
 
@@ -14,24 +14,24 @@ from vidscore_evaluators.report import ReportWarning
 from vidscore_evaluators.validation import EXPECTED_TIME, wrong_times
 
 COLUMN = "time_s"
-"""Seconds at which a frame was captured, in every format that has a place for them."""
+"""Seconds at which a frame was captured, in every format that can store them."""
 
 ARRIVAL = "arrival_s"
 """Seconds at which the answer to a frame had arrived, likewise."""
 
 TIMES_GO_BACK = "times_go_back"
-"""Code of the warning of frames that were captured before an earlier one of their video."""
+"""Code of the warning about frames that were captured before an earlier one of their video."""
 
 _ADVICE = "give seconds, on one clock for all frames of a sequence"
 
 
 def check_times(checks: RowChecks, table: RowTable, *frame: IntArray) -> None:
-    """Refuse numbers that are no times, and a second time of one frame.
+    """Refuse numbers that are not times, and different times of one frame.
 
     Args:
-        checks: Where faults go.
-        table: The rows; one without a time has NaN, and the time of its frame.
-        frame: (N,) arrays that together name the frame of each row.
+        checks: Collects the faults.
+        table: The rows; a row without a time has NaN, and takes the time of its frame.
+        frame: (N,) arrays that together identify the frame of each row.
     """
     for column in (COLUMN, ARRIVAL):
         if column in table.numbers:
@@ -52,10 +52,10 @@ def _check_column(
 
 
 def times_of_frames(times_s: FloatArray, first: IntArray) -> FloatArray:
-    """(F,) the time of each frame out of those of its rows, NaN where none has one.
+    """(F,) the time of each frame from those of its rows, NaN if none has one.
 
     Args:
-        times_s: (N,) times of rows, frame after frame.
+        times_s: (N,) times of rows, sorted by frame.
         first: (F,) first row of each frame.
     """
     if len(first) == 0:
@@ -65,7 +65,7 @@ def times_of_frames(times_s: FloatArray, first: IntArray) -> FloatArray:
 
 
 def time_warnings(annotations: Annotations, source: str) -> tuple[ReportWarning, ...]:
-    """A warning where a frame was captured before an earlier one of its video.
+    """A warning if a frame was captured before an earlier one of its video.
 
     Args:
         annotations: Frames in ascending order of sequence and number.
@@ -84,8 +84,8 @@ def times_back(annotations: Annotations, cut_frames: int | None = None) -> IntAr
 
     Args:
         annotations: Frames in ascending order of sequence and number.
-        cut_frames: Frame numbers of a part of a video, beyond which nothing is compared; None to
-            compare the frames of whole videos.
+        cut_frames: Number of frames of a part of a video; parts are not compared with each other.
+            None to compare the frames of whole videos.
     """
     rows = _timed_rows(annotations)
     if annotations.frame_times_s is None or not len(rows):
@@ -98,11 +98,11 @@ def times_back(annotations: Annotations, cut_frames: int | None = None) -> IntAr
 
 
 def timed_parts(annotations: Annotations, cut_frames: int) -> tuple[IntArray, IntArray]:
-    """Rows of the first and of the last frame with a time of each part of a video.
+    """Rows of the first and of the last frame with a time in each part of a video.
 
     Args:
         annotations: Frames in ascending order of sequence and number.
-        cut_frames: Frame numbers of a part.
+        cut_frames: Number of frames of a part.
     """
     rows = _timed_rows(annotations)
     firsts = np.flatnonzero(_begins(annotations, rows, cut_frames))
@@ -120,7 +120,7 @@ def _timed_rows(annotations: Annotations) -> IntArray:
 
 
 def _begins(annotations: Annotations, rows: IntArray, cut_frames: int | None) -> BoolArray:
-    """(N,) which of these rows is the first one of its video, or of its part of it."""
+    """(N,) whether each of these rows is the first of its video, or of its part of it."""
     begins = np.ones(len(rows), dtype=np.bool_)
     sequences = annotations.frame_sequences[rows]
     begins[1:] = sequences[1:] != sequences[:-1]
@@ -131,7 +131,7 @@ def _begins(annotations: Annotations, rows: IntArray, cut_frames: int | None) ->
 
 
 def times_back_warning(count: int, first: SequenceKey, frame: int, source: str) -> ReportWarning:
-    """A warning of such frames, given their number and the first of them."""
+    """A warning about such frames, given their number and the first of them."""
     found = counted(count, "frame has", "frames have")
     message = (
         f"{source}: {found} a {COLUMN} before that of the frame before, "

@@ -1,4 +1,4 @@
-"""Paths of files that lie on no disk: within something packed, or remote; listed once, at first."""
+"""Paths of files that are not on a disk: packed or remote; they are listed once, at first."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ GZIP_HEAD = b"\x1f\x8b"
 ZIP_HEADS = (b"PK\x03\x04", b"PK\x05\x06")
 
 MOST_FOLDERS_DEEP = 64
-"""Folders in each other that are looked into, in an archive and on a disk."""
+"""Maximum depth of nested folders, in an archive and on a disk."""
 
 AnyFile = io.RawIOBase | io.BufferedIOBase
-"""A file of bytes that is open."""
+"""An open binary file."""
 
 Parts = tuple[str, ...]
 """A path below the root of a tree; empty for the root itself."""
 
 
 def is_packed(head: bytes) -> bool:
-    """Whether first bytes of a file are those of zip or gzip."""
+    """Whether the first bytes of a file are those of zip or gzip."""
     return head.startswith((GZIP_HEAD, *ZIP_HEADS))
 
 
 class Content(Protocol):
-    """What is in a file."""
+    """Content of a file."""
 
     @property
     def byte_count(self) -> int:
@@ -37,11 +37,11 @@ class Content(Protocol):
 
     @property
     def state(self) -> str:
-        """What changes with it; empty where nothing says so but itself."""
+        """A value that changes with the content; empty if only the content itself would tell."""
         ...
 
     def read(self, count: int = -1) -> bytes:
-        """All of it, or its first bytes.
+        """Read all of it, or its first bytes.
 
         Raises:
             InputError: If it cannot be read.
@@ -49,10 +49,10 @@ class Content(Protocol):
         ...
 
     def opened(self) -> AnyFile | None:
-        """A file of which any part can be read alone; None where that is no less than all.
+        """Open it for random access; None if that means reading all of it.
 
         Raises:
-            InputError: If it cannot be opened; its methods raise it, too.
+            InputError: If it cannot be opened; its methods raise it too.
         """
         ...
 
@@ -69,24 +69,24 @@ class HeldContent(Struct, frozen=True):
         return len(self.data)
 
     def read(self, count: int = -1) -> bytes:
-        """All of it, or its first bytes."""
+        """Read all of it, or its first bytes."""
         return self.data if count < 0 else self.data[:count]
 
     def opened(self) -> AnyFile:
-        """It as a file."""
+        """The content as an open file."""
         return io.BytesIO(self.data)
 
 
 class FileTree(Struct, frozen=True, eq=False):
-    """A file, or a folder with all that is below it.
+    """A file, or a folder with everything below it.
 
     Attributes:
         shown: Its name in messages.
         own_name: Name of the file or folder.
-        place: The path on a disk of what it was packed in; None where there is none.
+        place: The path on a disk of the file that it was packed in; None if there is none.
         files: Content by path; the path of a single file is empty.
         folders: Names in each folder by path.
-        is_archive: Whether its only entry may be what is meant.
+        is_archive: Whether its only entry may be meant by it.
     """
 
     shown: str
@@ -102,7 +102,7 @@ def folders_of(files: Iterable[Parts], named: Iterable[Parts] = ()) -> dict[Part
 
     Args:
         files: Paths of the files.
-        named: Folders that are named themselves, in which nothing may be.
+        named: Folders that have entries of their own, and may be empty.
     """
     files = set(files)
     folders: dict[Parts, list[str]] = {(): []}
@@ -115,7 +115,7 @@ def folders_of(files: Iterable[Parts], named: Iterable[Parts] = ()) -> dict[Part
 
 
 class TreePath(Struct, frozen=True):
-    """A file or folder of a tree, with the part of the interface of `Path` in use."""
+    """A file or folder of a tree, with the used part of the interface of `Path`."""
 
     _tree: FileTree
     _parts: Parts = ()
@@ -130,7 +130,7 @@ class TreePath(Struct, frozen=True):
 
     @property
     def name(self) -> str:
-        """Last part; at the root, the own name of the tree."""
+        """Last part; at the root, the tree's own name."""
         return self._parts[-1] if self._parts else self._tree.own_name
 
     @property
@@ -172,7 +172,7 @@ class TreePath(Struct, frozen=True):
 
     @property
     def is_in_archive(self) -> bool:
-        """Whether it is of an archive, whose only entry may be what is meant."""
+        """Whether it belongs to an archive, whose only entry may be meant."""
         return self._tree.is_archive
 
     def byte_count(self) -> int:
@@ -180,11 +180,11 @@ class TreePath(Struct, frozen=True):
         return self._tree.files[self._parts].byte_count
 
     def state(self) -> str:
-        """What changes with the content of a file; empty where nothing says so but the content."""
+        """A value that changes with the content of a file; empty if only the content would tell."""
         return self._tree.files[self._parts].state
 
     def read_bytes(self, count: int = -1) -> bytes:
-        """The content of a file, or the first bytes of it.
+        """Read the content of a file, or its first bytes.
 
         Raises:
             InputError: If it cannot be read.
@@ -192,7 +192,7 @@ class TreePath(Struct, frozen=True):
         return self._tree.files[self._parts].read(count)
 
     def opened(self) -> AnyFile | None:
-        """A file of which any part can be read alone; None where that is no less than all.
+        """Open it for random access; None if that means reading all of it.
 
         Raises:
             InputError: If it cannot be opened.

@@ -1,6 +1,6 @@
-"""Paths of no known format: the format that they come nearest to, or what they are instead.
+"""Paths of no known format: the most similar format, or what they are instead.
 
-The reader of the nearest format then reports what is wrong, with its place.
+The reader of that format then reports what is wrong, with its place.
 """
 
 from __future__ import annotations
@@ -28,11 +28,11 @@ from vidscore_evaluators.formats.source import listed_names, show_text
 
 
 class Unknown(Struct, frozen=True):
-    """A file of another kind.
+    """A file of an unsupported kind.
 
     Attributes:
         found: Its kind, in words.
-        advice: What to do.
+        advice: Advice.
     """
 
     found: str
@@ -40,7 +40,7 @@ class Unknown(Struct, frozen=True):
 
 
 _NEIGHBOURS = 100
-"""Entries of a folder that are examined to say which of them may have been meant."""
+"""Maximum number of entries of a folder that are examined to find the one that was meant."""
 
 _PACKED = "unpack it, or pack it as zip or gzip"
 _ANNOTATIONS = "give the annotations, not the images"
@@ -95,15 +95,15 @@ def nearest_format(
     formats: Sequence[str],
     recognise: Callable[[InputPath], str | None],
 ) -> str:
-    """Name of the format that a path of none comes nearest to.
+    """Name of the format that is most similar to a path of no format.
 
     Args:
         path: File or folder.
         formats: Names of all formats.
-        recognise: Gives the name of the format of another path, None where it has none.
+        recognise: Returns the name of the format of another path, None if it has none.
 
     Raises:
-        InputError: If no format is near; it says what is there instead.
+        InputError: If no format is similar; the text says what is there instead.
     """
     if is_folder(path):
         return _nearest_of_folder(path, formats, recognise)
@@ -141,18 +141,18 @@ def _nearest_of_folder(
 
 
 def meant_within(path: InputPath, recognise: Callable[[InputPath], str | None]) -> str | None:
-    """The file or folder that may have been meant by a folder which holds it.
+    """The file or folder that may have been meant by the folder that contains it.
 
     Args:
         path: The folder.
-        recognise: Gives the name of the format of an entry, None where it has none.
+        recognise: Returns the name of the format of an entry, None if it has none.
     """
     entries = visible_entries(path)[:_NEIGHBOURS]
     found = []
     for entry in entries:
         try:
             found.append((entry, recognise(entry)))
-        except InputError:  # unreadable, and not what was asked for
+        except InputError:  # unreadable, but not what was asked for
             continue
     known = [(entry, name) for entry, name in found if name is not None]
     if len(known) == 1:
@@ -175,7 +175,7 @@ def _error(unknown: Unknown, path: InputPath, formats: Sequence[str]) -> InputEr
 
 
 def guess_file(head: bytes) -> str | Unknown:
-    """Name of the format that a file of none comes nearest to, or its kind, by its first bytes."""
+    """Name of the format most similar to a file of no format, or its kind, by first bytes."""
     known = next((kind for mark, kind in _SIGNATURES.items() if head.startswith(mark)), None)
     if known is not None:
         return known
@@ -213,7 +213,7 @@ def _guess_rows(line: str) -> str | Unknown:
 
 
 def _guess_words(words: list[str]) -> str | Unknown | None:
-    """The same for values between blanks; None where these are no values."""
+    """The same for values between blanks; None if these are not values."""
     if len(words) in (15, 16) and not _like_number(words[0]):
         return KITTI_OBJECTS if all(map(_like_number, words[1:])) else None
     if len(words) in (17, 18) and not _like_number(words[2]):

@@ -1,4 +1,4 @@
-"""What the two text formats of VisDrone share: classes, and the columns from the box to the end.
+"""Code shared by the two text formats of VisDrone: classes, and columns from the box on.
 
 Source: the readmes of VisDrone2018-DET-toolkit 1.0.4 and VisDrone2018-MOT-toolkit (P. Zhu et al.,
 "Vision Meets Drones"). Their rows end with
@@ -24,7 +24,7 @@ CLASSES = (
     *("ignored-regions", "pedestrian", "people", "bicycle", "car", "van", "truck"),
     *("tricycle", "awning-tricycle", "bus", "motor", "others"),
 )
-"""Names of the classes by number from 0, as the toolkits' readmes have them."""
+"""Names of the classes by number from 0, as in the toolkits' readmes."""
 
 REGION = 0
 """Number of the class of ignored regions."""
@@ -41,7 +41,7 @@ def are_class_and_degrees(fields: Sequence[str]) -> bool:
 
 
 def check_objects(checks: RowChecks, table: RowTable, side: Side) -> None:
-    """Refuse rows whose box, score or class cannot be right."""
+    """Refuse rows whose box, score or class is invalid."""
     numbers = table.numbers
     checks.require_coordinates(("left", "top"))
     checks.require_sizes(("width", "height"))
@@ -56,20 +56,20 @@ def check_objects(checks: RowChecks, table: RowTable, side: Side) -> None:
 
 
 def degrees_of(table: RowTable) -> dict[str, FloatArray]:
-    """Truncation and occlusion, NaN where they are not known."""
+    """Truncation and occlusion, NaN where unknown."""
     columns = {name: table.numbers[name] for name in DEGREES}
     return {name: np.where(column == -1.0, np.nan, column) for name, column in columns.items()}
 
 
 def written_degrees(annotations: Annotations) -> list[FloatArray]:
-    """(N,) truncation and (N,) occlusion, -1 where they are not known or none of VisDrone's."""
+    """(N,) truncation and (N,) occlusion, -1 if unknown or not a degree of VisDrone."""
     unknown = np.full(annotations.object_count, np.nan)
     columns = (annotations.columns.get(name, unknown) for name in DEGREES)
     return [np.where(np.isin(column, _DEGREES), column, -1.0) for column in columns]
 
 
 def degree_remarks(annotations: Annotations) -> Iterator[str]:
-    """Remark values of truncation and occlusion that VisDrone has not, such as KITTI's 3."""
+    """Remark on values of truncation and occlusion unknown to VisDrone, such as KITTI's 3."""
     for name in DEGREES:
         column = annotations.columns.get(name, np.zeros(0))
         count = int((~np.isin(column, _DEGREES) & ~np.isnan(column)).sum())
@@ -82,7 +82,7 @@ def written_classes(annotations: Annotations, regions: BoolArray) -> IntArray:
 
     Args:
         annotations: One side.
-        regions: (N,) which objects are written as ignored regions, whatever their label is.
+        regions: (N,) whether each object is written as an ignored region, whatever its label.
 
     Raises:
         InputError: If a class has no number.

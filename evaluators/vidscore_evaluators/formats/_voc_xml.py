@@ -1,15 +1,15 @@
-"""Annotations of PASCAL VOC in XML: one file is read without trusting it.
+"""Annotations of PASCAL VOC in XML, read as untrusted input, one file at a time.
 
-Only the elements that are named here are looked at, by their whole path, so that the parts of a
-person (``annotation/object/part``) are no objects. A document type is refused, and with it every
-entity; what is read is bounded by the size of the file.
+Only the elements named here are read, by their whole path, so that the parts of a person
+(``annotation/object/part``) are not objects. A document type is refused, and with it every entity;
+what is read is bounded by the size of the file.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from typing import Any
-from xml.parsers import expat  # document types are refused, which leaves nothing to expand
+from xml.parsers import expat  # document types are refused, so there is nothing to expand
 
 from msgspec import Struct, field
 
@@ -43,12 +43,12 @@ class VocObject(Struct):
 
 
 class VocImage(Struct):
-    """What an annotation file holds.
+    """The contents of an annotation file.
 
     Attributes:
         objects: Its objects, in order.
-        size: Width and height of the image, where both are given.
-        faults: Why it cannot be read, without a source; then nothing else counts.
+        size: Width and height of the image, if both are given.
+        faults: Why it cannot be read, without a source; then nothing else is valid.
     """
 
     objects: list[VocObject] = field(default_factory=list)
@@ -57,7 +57,7 @@ class VocImage(Struct):
 
 
 class _RefusedError(Exception):
-    """A document that is not read any further."""
+    """The document is not read any further."""
 
     def __init__(self, fault: Fault) -> None:
         super().__init__(fault.found)
@@ -84,7 +84,7 @@ def parse_voc_xml(data: bytes) -> VocImage:
 
 
 class _Builder:
-    """Takes in the events of a parser."""
+    """Handles the events of a parser."""
 
     def __init__(self, image: VocImage) -> None:
         self._image = image
@@ -104,7 +104,7 @@ class _Builder:
 
     @property
     def size(self) -> tuple[int, int] | None:
-        """Width and height, where both are those of an image."""
+        """Width and height, if both are valid for an image."""
         numbers = [parse_number(self._size.get(name, "")) for name in ("width", "height")]
         width, height = (int(number) if number is not None else 0 for number in numbers)
         return (width, height) if is_image_size(width, height) else None
@@ -148,7 +148,7 @@ class _Builder:
 
 
 def object_faults(entry: VocObject) -> list[Fault]:
-    """What is wrong with an object, without a source."""
+    """Faults of an object, without a source."""
     faults = []
     name = entry.texts.get("name", "")
     if not name or parse_string(name) is None:

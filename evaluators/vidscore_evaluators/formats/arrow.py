@@ -1,11 +1,11 @@
 """Arrow's own files (IPC, Feather) and streams: the columns of generic CSV with types.
 
-They hold what files of Parquet hold, and are read by the same code. `pyarrow`, which reads and
-writes them, is an extra.
+They have the same contents as Parquet files, and are read by the same code. `pyarrow`, which reads
+and writes them, is an optional dependency.
 
-A file says where each of its batches is, so that single columns of it can be read; of a stream all
-comes in its order. Neither says what is in a column. Both hold columns as they lie in memory, where
-a wrong number may lead anywhere: a batch is checked before it is used.
+A file states the position of each of its batches, so that single columns can be read; a stream is
+read in order. Neither has statistics of its columns. Both contain columns as they are in memory,
+where a wrong number may point anywhere: a batch is checked before it is used.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ from vidscore_evaluators.parquet_tables import GROUP_ROWS, arrow_library
 
 
 class ArrowFile(OpenFile):
-    """A file or a stream of Arrow that is open."""
+    """An open Arrow file or stream."""
 
     def _open(self, source: Any, *, is_local: bool) -> None:
         self._check_size(source, is_local=is_local)
@@ -59,7 +59,7 @@ class ArrowFile(OpenFile):
         ipc = self._pa.ipc
         self._reader = ipc.open_stream(source) if self._is_stream else ipc.open_file(source)
         self.schema = self._reader.schema
-        # Names that are no UTF-8 are refused here.
+        # This refuses names that are not UTF-8.
         _ = self.schema.names, [str(one) for one in self.schema.types]
         self._readers: dict[tuple[int, ...], Any] = {}
 
@@ -87,7 +87,7 @@ class ArrowFile(OpenFile):
             yield ArrowGroup(self, index, row_count)
 
     def batch(self, index: int, fields: tuple[int, ...], row_count: int) -> Any:
-        """The columns at these places of a record batch of a file; no other is read."""
+        """The columns at some places of a record batch of a file; no others are read."""
         with self.readable():
             if fields not in self._readers:
                 options = self._pa.ipc.IpcReadOptions(included_fields=list(fields))
@@ -99,12 +99,12 @@ class ArrowFile(OpenFile):
 
 
 class ArrowGroup(Struct, frozen=True):
-    """A record batch of a file that is open.
+    """A record batch of an open file.
 
     Attributes:
         of: The file.
-        index: Its place; None in a stream.
-        row_count: How many rows it has.
+        index: Its index; None in a stream.
+        row_count: Number of its rows.
         read: The batch, in a stream.
     """
 
@@ -114,10 +114,10 @@ class ArrowGroup(Struct, frozen=True):
     read: Any = None
 
     def bounds(self, column: str) -> None:
-        """None, for such files have no statistics."""
+        """None, since such files have no statistics."""
 
     def batches(self, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
-        """Arrays of these columns, of at most `GROUP_ROWS` rows each."""
+        """Arrays of some columns, of at most `GROUP_ROWS` rows each."""
         whole = self.read
         if self.index is not None:
             fields = sorted(self.of.schema.get_field_index(name) for name in columns)
@@ -143,7 +143,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     refuse_unnamed(annotations)
     refuse_own_names(annotations, MASK_COLUMNS)
     library = arrow_library()
-    # A file has one dictionary for each column, and each batch refers to it.
+    # A file has one dictionary per column, which every batch refers to.
     table = data_frame(columns_of(annotations.with_used_tables(), side), "pyarrow")
     file = io.BytesIO()
     with library.ipc.new_file(file, table.schema) as writer:
@@ -171,10 +171,10 @@ FORMAT = Format(
 
 # --- messages --------------------------------------------------------------------------------
 #
-# Refused before pyarrow takes memory for what they only claim to hold. A message says how long its
-# body is and where each buffer of a column is in it; one that is packed begins with the number of
-# its bytes unpacked. pyarrow takes as much memory as they say. Messages are flatbuffers, of which a
-# few fields are read here.
+# False claims are refused before pyarrow allocates memory for them. A message states the length of
+# its body and the place of each column buffer in it; a packed buffer begins with its unpacked size.
+# pyarrow allocates as much memory as they state. Messages are flatbuffers, of which a few fields
+# are read here.
 
 
 _CONTINUED = 0xFFFFFFFF
@@ -186,7 +186,7 @@ _END = struct.Struct("<i6s")
 
 
 class _Table(Struct, frozen=True):
-    """A table of a flatbuffer: its fields are where its list of places says."""
+    """A table of a flatbuffer; its table of offsets locates its fields."""
 
     data: bytes
     at: int
@@ -196,7 +196,7 @@ class _Table(Struct, frozen=True):
         return cls(data, _number("<I", data, 0))
 
     def place(self, field: int) -> int:
-        """Where a field is; 0 where it is not given."""
+        """Place of a field; 0 if it is not given."""
         fields = self.at - _number("<i", self.data, self.at)
         at = 4 + 2 * field
         offset = _number("<H", self.data, fields + at) if at < self._field_end(fields) else 0
@@ -233,7 +233,7 @@ def _number(kind: str, data: bytes, at: int) -> int:
 
 
 class _Claims(Struct, frozen=True):
-    """What a file or a stream claims to hold.
+    """Sizes that a file or a stream claims to have.
 
     Attributes:
         byte_count: Bytes of all columns, unpacked.
@@ -245,15 +245,15 @@ class _Claims(Struct, frozen=True):
 
 
 def _check_messages(file: BinaryIO, byte_count: int, *, look_inside: bool) -> _Claims:
-    """Check what the messages of a file or a stream claim.
+    """Check the claims in the messages of a file or a stream.
 
     Args:
         file: The file.
         byte_count: Its size.
-        look_inside: Whether to look at what packed buffers say, each of which is a part of its own.
+        look_inside: Whether to read the claims of packed buffers, each of which is a separate read.
 
     Raises:
-        ValueError: If a message goes beyond the file, or one of its buffers beyond it.
+        ValueError: If a message extends beyond the file, or one of its buffers beyond the message.
     """
     try:
         messages = _Messages(file, byte_count, look_inside=look_inside)
@@ -273,7 +273,7 @@ class _Messages(Struct):
     byte_count: int
     look_inside: bool
     end: int = 0
-    """Where the message ends that was looked at last."""
+    """End of the last message that was examined."""
     size: int = 0
     row_counts: list[int] = field(default_factory=list)
 
@@ -284,7 +284,7 @@ class _Messages(Struct):
         return self.file.read(count)
 
     def places(self) -> list[int]:
-        """Where the messages of a file are, as its end says."""
+        """Places of the messages of a file, from its footer."""
         tail = self.byte_count - _END.size
         length, head = _END.unpack(self.read(tail, _END.size))
         if head != ARROW_FILE_HEAD or not 0 < length <= _MOST_METADATA_BYTES:

@@ -9,11 +9,11 @@ The project's readings:
 
 1. ``bbox`` is ``[x, y, width, height]``: a box goes from x to x + width, with nothing added. The
    first pixel's edge is at 0.
-2. An image of a video is the frame that it says. Any other is a frame of the sequence `IMAGES`
-   whose number is the image's id.
+2. An image of a video is the frame that its entry states. Any other image is a frame of the
+   sequence `IMAGES`, whose number is the image's id.
 3. ``iscrowd`` = 1 flags a crowd, ``ignore`` = 1 an ignored object; either may be left out. ``area``
-   is kept as a column, and so is width times height, as ``box_area``, where it is not to the bit
-   the area of the corners. Without ``area`` the own area of the mask or of the box counts.
+   is kept as a column; so is width times height, as ``box_area``, if it differs to the bit from
+   the area of the corners. Without ``area``, the area of the mask or box itself counts.
 4. Numbers of images and categories in results are those of the truth. Images may also be named by
    strings or by their files; see `vidscore_evaluators.formats._coco_images`.
 """
@@ -118,7 +118,7 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     """Read a file.
 
     Raises:
-        InputError: If there is no such file, it is no JSON, or neither truth nor results.
+        InputError: If there is no such file, or it is not JSON, or neither truth nor results.
     """
     data = read_bytes(path, _EXPECTED, options).removeprefix(codecs.BOM_UTF8)
     name = str(path)
@@ -132,7 +132,7 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
 
 
 def _read_parsed(document: object, name: str, side: Side, options: ReadOptions) -> Reading:
-    """Read a document that was parsed."""
+    """Read a parsed document."""
     if isinstance(document, list) and side is Side.DETECTIONS:
         return _read_results(document, name, options)
     if isinstance(document, dict):
@@ -161,7 +161,7 @@ def _results(
     faults: FaultList,
     ids: str = "image_id",
 ) -> Reading:
-    """Results, of `count` entries of which these could be read."""
+    """Results, of `count` entries of which `entries` could be read."""
     if options.paired and options.image_size is None and wait_for_sizes(entries):
         without = with_any_box(entries, np.ones(len(entries), dtype=np.bool_))
         resume = partial(_resumed, entries, name, ids)
@@ -174,17 +174,17 @@ def _results(
 
 
 def _resumed(entries: Entries, name: str, ids: str, size_of: SizeOf) -> Reading:
-    """Results whose masks waited for the sizes of images."""
+    """Results whose masks needed the sizes of images."""
     images, rows = np.unique(as_ids(entries.ids(ids)), return_inverse=True)
     found = [size_of(own) for own in images.tolist()]
-    # What is of no image of the truth is refused as such, whatever its mask is.
+    # Results for unknown images are refused for that, whatever their masks are.
     strange = np.array([size is None for size in found], dtype=np.bool_)[rows.reshape(-1)]
     sizes = np.array([size or (1, 1) for size in found], dtype=np.int64).reshape(-1, 2)
     faults = FaultList()
     left = with_any_box(entries, strange) if strange.any() else entries
     left = with_masks(left, sizes[rows.reshape(-1)], name, "", faults)
     if faults and not np.isnan(entries.boxes()).any():
-        # A detector's boxes are good without its outlines.
+        # A detector's boxes are valid without its outlines.
         faults, left = FaultList(), with_any_box(entries, np.ones(len(entries), dtype=np.bool_))
     return Reading(_source_of_results(left, name, ids), faults, len(entries) - len(left))
 
@@ -215,7 +215,7 @@ def _first_entries(entries: Entries) -> dict[int, int]:
 
 
 def _name_files(document: list[Any]) -> bool:
-    """Whether results name files in place of ids."""
+    """Whether results name image files in place of ids."""
     first = document[0] if document else None
     return isinstance(first, dict) and "image_id" not in first and "file_name" in first
 
@@ -223,7 +223,7 @@ def _name_files(document: list[Any]) -> bool:
 def _read_object(
     document: dict[str, Any], name: str, side: Side, entries: Entries | None = None
 ) -> Reading:
-    """Read an object; `entries` are those of its annotations, where they are read already."""
+    """Read an object; `entries` are its annotations, if they are already read."""
     if side is Side.DETECTIONS and not document.keys() & set(COCO_ARRAYS):
         keys = listed_names(list(document)) or NOTHING
         raise InputError([Fault(f"an object with {keys}", _WHOLE[side], source=name)])
@@ -245,7 +245,7 @@ def _read_object(
     images = read_entries(lists["images"], IMAGE_RULES, name, "images", faults)
     categories = read_entries(lists["categories"], CATEGORY_RULES, name, "categories", faults)
     if faults:
-        # Annotations refer to all of these, so nothing else could be read.
+        # Annotations refer to all of these, so nothing else can be read.
         raise InputError(faults.listed())
     frames = frames_of(images, videos, name)
     count = len(lists["annotations"] if entries is None else entries)
@@ -286,7 +286,7 @@ def _source(
     side: Side,
     times_s: FloatArray | None = None,
 ) -> Source:
-    """Annotations from frames, of which some are listed even if empty, and entries.
+    """Annotations from frames and entries; some frames are listed even if empty.
 
     The times are those of the listed frames.
     """
@@ -383,7 +383,7 @@ def _sizes(annotations: Annotations) -> FloatArray:
 
 
 def _add_truth(objects: list[dict[str, Any]], annotations: Annotations) -> None:
-    """Add what only a truth has to its entries."""
+    """Add the fields that only truth entries have."""
     sizes, masks = _sizes(annotations), annotations.masks
     own = sizes[:, 2] * sizes[:, 3] if masks is None else masks.areas()
     areas = annotations.columns.get("area", np.full(len(sizes), np.nan))
@@ -433,7 +433,7 @@ def _images(
 
 
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
-    """Remark that results mean nothing beside a truth that has other numbers."""
+    """Remark that results are useless beside a truth with other numbers."""
     unnamed = unnamed_remarks(annotations, side, options)
     owned = options.numbering is not None and options.numbering.frames
     if side is Side.TRUTH or options.truth is not None or owned or not annotations.object_count:

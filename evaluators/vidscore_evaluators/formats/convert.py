@@ -1,8 +1,8 @@
 """Convert one side into the files of another format, and say what that changes and drops.
 
-What is not scored never becomes scored by a conversion: an object whose flags a format cannot hold
-is left out as a whole, and so is a don't-care frame; where a sequence has no gaps, that it counts
-is said.
+A conversion never makes unscored input scored: if a format cannot represent an object's flags, the
+object is left out, and so are don't-care frames. If a sequence has no gaps, such a frame counts,
+and a remark says so.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ class Conversion(Struct, frozen=True, eq=False):
     Attributes:
         files: Content by relative path.
         folder: Whether the format is a folder of files.
-        remarks: What was changed and dropped, in sentences.
+        remarks: The changes and losses, in sentences.
     """
 
     files: Files
@@ -69,19 +69,19 @@ def convert(
 ) -> Conversion:
     """Convert one side.
 
-    Frame numbers and coordinates move by the difference of the formats' first frame and first
-    pixel, where both formats say what these are.
+    Frame numbers and coordinates are shifted by the difference of the formats' first frame and
+    first pixel, if both formats define these.
 
     Args:
         source: The side, read.
         format_name: Name of the format to write.
-        side: Which side it is.
+        side: The side.
         truth: Truth whose numbers of images and classes detections refer to.
-        image_size: Width and height of every image in pixels, where the source does not say it.
+        image_size: Width and height of every image in pixels, if the source does not state it.
 
     Raises:
-        InputError: If there is no such format, or it cannot hold the shape, a name or a number; or
-            if masks are of another size than their image.
+        InputError: If there is no such format, or it cannot represent the shape, a name or a
+            number; or if masks differ in size from their image.
     """
     target = find_format(format_name)
     known = None if truth is None else _moved(truth, target)[0]
@@ -115,7 +115,7 @@ def convert(
 def _fitted(
     annotations: Annotations, source: Source, target: Format, side: Side
 ) -> tuple[Annotations, tuple[str, ...]]:
-    """What `fit` gives of a side; where it cannot be held, its file and the formats that can."""
+    """`fit` for a side; an error names its file and the formats that can represent it."""
     try:
         fitted, losses = fit(annotations, target.writer.capacity[side])
     except GeometryError as error:
@@ -140,7 +140,7 @@ def _frame_faults(
     count = int((fitted.frame_numbers < least).sum())
     if not count:
         return []
-    row = int(np.flatnonzero(moved.frame_numbers < least)[0])  # a row of the source, too
+    row = int(np.flatnonzero(moved.frame_numbers < least)[0])  # also a row of the source
     which = source.annotations.frame_name(row)
     found = which if count == 1 else f"{count} frames below {least}, the first of them {which}"
     expected = f"frame numbers from {least} on, as {target.name} counts"
@@ -150,7 +150,7 @@ def _frame_faults(
 
 
 def _check_names(annotations: Annotations, source: str) -> None:
-    """Refuse names that would break their rows, as names from arrays or streams may."""
+    """Refuse names that would break their rows; arrays or streams may have such names."""
     names = {
         "class": used_labels(annotations),
         "sequence": [name for key in annotations.sequences for name in key],
@@ -166,7 +166,7 @@ def _check_names(annotations: Annotations, source: str) -> None:
 
 
 def _own_numbering(source: Source, truth: Source | None, target: Format) -> Numbering | None:
-    """The numbers that the files of a truth have; where they are of another format, its classes."""
+    """The numbers in the files of a truth; if these have another format, only of its classes."""
     owner = source if truth is None else truth
     if owner.numbering is None or owner.format == target.name:
         return owner.numbering
@@ -174,7 +174,7 @@ def _own_numbering(source: Source, truth: Source | None, target: Format) -> Numb
 
 
 def _marked(detections: Annotations, truth: Annotations | None, target: Format) -> Annotations:
-    """Detections of don't-care frames marked as these, where the truth is written without."""
+    """Mark detections of don't-care frames as such, if the truth is written without these."""
     if truth is None or target.writer.capacity[Side.TRUTH].dont_care_frames:
         return detections
     dropped = set(frame_keys(truth.take_frames((truth.frame_flags & FrameFlag.DONT_CARE) != 0)))
@@ -186,7 +186,7 @@ def _marked(detections: Annotations, truth: Annotations | None, target: Format) 
 
 
 def _moved(source: Source, target: Format) -> tuple[Annotations, tuple[str, ...]]:
-    """Number frames and pixels as the target does."""
+    """Number frames and pixels as in the target format."""
     annotations, remarks = source.annotations, []
     origin = None if source.format is None else FORMATS[source.format]
     frames = _difference(origin.first_frame if origin else None, target.first_frame)
@@ -220,24 +220,23 @@ class _Fitting(Struct):
     losses: list[str] = field(default_factory=list)
 
     def lose(self, count: int, one: str, many: str, what: str) -> None:
-        """Note that many were lost, if any."""
+        """Record a number of losses, if any."""
         if count:
             self.losses.append(f"{counted(count, one, many)} {what}")
 
 
 def fit(annotations: Annotations, capacity: Capacity) -> tuple[Annotations, tuple[str, ...]]:
-    """Drop what a format cannot hold.
+    """Drop what a format cannot represent.
 
     Args:
-        annotations: Anything.
-        capacity: What the format can hold.
+        annotations: The annotations.
+        capacity: What the format can represent.
 
     Returns:
-        What is left, in ascending order of sequences and frames, and a sentence for each kind of
-        loss.
+        The rest, sorted by sequence and frame, and a sentence for each kind of loss.
 
     Raises:
-        GeometryError: If the format cannot hold the shape at all.
+        GeometryError: If the format cannot represent the shape at all.
     """
     fitting = _Fitting(annotations)
     _fit_shapes(fitting, capacity)
@@ -261,11 +260,11 @@ def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
         fitting.lose(side.object_count, "mask", "masks", "not written")
         fitting.annotations = side = replace(side, masks=None)
     if not side.object_count and side.arity not in capacity.arities:
-        fitting.annotations = with_arity(side, capacity.arities[0])  # of no shape
+        fitting.annotations = with_arity(side, capacity.arities[0])  # has no shape
         return
     if side.arity in capacity.arities:
         if side.arity == BOX and capacity.columns is not None:
-            # Those of benchmarks are from left and top on, most with a width and height.
+            # Benchmarks have boxes from left and top, most with a width and height.
             fitting.annotations = replace(side, coordinates=bounding_boxes(side.coordinates))
         return
     if side.arity == BOX and QUADRILATERAL in capacity.arities:
@@ -336,7 +335,7 @@ def _fit_columns(fitting: _Fitting, capacity: Capacity) -> None:
         fitting.annotations = side = replace(side, track_ids=np.full(count, NO_TRACK))
     kept = capacity.columns
     if kept is not None:
-        # What a box's corners say, but for rounding, is no loss.
+        # A column that a box's corners give, except for rounding, is no loss.
         for name in sorted(set(side.columns) - kept - {BOX_AREA}):
             known = int((~np.isnan(side.columns[name])).sum())
             fitting.lose(known, "value", "values", f"of the column {name} not written")

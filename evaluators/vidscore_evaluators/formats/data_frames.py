@@ -1,7 +1,7 @@
 """Data frames as a source: pandas, polars, Arrow and others, by the names of their columns.
 
-What has keys, as dictionaries and pandas have, is read as it is. All else is read by narwhals,
-which knows each kind of data frame; it comes with the extra ``dataframes``.
+Objects with keys, such as dictionaries and pandas frames, are read directly. All others are read by
+narwhals, which supports every kind of data frame; the extra ``dataframes`` installs it.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _EXTRA = "dataframes"
 
 
 class DataFrame(Protocol):
-    """A data frame of any library, by the interface that Arrow has for all of them."""
+    """A data frame of any library, by Arrow's common interface."""
 
     def __arrow_c_stream__(self, requested_schema: object | None = None) -> object:
         """The columns, for other libraries."""
@@ -26,15 +26,15 @@ def columns_of(data: Any, name: str) -> Mapping[str, Any]:
     """The columns of a dictionary of arrays or of a data frame.
 
     Args:
-        data: (N,) arrays by name, a `pandas.DataFrame`, or what narwhals reads: data frames of
-            polars, tables and record batches of Arrow, and more.
+        data: (N,) arrays by name, a `pandas.DataFrame`, or anything that narwhals reads: data
+            frames of polars, tables and record batches of Arrow, and more.
         name: Name of the source in messages.
 
     Returns:
         (N,) arrays or sequences by name. Missing values are None or NaN.
 
     Raises:
-        InputError: If it has no columns, or is not computed yet.
+        InputError: If it has no columns, or is not yet computed.
         MissingExtraError: If narwhals is needed and not installed.
     """
     if callable(getattr(data, "keys", None)) and not isinstance(data, type):
@@ -59,11 +59,11 @@ def _array(series: Any) -> Any:
     """The values of a column as an array; categories as their names."""
     import narwhals  # noqa: PLC0415 - an extra
 
-    # Arrow's dictionaries lose their nulls where they become arrays directly.
+    # Arrow's dictionaries lose their nulls if they are converted to arrays directly.
     if isinstance(series.dtype, narwhals.Categorical | narwhals.Enum):
         series = series.cast(narwhals.String)
     if isinstance(series.dtype, narwhals.Int128 | narwhals.UInt128):
-        return series.to_list()  # numpy has none of 128 bits
+        return series.to_list()  # numpy has no 128-bit numbers
     return series.to_numpy()
 
 
@@ -72,7 +72,7 @@ def _refused(data: Any, name: str, expected: str, advice: str | None = None) -> 
 
 
 def _kind(data: Any) -> str:
-    """The type of something, as its users call it: ``polars.LazyFrame``."""
+    """The type of an object, as its users write it: ``polars.LazyFrame``."""
     kind = type(data)
     package = kind.__module__.split(".")[0]
     return kind.__name__ if package == "builtins" else f"{package}.{kind.__name__}"

@@ -1,4 +1,4 @@
-"""DOTA: a text file an image with the four corners of each object; result files, a class each.
+"""DOTA: a text file per image with the four corners of each object; a result file per class.
 
 Source: the page of the DOTA data set and its development kit (CAPTAIN-WHU/DOTA_devkit: readme.md,
 dota_utils.py, dota_evaluation_task1.py). The truth is a folder of ``<image>.txt``, a folder that
@@ -7,10 +7,10 @@ class difficult``; the lines ``imagesource:...`` and ``gsd:...`` may come before
 folder of ``Task1_<class>.txt``, or one such file, with rows ``image confidence x1 y1 ... x4 y4``.
 The project's readings:
 
-1. The digits at the end of an image's name are the number of its frame, what is before them is the
-   sequence, as in `vidscore_evaluators.formats._images`: ``P0706`` is frame 706 of ``P``.
+1. The digits at the end of an image's name are the number of its frame; the part before them is
+   the sequence, as in `vidscore_evaluators.formats._images`: ``P0706`` is frame 706 of ``P``.
 2. ``difficult`` other than 0 flags an ignored object; the development kit cuts images and gives 2
-   to what it cut. A row without it, of nine values, is an object that is none.
+   to cut objects. An object in a row of nine values, without it, is not difficult.
 3. Every file of the truth lists its frame. The source of an image and its ground sampling distance
    are not read.
 4. Corners may go round either way. Results of task 2, upright boxes, are not read.
@@ -60,7 +60,7 @@ NAME = "dota"
 CORNERS = ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4")
 COLUMNS = (*CORNERS, "class", "difficult")
 DIGITS = 4
-"""Digits of an image's number, as DOTA writes it."""
+"""Number of digits of an image's number, as DOTA writes it."""
 
 _LABELS = "labelTxt"
 _FILE = "a text file of DOTA's objects"
@@ -93,7 +93,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
 
 
 def matches(path: InputPath, head: bytes) -> bool:
-    """Whether a path holds files of objects, or result files by their names and first row."""
+    """Whether a path has files of objects, or result files by their names and first row."""
     if not is_folder(path):
         return _looks_like_objects(head) or (_RESULTS.is_one(path) and _RESULTS.match_rows(head))
     if _RESULTS.of_folder(path):
@@ -102,7 +102,7 @@ def matches(path: InputPath, head: bytes) -> bool:
 
 
 def _looks_like_objects(head: bytes) -> bool:
-    """Whether a text begins with a header of DOTA's, or with a row of corners and a class."""
+    """Whether a text begins with a header of DOTA, or with a row of corners and a class."""
     if _HEADER.match(head.removeprefix(b"\xef\xbb\xbf")):
         return True
     fields = next(iter(head.decode("utf-8-sig", errors="replace").splitlines()), "").split()
@@ -117,7 +117,7 @@ def _looks_like_objects(head: bytes) -> bool:
 
 
 def _truth_files(path: InputPath) -> list[InputPath]:
-    """The text files of a folder, by name; of its ``labelTxt``, if there is one."""
+    """The text files of a folder, sorted by name; of its ``labelTxt``, if there is one."""
     folder = path / _LABELS if is_folder(path / _LABELS) else path
     return [file for file in text_files(folder) if not _RESULTS.is_one(file)]
 
@@ -146,7 +146,7 @@ def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
 
 
 def _rows_of(data: bytes, source: str) -> bytes:
-    """The rows of a file, each of ten values, without what comes before them; lines stay."""
+    """The rows of a file, each of ten values, without its header; line numbers stay."""
     rows = normalised_rows(_HEADER.sub(b"", data), source, blanks=True)
     return _WITHOUT_DIFFICULT.sub(rb"\1,0", rows)
 

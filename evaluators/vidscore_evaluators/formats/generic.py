@@ -76,7 +76,7 @@ COORDINATES = MappingProxyType(
         QUADRILATERAL: ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4"),
     }
 )
-"""Names of the coordinates, by how many there are."""
+"""Names of the coordinates, by their number."""
 
 KINDS = MappingProxyType(
     {
@@ -92,7 +92,7 @@ KINDS = MappingProxyType(
         **dict.fromkeys((*COORDINATES[POINT], *COORDINATES[QUADRILATERAL]), Kind.NUMBER),
     }
 )
-"""What the columns of the format hold."""
+"""Kinds of the columns of the format."""
 
 ALIASES = MappingProxyType(
     {
@@ -101,10 +101,10 @@ ALIASES = MappingProxyType(
         **dict.fromkeys(("track", "tracker_id", "tracking_id"), "track_id"),
     }
 )
-"""Columns by their other names."""
+"""Columns by their aliases."""
 
 MASK_ROW = "mask_row"
-"""A column of integers beside those of the format: which mask a row has."""
+"""A column of integers besides those of the format: the index of a row's mask."""
 
 REQUIRED = ("sequence", "frame")
 _NAME = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
@@ -147,8 +147,8 @@ def read_table(
         table: The columns; sequence, frame and coordinates are among them.
         name: Name of the source in messages.
         format_name: Format of the source.
-        masks: Masks that the column `MASK_ROW` of integers refers to, which is negative in a row
-            without one. They count where all objects have one.
+        masks: Masks that the column `MASK_ROW` of integers refers to; it is negative in a row
+            without a mask. They are used if all objects have one.
     """
     arity = max(size for size, names in COORDINATES.items() if set(names) <= set(table.numbers))
     names = COORDINATES[arity]
@@ -194,7 +194,7 @@ def _check_objects(
 
 
 def _says_more(table: RowTable) -> BoolArray:
-    """Whether a row has a class, a confidence or a track, as only an object has."""
+    """Whether a row has a class, a confidence or a track, which only objects have."""
     says = np.zeros(len(table), dtype=np.bool_)
     if "class" in table.strings:
         says |= ~table.strings["class"].where("")
@@ -239,7 +239,7 @@ def _with_masks(rows: RowColumns, table: RowTable, masks: Masks | None) -> RowCo
 
 
 def sequences_of(table: RowTable) -> tuple[tuple[SequenceKey, ...], IntArray]:
-    """The (domain, sequence) pairs in use, sorted, and that of each row."""
+    """The (domain, sequence) pairs in use, sorted, and the index of each row's pair."""
     sequences = table.strings["sequence"]
     domains = table.strings.get("domain", _one_string(len(table)))
     pairs = domains.codes * max(1, len(sequences.values)) + sequences.codes
@@ -263,7 +263,7 @@ def _words(text: str) -> list[str]:
 
 
 def object_words(bits: int) -> str:
-    """The words of an object's flags, given their bits."""
+    """The words of an object's flags, from their bits."""
     return "|".join(word for word, flag in _OBJECT_FLAGS.items() if bits & flag)
 
 
@@ -275,12 +275,12 @@ def _object_bits(text: str) -> int:
 
 
 class NamedColumns(Struct, frozen=True):
-    """Columns as the format names them, in the order in which they came.
+    """Columns by the names of the format, in the order in which they came.
 
     Attributes:
         names: Name of each.
-        kinds: What each holds.
-        typed: Names in the file, of those that differ.
+        kinds: Kind of each.
+        typed: Names in the file, if they differ.
         notes: A note for each of these.
     """
 
@@ -363,10 +363,10 @@ def _misnamed(name: str) -> Iterator[Fault]:
 
 
 def _meant(name: str) -> str | None:
-    """The column that a mistyped name surely stands for."""
+    """The column that a mistyped name surely means."""
     if name.lower() in (*KINDS, *ALIASES):
         return name.lower()
-    # Of names of two letters, many are alike; `time_ms` is a column of its own, and so is `time`.
+    # Many two-letter names are similar; `time_ms` and `time` are columns of their own.
     known = [entry for entry in KINDS if len(entry) > 2 and entry not in (TIME, ARRIVAL)]
     return closest_name(name, known, _CLOSE) or closest_name(name, ALIASES, _CLOSE_TO_ALIAS)
 
@@ -377,7 +377,7 @@ def _too_many(names: Sequence[str]) -> Iterator[Fault]:
 
 
 def refuse_too_many(names: Sequence[str]) -> None:
-    """Refuse more columns than a reader takes.
+    """Refuse more columns than a reader accepts.
 
     Raises:
         InputError: If there are.
@@ -391,11 +391,11 @@ def refuse_own_names(annotations: Annotations, others: Collection[str] = ()) -> 
     """Refuse further numbers that would be read as columns of the format.
 
     Args:
-        annotations: One side; JSON lines and messages may call numbers as they like.
-        others: Names of columns that the written format has besides.
+        annotations: One side; JSON lines and messages may name numbers freely.
+        others: Names of further columns of the written format.
 
     Raises:
-        InputError: With every such name, or one that would be taken for a mistyped column.
+        InputError: With every such name, or one that would be read as a mistyped column.
     """
     own, expected = {*KINDS, *ALIASES, *others}, "another name than the format's own columns have"
     faults = [fault for name in annotations.columns for fault in _misnamed(name)]

@@ -1,7 +1,7 @@
-"""Generic CSV written part by part, for detections that are more than memory should hold.
+"""Generic CSV written part by part, for more detections than memory should hold.
 
-All parts have the columns of all of them, so a first pass looks at each part and a second one
-writes it.
+All parts get the columns of all of them, so a first pass examines each part and a second one writes
+it.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ class GenericParts(Struct):
     """Writes the parts of one file.
 
     Attributes:
-        side: Which side they are of.
+        side: The side of the detections.
     """
 
     side: Side
@@ -28,17 +28,17 @@ class GenericParts(Struct):
     _begun: bool = False
 
     def look_at(self, part: Annotations) -> None:
-        """Note the columns of a part.
+        """Record the columns of a part.
 
         Raises:
-            InputError: If CSV cannot hold its names.
+            InputError: If CSV cannot represent its names.
         """
         refuse_formulas(part)
         self._columns.update(part.columns)
         self._has_times |= part.frame_times_s is not None
 
     def write(self, part: Annotations) -> bytes:
-        """The lines of a part that was looked at; of the first one with the header."""
+        """The lines of an examined part; for the first one, with the header."""
         nothing = np.full(part.object_count, np.nan)
         times = part.frame_times_s
         if times is None and self._has_times:

@@ -73,7 +73,7 @@ from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 NAME = JSON_LINES
 MAXIMUM_LINE_BYTES = 1 << 20
 BLOCK_LINES = 4096
-"""Lines that are parsed together; what the parser makes of them is gone before the next ones."""
+"""Number of lines that are parsed together; their parsed values are freed before the next ones."""
 
 _EXPECTED = "a file of JSON lines, one frame per line"
 
@@ -85,13 +85,13 @@ def schema_text() -> str:
 
 
 class LineBlock(Struct, frozen=True, eq=False):
-    """What some lines gave.
+    """The result of reading some lines.
 
     Attributes:
-        frames: The frames of the lines that keep the rules, in their order. As long as no line has
-            had an object, their shape is not known, and only a default.
+        frames: The valid frames, in their order. As long as no line has had an object, their shape
+            is unknown, and a default is used.
         lines: (F,) line of each frame, from 1.
-        faults: What is wrong with the other lines, by line.
+        faults: Faults of the other lines, by line.
     """
 
     frames: Annotations
@@ -100,7 +100,7 @@ class LineBlock(Struct, frozen=True, eq=False):
 
     @property
     def faulty_lines(self) -> int:
-        """Lines that break a rule."""
+        """Number of lines that break a rule."""
         return len({fault.line for fault in self.faults})
 
     def at_lines(self, faults: Sequence[Fault]) -> list[Fault]:
@@ -122,11 +122,11 @@ class LineBlock(Struct, frozen=True, eq=False):
 
 
 class LineReader(Struct, eq=False):
-    """Reads frames out of bytes that come in blocks.
+    """Reads frames from bytes that come in blocks.
 
     Attributes:
         name: Name of the source in messages; None for a source that needs none.
-        arity: Coordinates of the objects; None as long as no line has had an object.
+        arity: Coordinates of the objects; None until a line has had an object.
     """
 
     name: str | None = None
@@ -136,16 +136,16 @@ class LineReader(Struct, eq=False):
     _seen: SeenFrames = field(default_factory=SeenFrames)
 
     def feed(self, data: bytes) -> LineBlock:
-        """Read the lines that end in these bytes; the beginning of another one is kept."""
+        """Read the lines that end in these bytes; the start of an unfinished line is kept."""
         first, *others = data.split(b"\n")
-        # The kept bytes of a line that is too long already are not needed to refuse it.
+        # If a line is already too long, its further bytes are not needed to refuse it.
         begun = self._tail + first if len(self._tail) <= MAXIMUM_LINE_BYTES else self._tail
         lines = [begun, *others]
         self._tail = lines.pop()
         return self._read(lines)
 
     def finish(self) -> LineBlock:
-        """Read a last line that has no end."""
+        """Read a last line without a line end."""
         lines, self._tail = [self._tail], b""
         return self._read(lines)
 
@@ -162,7 +162,7 @@ class LineReader(Struct, eq=False):
         return LineBlock(joined, np.concatenate(places), faults)
 
     def _parse(self, lines: Sequence[bytes], faults: list[Fault]) -> tuple[Annotations, IntArray]:
-        """Frames of lines and the line of each; adds what is wrong with the others."""
+        """Frames of lines and the line of each; adds the faults of the others."""
         documents, numbers = self._documents(lines, faults)
         self._line += len(lines)
         try:
@@ -181,7 +181,7 @@ class LineReader(Struct, eq=False):
     def _documents(
         self, lines: Sequence[bytes], faults: list[Fault]
     ) -> tuple[list[Any], list[int]]:
-        """What stands in lines that are not blank, and the number of each; adds what is no JSON."""
+        """The documents of lines that are not blank, and their line numbers; adds JSON faults."""
         texts, numbers = [], []
         for number, line in enumerate(lines, self._line + 1):
             text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
@@ -204,7 +204,7 @@ class LineReader(Struct, eq=False):
     def _explain(
         self, documents: Sequence[Any], numbers: Sequence[int], faults: list[Fault]
     ) -> list[int]:
-        """Add every fault; gives the rows of the lines without one."""
+        """Add every fault; returns the rows of the lines without one."""
         good: list[int] = []
         arity = self.arity
         for row, (document, number) in enumerate(zip(documents, numbers, strict=True)):
@@ -240,10 +240,10 @@ class LineReader(Struct, eq=False):
 
 
 def _document(line: bytes) -> Any:
-    """What stands in a line.
+    """The document of a line.
 
     Raises:
-        ValueError: If it is too long, or no JSON; with what was found and expected.
+        ValueError: If it is too long, or not JSON; with the found and the expected.
     """
     if len(line) > MAXIMUM_LINE_BYTES:
         raise ValueError("a longer line", f"at most {MAXIMUM_LINE_BYTES} bytes")
@@ -274,10 +274,10 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
 
 
 def source_of_blocks(reader: LineReader, blocks: Sequence[LineBlock]) -> Source:
-    """The frames of blocks, in ascending order, with the lines in which they stand.
+    """The frames of blocks, in ascending order, with their line numbers.
 
     Args:
-        reader: What has read them.
+        reader: The reader of the blocks.
         blocks: All blocks.
     """
     name = reader.name or "standard input"
@@ -303,7 +303,7 @@ def source_of_blocks(reader: LineReader, blocks: Sequence[LineBlock]) -> Source:
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
-    """Give detections that have no object at all the shape of the truth."""
+    """Give detections without any object the shape of the truth."""
     del known
     fitted = with_arity(detections.annotations, truth.annotations.arity)
     return PairReading(replace(detections, annotations=fitted))
@@ -336,7 +336,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 
 def _check_lines(annotations: Annotations, lines: Sequence[bytes]) -> None:
-    """Refuse frames that are too much for a line.
+    """Refuse frames that are too large for a line.
 
     Raises:
         InputError: With each of them.
@@ -393,7 +393,7 @@ def _written_objects(annotations: Annotations, side: Side) -> list[dict[str, obj
 
 
 def _written_masks(annotations: Annotations) -> tuple[list[dict[str, object]], list[bool]]:
-    """The mask of each object, and whether its box is the one around that."""
+    """The mask of each object, and whether its box is the mask's bounding box."""
     masks = annotations.masks
     if masks is None:
         return [], [False] * annotations.object_count
@@ -405,7 +405,7 @@ def _written_masks(annotations: Annotations) -> tuple[list[dict[str, object]], l
 
 
 def _shortest_number(value: float) -> int | float:
-    """A number; integers that other readers take for no other are written without a point."""
+    """A number; integers that every reader parses exactly are written without a point."""
     return int(value) if value.is_integer() and abs(value) <= MAXIMUM_FRAME_NUMBER else value
 
 

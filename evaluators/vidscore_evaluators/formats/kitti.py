@@ -6,15 +6,15 @@ rotation_y`` and, in results, ``score``. The truth and detections are a folder o
 ``<sequence>.txt`` files, a folder that holds such a ``label_02``, or one file. The project's
 readings:
 
-1. A box goes from ``left`` to ``right``, with nothing added. A type of detections that differs from
-   one of the truth in nothing but case is that one.
+1. A box goes from ``left`` to ``right``, with nothing added. A type of detections that differs
+   from one of the truth only in case is that one.
 2. In the truth a row of type ``DontCare`` is a don't-care region. In detections it is an error.
 3. ``truncated`` and ``occluded`` are kept as the columns ``truncation`` and ``occlusion``; -1, for
-   not known, is empty. The angle and what is said of three dimensions are not read.
+   not known, is empty. The angle and the three-dimensional columns are not read.
 4. ``score`` is a confidence, any finite number; without the column, all are 1.
-5. ``evaluate_tracking.seqmap``, with any ending, in the folder of the truth or above it says how
-   many frames a sequence has: all of them are evaluated. Without it, a frame of the truth without
-   a row is not.
+5. ``evaluate_tracking.seqmap``, with any ending, in the folder of the truth or above it states the
+   number of frames of each sequence: all of them are evaluated. Without it, a frame of the truth
+   without a row is not evaluated.
 """
 
 from __future__ import annotations
@@ -120,7 +120,7 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
 
 
 def matches(path: InputPath, head: bytes) -> bool:
-    """Whether a first row is one of this format."""
+    """Whether a first row is of this format."""
     if not is_folder(path):
         return _looks_like_rows(head)
     return _looks_like_rows(first_head(_find_files(path).values(), _FILE))
@@ -189,12 +189,12 @@ def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
-    """Hold the detections to the truth: its sequences, and its types in any case."""
+    """Check the detections against the truth: its sequences, and its types, ignoring case."""
     return pair_text_files(truth, _spelt_as(truth, detections), known)
 
 
 def _spelt_as(truth: Source, detections: Source) -> Source:
-    """Detections with the labels of the truth where these differ in nothing but case."""
+    """Detections with the labels of the truth, if these differ only in case."""
     side, labels = detections.annotations, truth.annotations.labels
     spelling = {label.casefold(): label for label in labels} | {label: label for label in labels}
     spelt = [spelling.get(label, spelling.get(label.casefold(), label)) for label in side.labels]
@@ -241,7 +241,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 
 def _known(annotations: Annotations, name: str) -> FloatArray:
-    """(N,) values of a named column, -1 where they are not known."""
+    """(N,) values of a named column, -1 where unknown."""
     column = annotations.columns.get(name)
     if column is None:
         return _constant(annotations, _UNKNOWN)

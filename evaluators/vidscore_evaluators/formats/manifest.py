@@ -1,8 +1,8 @@
 """The manifest: a BenchmarkSpec in TOML, with paths that are relative to it.
 
-Its keys are those of `vidscore_evaluators.convert.to_dict`. Besides, a sequence may
-name ``video = "file.mp4"`` or ``images = "folder"``; the frames are counted by decoding, and
-``frame_count``, ``image_width`` and ``image_height`` take their place. An evaluator whose name ends
+Its keys are those of `vidscore_evaluators.convert.to_dict`. In addition, a sequence may have
+``video = "file.mp4"`` or ``images = "folder"``; the frames are counted by decoding, and the entry
+is replaced by ``frame_count``, ``image_width`` and ``image_height``. An evaluator whose name ends
 in ``.toml`` is the file of a preset.
 """
 
@@ -28,10 +28,10 @@ from vidscore_evaluators.specification import (
 MAXIMUM_BYTES = 16 << 20
 
 MAXIMUM_DEPTH = 32
-"""Parts of a dotted key or the name of a table; a manifest has three."""
+"""Maximum number of parts of a dotted key or table name; a manifest has three."""
 
 _MOST_EVALUATORS = 64
-"""Evaluators that are looked at where the manifest is wrong."""
+"""Maximum number of evaluators that are checked if the manifest is wrong."""
 
 _MEASURES: Mapping[str, Callable[[Path], VideoSize]] = {
     "video": measure_video,
@@ -47,9 +47,9 @@ def read_manifest(path: Path) -> BenchmarkSpec:
 
     Raises:
         InputError: If there is no such file.
-        SpecificationError: If it is no TOML (with line and column), breaks the rules of a
-            specification, or names videos that cannot be decoded; with every fault, those of its
-            evaluators too.
+        SpecificationError: If it is not TOML (with line and column), breaks the rules of a
+            specification, or names videos that cannot be decoded; with every fault, also those of
+            its evaluators.
     """
     document, faults = _read(path)
     try:
@@ -62,11 +62,11 @@ def read_manifest(path: Path) -> BenchmarkSpec:
 
 
 def _evaluator_faults(document: Mapping[str, Any], source: str) -> Iterator[Fault]:
-    """What is wrong with evaluators, which otherwise is found when they are built.
+    """Faults of evaluators, which are otherwise found when they are built.
 
-    That they need to know of the rest of the manifest cannot be said, as that is wrong.
+    Faults that depend on the rest of the manifest cannot be found, since the rest is wrong.
     """
-    # Presets are documents themselves, and import this module.
+    # Presets are documents too, and their module imports this one.
     from vidscore_evaluators.presets import evaluator_faults, evaluators_of  # noqa: PLC0415
 
     def create(name: str, parameters: dict[str, Any]) -> object:
@@ -78,13 +78,13 @@ def _evaluator_faults(document: Mapping[str, Any], source: str) -> Iterator[Faul
 
 
 def read_document(path: Path) -> dict[str, Any]:
-    """Read a TOML file that has a manifest's keys and others; count the frames of its videos.
+    """Read a TOML file with a manifest's keys and others; count the frames of its videos.
 
     Only its videos are checked; the caller judges the other keys.
 
     Raises:
         InputError: If there is no such file.
-        SpecificationError: If it is no TOML, or names videos that cannot be decoded.
+        SpecificationError: If it is not TOML, or names videos that cannot be decoded.
     """
     document, faults = _read(path)
     if faults:
@@ -93,16 +93,16 @@ def read_document(path: Path) -> dict[str, Any]:
 
 
 def parse_document(data: bytes, name: str) -> dict[str, Any]:
-    """A TOML file that has a manifest's keys and others, out of its bytes.
+    """Parse the bytes of a TOML file with a manifest's keys and others.
 
-    It has no folder, so that what it names of files is left as it stands, for the caller to refuse.
+    It has no folder, so file names in it stay as they are, for the caller to refuse.
 
     Args:
         data: Its bytes.
         name: Its name, for error messages.
 
     Raises:
-        SpecificationError: If it is no TOML, with line and column, or would take too much.
+        SpecificationError: If it is not TOML, with line and column, or would need too much memory.
     """
     if len(data) > MAXIMUM_BYTES:
         fault = Fault(f"{len(data)} bytes", f"at most {MAXIMUM_BYTES}", source=name)
@@ -118,7 +118,7 @@ def write_document(document: Mapping[str, Any]) -> str:
 
 
 def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
-    """A document with its videos measured, and their faults."""
+    """A document with its videos measured, and the faults of these."""
     document = read_toml(path, "a manifest", MAXIMUM_BYTES)
     faults: list[Fault] = []
     sequences = document.get("sequences")
@@ -133,35 +133,35 @@ def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
 
 
 def read_toml(path: Path, expected: str, maximum_bytes: int) -> dict[str, Any]:
-    """A TOML file of ours.
+    """Read a TOML file of ours.
 
     Args:
         path: The file.
-        expected: What it is: ``a manifest``.
-        maximum_bytes: How large it may be.
+        expected: What it should be: ``a manifest``.
+        maximum_bytes: Limit of its size.
 
     Raises:
         InputError: If there is no such file, or it is too large.
-        SpecificationError: If it is no TOML, with line and column, or would take too much.
+        SpecificationError: If it is not TOML, with line and column, or would need too much memory.
     """
     limits = ReadLimits(maximum_file_bytes=maximum_bytes)
     return parse_toml(read_bytes(path, f"{expected} in TOML", limits), str(path), expected)
 
 
 def parse_toml(data: bytes, name: str, expected: str) -> dict[str, Any]:
-    """What a TOML file of ours says.
+    """Parse a TOML file of ours.
 
     Args:
         data: Its bytes.
         name: Its name, for errors.
-        expected: What it is: ``a manifest``.
+        expected: What it should be: ``a manifest``.
 
     Raises:
-        SpecificationError: If it is no TOML, with line and column, or would take too much.
+        SpecificationError: If it is not TOML, with line and column, or would need too much memory.
     """
     import tomllib  # noqa: PLC0415 - few have a manifest
 
-    deep = _DEEP_KEY.search(data)  # before it is parsed, which takes time by the square of it
+    deep = _DEEP_KEY.search(data)  # checked first, since parsing takes time quadratic in it
     if deep is not None:
         line = data.count(b"\n", 0, deep.start()) + 1
         found = f"a key of more than {MAXIMUM_DEPTH} parts"
@@ -173,7 +173,7 @@ def parse_toml(data: bytes, name: str, expected: str) -> dict[str, Any]:
         fault = Fault("bytes that are no UTF-8", "text in UTF-8", source=name, line=line)
     except tomllib.TOMLDecodeError as error:
         fault = _syntax_fault(str(error), data, name)
-    except ValueError:  # Python's own: a number of thousands of digits
+    except ValueError:  # raised by Python: a number with thousands of digits
         fault = Fault("a number of too many digits", "one of 64 bits", source=name)
     except (RecursionError, MemoryError):
         fault = Fault("arrays or tables that are too deep", expected, source=name)
@@ -189,7 +189,7 @@ def _syntax_fault(message: str, data: bytes, name: str) -> Fault:
 
 
 def _measured(entry: object, index: int, manifest: Path, faults: list[Fault]) -> object:
-    """A sequence with the size of its video in the place of the video's name."""
+    """A sequence with the size of its video in place of the video's name."""
     if not isinstance(entry, dict) or not entry.keys() & _MEASURES:
         return entry
     rest = {key: value for key, value in entry.items() if key not in _MEASURES}
@@ -216,7 +216,7 @@ def _measured(entry: object, index: int, manifest: Path, faults: list[Fault]) ->
 
 
 def _beyond(entry: Mapping[str, Any], frame_count: int, place: str, source: str) -> Iterator[Fault]:
-    """A fault for each list of frames that goes beyond a video; what is no list is passed over."""
+    """A fault for each list of frames that extends beyond a video; other values are skipped."""
     first = entry.get("first_frame", 0)
     for key in ("frames", "dont_care_frames"):
         try:
@@ -231,7 +231,7 @@ def _beyond(entry: Mapping[str, Any], frame_count: int, place: str, source: str)
 
 
 def _located(entry: object, manifest: Path) -> object:
-    """An evaluator; the file of a preset with the path at which it is found from here."""
+    """An evaluator; for the file of a preset, with its path relative to the working folder."""
     name = entry.get("name") if isinstance(entry, dict) else None
     if not isinstance(entry, dict) or not isinstance(name, str) or not name.endswith(".toml"):
         return entry

@@ -11,12 +11,12 @@ project's readings:
 2. In the truth ``conf`` = 0 marks an ignored object. Nine columns end with class and visibility
    (MOT16 and later); with seven or ten (MOT15) every object is a pedestrian. Ten with a class in
    the eighth are VisDrone's (`formats.visdrone_mot`), and refused.
-3. Classes go by the names that trackeval gives their numbers. Persons on vehicles, static persons,
+3. Classes have the names that trackeval gives their numbers. Persons on vehicles, static persons,
    distractors and reflections are flagged as distractors.
 4. Detections are pedestrians: their files have no classes. ``conf`` is a confidence from 0 to 1, or
    -1 for none, which counts as 1. Further columns are not read.
-5. ``seqinfo.ini`` beside ``gt`` says how many frames there are: all of them are evaluated. Without
-   it, a frame of the truth without a row is not.
+5. ``seqinfo.ini`` beside ``gt`` states the number of frames: all of them are evaluated. Without
+   it, a frame of the truth without a row is not evaluated.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ CLASSES = (
     "reflection",
     "crowd",
 )
-"""Names of the classes by number from 1, as trackeval has them (MOT16, Table 3; MOT20)."""
+"""Names of the classes by number from 1, as in trackeval (MOT16, Table 3; MOT20)."""
 
 DISTRACTORS = frozenset(("person_on_vehicle", "static_person", "distractor", "reflection"))
 """Classes that systems may confuse with pedestrians."""
@@ -133,7 +133,7 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
         InputError: If there is nothing of the kind, or a file of it cannot be read at all.
     """
     files = find_files(path, side)
-    # Detections without a file may well be a folder of the truth, and the other way round.
+    # Without detection files, the folder may well be one of truth, and the other way round.
     swapped = SWAPPED if not files and matches(path, b"") else None
     check_files(files, path, _LAYOUT[side], limits, swapped)
     files, listing = wanted_files(files, limits)
@@ -143,7 +143,7 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
 
 
 def _with_known(annotations: Annotations, side: Side) -> Annotations:
-    """Without the visibility where no file has it, as in MOT15."""
+    """Drop the visibility if no file has it, as in MOT15."""
     if side is Side.DETECTIONS or not annotations.object_count:
         return annotations
     if np.isnan(annotations.columns["visibility"]).all():
@@ -152,7 +152,7 @@ def _with_known(annotations: Annotations, side: Side) -> Annotations:
 
 
 def matches(path: InputPath, head: bytes) -> bool:
-    """Whether a file's first row is one of this format, or a folder holds such files."""
+    """Whether a file's first row is of this format, or a folder has such files."""
     if not is_folder(path):
         return _looks_like_rows(head)
     if any(_holds_parts(folder) for folder in (path, *_folders(path))):
@@ -192,7 +192,7 @@ def find_files(path: InputPath, side: Side) -> SequenceFiles:
 
 
 def _sequence_of(file: InputPath) -> str:
-    """Name of the sequence of a single file: its folder's where its own says nothing."""
+    """Name of the sequence of a single file: its folder's if the file has a standard name."""
     if file.name not in ("gt.txt", "det.txt"):
         return file.stem
     folder = file.absolute().parent
@@ -216,7 +216,7 @@ def _read_file(key: SequenceKey, path: InputPath, side: Side, limits: ReadLimits
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
         columns = _row_columns(table, key, side)
         if side is Side.DETECTIONS:
-            # File by file, so that a shard that reads some of them alone decides as the whole does.
+            # Per file, so that a shard that reads only some files decides as the whole does.
             columns = replace(columns, confidences=_confidences(columns.confidences))
         return with_frames_without_rows(columns, table, lengths)
 
@@ -251,7 +251,7 @@ def _read_rows(path: InputPath, side: Side, limits: ReadLimits) -> CsvRows:
 
 
 def _row_problem(row: bytes, count: int) -> Fault | None:
-    """Why no row can be read after such a first row; None where rows can."""
+    """Why rows that begin like this cannot be read; None if they can."""
     if count == 1 and len(row.split()) > 1:
         return Fault("values separated by blanks", "values separated by commas")
     if row.endswith(b","):
@@ -262,12 +262,12 @@ def _row_problem(row: bytes, count: int) -> Fault | None:
 
 
 def _class_problem(text: bytes, row: bytes, count: int) -> Fault | None:
-    """Refuse ten columns with a class in the eighth, which MOTChallenge has for a position."""
+    """Refuse ten columns with a class in the eighth, which in MOTChallenge is a position."""
     if count != MOST_COLUMNS:
         return None
     eighth = parse_integer(row.split(b",")[FEWEST_COLUMNS].decode(errors="replace"))
     if eighth is None or eighth < 0:
-        return None  # -1, as nearly all files have it, or a position in metres
+        return None  # -1, as in nearly all files, or a position in metres
     kinds = [None] * FEWEST_COLUMNS + [Kind.NUMBER] + [None] * (MOST_COLUMNS - FEWEST_COLUMNS - 1)
     column = read_plain_files([""], [text], COLUMNS, kinds).table.numbers["class"]
     if not ((column >= 0) & (column == np.floor(column))).all() or not column.any():
@@ -332,7 +332,7 @@ def _row_columns(table: RowTable, key: SequenceKey, side: Side) -> RowColumns:
 
 
 def _confidences(given: FloatArray) -> FloatArray:
-    """Those of a file; -1 means none where all others lie from 0 to 1, and is a score elsewhere."""
+    """Confidences of a file; -1 means none if all others lie from 0 to 1, else it is a score."""
     none = given == -1.0
     if np.all(none | ((given >= 0.0) & (given <= 1.0))):
         return np.where(none, 1.0, given)
@@ -350,7 +350,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
         none = np.full(annotations.object_count, _UNKNOWN)
         rows = object_rows(annotations, ",", *box, annotations.confidences, none, none, none)
         files = {f"{name}.txt": text for name, _, text in sequence_texts(annotations, rows)}
-        if "det.txt" in files:  # by which a folder is that of one sequence
+        if "det.txt" in files:  # this name marks a folder as that of one sequence
             raise InputError([Fault("'det'", "another name of a sequence", field="sequence")])
         return files
     considered = (annotations.flags & ObjectFlag.IGNORE) == 0
@@ -368,7 +368,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 
 def _refuse_none(annotations: Annotations) -> None:
-    """Refuse confidences of -1 that a reader takes for none.
+    """Refuse confidences of -1 that a reader would take for none.
 
     Raises:
         InputError: With each sequence that has one.
@@ -402,7 +402,7 @@ def _class_numbers(annotations: Annotations) -> AnyArray:
 
 
 def _other_distractors(annotations: Annotations) -> BoolArray:
-    """(N,) distractors of other classes; the format fixes which classes distract."""
+    """(N,) distractors of other classes; the format defines which classes distract."""
     distracts = np.array([label in DISTRACTORS for label in annotations.labels], dtype=np.bool_)
     flagged = (annotations.flags & ObjectFlag.DISTRACTOR) != 0
     others: BoolArray = flagged & ~distracts[annotations.label_indices]
@@ -410,7 +410,7 @@ def _other_distractors(annotations: Annotations) -> BoolArray:
 
 
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
-    """Remark which classes change, and how many frames a seqinfo.ini adds."""
+    """Remark on classes that change, and on the number of frames that a seqinfo.ini adds."""
     if side is Side.TRUTH:
         count = int(_other_distractors(annotations).sum())
         said = f"{count} object{'s' * (count > 1)} flagged distractor became of that class"

@@ -1,4 +1,4 @@
-"""MOTS text: one row per mask, one file per sequence, as MOTSChallenge and KITTI MOTS have it.
+"""MOTS text: one row per mask, one file per sequence, as in MOTSChallenge and KITTI MOTS.
 
 Source: P. Voigtlaender et al., "MOTS: Multi-Object Tracking and Segmentation", and its tools
 (mots_tools, file formats). A row has, between blanks, ``frame id class height width rle``: the last
@@ -9,13 +9,13 @@ project's readings:
 1. Classes go by name: 1 is a car, 2 a pedestrian. Class 10 of the truth is a don't-care region; in
    detections it is an error.
 2. Frames are numbered as the files have them: KITTI MOTS from 0, MOTSChallenge from 1.
-3. ``seqinfo.ini`` beside ``gt`` says that frames 1 to its length are evaluated, and
-   ``evaluate_mots.seqmap``, in the folder of the truth or above it, the last frame of each sequence
-   from 0 on. Without either, a frame of the truth without a row is not evaluated.
-4. A pixel belongs to at most one mask of a frame: masks that overlap are an error, but for regions
-   among each other.
+3. ``seqinfo.ini`` beside ``gt`` means that frames 1 to its length are evaluated;
+   ``evaluate_mots.seqmap``, in the folder of the truth or above it, states the last frame of each
+   sequence, from 0 on. Without either, a frame of the truth without a row is not evaluated.
+4. A pixel belongs to at most one mask of a frame: masks that overlap are an error, except for
+   regions that overlap each other.
 5. Boxes are those of the masks. There are no confidences: all are 1.
-6. Label images, ``instances/<sequence>/<frame>.png``, are read where there is no text: a pixel is
+6. Label images, ``instances/<sequence>/<frame>.png``, are read if there is no text: a pixel is
    1000 times the class plus the instance, or 0, and an image lists its frame.
 """
 
@@ -122,7 +122,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
         of_row = mask_of_row[~checks.faulty]
         columns = _row_columns(table, tuple(files), table.source_of_row, masks, of_row)
-        # A frame without a row is at the first line of its file.
+        # A frame without a row is attributed to the first line of its file.
         return lengths.listed(columns, table, np.arange(len(files)), 1)
 
     reading = to_reading(rows, checks, to_columns, str(path), NAME)
@@ -133,7 +133,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
 def _read_images(
     path: InputPath, folders: SequenceFiles, side: Side, limits: ReadLimits
 ) -> Reading:
-    """Read label images, each of which lists its frame; no two objects share a pixel in them."""
+    """Read label images; each lists its frame, and its objects share no pixels."""
     lengths = _Lengths.of(path, folders, side, limits)
     names = tuple(folders)
     first, last = lengths.bounds(names)
@@ -158,7 +158,7 @@ def _read_images(
 
 
 def matches(path: InputPath, head: bytes) -> bool:
-    """Whether a first row is one of this format, or a first image is one of labels."""
+    """Whether a first row is of this format, or a first image is a label image."""
     if not is_folder(path):
         return _looks_like_rows(head)
     files = _files_of(path, Side.TRUTH)
@@ -185,11 +185,11 @@ def _files_of(path: InputPath, side: Side) -> SequenceFiles:
 
 
 class _Lengths(Struct, frozen=True):
-    """Numbers of frames of sequences, where they are known.
+    """Numbers of frames of sequences, if known.
 
     Attributes:
-        from_one: Of those whose frames are numbered from 1, by a seqinfo.ini.
-        from_zero: Of those whose frames are numbered from 0, by a seqmap.
+        from_one: Of sequences whose frames are numbered from 1, by a seqinfo.ini.
+        from_zero: Of sequences whose frames are numbered from 0, by a seqmap.
     """
 
     from_one: Mapping[SequenceKey, int]
@@ -217,13 +217,13 @@ class _Lengths(Struct, frozen=True):
     def listed(
         self, columns: RowColumns, table: RowTable, sources: IntArray, position: int
     ) -> tuple[RowColumns, RowTable]:
-        """List the frames without a row.
+        """List the frames without rows.
 
         Args:
             columns: The rows.
-            table: Where they are in the files.
-            sources: The file of each sequence at which its frames without a row are.
-            position: Where in these files that is.
+            table: The rows' places in the files.
+            sources: The file of each sequence to which its frames without rows are attributed.
+            position: Position in these files.
         """
         for known, first in ((self.from_one, 1), (self.from_zero, 0)):
             columns, table = with_frames_without_rows(
@@ -261,7 +261,7 @@ def _check_rows(
 
 
 def _read_masks(table: RowTable, texts: list[bytes], checks: RowChecks) -> tuple[Masks, IntArray]:
-    """The masks of the rows that are good so far, and (N,) the mask of each row, -1 for none."""
+    """The masks of the valid rows so far, and (N,) the mask of each row, -1 for none."""
     lines = [text.split(b"\n") for text in texts]
     places = zip(table.source_of_row.tolist(), table.positions.tolist(), strict=True)
     runs = [lines[file][line - 1].rpartition(b",")[2] for file, line in places]

@@ -119,7 +119,7 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     """Read a tree of CSV files.
 
     Raises:
-        InputError: If there is no such tree, or a file of it cannot be read at all; with every
+        InputError: If there is no such tree, or a file in it cannot be read at all; with every
             fault of the tree.
     """
     require_folder(path, _LAYOUT)
@@ -146,7 +146,7 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
 def _find_files(
     root: InputPath, limits: ReadLimits
 ) -> tuple[dict[SequenceKey, InputPath], tuple[ReportWarning, ...]]:
-    """CSV files by sequence, in order, and a warning about what else is there."""
+    """CSV files by sequence, in order, and a warning about other files there."""
     files: dict[SequenceKey, InputPath] = {}
     others: list[str] = []
     faults: list[Fault] = []
@@ -287,7 +287,7 @@ def _row_columns(table: RowTable, sequence: SequenceKey, side: Side) -> tuple[Ro
 
 
 def _occlusion(table: RowTable) -> FloatArray:
-    """1 where occluded, 0 where not, NaN where the file does not say."""
+    """1 if occluded, 0 if not, NaN if the file does not say."""
     column = table.strings["Occlusion"]
     return np.where(column.where(""), np.nan, column.where("true").astype(np.float64))
 
@@ -356,7 +356,7 @@ def _corners(annotations: Annotations) -> FloatArray:
 
 
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
-    """Remark degrees of occlusion, of which the format knows none and any."""
+    """Remark on degrees of occlusion, since the format only has occluded or not."""
     del side, options
     column = annotations.columns.get("occlusion", np.zeros(0))
     count = int((~np.isin(column, (0.0, 1.0)) & ~np.isnan(column)).sum())

@@ -1,6 +1,6 @@
 """Parquet: the columns of generic CSV with types, one file or a folder of files.
 
-`pyarrow`, which reads and writes such files, is an extra.
+`pyarrow`, which reads and writes such files, is an optional dependency.
 """
 
 from __future__ import annotations
@@ -32,18 +32,18 @@ from vidscore_evaluators.formats.source import Files
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, ParquetTables, parquet_library
 
 _METADATA_BYTES = 100 << 20
-"""Longest text, and most entries of a list, in the metadata of a file."""
+"""Limit on the length of a text, and of a list, in the metadata of a file."""
 
 
 class ParquetFile(OpenFile):
-    """A file of Parquet that is open."""
+    """An open Parquet file."""
 
     def _open(self, source: Any, *, is_local: bool) -> None:
         self._source = source
         self._bounds: dict[str, Any] = {
             "thrift_string_size_limit": _METADATA_BYTES,
             "thrift_container_size_limit": _METADATA_BYTES,
-            # Elsewhere, columns that lie side by side come with one request.
+            # Elsewhere, adjacent columns are fetched with one request.
             "pre_buffer": not is_local,
         }
         file = parquet_library().ParquetFile(source, **self._bounds)
@@ -52,9 +52,9 @@ class ParquetFile(OpenFile):
 
     @cached_property
     def rows(self) -> Any:
-        """The `pyarrow.parquet.ParquetFile` that rows are read with; most files need none.
+        """The `pyarrow.parquet.ParquetFile` that rows are read with; most files do not need one.
 
-        Texts that repeat are held once, as dictionaries.
+        Repeated strings are held once, as dictionaries.
         """
         types = self._pa.types
         texts = [
@@ -76,14 +76,14 @@ class ParquetFile(OpenFile):
 
 
 class ParquetGroup(Struct, frozen=True):
-    """A row group of a file that is open."""
+    """A row group of an open file."""
 
     of: ParquetFile
     index: int
     row_count: int
 
     def bounds(self, column: str) -> tuple[Any, Any] | None:
-        """Least and greatest value of a column, by its statistics; None where they do not say."""
+        """Minimum and maximum of a column, from its statistics; None if these are missing."""
         with self.of.readable():
             row_group = self.of.metadata.row_group(self.index)
             chunks = (row_group.column(index) for index in range(row_group.num_columns))
@@ -96,7 +96,7 @@ class ParquetGroup(Struct, frozen=True):
             return found.min, found.max
 
     def batches(self, columns: Sequence[str]) -> Iterator[Sequence[Any]]:
-        """Arrays of these columns, of at most `GROUP_ROWS` rows each."""
+        """Arrays of some columns, of at most `GROUP_ROWS` rows each."""
         with self.of.readable():
             batches = self.of.rows.iter_batches(
                 batch_size=GROUP_ROWS, row_groups=[self.index], columns=list(columns)

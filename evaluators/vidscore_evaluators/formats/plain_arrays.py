@@ -35,8 +35,8 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
     """Read columns.
 
     Args:
-        columns: (N,) arrays or sequences by the column names of generic CSV. None and NaN are
-            empty fields, and so are values that a mask hides.
+        columns: (N,) arrays or sequences by the column names of generic CSV. None, NaN and values
+            that a mask hides are empty fields.
         name: Name of the source in messages.
 
     Raises:
@@ -73,7 +73,7 @@ def read_arrays(columns: Mapping[str, Any], name: str) -> Source:
 
 
 def _unlabelled(table: RowTable, missing: BoolArray) -> FaultList:
-    """Faults for objects without a class beside a column of classes, surely a mistake in arrays."""
+    """Faults for objects without a class beside a column of classes: surely a mistake in arrays."""
     checks = RowChecks(table)
     if missing.any():
         names = [name for name in COORDINATES[QUADRILATERAL] if name in table.numbers]
@@ -86,7 +86,7 @@ def _unlabelled(table: RowTable, missing: BoolArray) -> FaultList:
 def _one_dimension(values: Any) -> AnyArray:
     try:
         array = np.asarray(values)
-    except ValueError:  # some of its entries are sequences, others are none
+    except ValueError:  # some entries are sequences, others are not
         array = np.array(values, dtype=np.object_)
     if not array.ndim:
         raise ValueError(type(values).__name__)
@@ -112,7 +112,7 @@ def _numbers(array: AnyArray) -> FloatArray:
 
 
 def _no_number(array: AnyArray) -> str:
-    """The first of some objects that numpy makes no number of, and where it stands."""
+    """The first object that numpy cannot convert to a number, and its place."""
     for row in range(len(array)):
         try:
             array[row : row + 1].astype(np.float64)
@@ -156,7 +156,7 @@ def _distinct(array: AnyArray) -> tuple[Sequence[Any], IntArray]:
         found, codes = np.unique(array, return_inverse=True)
         return found.tolist(), codes.reshape(-1).astype(np.int64)
     rows: dict[Any, int] = {}
-    # 1 and True are equal, and so would be one key.
+    # 1 and True are equal, and would be one key.
     keys = [(type(value), value) for value in array.tolist()]
     indices = [rows.setdefault(key, len(rows)) for key in keys]
     return [value for _, value in rows], np.array(indices, dtype=np.int64)

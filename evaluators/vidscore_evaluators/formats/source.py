@@ -1,4 +1,4 @@
-"""What reading gives: annotations, the positions of their frames in the files, and faults."""
+"""Results of reading: annotations, the positions of their frames in the files, and faults."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vidscore_evaluators.plausibility.image_sizes import ImageSizes
 from vidscore_evaluators.report import ReportWarning
 
 MAXIMUM_FAULTS = 100_000
-"""Faults that one input lists; a file of nothing but broken rows must not fill the memory."""
+"""Maximum number of faults listed per input; a file of broken rows must not fill the memory."""
 
 SHOWN_CHARACTERS = 60
 NOTHING = "nothing"
@@ -25,19 +25,19 @@ SKIPPED_ROWS = "skipped_rows"
 NAMES_IN_WARNING = 10
 
 SWAPPED = "you may have swapped --truth and --detections"
-"""Advice where detections look like ground truth, or the other way round."""
+"""Advice if detections look like ground truth, or the other way round."""
 
 
 Files = Mapping[str, bytes]
-"""Content by relative path; a format of a single file has the one path ``""``."""
+"""Content by relative path; a single file has the path ``""``."""
 
 
 class ReadLimits(Struct, frozen=True):
-    """How much a reader accepts.
+    """Limits of what a reader accepts.
 
     Attributes:
         maximum_file_bytes: Size of one file.
-        maximum_files: Files of one tree.
+        maximum_files: Number of files of one tree.
         maximum_unpacked_bytes: Size of all files of one archive, unpacked.
     """
 
@@ -47,39 +47,39 @@ class ReadLimits(Struct, frozen=True):
 
 
 Wanted = Callable[[SequenceKey], bool]
-"""Whether a sequence is wanted, or some frames of it where it is a `WantedFrames`."""
+"""Whether to read a sequence; if it is a `WantedFrames`, only some frames of it."""
 
 _MOST_PARTS = 1 << 16
-"""Parts of a sequence that are looked at, one by one, to say whether one is wanted."""
+"""Maximum number of parts of a sequence that are checked one by one."""
 
 
 class WantedFrames(Struct, frozen=True):
-    """Wanted parts of sequences that are cut every so many frames.
+    """Selected parts of sequences that are cut at regular frame numbers.
 
     Attributes:
-        cut_frames: How many frame numbers a part has.
-        wants: Whether a part is wanted, by its place in its sequence, from 0.
+        cut_frames: Number of frame numbers per part.
+        wants: Whether a part is selected, by its sequence and its index there, from 0.
     """
 
     cut_frames: int
     wants: Callable[[SequenceKey, int], bool]
 
     def __call__(self, key: SequenceKey) -> bool:
-        """True, for some frames of any sequence may be wanted."""
+        """True, since some frames of any sequence may be wanted."""
         del key
         return True
 
     def between(self, key: SequenceKey, first: int, last: int) -> bool:
-        """Whether any of these frames, first and last included, may be wanted."""
+        """Whether any frame from `first` to `last`, both included, may be wanted."""
         parts = range(first // self.cut_frames, last // self.cut_frames + 1)
         return len(parts) > _MOST_PARTS or any(self.wants(key, part) for part in parts)
 
     def of(self, keys: Sequence[SequenceKey], sequences: IntArray, frames: IntArray) -> BoolArray:
-        """(N,) which frames are wanted.
+        """(N,) whether each frame is wanted.
 
         Args:
             keys: Sequences.
-            sequences: (N,) place of each frame's sequence.
+            sequences: (N,) index of each frame's sequence.
             frames: (N,) their numbers.
         """
         parts = np.stack([sequences, frames // self.cut_frames], axis=1)
@@ -93,10 +93,11 @@ class ReadOptions(ReadLimits, frozen=True):
     """Limits, and facts that the files of some formats leave out.
 
     Attributes:
-        image_size: Width and height in pixels of every image; None where it is not known.
-        wanted: Sequences that are wanted, of formats that find them without reading the others;
-            None for all.
-        paired: Whether detections are read beside their truth, which may say what they leave out.
+        image_size: Width and height in pixels of every image; None if unknown.
+        wanted: Sequences to read, for formats that find them without reading the others; None for
+            all.
+        paired: Whether detections are read beside their truth, which may supply what they leave
+            out.
     """
 
     image_size: tuple[int, int] | None = None
@@ -105,12 +106,12 @@ class ReadOptions(ReadLimits, frozen=True):
 
 
 class Listing(Struct, frozen=True):
-    """What is known of a side of which only wanted sequences were read.
+    """Facts about a side of which only wanted sequences were read.
 
     Attributes:
-        sequences: All sequences, in the order in which the whole side has them.
+        sequences: All sequences, in the order of the whole side.
         digest: Digest of names and sizes of all files.
-        empty: Those that were read and have no frame.
+        empty: Sequences that were read and have no frame.
     """
 
     sequences: tuple[SequenceKey, ...]
@@ -119,12 +120,12 @@ class Listing(Struct, frozen=True):
 
     @property
     def with_frames(self) -> tuple[SequenceKey, ...]:
-        """All but the empty ones; of those that were not read, each is taken to have a frame."""
+        """All but the empty ones; sequences that were not read are assumed to have a frame."""
         return tuple(key for key in self.sequences if key not in self.empty)
 
 
 SizeOf = Callable[[int | str], tuple[int, int] | None]
-"""Height and width of an image by its number or name, 0 where unknown; None for no such image."""
+"""Height and width of an image by its number or name, 0 if unknown; None if it does not exist."""
 
 
 class Numbering(Struct, frozen=True):
@@ -134,11 +135,11 @@ class Numbering(Struct, frozen=True):
         frames: Sequence and frame number of each image, by its number or other id.
         labels: Name of each class number.
         files: File of each image, in the order of `frames`; empty where unknown.
-        sizes: Height and width of each image, in that order, 0 where unknown; empty likewise.
-        image_names: For detections that name their images: the name of each provisional frame
-            number, which is replaced once the truth is known.
-        label_entries: The first entry with each class number, where that is still to be looked up.
-        of_truth: Whether the numbers mean what they mean in the truth, and are to be looked up.
+        sizes: Height and width of each image, in the same order, 0 if unknown; or empty.
+        image_names: For detections that name their images: the name behind each provisional frame
+            number, which is replaced when the truth is known.
+        label_entries: The first entry with each class number, if its name is still to be looked up.
+        of_truth: Whether the numbers refer to the truth, and must be looked up there.
     """
 
     frames: Mapping[int | str, tuple[SequenceKey, int]] = field(default_factory=dict)
@@ -151,7 +152,7 @@ class Numbering(Struct, frozen=True):
 
 
 class SourcePositions(Struct, frozen=True, eq=False):
-    """Where the frames of annotations are in the files.
+    """Positions of the frames of annotations in the files.
 
     Attributes:
         sources: Names of the files.
@@ -174,7 +175,7 @@ class SourcePositions(Struct, frozen=True, eq=False):
         )
 
     def located(self, fault: Fault, row: int) -> Fault:
-        """The fault at the place of the frame in that row."""
+        """The fault, located at the frame in a row."""
         source = self.sources[self.source_of_frame[row]]
         position = int(self.positions[row])
         if self.position_name == "line":
@@ -199,20 +200,20 @@ class Source(Struct, frozen=True, eq=False):
     """One side of a scoring, read.
 
     Attributes:
-        annotations: What was read.
-        name: Path as the user gave it, or the side where there is none.
-        format: Name of its format; None where it came as arrays.
-        positions: Where its frames are in the files; None where it came as arrays.
-        warnings: Warnings for those who read the scores.
-        numbering: Meaning of its numbers, where its format has such and the files define them.
-        image_sizes: Width and height in pixels of the largest image of each sequence, where the
-            files or the reader's options give it.
-        listing: What is known of the whole side; None where all of it was read.
-        tells_shape: Whether it says of which shape objects are; JSON lines without one do not.
-        resume: Reads detections whose masks wait for the sizes of the truth's images, given height
-            and width by the number or name of an image; None where nothing waits.
-        left_out: The frame that each entry is of that could not be used, by its place; None where
-            that cannot be read. Of a format that asks for an entry for each frame.
+        annotations: The annotations.
+        name: Path as the user gave it; without one, the side.
+        format: Name of its format; None for arrays.
+        positions: Positions of its frames in the files; None for arrays.
+        warnings: Warnings for readers of the scores.
+        numbering: Meaning of its numbers, if its format has numbers that the files define.
+        image_sizes: Width and height in pixels of the largest image of each sequence, if the files
+            or the reader's options state them.
+        listing: Facts about the whole side; None if all of it was read.
+        tells_shape: Whether it determines the shape of objects; JSON lines without objects do not.
+        resume: Reads detections whose masks need the sizes of the truth's images, given height and
+            width by the number or name of an image; None if nothing is pending.
+        left_out: The frame of each entry that could not be used, by its place; None if the frame is
+            unreadable. Only for formats that require an entry for each frame.
     """
 
     annotations: Annotations
@@ -230,14 +231,14 @@ class Source(Struct, frozen=True, eq=False):
     def locate(self, fault: Fault) -> Fault:
         """Turn the frame row of an evaluator's fault into file and line, or entry.
 
-        The fault's field is a column of annotations, which the file may not have, so it is dropped.
+        The fault's field is a column of annotations, which the file may not have; it is dropped.
         """
         if self.positions is None or fault.entry is None:
             return replace(fault, source=self.name)
         return self.positions.located(replace(fault, field=None), fault.entry)
 
     def place_of(self, sequence: SequenceKey, frame: int) -> str:
-        """File and line, or entry, of a frame; the source's name where it came as arrays."""
+        """File and line, or entry, of a frame; for arrays, the source's name."""
         annotations = self.annotations
         if self.positions is None or sequence not in annotations.sequences:
             return self.name
@@ -248,7 +249,7 @@ class Source(Struct, frozen=True, eq=False):
     def places_of(
         self, frames: Iterable[tuple[SequenceKey, int]]
     ) -> dict[tuple[SequenceKey, int], str]:
-        """The same for many frames at once, without looking through all of them for each."""
+        """The same for many frames at once, in a single pass."""
         annotations, positions = self.annotations, self.positions
         wanted = list(frames)
         if positions is None:
@@ -299,7 +300,7 @@ class Source(Struct, frozen=True, eq=False):
 
 
 def with_skipped(source: Source, skipped: int) -> Source:
-    """A source with the warning that so many rows or entries were left out, if any."""
+    """A source with the warning that a number of rows or entries were left out, if any."""
     if not skipped:
         return source
     message = f"{source.name}: rows or entries that could not be used were left out"
@@ -323,7 +324,7 @@ class FaultList(Struct, eq=False):
         return self.total > 0
 
     def add(self, fault: Fault) -> None:
-        """Add one."""
+        """Add a fault."""
         self.total += 1
         if len(self.kept) < MAXIMUM_FAULTS:
             self.kept.append(fault)
@@ -334,16 +335,16 @@ class FaultList(Struct, eq=False):
             self.add(fault)
 
     def absorb(self, other: FaultList) -> None:
-        """Add those of another list, counted ones included."""
+        """Add the faults of another list, including those only counted."""
         self.extend(other.kept)
         self.total += other.total - len(other.kept)
 
     def relocated(self, place: Callable[[Fault], Fault]) -> FaultList:
-        """The same faults, each with the place that a function gives it."""
+        """The same faults, each with the place that a function returns for it."""
         return FaultList([place(fault) for fault in self.kept], self.total)
 
     def listed(self) -> list[Fault]:
-        """The faults by place and, where there are more than the bound, one that says so."""
+        """The faults sorted by place; if there are too many, with one that says so."""
         faults = sorted(
             self.kept, key=lambda one: (one.source or "", one.line or 0, one.entry or 0)
         )
@@ -354,14 +355,14 @@ class FaultList(Struct, eq=False):
 
 
 class Reading(Struct, frozen=True, eq=False):
-    """The outcome of reading a path.
+    """Result of reading a path.
 
     Attributes:
-        source: What could be read.
+        source: The readable part.
         faults: Faults of rows and entries, which are left out of `source`.
         skipped: Number of rows and entries left out.
-        listing: What is known of the whole side, where only files or row groups with wanted
-            sequences were read.
+        listing: Facts about the whole side, if only files or row groups with wanted sequences were
+            read.
     """
 
     source: Source
@@ -371,11 +372,11 @@ class Reading(Struct, frozen=True, eq=False):
 
 
 class PairReading(Struct, frozen=True, eq=False):
-    """The outcome of holding detections to their truth.
+    """Result of checking detections against their truth.
 
     Attributes:
-        detections: The detections without what does not fit the truth.
-        faults: What does not fit.
+        detections: The detections that fit the truth.
+        faults: Faults of the others.
         skipped: Number of entries or files left out of `detections`.
     """
 
@@ -385,7 +386,7 @@ class PairReading(Struct, frozen=True, eq=False):
 
 
 def show_text(text: str) -> str:
-    """A string from a user's file, quoted and cut; `NOTHING` for an empty one."""
+    """A string from a user's file, quoted and truncated; `NOTHING` for an empty one."""
     if not text:
         return NOTHING
     shown = repr(text[: SHOWN_CHARACTERS + 1])
@@ -393,5 +394,5 @@ def show_text(text: str) -> str:
 
 
 def listed_names(names: Sequence[str]) -> str:
-    """The first names, and how many more there are."""
+    """The first names, and the number of further ones."""
     return first_of(names, NAMES_IN_WARNING)

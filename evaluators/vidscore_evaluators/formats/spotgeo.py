@@ -2,13 +2,13 @@
 
 ``[{"sequence_id": 1, "frame": 1, "num_objects": 2, "object_coords": [[x, y], [x, y]]}, ...]``, as
 the spotGEO challenge distributes its annotations and takes submissions. ``num_objects`` is the
-number of coordinates, no (sequence, frame) comes twice, and detections have an entry for exactly
+number of coordinates, no (sequence, frame) occurs twice, and detections have an entry for exactly
 the frames of the truth. Bounds on values (image size, objects per frame, five frames) are rules of
 the evaluator.
 
-Programs write the format with its keys in one order, so that a compiled loop can read the numbers
-in one pass over the bytes. Any other text is parsed, and checked as whole columns; only where
-something is wrong are entries checked one by one, to say what.
+Programs write the keys of this format in one order, so a compiled loop can read the numbers in one
+pass over the bytes. Any other text is parsed and checked as whole columns. Only if something is
+wrong are entries checked one by one, to report it.
 """
 
 from __future__ import annotations
@@ -70,7 +70,7 @@ from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_
 NAME = SPOTGEO
 KEYS = ("sequence_id", "frame", "num_objects", "object_coords")
 GREATEST_INTEGER = 2**53 - 1
-"""Greatest integer up to which a binary64 tells each from the next."""
+"""Largest integer up to which binary64 represents every integer exactly."""
 
 _EXPECTED = "a JSON file in the form of the spotGEO challenge"
 _BOUNDS = {
@@ -86,7 +86,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """Read a file.
 
     Raises:
-        InputError: If there is no such file, it is no JSON, or no array.
+        InputError: If there is no such file, or it is not JSON, or not an array.
     """
     del side
     data = read_bytes(path, _EXPECTED, limits).removeprefix(codecs.BOM_UTF8)
@@ -100,7 +100,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
 
 
 def _read_document(data: bytes, name: str) -> Reading:
-    """Parse a document and keep the entries that keep the rules."""
+    """Parse a document and keep the valid entries."""
     document = parse_json(data, name)
     if not isinstance(document, list):
         raise InputError([Fault(type_name(document), "an array of entries", source=name)])
@@ -118,10 +118,10 @@ def _read_document(data: bytes, name: str) -> Reading:
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
-    """Hold detections to exactly the frames of the truth.
+    """Check detections against exactly the frames of the truth.
 
-    An entry that was left out is there all the same. Where it cannot be read of which frame it is,
-    it may be of a frame without one.
+    An entry that was left out still counts as an entry. If its frame is unreadable, it may belong
+    to any frame without an entry.
     """
     del known
     if not detections.left_out and _frames_in_order(truth) == _frames_in_order(detections):
@@ -150,7 +150,7 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
 
 
 def _without_entry(missing: list[_Frame], detections: Source) -> Iterator[Fault]:
-    """A fault for each frame that surely has no entry, or of which only some may have one."""
+    """A fault for each frame without an entry, if unreadable entries are fewer than such frames."""
     of_entries = list(detections.left_out.values())
     unread, known = of_entries.count(None), set(of_entries)
     absent = [frame for frame in missing if frame not in known]
@@ -196,7 +196,7 @@ class Entries(Struct, frozen=True, eq=False):
         return entries
 
     def keep_rules(self) -> bool:
-        """Whether values are within bounds and no frame comes twice."""
+        """Whether values are within bounds and no frame occurs twice."""
         return (
             bool(((self.frames >= 0) & (self.frames <= MAXIMUM_FRAME_NUMBER)).all())
             and bool((np.abs(self.sequence_ids) <= GREATEST_INTEGER).all())
@@ -213,7 +213,7 @@ class Entries(Struct, frozen=True, eq=False):
         return len(run_starts(ids[order], frames[order])) == len(ids)
 
     def source(self, name: str, positions: IntArray) -> Source:
-        """The source, of entries at these places of their array."""
+        """The source, from the entries' places in their array."""
         ids, frame_sequences = np.unique(self.sequence_ids, return_inverse=True)
         count = len(self.coordinates)
         annotations = Annotations(
@@ -256,7 +256,7 @@ def parse_usual_text(data: bytes) -> Entries | None:
         data: UTF-8 without a byte order mark.
     """
     text = np.frombuffer(data + b"\0", dtype=np.uint8)
-    # Room for the most that there can be; untouched memory costs nothing.
+    # Room for the largest possible number; untouched memory costs nothing.
     braces, brackets = (count_bytes(text, len(text), ord(character)) for character in "{[")
     ids, frames, counts = np.empty((3, braces), dtype=np.int64)
     coordinates = np.empty((brackets, POINT))
@@ -268,9 +268,9 @@ def parse_usual_text(data: bytes) -> Entries | None:
 
 
 def _holds_numbers_alone(data: bytes, entry_count: int) -> bool:
-    """Whether there can be nothing but numbers, arrays and `entry_count` objects of `KEYS`.
+    """Whether there can only be numbers, arrays and `entry_count` objects with `KEYS`.
 
-    In such a file all quotes are those of the keys; a string, another key or a duplicate one would
+    In such a file all quotes belong to the keys; a string, another key or a duplicate key would
     need more. ``true`` and ``null`` have a u that the keys do not account for, ``false`` an l.
     """
     keys = "".join(f'"{key}"' for key in KEYS)
@@ -291,7 +291,7 @@ def _explain(document: list[Any], name: str, faults: FaultList) -> dict[int, _Fr
     left_out: dict[int, _Frame | None] = {}
     for index, entry in enumerate(document):
         found, frame = list(_entry_problems(entry)), _frame_of(entry)
-        # Of entries of one frame the first without a problem of its own is used.
+        # Of several entries of one frame, the first without another problem is used.
         if found or frame in used:
             left_out[index] = frame
         else:
@@ -305,7 +305,7 @@ def _explain(document: list[Any], name: str, faults: FaultList) -> dict[int, _Fr
 
 
 def _frame_of(entry: object) -> _Frame | None:
-    """The frame that an entry is of; None where that cannot be read."""
+    """The frame of an entry; None if it is unreadable."""
     if not isinstance(entry, dict) or isinstance(entry, DuplicateKey):
         return None
     if not all(is_integer(entry.get(key), *bounds) for key, bounds in _BOUNDS.items()):
@@ -314,7 +314,7 @@ def _frame_of(entry: object) -> _Frame | None:
 
 
 _Problem = tuple[str | None, str, str]
-"""Field, what was found, what was expected."""
+"""Field, the found, the expected."""
 
 
 def _entry_problems(entry: object) -> Iterator[_Problem]:
@@ -362,7 +362,7 @@ def _coordinate_problems(coordinates: object) -> Iterator[_Problem]:
 
 
 def _frames_in_order(source: Source) -> tuple[tuple[SequenceKey, ...], bytes, bytes]:
-    """Equal for sources of the same frames whose sequences are in the same order."""
+    """Equal for sources with the same frames and the same order of sequences."""
     annotations = source.annotations
     sequences, numbers = annotations.frame_sequences, annotations.frame_numbers
     order = np.lexsort((numbers, sequences))
@@ -380,7 +380,7 @@ def _located(source: Source, row: int, found: str, expected: str) -> Fault:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     del side
     starts, points = annotations.frame_starts.tolist(), annotations.coordinates.tolist()
-    # Detections have an entry for each frame of the truth.
+    # Detections need an entry for each frame of the truth.
     own_frames = frame_keys(annotations)
     frames = [] if options.truth is None else frame_keys(options.truth)
     found: dict[tuple[SequenceKey, int], list[list[float]]] = {key: [] for key in frames}

@@ -1,6 +1,6 @@
 """Count the frames of videos and image folders with OpenCV, by decoding them.
 
-What a container claims is often wrong, and only frames that a detector could have seen count.
+Containers often state wrong numbers, and only frames that a detector could have seen count.
 """
 
 from __future__ import annotations
@@ -14,21 +14,21 @@ from msgspec import Struct
 from vidscore_evaluators.errors import Fault, MissingExtraError, SpecificationError
 
 MAXIMUM_PIXELS = 1 << 28
-"""Pixels of the largest image that is read: 16,384 by 16,384."""
+"""Maximum number of pixels of an image: 16,384 by 16,384."""
 
 _OPENCV_SETTINGS = {
     "OPENCV_IO_MAX_IMAGE_PIXELS": str(MAXIMUM_PIXELS),
     "OPENCV_LOG_LEVEL": "SILENT",
     "OPENCV_FFMPEG_LOGLEVEL": "-8",
 }
-"""Read by OpenCV once, when it is imported; what a user has set stays."""
+"""OpenCV reads these once, at import; a user's own settings stay."""
 
 
 class VideoSize(Struct, frozen=True):
-    """What is known of a video.
+    """Size of a video.
 
     Attributes:
-        frame_count: Frames that could be decoded, or images.
+        frame_count: Number of frames that could be decoded, or of images.
         width: Width of the first image in pixels.
         height: Height of the first image in pixels.
     """
@@ -43,7 +43,7 @@ def measure_video(path: Path) -> VideoSize:
 
     Raises:
         MissingExtraError: If OpenCV is not installed.
-        SpecificationError: If the file is no video with a frame.
+        SpecificationError: If the file is not a video with a frame.
     """
     cv2 = load_opencv()
     if not path.is_file():
@@ -88,7 +88,7 @@ def measure_images(folder: Path) -> VideoSize:
 
 
 def load_opencv() -> Any:
-    """Import OpenCV, with its own bound of the size of an image and without its own messages.
+    """Import OpenCV, with our own limit of image size and without its own messages.
 
     Raises:
         MissingExtraError: If it is not installed.

@@ -7,13 +7,13 @@ readings:
 
 1. A box goes from ``left`` to ``left + width``, with nothing added, and coordinates are used as
    they are given.
-2. Classes go by the toolkit's names of their numbers, 0 to 11. In the truth a row of class 0 is a
+2. Classes have the toolkit's names of their numbers, 0 to 11. In the truth a row of class 0 is a
    don't-care region, and ``score`` = 0 flags an ignored object.
 3. In detections ``score`` is a confidence, any finite number, and every class is a label.
 4. ``truncation`` and ``occlusion`` of the truth are kept as columns; -1, for not known, is empty.
-5. The digits at the end of an image's name are the number of its frame, what is before them is the
-   sequence, as in `vidscore_evaluators.formats._images`. A file without rows lists its frame.
-6. One comma after the last value, as some released files have it, is left alone.
+5. The digits at the end of an image's name are the number of its frame; the part before them is
+   the sequence, as in `vidscore_evaluators.formats._images`. A file without rows lists its frame.
+6. One comma after the last value, as in some released files, is ignored.
 """
 
 from __future__ import annotations
@@ -72,7 +72,7 @@ from vidscore_evaluators.formats.source import Files, Reading, ReadLimits
 
 NAME = "visdrone-det"
 DIGITS = 7
-"""Digits of an image's number, as VisDrone writes it."""
+"""Number of digits of an image's number, as VisDrone writes it."""
 
 _FOLDER = "annotations"
 _FILE = "a text file of VisDrone-DET rows"
@@ -98,16 +98,16 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
 
 
 def matches(path: InputPath, head: bytes) -> bool:
-    """Whether a first row is one of this format."""
+    """Whether a first row is of this format."""
     if not is_folder(path):
         return frame_of_name(path.stem) is not None and _looks_like_rows(head)
     return _looks_like_rows(first_head(_find_files(path), _FILE))
 
 
 def _looks_like_rows(head: bytes) -> bool:
-    """Whether a line is eight numbers with a class and two degrees at its end.
+    """Whether a line is eight numbers that end with a class and two degrees.
 
-    Rows of MOTChallenge with eight columns have a height where the class is.
+    MOTChallenge rows with eight columns have a height in the place of the class.
     """
     fields = first_line(head).removesuffix(",").split(",")
     if len(fields) != len(COLUMNS) or any(parse_number(field) is None for field in fields):

@@ -7,14 +7,14 @@ readings:
 
 1. A box goes from ``left`` to ``left + width``, with nothing added, and coordinates are used as
    they are given.
-2. Classes go by the toolkit's names of their numbers, 0 to 11. In the truth rows of class 0
-   (ignored regions) and, as the toolkit has it, of class 11 (others) are don't-care regions, and
+2. Classes have the toolkit's names of their numbers, 0 to 11. In the truth rows of class 0
+   (ignored regions) and, as in the toolkit, of class 11 (others) are don't-care regions, and
    ``score`` = 0 flags any other object as ignored.
 3. In detections ``score`` is a confidence, any finite number, and every class is a label.
 4. ``truncation`` and ``occlusion`` are kept as columns; -1, for not known, is empty.
 5. All frames of the truth from 1 to the last that has a row are evaluated, as in the toolkit.
-6. By content, ten columns are VisDrone's where all first rows end with a class from 0 to 11 and two
-   degrees from -1 to 2. Rows with class 0 alone are that only where each ``score`` is 0:
+6. By content, ten columns are VisDrone's if all first rows end with a class from 0 to 11 and two
+   degrees from -1 to 2. Rows that only have class 0 must also have ``score`` 0:
    MOTChallenge may have three zeros for a position.
 """
 
@@ -121,10 +121,10 @@ def matches(path: InputPath, head: bytes) -> bool:
 
 
 def _looks_like_rows(head: bytes) -> bool:
-    """Whether every whole row is one of this format (reading 6)."""
+    """Whether every complete row is of this format (reading 6)."""
     lines = head.decode("utf-8-sig", "replace").splitlines()
     if len(head) >= HEAD_BYTES:
-        lines.pop()  # cut in two
+        lines.pop()  # truncated
     rows = [line.split(",") for line in lines if line.strip()]
     if not rows or not all(map(_looks_like_row, rows)):
         return False
@@ -153,7 +153,7 @@ def _find_files(path: InputPath) -> SequenceFiles:
 
 def _check_rows(table: RowTable, side: Side) -> RowChecks:
     checks = RowChecks(table)
-    # Each frame of the truth up to the last is one of its sequence.
+    # Each frame of the truth up to the last belongs to its sequence.
     most = MAXIMUM_FRAMES if side is Side.TRUTH else MAXIMUM_FRAME_NUMBER
     checks.require_frames("frame", least=1, most=most)
     checks.require_tracks("id")
@@ -184,7 +184,7 @@ def _row_columns(table: RowTable, sequences: tuple[SequenceKey, ...], side: Side
 
 
 def _last_frames(rows: RowColumns) -> dict[SequenceKey, int]:
-    """Greatest number of a frame with a row, by sequence."""
+    """Greatest frame number with a row, by sequence."""
     last = np.zeros(len(rows.sequences), dtype=np.int64)
     np.maximum.at(last, rows.sequence_of_row, rows.frame_numbers)
     return dict(zip(rows.sequences, last.tolist(), strict=True))
@@ -199,7 +199,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     truth = side is Side.TRUTH
     unscored = (annotations.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) != 0
     scores = ~unscored if truth else annotations.confidences
-    # A region of others stays one.
+    # A region with class others stays one.
     regions = (annotations.flags & ObjectFlag.REGION) != 0
     regions &= labels_of_objects(annotations) != "others"
     classes, degrees = written_classes(annotations, regions), written_degrees(annotations)
@@ -209,7 +209,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
-    """Remark how many frames the last row of a sequence adds, and how many come after it."""
+    """Remark on the number of frames before the last row of a sequence, and after it."""
     if side is Side.DETECTIONS:
         return tuple(degree_remarks(annotations))
     last = np.zeros(len(annotations.sequences), dtype=np.int64)

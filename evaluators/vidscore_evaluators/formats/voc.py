@@ -1,4 +1,4 @@
-"""PASCAL VOC: a folder of XML annotations, an image each, and result files, a class each.
+"""PASCAL VOC: a folder of XML annotations, one per image; and result files, one per class.
 
 Source: M. Everingham and J. Winn, "The PASCAL Visual Object Classes Challenge 2012 (VOC2012)
 Development Kit", sections 4 and 8. The truth is a folder with ``Annotations/<image>.xml``, that
@@ -6,12 +6,12 @@ folder itself, or one such file; detections are a folder of ``comp3_det_<set>_<c
 ``comp4``, or any word), or one such file, with rows ``image confidence xmin ymin xmax ymax``
 between blanks. The project's readings:
 
-1. Pixels count from 1, and coordinates are used as they are given. VOC's own scorer counts the last
-   pixel in, which is a parameter of `map` (``inclusive_pixels``) and no matter of reading.
-2. The digits at the end of an image's name are the number of its frame, what is before them is the
-   sequence, as in `vidscore_evaluators.formats._images`.
-3. ``difficult`` = 1 flags an ignored object; without the element an object is none. The parts of a
-   person, poses, and what is said of truncation and occlusion are not read.
+1. Pixels count from 1, and coordinates are used as they are given. VOC's own scorer includes the
+   last pixel, which is a parameter of `map` (``inclusive_pixels``) and does not affect reading.
+2. The digits at the end of an image's name are the number of its frame; the part before them is
+   the sequence, as in `vidscore_evaluators.formats._images`.
+3. ``difficult`` = 1 flags an ignored object; without the element it is not difficult. Parts of a
+   person, poses, truncation and occlusion are not read.
 4. Every annotation file lists its frame. ``ImageSets`` is not read: all annotations are the truth.
 5. A file with a document type is refused, and with it every entity.
 """
@@ -62,7 +62,7 @@ from vidscore_evaluators.plausibility.image_sizes import ImageSizes
 
 NAME = "pascal-voc"
 DIGITS = 6
-"""Digits of an image's number, as VOC writes it."""
+"""Number of digits of an image's number, as VOC writes it."""
 
 _ANNOTATIONS = "Annotations"
 _XML_HEAD = re.compile(rb"(?s)(?:\xef\xbb\xbf)?\s*(?:<\?.*?\?>\s*|<!--.*?-->\s*)*<annotation[\s>]")
@@ -89,7 +89,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
 
 
 def matches(path: InputPath, head: bytes) -> bool:
-    """Whether a path holds annotations, or result files by their names and first row."""
+    """Whether a path has annotations, or result files by their names and first row."""
     if not is_folder(path):
         is_result = _RESULTS.is_one(path) and _RESULTS.match_rows(head)
         return is_result or bool(_XML_HEAD.match(head))
@@ -103,7 +103,7 @@ def matches(path: InputPath, head: bytes) -> bool:
 
 
 def _annotation_files(path: InputPath) -> list[InputPath]:
-    """The XML files of a folder, by name; of its ``Annotations``, if there is one."""
+    """The XML files of a folder, sorted by name; of its ``Annotations``, if there is one."""
     folder = path / _ANNOTATIONS if is_folder(path / _ANNOTATIONS) else path
     return [
         file
@@ -149,7 +149,7 @@ def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
 def _truth_table(
     images: Sequence[VocImage], sources: Sequence[str], faults: FaultList
 ) -> tuple[RowTable, int]:
-    """The objects of all images as one table, and how many were left out."""
+    """The objects of all images as one table, and the number of objects left out."""
     owners: list[int] = []
     entries = []
     skipped = 0
@@ -195,7 +195,7 @@ def _truth_columns(table: RowTable, files: ImageFiles) -> tuple[RowColumns, RowT
 
 
 def _sizes(files: ImageFiles, images: Sequence[VocImage]) -> ImageSizes:
-    """Greatest width and height of the images of each sequence; only where all are known."""
+    """Maximum width and height of the images of each sequence; only if all are known."""
     sizes: dict[SequenceKey, tuple[int, int] | None] = {}
     for (key, _), image in zip(files, images, strict=True):
         known = sizes.get(key, (0, 0))

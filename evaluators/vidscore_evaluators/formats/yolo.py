@@ -1,4 +1,4 @@
-"""YOLO text: one file per image, one row per object, in parts of the image's width and height.
+"""YOLO text: one file per image, one row per object, in fractions of the image's width and height.
 
 A row is ``class cx cy width height`` between blanks: the number of a class, from 0, and the centre
 and size of a box divided by the image's width and height; in detections a confidence may come last.
@@ -6,13 +6,13 @@ and size of a box divided by the image's width and height; in detections a confi
 The project's readings:
 
 1. Files are ``<folder>/<name>.txt`` or ``<folder>/<sequence>/<name>.txt``. The digits at the end of
-   a name are the number of its frame; a file without rows lists its frame. Where there are no
-   folders within the folder, what is before the digits names the sequence, or `IMAGES` where
-   there is nothing.
-2. The size of the images is not in the files and must be given; it is one for all that are read.
+   a name are the number of its frame; a file without rows lists its frame. If the folder has no
+   subfolders, the part before the digits names the sequence; if that is empty, it is
+   `IMAGES`.
+2. The size of the images is not in the files and must be given; it applies to all that are read.
 3. Boxes are not clipped to the image, whose first pixel's edge is at 0.
-4. Without ``classes.txt`` classes go by their numbers; detections then take the names of a truth
-   that has them.
+4. Without ``classes.txt``, classes are named by their numbers; detections then take the names of
+   a truth that has them.
 """
 
 from __future__ import annotations
@@ -92,7 +92,7 @@ CLASSES_FILE = "classes.txt"
 COLUMNS = ("class", "cx", "cy", "width", "height", "confidence")
 _KINDS = {"class": Kind.INTEGER, **dict.fromkeys(COLUMNS[1:], Kind.NUMBER)}
 GREATEST_PART = 1e3
-"""Greatest centre and size, in images; a larger one must be in pixels."""
+"""Maximum centre and size, relative to the image; a larger value must be in pixels."""
 
 MOST_CLASSES = 100_000
 _FILE = "a text file of YOLO rows"
@@ -130,7 +130,7 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
 
 
 def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> PairReading:
-    """Hold detections to the sequences of the truth, and name their classes as it does."""
+    """Check detections against the sequences of the truth, and take its class names."""
     numbering = truth.numbering
     if truth.format == NAME and numbering is not None and detections.numbering is None:
         found = detections.annotations
@@ -141,7 +141,7 @@ def pair(truth: Source, detections: Source, known: frozenset[SequenceKey]) -> Pa
 
 
 def matches(path: InputPath, head: bytes) -> bool:
-    """Whether a folder holds text files of this format's rows."""
+    """Whether a folder has text files with rows of this format."""
     del head
     if not is_folder(path):
         return False
@@ -189,7 +189,7 @@ def _text_files(folder: InputPath) -> list[InputPath]:
 
 
 def _class_names(path: InputPath, limits: ReadLimits) -> tuple[str, ...]:
-    """Names of the classes, by number; empty without a file of them."""
+    """Names of the classes, by number; empty if there is no file of them."""
     candidates = [folder / CLASSES_FILE for folder in (path, *_folders(path))]
     file = next((file for file in candidates if is_file(file)), None)
     if file is None:
@@ -273,7 +273,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
     images = ImageNumbers.of(annotations, options, first_class=0)
     lines = _lines(annotations, images, side, sizes)
     names = "".join(f"{name}\n" for name in images.names)
-    # Where classes are numbers of a truth without names, some numbers may have none.
+    # If classes are numbers of a truth without names, some numbers may be unused.
     dense = list(images.classes.values()) == list(range(len(images.classes)))
     files = {CLASSES_FILE: names.encode()} if names and dense and annotations.frame_count else {}
     starts = annotations.frame_starts.tolist()
@@ -283,7 +283,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 
 def _image_names(annotations: Annotations, options: WriteOptions) -> list[str]:
-    """The name of each frame's image: that of the truth's own files, where it has all of them."""
+    """The name of each frame's image: from the truth's own files, if these have all of them."""
     own = Numbering() if options.numbering is None else options.numbering
     known = {frame: str(name) for name, frame in own.frames.items()}
     frames = frame_keys(annotations)
@@ -298,7 +298,7 @@ def _image_names(annotations: Annotations, options: WriteOptions) -> list[str]:
 def _lines(
     annotations: Annotations, images: ImageNumbers, side: Side, image_sizes: IntArray
 ) -> list[str]:
-    """The row of each object, whose image has this width and height."""
+    """The row of each object, given its image's width and height."""
     width, height = image_sizes.T
     x1, y1, x2, y2 = annotations.coordinates.T
     classes = images.of_labels(annotations)[annotations.label_indices].tolist()
@@ -316,7 +316,7 @@ def _lines(
 
 
 def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tuple[str, ...]:
-    """Remark that boxes in parts of images of several sizes cannot be read here again."""
+    """Remark that fractions of images of different sizes cannot be read back here."""
     count = len(np.unique(options.image_sizes[annotations.object_frames], axis=0))
     several = f"boxes are parts of images of {count} sizes, and reading them here takes one for all"
     return (*unnamed_remarks(annotations, side, options), *([several] if count > 1 else []))

@@ -1,10 +1,10 @@
-"""Dealing: which shard a sequence, or a part of a cut one, belongs to, by its name alone.
+"""Dealing: the shard of a sequence, or of a part of a cut one, determined by its name alone.
 
 The number of a sequence's shard is 1 more than the remainder of a hash of its domain and name by
 the number of shards: BLAKE2b with eight bytes over ``domain NUL name`` in UTF-8, read as a
-big-endian integer. It depends neither on the data nor on the other sequences, so that each shard
-finds its part without the others and a sequence that is added changes one shard only. A sequence
-that is cut has parts of so many frame numbers each; of part P, from 0, ``NUL P`` is hashed as well.
+big-endian integer. It depends neither on the data nor on the other sequences, so each shard
+finds its part without the others, and an added sequence changes only one shard. A cut sequence
+has parts with a fixed number of frame numbers; for part P, from 0, ``NUL P`` is hashed as well.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ from vidscore_evaluators.errors import Fault, ParameterError
 from vidscore_evaluators.evaluator import Evaluator, Unit
 
 SHARDS = 64
-"""Shards where nobody says how many: enough to balance sequences over a few dozen workers."""
+"""Default number of shards: enough to balance sequences over a few dozen workers."""
 
 MAXIMUM_SHARDS = 65_536
-"""Most shards of a scoring."""
+"""Maximum number of shards of a scoring."""
 
 _EXPECTED = f"K/N: shard K of N, from 1/N to N/N, at most {MAXIMUM_SHARDS} in all"
 _TYPED = re.compile(r"([0-9]{1,9})/([0-9]{1,9})")
@@ -36,15 +36,15 @@ class Shard(Struct, frozen=True, order=True):
     """One of the shards of a scoring.
 
     Attributes:
-        number: Which one, from 1.
-        count: How many there are.
+        number: Its number, from 1.
+        count: Number of shards.
     """
 
     number: int
     count: int
 
     def __post_init__(self) -> None:
-        """Refuse a shard that there cannot be.
+        """Refuse an impossible shard.
 
         Raises:
             ParameterError: If there is no such shard.
@@ -54,10 +54,10 @@ class Shard(Struct, frozen=True, order=True):
 
     @classmethod
     def parse(cls, text: str) -> Shard:
-        """The shard that ``3/64`` names.
+        """Parse the name of a shard, such as ``3/64``.
 
         Raises:
-            ParameterError: If it names none.
+            ParameterError: If it is not such a name.
         """
         found = _TYPED.fullmatch(text)
         if found is None:
@@ -69,7 +69,7 @@ class Shard(Struct, frozen=True, order=True):
         """Every shard, in order.
 
         Raises:
-            ParameterError: If there cannot be so many.
+            ParameterError: If the number is impossible.
         """
         return [cls(number, count) for number in range(1, cls(1, count).count + 1)]
 
@@ -83,8 +83,8 @@ def shard_number(key: SequenceKey, count: int, part: int | None = None) -> int:
 
     Args:
         key: The sequence.
-        count: How many shards there are.
-        part: Which part of it, where it is cut.
+        count: Number of shards.
+        part: Its part, if it is cut.
     """
     names = key if part is None else (*key, str(part))
     digest = hashlib.blake2b("\0".join(names).encode(), digest_size=8).digest()
@@ -92,14 +92,14 @@ def shard_number(key: SequenceKey, count: int, part: int | None = None) -> int:
 
 
 def check_cut(evaluators: Sequence[Evaluator[Any]], cut_frames: int | None) -> None:
-    """Refuse to cut sequences for evaluators that judge them as wholes.
+    """Refuse to cut sequences for evaluators that score them as wholes.
 
     Args:
         evaluators: The evaluators.
-        cut_frames: Frame numbers of a part; None where sequences stay whole.
+        cut_frames: Number of frame numbers of a part; None if sequences stay whole.
 
     Raises:
-        ParameterError: If one of them does, or the number is none.
+        ParameterError: If one of them does, or the number is invalid.
     """
     if cut_frames is None:
         return
@@ -126,8 +126,8 @@ def shards_of_frames(
 
     Args:
         side: Truth or detections.
-        count: How many shards there are.
-        cut_frames: Frame numbers of a part of a sequence; None where sequences are whole.
+        count: Number of shards.
+        cut_frames: Number of frame numbers of a part of a sequence; None if sequences are whole.
     """
     if cut_frames is not None:
         parts = np.stack([side.frame_sequences, side.frame_numbers // cut_frames], axis=1)

@@ -1,4 +1,4 @@
-"""Merging: the reports of all shards together, or every reason why there are none."""
+"""Merging: the reports of all shards together, or every reason why they cannot be merged."""
 
 from __future__ import annotations
 
@@ -23,22 +23,22 @@ from vidscore_evaluators.shards.tally_files import ShardHeader, header_from_byte
 from vidscore_evaluators.tally import Tally, merge_tallies
 
 TALLIES_PER_SUM = 8
-"""Tallies that are added at once."""
+"""Number of tallies that are added at once."""
 
 SHARDS_NAMED = 10
-"""Missing shards that are named one by one."""
+"""Maximum number of missing shards that are named."""
 
 Load = Callable[[], bytes]
-"""Reads the bytes of a tally file; raises InputError where that is impossible."""
+"""Reads the bytes of a tally file; raises InputError if that is impossible."""
 
 
 class Merged(Struct, frozen=True, eq=False):
-    """What all shards of a scoring give together.
+    """The merged result of all shards of a scoring.
 
     Attributes:
         evaluators: The evaluators.
-        reports: A report for each, as `vidscore_evaluators.scoring.score` gives it.
-        places: Where the frames stand that warnings may cite.
+        reports: A report for each, equal to that of `vidscore_evaluators.scoring.score`.
+        places: Places in the files of the frames that warnings may cite.
     """
 
     evaluators: Sequence[Evaluator[Any]]
@@ -53,7 +53,7 @@ class Merged(Struct, frozen=True, eq=False):
 class TallySum:
     """Adds tallies of several evaluators in a tree: each is added to others of its size.
 
-    Adding one after the other would go over the whole sum for each of them.
+    Adding one after the other would process the whole sum each time.
     """
 
     def __init__(self) -> None:
@@ -63,7 +63,7 @@ class TallySum:
         """Add a tally for each evaluator.
 
         Raises:
-            TallyError: If they do not go with those before.
+            TallyError: If they do not match earlier ones.
         """
         for level in self._levels:
             level.append(tallies)
@@ -77,7 +77,7 @@ class TallySum:
         """The sum for each evaluator, of at least one tally.
 
         Raises:
-            TallyError: If they do not go together.
+            TallyError: If they do not match.
         """
         return _added([tallies for level in self._levels for tallies in level])
 
@@ -93,8 +93,8 @@ def merge_files(paths: Sequence[DataPath]) -> Merged:
         paths: The files of all shards, in any order.
 
     Raises:
-        InputError: With every reason why they do not go together: a file that cannot be read, is
-            torn or of another scoring, a shard that is there twice or not at all.
+        InputError: With every reason why they do not match: a file that is unreadable, damaged or
+            of another scoring, a shard that occurs twice or is missing.
     """
 
     def loader(path: DataPath) -> Load:
@@ -110,7 +110,7 @@ def merge_shards(sources: Mapping[str, Load]) -> Merged:
     """Merge the tallies of shards, which are read twice, so that not all are held at once.
 
     Args:
-        sources: By its name, what reads the bytes of each.
+        sources: By name, a function that reads the bytes of each.
 
     Raises:
         InputError: As for `merge_files`.
@@ -146,7 +146,7 @@ def merge_shards(sources: Mapping[str, Load]) -> Merged:
 
 
 def _headers(sources: Mapping[str, Load]) -> tuple[dict[str, ShardHeader], list[Fault]]:
-    """What each file says of itself, and why some cannot be read; equal runs are one object."""
+    """The header of each file, and faults of unreadable ones; equal runs share one object."""
     headers: dict[str, ShardHeader] = {}
     faults: list[Fault] = []
     kinds: list[Run] = []
@@ -160,7 +160,7 @@ def _headers(sources: Mapping[str, Load]) -> tuple[dict[str, ShardHeader], list[
         if known is None:
             kinds.append(header.run)
         else:
-            # A specification may be large; the texts of warnings may differ.
+            # A specification may be large; only the texts of warnings may differ.
             header = replace(header, run=replace(known, warnings=header.run.warnings))
         headers[name] = header
     return headers, faults
@@ -173,7 +173,7 @@ def _faults_of(error: InputError | TallyError, name: str) -> list[Fault]:
 
 
 def _faults_between(headers: Mapping[str, ShardHeader]) -> Iterator[Fault]:
-    """Why tally files do not go together: other scorings, and shards that lack or repeat."""
+    """Why tally files do not match: other scorings, and missing or repeated shards."""
     if not headers:
         return
     [(count, _), *_] = Counter(header.shard.count for header in headers.values()).most_common(1)
@@ -195,7 +195,7 @@ def _faults_between(headers: Mapping[str, ShardHeader]) -> Iterator[Fault]:
 
 
 def _usual(headers: Mapping[str, ShardHeader]) -> str:
-    """Name of a file of the run that most are of; of as many, of the one given first."""
+    """Name of a file of the most frequent run; of equally frequent ones, the first given."""
     names: dict[tuple[tuple[str, str], ...], list[str]] = {}
     for name, header in headers.items():
         names.setdefault(header.run.compared, []).append(name)
@@ -206,7 +206,7 @@ def _evaluators(run: Run, name: str) -> list[Evaluator[Any]]:
     """The evaluators of a run.
 
     Raises:
-        InputError: With every reason why one cannot be had here.
+        InputError: With every reason why one is unavailable here.
     """
     evaluators: list[Evaluator[Any]] = []
     faults: list[Fault] = []
@@ -254,10 +254,10 @@ def _sum(
 
 
 def _check_tables(tally: Tally, nothing: Tally) -> None:
-    """Refuse what is not of an evaluator, given its tally of nothing.
+    """Refuse a tally that is not of an evaluator, given the evaluator's tally of nothing.
 
     Raises:
-        TallyError: If the tally is of another one, or has other tables.
+        TallyError: If the tally is of another evaluator, or has other tables.
     """
     tables, wanted = (
         {name: table.schema for name, table in [*one.tables.items(), *one.input_summary.items()]}
@@ -268,7 +268,7 @@ def _check_tables(tally: Tally, nothing: Tally) -> None:
 
 
 def _check_whole(run: Run, tallies: Sequence[Tally]) -> None:
-    """Refuse shards whose sequences together are not the data that all of them have read.
+    """Refuse shards whose sequences together differ from the data that all of them have read.
 
     Raises:
         InputError: If digests do not add up.

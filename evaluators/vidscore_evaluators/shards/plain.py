@@ -26,9 +26,9 @@ def warnings_from_plain(document: Any) -> tuple[ReportWarning, ...]:
     """Inverse of `plain_warnings`.
 
     Raises:
-        ValueError: If a value is none that there can be.
+        ValueError: If a value is impossible.
         KeyError: If a key is missing.
-        TypeError: If a value is of another type.
+        TypeError: If a value has another type.
     """
     return tuple(_warning(entry) for entry in typed(list, document))
 
@@ -49,11 +49,11 @@ def plain_example(example: FrameExample) -> tuple[str, str, str, int]:
 
 
 def example_of(entry: Sequence[Any]) -> FrameExample:
-    """The frame that side, domain, sequence and number name.
+    """The frame identified by side, domain, sequence and number.
 
     Raises:
-        ValueError: If they name none.
-        TypeError: If one is of another type.
+        ValueError: If they identify none.
+        TypeError: If one has another type.
     """
     side, domain, sequence, frame = typed(list, entry)
     key = SequenceKey(typed(str, domain), typed(str, sequence))
@@ -61,7 +61,7 @@ def example_of(entry: Sequence[Any]) -> FrameExample:
 
 
 def typed(kind: type, value: Any) -> Any:
-    """A value that is exactly of a type.
+    """Check that a value is exactly of a type, and return it.
 
     Raises:
         TypeError: If it is not.

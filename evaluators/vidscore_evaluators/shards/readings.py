@@ -1,8 +1,8 @@
-"""Readings: what reading a part of each side gave, which adds up to what reading the whole gives.
+"""Readings: results of reading a part of each side, which add up to those of reading the whole.
 
-Shards that read their own sequences alone do not know what the whole would warn of. Warnings that
-come of names of files are the same in all of them; those that count frames or objects are counted
-here, and made once the counts of all shards are added.
+Shards that read only their own sequences do not know the warnings about the whole. Warnings about
+names of files are the same in all shards. Frames and objects that a warning counts are counted
+here; the warning is made after the counts of all shards are added.
 """
 
 from __future__ import annotations
@@ -38,11 +38,11 @@ from vidscore_evaluators.specification import BenchmarkSpec
 
 
 class Counted(Struct, frozen=True):
-    """Frames or objects of a part that a warning counts.
+    """Number of frames or objects of a part that a warning counts.
 
     Attributes:
-        count: How many.
-        place: Place of the first one's sequence in the whole side.
+        count: Their number.
+        place: Index in the whole side of the first one's sequence.
         sequence: The first one's sequence.
         frame: The first one's frame.
     """
@@ -57,7 +57,7 @@ class TimedPart(Struct, frozen=True):
     """The times at both ends of a part of a cut sequence.
 
     Attributes:
-        place: Place of the sequence in the whole side.
+        place: Index of the sequence in the whole side.
         sequence: The sequence.
         frame: The first frame with a time.
         first_s: Its time.
@@ -72,16 +72,16 @@ class TimedPart(Struct, frozen=True):
 
 
 class PartReading(Struct, frozen=True):
-    """What reading a part of a side gave.
+    """The result of reading a part of a side.
 
     Attributes:
         name: Name of the side's files.
-        listed: Warnings that come of names of files.
+        listed: Warnings about names of files.
         back: Frames before earlier ones of their videos; None for none.
-        beyond: Objects beyond their images; None where no size is known.
-        sized: Objects in images of known size.
+        beyond: Objects beyond their images; None if no size is known.
+        sized: Number of objects in images of known size.
         timed: Parts of cut sequences whose frames have times.
-        masked: Whether its objects have masks; None without an object.
+        masked: Whether its objects have masks; None if there are no objects.
     """
 
     name: str
@@ -94,7 +94,7 @@ class PartReading(Struct, frozen=True):
 
 
 Readings = tuple[PartReading, PartReading]
-"""Of truth and detections."""
+"""Readings of truth and detections."""
 
 
 def wanted_by(
@@ -104,17 +104,17 @@ def wanted_by(
     detections: DataPath,
     choice: DataChoice,
 ) -> Wanted | None:
-    """The sequences that a shard reads; None where it has to read all of them.
+    """The sequences that a shard reads; None if it must read all of them.
 
-    A choice of sequences, labels or frames asks for all: its names are held against the whole data.
-    So do rows that are left out, which are counted over both sides.
+    A selection of sequences, labels or frames requires all: its names are checked against the whole
+    data. So do left-out rows, which are counted over both sides.
 
     Args:
         shard: The shard.
-        specification: The specification, whose presets may say the format.
+        specification: The specification; its presets may define the format.
         truth: Path of the truth.
         detections: Path of the detections.
-        choice: How both are read, and which part counts.
+        choice: How both are read, and which part is scored.
 
     Raises:
         InputError: If nothing of a known format is there.
@@ -133,11 +133,11 @@ def wanted_by(
 
 
 def readings_of(pair: Pair, cut_frames: int | None = None) -> Readings | None:
-    """What reading parts of both sides gave; None where the whole was read.
+    """The results of reading parts of both sides; None if the whole was read.
 
     Args:
         pair: Both sides.
-        cut_frames: Frame numbers of a part of a sequence; None where sequences are whole.
+        cut_frames: Number of frame numbers of a part of a sequence; None if sequences are whole.
 
     Raises:
         ValueError: If only one of the sides was read in part.
@@ -191,17 +191,17 @@ def _timed(
 
 
 def cited(readings: Readings) -> Iterator[FrameExample]:
-    """Frames that warnings of the whole may cite."""
+    """Frames that warnings about the whole may cite."""
     for side, reading in zip(Side, readings, strict=True):
         if reading.beyond is not None:
             yield FrameExample(side, reading.beyond.sequence, reading.beyond.frame)
 
 
 def faults_between(parts: Mapping[str, Readings]) -> Iterator[Fault]:
-    """What parts read otherwise than the whole would be: masks count where all objects have one.
+    """Parts that were read differently from the whole: masks count only if all objects have one.
 
     Args:
-        parts: Of every shard, by the name of its file.
+        parts: Those of every shard, by the name of its file.
     """
     for row, side in enumerate(Side):
         owners = {readings[row].masked: name for name, readings in parts.items()}
@@ -216,10 +216,10 @@ def faults_between(parts: Mapping[str, Readings]) -> Iterator[Fault]:
 
 
 def warnings_of(parts: Sequence[Readings]) -> tuple[ReportWarning, ...]:
-    """The warnings of the whole, as `vidscore_evaluators.formats.Pair` has them.
+    """The warnings about the whole, equal to those of `vidscore_evaluators.formats.Pair`.
 
     Args:
-        parts: Of every shard, in order.
+        parts: Those of every shard, in order.
     """
     sides = list(zip(*parts, strict=True))
     return (
@@ -240,7 +240,7 @@ def _of_source(parts: Sequence[PartReading]) -> Iterator[ReportWarning]:
 
 
 def _between(parts: Iterable[PartReading]) -> Iterator[Counted]:
-    """Frames that begin a part of a cut sequence before the part before it has ended."""
+    """Frames that begin a part of a cut sequence before the end of the part before it, in time."""
     timed = sorted(
         (one for part in parts for one in part.timed), key=lambda one: (one.place, one.frame)
     )
@@ -291,9 +291,9 @@ def readings_from_plain(document: Any) -> Readings | None:
     """Inverse of `readings_to_plain`.
 
     Raises:
-        ValueError: If a value is none that there can be.
+        ValueError: If a value is impossible.
         KeyError: If a key is missing.
-        TypeError: If a value is of another type.
+        TypeError: If a value has another type.
     """
     if document is None:
         return None

@@ -1,9 +1,9 @@
-"""Run folder: keeps the tallies of finished shards under digests of what they depend on.
+"""Run folder: keeps the tallies of finished shards under digests of their inputs.
 
-A digest is of the evaluators, the installed versions, both sides of the shard, to the bit and in
-the order of their rows, and the places of its frames in the files. Where none of these has changed,
-the tally is that of the last run; nothing else is ever looked up, so that a folder may serve
-several scorings and be emptied at any time.
+A digest covers the evaluators, the installed versions, both sides of the shard, to the bit and in
+the order of their rows, and the places of its frames in the files. If none of these has changed,
+the tally equals that of the last run. Nothing else is ever looked up, so a folder may serve several
+scorings and may be emptied at any time.
 """
 
 from __future__ import annotations
@@ -33,12 +33,12 @@ _SUFFIX = ".tally"
 
 
 class ShardIndex(Struct, frozen=True):
-    """What the shards of a scoring depend on.
+    """The inputs of the shards of a scoring.
 
     Attributes:
         run: What they have in common.
-        keys: For each shard, in order, a digest of what its tally depends on.
-        places: Where the frames stand now that warnings of reading cite, of whichever shard.
+        keys: For each shard, in order, a digest of its inputs.
+        places: Present places of the frames that warnings of reading cite, in any shard.
     """
 
     run: Run
@@ -47,11 +47,11 @@ class ShardIndex(Struct, frozen=True):
 
 
 def index_of(data: CheckedData, count: int) -> ShardIndex:
-    """The index of what has been read.
+    """The index of data that has been read.
 
     Args:
         data: The data.
-        count: How many shards there are.
+        count: Number of shards.
     """
     scoring = {
         name: value
@@ -75,10 +75,10 @@ def index_of(data: CheckedData, count: int) -> ShardIndex:
 
 
 def _add_columns(digest: hashlib.blake2b, side: Annotations) -> None:
-    """Add a side as it was given.
+    """Add a side in its given order.
 
-    A fingerprint has no order of the objects of a frame, by which criteria may rank, and takes a
-    further column's 0 for a value that is missing.
+    A fingerprint ignores the order of objects in a frame, by which criteria may rank, and cannot
+    tell a further column's 0 from a missing value.
     """
     texts = [
         [_text(key) for key in side.sequences],
@@ -118,7 +118,7 @@ def _add(digest: hashlib.blake2b, name: str, column: AnyArray) -> None:
 
 
 def _places(source: Source, count: int, cut_frames: int | None) -> list[bytes]:
-    """For each shard, a digest of where its frames stand in the files of a side."""
+    """For each shard, a digest of the places of its frames in the files of a side."""
     numbers = shards_of_frames(source.annotations, count, cut_frames)
     order = np.argsort(numbers, kind="stable")
     bounds = np.searchsorted(numbers[order], np.arange(1, count + 2))
@@ -137,10 +137,10 @@ def _places(source: Source, count: int, cut_frames: int | None) -> list[bytes]:
 
 
 class RunFolder:
-    """A folder of finished tallies; made where it is not there.
+    """A folder of finished tallies; created if it does not exist.
 
     Raises:
-        OSError: If it cannot be made.
+        OSError: If it cannot be created.
     """
 
     def __init__(self, path: Path) -> None:
@@ -148,10 +148,10 @@ class RunFolder:
         self._path = path
 
     def kept(self, index: ShardIndex) -> dict[Shard, bytes]:
-        """Tally files of the shards that are kept here, as those of the run.
+        """Tally files of the shards that are kept here, as files of this run.
 
         Args:
-            index: What the shards depend on. A file that is damaged counts as not there.
+            index: The inputs of the shards. A damaged file counts as missing.
         """
         found: dict[Shard, bytes] = {}
         for shard, key in zip(Shard.all_of(len(index.keys)), index.keys, strict=True):
@@ -159,7 +159,7 @@ class RunFolder:
                 tally = shard_from_bytes(self._file(key).read_bytes())
             except (OSError, TallyError):
                 continue
-            # Those that it cites of other shards may stand elsewhere by now.
+            # Places that it cites in other shards may have changed.
             own = {
                 example: place
                 for example, place in tally.places.items()
@@ -170,10 +170,10 @@ class RunFolder:
         return found
 
     def keep(self, key: str, tally: bytes) -> None:
-        """Keep the tally file of a shard; it is there whole or not at all.
+        """Keep the tally file of a shard; it is written completely or not at all.
 
         Args:
-            key: The digest of what it depends on.
+            key: The digest of its inputs.
             tally: The file.
 
         Raises:

@@ -1,4 +1,4 @@
-"""Run: what all shards of one scoring have in common, so that no others are added to them."""
+"""Run: what all shards of one scoring have in common, so that only these are merged."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vidscore_evaluators.shards.plain import plain_warnings, typed, warnings_fro
 from vidscore_evaluators.specification import spec_from_dict
 
 SHOWN_CHARACTERS = 60
-"""Characters that a fault shows of a value; of a longer one it shows a digest."""
+"""Maximum number of characters of a value that a fault shows; of a longer one it shows a digest."""
 
 _EVALUATORS = "evaluators"
 _CUT = "frames of a part of a sequence"
@@ -39,14 +39,14 @@ _OF_THE_WHOLE = (
 
 
 class Judge(Struct, frozen=True):
-    """An evaluator as tally files name it, in the plain form of JSON.
+    """An evaluator in the plain form of JSON, as in tally files.
 
     Attributes:
         name: Its name.
         version: Its version.
         parameters: Its resolved parameters.
-        specification: The specification that it judges by.
-        preset: The preset that asked for it; None where none did.
+        specification: The specification that it scores by.
+        preset: The preset that asked for it; None if none did.
         selection: The part of the data that was chosen.
     """
 
@@ -74,7 +74,7 @@ class Judge(Struct, frozen=True):
         """Build the evaluator.
 
         Raises:
-            InputError: With every fault: it is unknown here, or of another version, or cannot have
+            InputError: With every fault: it is unknown here, or has another version, or cannot have
                 such parameters.
         """
         try:
@@ -97,14 +97,14 @@ class Run(Struct, frozen=True, dict=True):
     Attributes:
         judges: The evaluators, in the order of the reports.
         software: Versions on which the last bits of a score may depend.
-        truth: Digest of the whole evaluated truth; of names and sizes of its files where each shard
-            has read its part alone.
+        truth: Digest of the whole evaluated truth; or of names and sizes of its files, if each
+            shard has read only its part.
         detections: Digest of the whole detections, likewise.
-        warnings: What reading the whole data warned of; in parts, what its names alone warn of.
-            Texts may name files, which machines may have in different places, so that only codes
+        warnings: Warnings from reading the whole data; in parts, only those about names. Their
+            texts may name files, which may be in different places on each machine, so only codes
             and counts are compared.
-        in_parts: Whether each shard has read its part alone.
-        cut_frames: Frame numbers of a part of a sequence; None where sequences are whole.
+        in_parts: Whether each shard has read only its part.
+        cut_frames: Number of frame numbers of a part of a sequence; None if sequences are whole.
     """
 
     judges: tuple[Judge, ...]
@@ -130,11 +130,11 @@ class Run(Struct, frozen=True, dict=True):
         return cls(judges, software_versions(), truth, detections, tuple(warnings), in_parts)
 
     def differences(self, other: Run) -> Iterator[tuple[str, str, str]]:
-        """Where another run differs: field, value there, value here."""
+        """Differences from another run: field, value there, value here."""
         if self.compared == other.compared:
             return
         mine, theirs = dict(self.compared), dict(other.compared)
-        # Of other evaluators, all that concerns one of them is another, too.
+        # If evaluators differ, everything about one of them differs, too.
         listed = mine[_EVALUATORS] == theirs[_EVALUATORS]
         for name in dict.fromkeys([*mine, *theirs]) if listed else _OF_THE_WHOLE:
             here, there = (values.get(name, "none") for values in (mine, theirs))
@@ -143,7 +143,7 @@ class Run(Struct, frozen=True, dict=True):
 
     @cached_property
     def compared(self) -> tuple[tuple[str, str], ...]:
-        """Name and value of all that is compared, as it is shown."""
+        """Name and shown value of everything that is compared."""
         warned = [f"{entry.count} x {entry.code}" for entry in self.warnings]
         software = [f"{name} {version}" for name, version in self.software.items()]
         digest = "digest of names and sizes of the files" if self.in_parts else "digest"
@@ -190,9 +190,9 @@ def run_from_dict(document: Mapping[str, Any]) -> Run:
     """Inverse of `run_to_dict`.
 
     Raises:
-        ValueError: If a value is none that there can be.
+        ValueError: If a value is impossible.
         KeyError: If a key is missing.
-        TypeError: If a value is of another type.
+        TypeError: If a value has another type.
     """
     cut = document["cut_frames"]
     return Run(

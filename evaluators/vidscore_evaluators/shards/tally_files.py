@@ -29,14 +29,14 @@ _LENGTH = struct.Struct("<Q")
 
 
 class ShardHeader(Struct, frozen=True):
-    """What a tally file says of itself.
+    """The header of a tally file.
 
     Attributes:
         run: What its shard has in common with the others.
-        shard: Which shard it is of.
-        places: Where the frames stand that warnings may cite.
+        shard: Its shard.
+        places: Places in the files of the frames that warnings may cite.
         tally_bytes: Lengths of its tallies.
-        readings: What reading its part gave; None where it has read the whole data.
+        readings: Results of reading its part; None if it has read the whole data.
     """
 
     run: Run
@@ -65,10 +65,10 @@ def shard_to_bytes(tally: ShardTally) -> bytes:
 
 
 def header_from_bytes(data: bytes) -> ShardHeader:
-    """Read what a tally file says of itself, and check that it is whole.
+    """Read the header of a tally file, and check that the file is complete.
 
     Raises:
-        TallyError: If the bytes are no tally file of this version, or were damaged.
+        TallyError: If the bytes are not a tally file of this version, or are damaged.
     """
     return _opened(data)[0]
 
@@ -79,7 +79,7 @@ def shard_from_bytes(data: bytes) -> ShardTally:
     Memory is bounded by a small multiple of the length of `data`, whatever the bytes claim.
 
     Raises:
-        TallyError: If the bytes are no tally file of this version, or were damaged.
+        TallyError: If the bytes are not a tally file of this version, or are damaged.
     """
     header, tallies = _opened(data)
     read = [tally_from_bytes(one) for one in tallies]

@@ -1,8 +1,8 @@
 """The tally of one shard: the data is read and checked, the sequences of the shard are scored.
 
-Where both sides are of formats that find a sequence without reading the others, a shard reads its
-own. Else it reads both sides whole, as `vidscore_evaluators.scoring.score` does: some formats say
-only with all their files what a number means.
+If the formats of both sides allow reading a sequence without the others, a shard reads only its
+own. Otherwise it reads both sides whole, as `vidscore_evaluators.scoring.score` does: in some
+formats, the meaning of a number depends on all files.
 """
 
 from __future__ import annotations
@@ -38,10 +38,10 @@ class ShardTally(Struct, frozen=True, eq=False):
 
     Attributes:
         run: What it has in common with the other shards.
-        shard: Which shard it is.
+        shard: The shard.
         tallies: A tally for each evaluator.
-        places: Where the frames stand that warnings may cite.
-        readings: What reading its part gave; None where it has read the whole data.
+        places: Places in the files of the frames that warnings may cite.
+        readings: Results of reading its part; None if it has read the whole data.
     """
 
     run: Run
@@ -52,14 +52,14 @@ class ShardTally(Struct, frozen=True, eq=False):
 
 
 class CheckedData(Struct, frozen=True, eq=False):
-    """All that is scored, or the part of one shard, read and checked.
+    """All data of a scoring, or the part of one shard, read and checked.
 
     Attributes:
         part: Evaluators, both sides and specification.
         truth: The frames of the truth that are evaluated.
-        run: What all shards of it have in common.
-        readings: What reading the part of a shard gave, which alone can then be tallied; None where
-            all was read.
+        run: What all its shards have in common.
+        readings: Results of reading the part of a shard, which is then the only one that can be
+            tallied; None if everything was read.
     """
 
     part: Selected
@@ -69,15 +69,16 @@ class CheckedData(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, part: Selected, cut_frames: int | None = None) -> CheckedData:
-        """Check what was read.
+        """Check data that was read.
 
         Args:
             part: Evaluators, both sides and specification.
-            cut_frames: Frame numbers of a part of a sequence; None where sequences are whole.
+            cut_frames: Number of frame numbers of a part of a sequence; None if sequences are
+                whole.
 
         Raises:
             InputError: With every fault of both sides.
-            ParameterError: If an evaluator judges whole sequences, and they are cut.
+            ParameterError: If an evaluator scores whole sequences, and they are cut.
         """
         check_cut(part.evaluators, cut_frames)
         pair = part.pair
@@ -105,7 +106,7 @@ class CheckedData(Struct, frozen=True, eq=False):
         return self._cut(self._numbers(shard.count), shard)
 
     def sides_by_shard(self, count: int) -> Iterator[tuple[Annotations, Annotations]]:
-        """The sides of each of so many shards, in order; names are dealt once for all of them."""
+        """The sides of each of `count` shards, in order; names are dealt once for all of them."""
         numbers = self._numbers(count)
         return (self._cut(numbers, shard) for shard in Shard.all_of(count))
 
@@ -115,7 +116,7 @@ class CheckedData(Struct, frozen=True, eq=False):
         """Score the sequences of a shard.
 
         Args:
-            shard: The shard; no sequence may belong to it.
+            shard: The shard; it may have no sequences.
             workers: Processes to use; 1 for this one alone.
             progress: Called with (frames done, frames in all).
 
@@ -132,11 +133,11 @@ class CheckedData(Struct, frozen=True, eq=False):
         return ShardTally(self.run, shard, tallies, self._places(tallies), self.readings)
 
     def cited_places(self) -> Places:
-        """Where the frames stand that warnings of reading cite, of whichever shard."""
+        """Places of the frames that warnings of reading cite, in any shard."""
         return {example: self.part.pair.place_of(example) for example in self._warned()}
 
     def _warned(self) -> Iterator[FrameExample]:
-        """Frames that warnings of reading cite, or may cite once all shards are known."""
+        """Frames that warnings of reading cite, or may cite when all shards are known."""
         for warning in self.run.warnings:
             if warning.example is not None:
                 yield warning.example
@@ -170,7 +171,7 @@ class CheckedData(Struct, frozen=True, eq=False):
 
 
 def _citable(summary: Mapping[str, Table]) -> Iterator[tuple[SequenceKey, int]]:
-    """Frames of a summary of the input, of which its warnings may cite one on either side."""
+    """Frames of an input summary; its warnings may cite one of them on either side."""
     examples, sample = summary[EXAMPLES], summary[SAMPLE]
     keys = map(SequenceKey, examples.texts("domain"), examples.texts("sequence"))
     yield from zip(keys, examples.number("frame").astype(np.int64).tolist(), strict=True)

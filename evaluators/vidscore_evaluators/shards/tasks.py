@@ -1,7 +1,7 @@
-"""Shards by any `concurrent.futures.Executor`: tasks carry paths, and return tally bytes.
+"""Shards run by any `concurrent.futures.Executor`: tasks carry paths and return tally bytes.
 
-A task reads its part of both sides itself, wherever it runs. Where the formats ask for the whole,
-it keeps what it has read for the next shard of the same data in the same process.
+A task reads its part of both sides itself, wherever it runs. If the formats require reading the
+whole, it keeps the data for the next shard of the same scoring in the same process.
 """
 
 from __future__ import annotations
@@ -39,18 +39,18 @@ from vidscore_evaluators.specification import BenchmarkSpec
 
 
 class ScoringTask(Struct, frozen=True):
-    """What is scored, by the names of its files.
+    """A scoring, by the names of its files.
 
     Attributes:
         specification: The specification, with the evaluators.
         truth: Path of the truth.
         detections: Path of the detections.
-        choice: How both are read, and which part counts.
-        folder: Where relative paths begin.
+        choice: How both are read, and which part is scored.
+        folder: The folder that relative paths start from.
         software: Versions that must be installed wherever it runs.
-        in_parts: Whether a shard may read its sequences alone, where the formats allow it.
-        scoring: Tells one scoring from the next: a process keeps what it has read for one alone,
-            because what a reading depends on besides both sides may have changed since.
+        in_parts: Whether a shard may read only its sequences, if the formats allow it.
+        scoring: Identifies the scoring. A process keeps data for one scoring only, because other
+            inputs of a reading may have changed since.
     """
 
     specification: BenchmarkSpec
@@ -63,7 +63,7 @@ class ScoringTask(Struct, frozen=True):
     scoring: str = field(default_factory=lambda: secrets.token_hex(8))
 
     def __post_init__(self) -> None:
-        """Refuse what no other process can read.
+        """Refuse inputs that other processes cannot read.
 
         Raises:
             ParameterError: If a side is standard input or another pipe.
@@ -76,14 +76,14 @@ class ScoringTask(Struct, frozen=True):
                 raise ParameterError([Fault(found, expected, source=side)])
 
     def path_of(self, name: str) -> DataPath:
-        """A path as it was typed, where relative ones begin in the same folder; else whole."""
+        """A path as typed, if relative ones start from the same folder here; else absolute."""
         path = data_path(name)
         if isinstance(path, RemotePath) or Path.cwd() == self.folder:
             return path
         return Path(self.folder, path)
 
     def local_specification(self) -> BenchmarkSpec:
-        """The specification, with presets' files by paths that hold here."""
+        """The specification, with preset files by paths that are valid here."""
         named = tuple(
             dataclasses.replace(entry, name=str(self.path_of(entry.name)))
             if entry.name.endswith(".toml")
@@ -102,10 +102,10 @@ def reports_by(
     shards: int,
     progress: Progress | None,
 ) -> list[Report]:
-    """Score by an executor, with arguments of `vidscore_evaluators.scoring.score`.
+    """Score with an executor; the arguments are those of `vidscore_evaluators.scoring.score`.
 
     Raises:
-        ParameterError: If a side is no path, which workers could read.
+        ParameterError: If a side is not a path, which workers need.
         InputError: As for `score_by`.
     """
     paths = {}
@@ -122,10 +122,10 @@ def reports_by(
 
 
 def score_shard(task: ScoringTask, shard: Shard) -> bytes:
-    """Score a shard, in whichever process it is called; gives the bytes of its tally file.
+    """Score a shard in the calling process; returns the bytes of its tally file.
 
     Raises:
-        EvaluatorVersionError: If other versions are installed than the task needs.
+        EvaluatorVersionError: If the installed versions differ from those of the task.
         InputError: With every fault of the data.
     """
     _check_software(task)
@@ -138,14 +138,14 @@ def score_shard(task: ScoringTask, shard: Shard) -> bytes:
 
 
 def index_shards(task: ScoringTask, count: int) -> ShardIndex:
-    """Read the data and say what each shard of it depends on.
+    """Read the data and return the inputs that each shard of it depends on.
 
     Args:
-        task: What is scored.
-        count: How many shards there are.
+        task: The scoring.
+        count: Number of shards.
 
     Raises:
-        EvaluatorVersionError: If other versions are installed than the task needs.
+        EvaluatorVersionError: If the installed versions differ from those of the task.
         InputError: With every fault of the data.
     """
     return index_of(_checked(task), count)
@@ -159,25 +159,25 @@ def score_by(
     run_folder: Path | None = None,
     progress: Progress | None = None,
 ) -> Merged:
-    """Score by an executor.
+    """Score with an executor.
 
     Args:
-        executor: What runs the tasks.
-        task: What is scored.
-        shards: How many shards there are.
-        run_folder: Where finished shards are kept, and looked for before they are scored.
+        executor: The executor of the tasks.
+        task: The scoring.
+        shards: Number of shards.
+        run_folder: Folder in which finished shards are looked up first, and kept.
         progress: Called with (shards done, shards in all).
 
     Raises:
         EvaluatorVersionError: If other versions are installed where tasks run.
-        InputError: With every fault of the data, or of the tallies that came back.
+        InputError: With every fault of the data, or of the returned tallies.
     """
     check_cut(create_evaluators(task.specification, files=True), task.choice.cut_frames)
     wanted = Shard.all_of(shards)
     folder = index = None
     done: dict[Shard, bytes] = {}
     if run_folder is not None:
-        # What has changed is known of what has been read.
+        # Changes can only be detected in data that was read.
         task = structs.replace(task, in_parts=False)
         folder = RunFolder(run_folder)
         index = executor.submit(index_shards, task, shards).result()
@@ -200,7 +200,7 @@ def score_by(
         _cancel(pending)
         for future, shard in pending.items():
             if shard not in done:
-                # What ended this run is told; what has come to an end beside it is not lost.
+                # Report the error that ended this run, but keep other shards that have finished.
                 with suppress(Exception, CancelledError, TimeoutError):
                     take(shard, future.result(timeout=0))
     return merge_shards({f"shard {shard}": partial(done.__getitem__, shard) for shard in wanted})
@@ -218,11 +218,11 @@ def _cancel(pending: Mapping[Future[bytes], Shard]) -> None:
 
 _lock = threading.Lock()
 _held: dict[bytes, CheckedData] = {}
-"""What this process has read last, by the task and the state of its files; one at most."""
+"""The data that this process read last, by task and state of its files; at most one entry."""
 
 
 def _checked(task: ScoringTask) -> CheckedData:
-    """The data of a task, read and checked; read again only where the files have changed."""
+    """The data of a task, read and checked; read again only if the files have changed."""
     _check_software(task)
     states = [_state(task.path_of(side)) for side in (task.truth, task.detections)]
     key = pickle.dumps((task, states))
@@ -274,7 +274,7 @@ def _named_as(name: str, path: str, source: Source) -> Source:
 
 
 def _state(path: DataPath) -> list[tuple[str, int, int | str]]:
-    """Size and time of a file, or of all files of a folder; empty where nothing is."""
+    """Size and time of a file, or of all files of a folder; empty if nothing is there."""
     if isinstance(path, RemotePath):
         listed = listed_files(path, ReadLimits().maximum_files).values()
         return sorted((file.shown, file.byte_count, file.state) for file in listed)

@@ -1,6 +1,6 @@
-"""Whole analyses: one piece of work whose outcome is one document, which is printed, sent and kept.
+"""Whole analyses: each produces one document, which is printed, sent and stored.
 
-A command line runs them in its own process, a server in another one; the document is the same.
+The command line runs them in its own process, a server in another one; the document is the same.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from vidscore_evaluators.trust.tables import INDICATORS, error_rows, indicator_r
 def ranking_document(
     systems: Sequence[str], examined: Sequence[RankingTrust], seed: int
 ) -> dict[str, Any]:
-    """Everything as JSON can hold it.
+    """The rankings as a JSON document.
 
     Args:
         systems: Names of the systems.
@@ -112,11 +112,11 @@ Document = dict[str, Any]
 """Strings, numbers, lists and dictionaries, as JSON holds them."""
 
 StageProgress = Callable[[str, int, int], None]
-"""Called with (the stage, its pieces done, its pieces in all; 0 where that is unknown)."""
+"""Called with (the stage, its steps done, its steps in all; 0 if unknown)."""
 
 
 class RankingAnalysis(Struct, frozen=True, eq=False):
-    """How far the ranking of some systems can be relied on.
+    """Analysis of how far the ranking of some systems can be relied on.
 
     Attributes:
         evaluators: The evaluators that rank.
@@ -159,7 +159,7 @@ class CriterionAnalysis(Struct, frozen=True):
     Attributes:
         test: Name of the test.
         candidates: The criteria.
-        plan: How many families of scenes.
+        plan: The number of families of scenes.
     """
 
     test: str

@@ -1,4 +1,4 @@
-"""Comparisons of systems: what can be said in a sentence, and all of it as a document."""
+"""Comparisons of systems: their conclusions as sentences, and all results as a document."""
 
 from __future__ import annotations
 
@@ -18,17 +18,17 @@ from vidscore_evaluators.trust.systems import Contest
 
 
 class Comparison(Struct, frozen=True):
-    """Systems beside the first of them, by one evaluator.
+    """Systems compared with the first of them, by one evaluator.
 
     Attributes:
         evaluator: The evaluator.
         systems: Names of the systems.
-        pairs: Each later system beside the first one.
+        pairs: Each later system compared with the first one.
         sequence_count: Number of sequences.
-        draws: Number of draws; 0 where a single sequence allows none.
-        coverage: Share of the draws that an interval holds.
+        draws: Number of draws; 0 for a single sequence, which allows none.
+        coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
-        top: How many labels, domains, sequences and frames are listed.
+        top: Number of labels, domains, sequences and frames that are listed.
     """
 
     evaluator: Evaluator[Any]
@@ -41,10 +41,10 @@ class Comparison(Struct, frozen=True):
     top: int
 
     def pair(self, system: str) -> SystemPair:
-        """A later system beside the first one.
+        """A later system compared with the first one.
 
         Raises:
-            KeyError: If there is none of that name.
+            KeyError: If there is no later system of that name.
         """
         for one in self.pairs:
             if one.second == system:
@@ -58,7 +58,7 @@ class Comparison(Struct, frozen=True):
 
     @property
     def notes(self) -> list[str]:
-        """How intervals were made, how far they can be relied on, and what is left out."""
+        """How intervals were computed, how reliable they are, and what is left out."""
         return list(_notes(self))
 
     def __str__(self) -> str:
@@ -66,7 +66,7 @@ class Comparison(Struct, frozen=True):
         return "\n".join(self.answers)
 
     def to_dict(self) -> dict[str, Any]:
-        """All of it as dictionaries, lists, strings and numbers."""
+        """All results as dictionaries, lists, strings and numbers."""
         evaluator = self.evaluator
         return {
             "evaluator": evaluator.name,
@@ -102,13 +102,13 @@ def compare_systems(
 
     Args:
         evaluator: The evaluator.
-        contest: Two systems or more.
-        draws: Number of draws of sequences; of a single sequence there are none.
-        coverage: Share of the draws that an interval holds.
+        contest: At least two systems.
+        draws: Number of draws of sequences; there are none for a single sequence.
+        coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
-        top: How many labels, domains, sequences and frames to list.
-        workers: Processes to use; the outcome does not depend on it.
-        progress: Called with (pieces of work done, pieces in all).
+        top: Number of labels, domains, sequences and frames to list.
+        workers: Processes to use; the result does not depend on it.
+        progress: Called with (steps done, steps in all).
     """
     pairs = system_pairs(
         evaluator,
@@ -137,7 +137,7 @@ def _answer(pair: SystemPair) -> str:
     if pair.verdict is Verdict.UNDECIDED:
         said = f"{pair.second} has {_more(found)}{_between(found, 1.0)}"
         return f"{pair.second} and {pair.first} cannot be told apart in {pair.measure}: {said}"
-    # How much better, or worse, is a positive number.
+    # The amount by which it is better, or worse, is positive.
     sign = 1.0 if (pair.verdict is Verdict.BETTER) != pair.lower_is_better else -1.0
     amount = f"{sign * (found.value or 0.0):.4g}{_between(found, sign)}"
     return f"{pair.second} is {pair.verdict} than {pair.first} in {pair.measure} by {amount}"
@@ -151,7 +151,7 @@ def _more(found: Difference) -> str:
 
 
 def _between(found: Difference, sign: float) -> str:
-    """The interval in brackets, of the difference times a sign; empty where there is none."""
+    """The interval of the difference times a sign, in brackets; empty if there is none."""
     if found.low is None or found.high is None:
         return ""
     low, high = sorted((sign * found.low + 0.0, sign * found.high + 0.0))

@@ -2,11 +2,12 @@
 
 Source: the paper, section 3.3 and appendix 1. A metric is 0 for equal sets and no others
 (identity), the same both ways (symmetry), and never longer than a detour (triangle inequality).
-Small sets of objects of one class are compared, all with all, and violations are looked for among
-all pairs and triples. A search that finds nothing proves nothing; a counter-example is a proof.
+Every pair of some small sets of objects of one class is compared, and violations are searched for
+among all pairs and triples. A search that finds nothing proves nothing; a counterexample is a
+proof.
 
 Readings of this project: objects are as certain as a reference, so that either set may be the
-reference; pairs whose dissimilarity is undefined are left out; 1e-9 counts as nothing.
+reference; pairs with undefined dissimilarity are left out; 1e-9 counts as 0.
 """
 
 from __future__ import annotations
@@ -30,14 +31,14 @@ from vidscore_evaluators.trust.sanity.families import (
 )
 
 SHIFTS_PX = (0.0, 0.25, 0.5, 1.0, 2.0, 3.0, 4.0, 6.0, 9.0, 12.0, 18.0, 25.0)
-"""Positions of objects along a line: near each other, and too far to have anything in common."""
+"""Positions of objects along a line: close together, and too far to have anything in common."""
 
 SIDE_PX = 10.0
 TOLERANCE = 1e-9
 SETS = 40
 
 FRAMES = 2
-"""Frames of sets of tracks."""
+"""Number of frames of sets of tracks."""
 
 SCENES_AT_ONCE = 200
 
@@ -47,7 +48,7 @@ LAWS = (IDENTITY, SYMMETRY, TRIANGLE)
 
 @dataclass(frozen=True, order=True)
 class Place:
-    """One object: a square, or the point in its middle.
+    """One object: a square, or the point at its centre.
 
     Attributes:
         shift_px: Its position along the line.
@@ -70,7 +71,7 @@ class Counterexample:
     Attributes:
         law: The law.
         sets: Two or three sets, x, y and z.
-        dissimilarities: Those that matter, by names like ``d(x, y)``.
+        dissimilarities: Those of the violation, by names like ``d(x, y)``.
     """
 
     law: str
@@ -80,14 +81,14 @@ class Counterexample:
 
 @dataclass(frozen=True)
 class Consistency:
-    """The outcome of a search.
+    """Result of a search.
 
     Attributes:
         evaluator: Name of the evaluator.
         measure: The measure.
-        counterexamples: The smallest one for each law, None where none was found.
-        pairs: Pairs of sets that were compared.
-        undefined: Pairs among them whose dissimilarity is undefined.
+        counterexamples: The smallest one for each law, None if none was found.
+        pairs: Number of pairs of sets that were compared.
+        undefined: Number of pairs among them with undefined dissimilarity.
     """
 
     evaluator: str
@@ -105,12 +106,12 @@ def search_violations(
     seed: int = 1,
     progress: Progress | None = None,
 ) -> Consistency:
-    """Look for the smallest violations of the laws of a metric.
+    """Search for the smallest violations of the laws of a metric.
 
     Args:
         evaluator: The evaluator.
-        measure: Its measure; the first that ranks if left out.
-        set_count: Sets that are drawn at random beside the empty one and those of one object.
+        measure: Its measure; the first ranking one if left out.
+        set_count: Number of random sets, besides the empty one and those of one object.
         seed: Seed of the draw.
         progress: Called with (pairs compared, pairs in all).
     """
@@ -122,12 +123,12 @@ def search_violations(
 
 
 def object_sets(count: int, seed: int, *, tracks: bool) -> list[ObjectSet]:
-    """The empty set, those of one object, and random ones of two and three; smaller ones first.
+    """The empty set, sets of one object, and random sets of two and three; sorted by size.
 
     Args:
-        count: Random sets.
+        count: Number of random sets.
         seed: Seed of the draw.
-        tracks: Whether objects move on tracks: then sets are of two frames.
+        tracks: Whether objects move on tracks; sets then have two frames.
     """
     random = np.random.default_rng(seed)
     sets: dict[ObjectSet, None] = {(): None}
@@ -144,9 +145,9 @@ def object_sets(count: int, seed: int, *, tracks: bool) -> list[ObjectSet]:
 
 
 def _named_in_order(objects: Iterable[tuple[int, float]]) -> ObjectSet:
-    """Objects by moment, which is a frame of a track; tracks are numbered in order of appearance.
+    """Objects sorted by frame; tracks are numbered in order of appearance.
 
-    Sets of tracks that differ in nothing but the numbers of their tracks are equal.
+    Sets of tracks that differ only in the numbers of their tracks are equal.
     """
     numbers: dict[int, int] = {}
     by_frame = sorted((moment % FRAMES, shift, moment // FRAMES) for moment, shift in objects)
@@ -201,12 +202,12 @@ def _side(objects: ObjectSet, frame_count: int) -> Annotations:
 
 
 def _smallest(law: str, sets: Sequence[ObjectSet], table: FloatArray) -> Counterexample | None:
-    """The violation of a law with the fewest objects and, among those, the greatest."""
+    """The violation of a law with the fewest objects; among those, the greatest."""
     violations, excess = _VIOLATIONS[law](table)
     if len(violations) == 0:
         return None
     sizes = np.array([len(objects) for objects in sets])[violations].sum(axis=1)
-    # Of equally small and great ones the first: rounding brings neighbours in no order.
+    # Of equally small and great ones take the first, since rounding orders near values arbitrarily.
     best = np.lexsort((np.arange(len(sizes)), -np.round(excess, 9), sizes))[0]
     indices = violations[best].tolist()
     return Counterexample(
@@ -215,7 +216,7 @@ def _smallest(law: str, sets: Sequence[ObjectSet], table: FloatArray) -> Counter
 
 
 def _parts(law: str, indices: list[int], table: FloatArray) -> Iterator[tuple[str, float]]:
-    """The dissimilarities that matter for a violation."""
+    """The dissimilarities of a violation."""
     names = dict(zip("xyz", indices, strict=False))
     for first, second in _PARTS[law]:
         yield f"d({first}, {second})", float(table[names[first], names[second]])
@@ -229,7 +230,7 @@ _PARTS = {
 
 
 def _against_identity(table: FloatArray) -> tuple[IntArray, FloatArray]:
-    """Pairs of equal sets that are apart, and of different ones that are not."""
+    """Pairs of equal sets with a distance, and of different sets without one."""
     equal = np.eye(len(table), dtype=np.bool_)
     wrong = np.argwhere(np.where(equal, table > TOLERANCE, table <= TOLERANCE))
     return wrong, np.zeros(len(wrong))

@@ -1,7 +1,7 @@
 """Sanity tests of criteria: does a criterion rank systems as its purpose intends?
 
-Source: the paper, section 5 and appendices 2 and 4. A test draws families of scenes whose true
-order is known; a criterion judges every scene, and its order is compared with the true one.
+Source: the paper, section 5 and appendices 2 and 4. A test draws families of scenes with a known
+true order; a criterion scores every scene, and its order is compared with the true one.
 """
 
 from __future__ import annotations
@@ -45,7 +45,7 @@ from vidscore_evaluators.trust.systems import Indicators, indicators, ranking_er
 MOST_SEED = 2**32 - 1
 
 _DIGITS = 9
-"""Decimals of a threshold that is computed from a cut-off."""
+"""Number of decimals of a threshold that is computed from a cut-off."""
 
 
 class Candidate(Struct, frozen=True):
@@ -53,12 +53,12 @@ class Candidate(Struct, frozen=True):
 
     Attributes:
         name: Its name in tables.
-        base: Its base similarity; None where the evaluator has no such choice.
+        base: Its base similarity; None if the evaluator has no such choice.
         evaluator: Name of the evaluator.
-        parameters: Parameters that differ from the default.
+        parameters: Parameters that differ from their defaults.
         measure: The measure.
-        swept: Parameter that is swept over its grid; None for the parameters as they are.
-        settings: The threshold that each value of the grid stands for, in order.
+        swept: Parameter that is swept over its grid; None for fixed parameters.
+        settings: The threshold that each value of the grid corresponds to, in order.
     """
 
     name: str
@@ -76,11 +76,11 @@ class Candidate(Struct, frozen=True):
 
 @dataclass(frozen=True)
 class Plan:
-    """How many families to draw, and the seed; `parse_parameters` checks values from outside.
+    """Number of families to draw, and the seed; `parse_parameters` checks values from outside.
 
     Attributes:
-        strata: Parts into which the range of object numbers is cut.
-        realisations: Families of each stratum.
+        strata: Number of parts of the range of object numbers.
+        realisations: Number of families per stratum.
         seed: Seed of all random draws.
     """
 
@@ -89,7 +89,7 @@ class Plan:
     seed: int = parameter(1, "Seed of all random draws.", minimum=0, maximum=MOST_SEED)
 
     def draws(self, test: SanityTest) -> list[Draw]:
-        """Every family; a single one where nothing is random."""
+        """Every family; a single one if nothing is random."""
         if not test.random:
             return [Draw(self.seed, 0, 1, 0)]
         return [
@@ -105,7 +105,7 @@ class ErrorRow(Struct, frozen=True):
     Attributes:
         setting: Value of the swept parameter, name of an aggregate over values, or None.
         mean: Mean of the normalised Kendall tau error, from 0 to 1.
-        deviation: Its standard deviation over families; None where there is a single one.
+        deviation: Its standard deviation over families; None if there is only one.
     """
 
     setting: Setting
@@ -114,19 +114,19 @@ class ErrorRow(Struct, frozen=True):
 
 
 class Outcome(Struct, frozen=True, eq=False):
-    """Dissimilarities by one criterion of all families.
+    """Dissimilarities of all families by one criterion.
 
     Attributes:
         candidate: The criterion.
-        dissimilarities: (V, F, K) at V values of the swept parameter, or 1 where none is swept, of
-            the K scenes of F families, from the truly best to the truly worst.
+        dissimilarities: (V, F, K) at V values of the swept parameter, or 1 if none is swept, of the
+            K scenes of F families, from the truly best to the truly worst.
     """
 
     candidate: Candidate
     dissimilarities: FloatArray
 
     def error_rows(self) -> list[ErrorRow]:
-        """Ranking errors at each value, at the best one, and of means over values."""
+        """Ranking errors at each value, at the best value, and of means over values."""
         errors = ranking_errors(self.dissimilarities)
         settings = self.candidate.settings
         if not settings:
@@ -139,7 +139,7 @@ class Outcome(Struct, frozen=True, eq=False):
         return rows
 
     def indicators(self, seed: int) -> Indicators | None:
-        """Indicators of each family (appendix 2); None where no parameter is swept."""
+        """Indicators of each family (appendix 2); None if no parameter is swept."""
         if not self.candidate.settings:
             return None
         return indicators(self.dissimilarities.transpose(1, 0, 2), seed)
@@ -150,7 +150,7 @@ def paper_candidates(test: str, names: Collection[str] | None = None) -> list[Ca
 
     Args:
         test: Name of the test.
-        names: Those that are wanted; all if left out.
+        names: Names of the criteria to take; all if left out.
     """
     return [
         _paper_candidate(name, base, criterion)
@@ -161,12 +161,12 @@ def paper_candidates(test: str, names: Collection[str] | None = None) -> list[Ca
 
 
 def chosen_candidates(test: str, criteria: Sequence[EvaluatorSpec]) -> list[Candidate]:
-    """Criteria as people name them.
+    """Criteria by the names that people use.
 
     Args:
         test: Name of the test.
-        criteria: Criteria of the paper by name, or any evaluators, with parameters where some are
-            to differ; none for all criteria of the paper.
+        criteria: Criteria of the paper by name, or any evaluators, with parameters that differ from
+            their defaults; empty for all criteria of the paper.
 
     Raises:
         InputError: If a name is neither, or an evaluator declares no dissimilarity.
@@ -180,11 +180,11 @@ def chosen_candidates(test: str, criteria: Sequence[EvaluatorSpec]) -> list[Cand
 
 
 def declared_candidates(evaluator: str, parameters: Mapping[str, Any]) -> list[Candidate]:
-    """Candidates of any evaluator: its ranking measures, as they are and swept over each grid.
+    """Candidates of any evaluator: its ranking measures, unswept and swept over each grid.
 
     Args:
         evaluator: Name of the evaluator.
-        parameters: Parameters that differ from the default; `base` is left open unless given.
+        parameters: Parameters that differ from their defaults; every `base` is tried unless given.
 
     Raises:
         InputError: If it declares no dissimilarity.
@@ -207,7 +207,7 @@ def declared_candidates(evaluator: str, parameters: Mapping[str, Any]) -> list[C
 def _declared(
     evaluator: str, base: str | None, parameters: Mapping[str, Any]
 ) -> Iterator[Candidate]:
-    """Each measure as it is, and over each parameter with a grid."""
+    """Each measure unswept, and swept over each parameter with a grid."""
     instance = create_evaluator(evaluator, parameters)
     measures = ranking_measures(instance)
     for measure in measures:
@@ -233,21 +233,21 @@ def run_criterion_test(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> list[Outcome]:
-    """Let criteria judge every family of a test.
+    """Let criteria score every family of a test.
 
     Args:
         test: Name of a test of `SANITY_TESTS`.
         candidates: The criteria.
-        plan: How many families.
-        workers: Processes to use; the outcome does not depend on it.
-        progress: Called with (pieces of work done, pieces in all).
+        plan: The number of families.
+        workers: Processes to use; the result does not depend on it.
+        progress: Called with (steps done, steps in all).
 
     Raises:
-        InputError: If a criterion cannot judge the scenes of the test.
+        InputError: If a criterion cannot score the scenes of the test.
     """
     sanity_test = SANITY_TESTS[test]
     draws = plan.draws(sanity_test)
-    # Every fifth scene will do, flawed ones among them: each is scored alone and with the others.
+    # Every fifth scene is enough, flawed ones included: each is scored alone and with the others.
     examples = sanity_test.draw_family(draws[len(draws) // 2]).scenes[::5]
     levels = [_level(candidate, sanity_test, examples) for candidate in candidates]
     size = sanity_test.families_at_once
@@ -263,7 +263,7 @@ def run_criterion_test(
 
 
 class _FamiliesJob(Struct, frozen=True):
-    """Some families, to be judged by every criterion at once."""
+    """Some families, to be scored by every criterion at once."""
 
     test: str
     draws: tuple[Draw, ...]
@@ -319,7 +319,7 @@ def _error_row(setting: Setting, errors: FloatArray) -> ErrorRow:
 
 
 def _marginals(settings: Sequence[float]) -> dict[str, list[int]]:
-    """Rows of the values that M-partial and M-full take the mean over, as far as there are any."""
+    """Rows of the values whose means are M-partial and M-full, as far as they exist."""
     chosen = {M_PARTIAL: PARTIAL, M_FULL: _inner(settings)}
     return {
         name: [settings.index(value) for value in values]
@@ -329,13 +329,13 @@ def _marginals(settings: Sequence[float]) -> dict[str, list[int]]:
 
 
 def _inner(settings: Sequence[float]) -> tuple[float, ...]:
-    """All thresholds but the two extremes; 1, which belongs to no cut-off, is one of them."""
+    """All thresholds but the two extremes; 1, which corresponds to no cut-off, is one of those."""
     ordered = sorted(settings)
     return tuple(ordered[1:] if ordered[-1] == PARTIAL[-1] else ordered[1:-1])
 
 
 def _means(dissimilarities: FloatArray) -> FloatArray:
-    """Means over the first axis, rounded once, so that equal values in any order tie."""
+    """Means over the first axis, rounded once, so that equal values tie in any order."""
     count = len(dissimilarities)
     columns = dissimilarities.reshape(count, -1).T.tolist()
     means = [math.fsum(column) / count for column in columns]

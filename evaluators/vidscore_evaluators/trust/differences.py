@@ -1,17 +1,16 @@
-"""Is one system better than another, and what made the difference?
+"""Differences between systems: whether one is better, and which data made the difference.
 
 Differences of scores have paired bootstrap intervals: sequences are drawn as in
 `vidscore_evaluators.trust.resampling`, both systems are scored on the same draw, and the interval
-is the one between percentiles of the differences. Source of the method: B. Efron and R. Tibshirani,
+lies between percentiles of the differences. Source of the method: B. Efron and R. Tibshirani,
 "An Introduction to the Bootstrap", 1993, chapter 13; of paired draws for systems: P. Koehn,
 "Statistical Significance Tests for Machine Translation Evaluation", 2004.
 
-Readings of this project: a draw in which either score is undefined has no part in an interval. The
+Readings of this project: a draw in which either score is undefined is left out of an interval. The
 probability of being better is (better + ties / 2 + 1) / (draws + 2), Laplace's rule of succession:
-no number of draws makes it 0 or 1. What a sequence contributes
-to a difference is by how much the first system's score rises where this sequence alone is as the
-second system has it, and by how much the second system's score falls where it alone is as the first
-system has it: the mean of the two.
+no number of draws makes it 0 or 1. The contribution of a sequence to a difference is the mean of
+two changes: the rise of the first system's score if this sequence alone is taken from the second
+system, and the fall of the second system's score if it alone is taken from the first.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ from vidscore_evaluators.trust.resampling import (
 from vidscore_evaluators.trust.systems import Contest
 
 TOP = 5
-"""Labels, domains, sequences and frames that are listed."""
+"""Number of labels, domains, sequences and frames that are listed."""
 
 Frame = tuple[SequenceKey, int]
 """Sequence and frame number."""
@@ -53,18 +52,18 @@ MISTAKES = tuple(
 
 
 class Verdict(StrEnum):
-    """What can be said of a system beside another."""
+    """Conclusion about a system compared with another."""
 
     BETTER = "better"
     WORSE = "worse"
     UNDECIDED = "undecided"
-    """The interval holds 0, or there is none."""
+    """The interval contains 0, or there is none."""
     UNDEFINED = "undefined"
     """A score is undefined."""
 
 
 class Difference(Struct, frozen=True):
-    """One score of two systems: the second less the first.
+    """One score of two systems, and the second minus the first.
 
     Attributes:
         domain: Domain; None for all.
@@ -72,10 +71,10 @@ class Difference(Struct, frozen=True):
         measure: The measure.
         first: Score of the first system.
         second: Score of the second one.
-        low: Lower end of the interval of the difference; None where there is none.
+        low: Lower end of the interval of the difference; None if there is none.
         high: Upper end.
-        probability_better: That the second one is better on other sequences; None where there is no
-            interval, or neither more nor less of the measure is better.
+        probability_better: Probability that the second is better on other sequences; None without
+            an interval, or if the measure has no better direction.
     """
 
     domain: str | None
@@ -89,19 +88,19 @@ class Difference(Struct, frozen=True):
 
     @property
     def value(self) -> Number:
-        """The difference; None where either score is undefined."""
+        """The difference; None if either score is undefined."""
         return None if self.first is None or self.second is None else self.second - self.first
 
 
 class SequenceDifference(Struct, frozen=True):
-    """The first ranking measure on one sequence alone, and what it does to the whole.
+    """The first ranking measure on one sequence alone, and its contribution to the whole.
 
     Attributes:
         key: The sequence.
         first: Score of the first system.
         second: Score of the second one.
-        contribution: By how much the score of all sequences changes where this one alone is
-            exchanged; None where a score is undefined.
+        contribution: Change of the score over all sequences if this one alone is exchanged; None if
+            a score is undefined.
     """
 
     key: SequenceKey
@@ -111,16 +110,16 @@ class SequenceDifference(Struct, frozen=True):
 
     @property
     def value(self) -> Number:
-        """The difference; None where either score is undefined."""
+        """The difference; None if either score is undefined."""
         return None if self.first is None or self.second is None else self.second - self.first
 
 
 class FrameDifference(Struct, frozen=True):
-    """Mistakes in one frame: false positives, false negatives and id switches.
+    """Number of mistakes in one frame: false positives, false negatives and id switches.
 
     Attributes:
         key: The sequence.
-        frame: Number of the frame.
+        frame: Its frame number.
         first: Mistakes of the first system.
         second: Mistakes of the second one.
     """
@@ -132,22 +131,22 @@ class FrameDifference(Struct, frozen=True):
 
     @property
     def value(self) -> int:
-        """How many more mistakes the second system makes."""
+        """Mistakes of the second system minus those of the first."""
         return self.second - self.first
 
 
 class SystemPair(Struct, frozen=True):
-    """A system beside the first one.
+    """A system compared with the first one.
 
     Attributes:
         first: Name of the first system.
         second: Name of the other one.
-        measure: The measure that ranks.
-        lower_is_better: Whether less of it is better.
+        measure: The first ranking measure.
+        lower_is_better: Whether lower values of it are better.
         differences: Every score over all sequences.
-        sequences: Sequences that made the difference, the greatest contribution first.
-        frames: Frames with the greatest difference of mistakes; None where the evaluator does not
-            say what became of objects.
+        sequences: Sequences with the greatest contributions, sorted.
+        frames: Frames with the greatest differences of mistakes; None if the evaluator has no
+            outcomes.
     """
 
     first: str
@@ -160,7 +159,7 @@ class SystemPair(Struct, frozen=True):
 
     @property
     def overall(self) -> Difference:
-        """The difference of the measure that ranks."""
+        """The difference of the first ranking measure."""
         return next(
             one for one in self.differences
             if (one.domain, one.label, one.measure) == (None, None, self.measure)
@@ -177,13 +176,13 @@ class SystemPair(Struct, frozen=True):
         return Verdict.BETTER if (found.high < 0.0) == self.lower_is_better else Verdict.WORSE
 
     def labels(self, most: int) -> list[Difference]:
-        """Labels, in a domain where the evaluator has no others, by their difference."""
+        """Labels (of a domain, if the evaluator has no others), sorted by difference."""
         return _greatest(
             (one for one in self.differences if one.label is not None), self.measure, most
         )
 
     def domains(self, most: int) -> list[Difference]:
-        """Domains, by their difference."""
+        """Domains, sorted by difference."""
         of_domains = (one for one in self.differences if one.domain is not None)
         return _greatest((one for one in of_domains if one.label is None), self.measure, most)
 
@@ -199,7 +198,7 @@ def system_pairs(
     workers: int,
     progress: Progress | None,
 ) -> tuple[SystemPair, ...]:
-    """Hold every later system against the first one.
+    """Compare every later system with the first one.
 
     Arguments are those of `vidscore_evaluators.trust.comparisons.compare_systems`.
     """
@@ -225,9 +224,9 @@ def system_pairs(
 
 
 def _exchanges(count: int) -> IntArray:
-    """(4 S + 2, 2 S) how often each of S sequences of two systems counts.
+    """(4 S + 2, 2 S) number of times that each of S sequences of two systems counts.
 
-    Each alone; all of the first system, and with each alone of the second one; and the reverse.
+    Each alone; all of the first system, then with one of the second in its place; and the reverse.
     """
     alone, none = np.eye(count, dtype=np.int64), np.zeros((1, count), dtype=np.int64)
     first = np.concatenate([1 - none, 1 - alone, none, alone])
@@ -236,13 +235,13 @@ def _exchanges(count: int) -> IntArray:
 
 
 class _Scored(Struct, frozen=True, eq=False):
-    """One system.
+    """Scores of one system.
 
     Attributes:
         name: Its name.
-        whole: Its scores.
-        draws: Its scores on draws of sequences; none where there is a single one.
-        mistakes: Its mistakes by frame; None where the evaluator says nothing of objects.
+        whole: Its scores over everything.
+        draws: Its scores on draws of sequences; empty if there is a single sequence.
+        mistakes: Its mistakes by frame; None if the evaluator has no outcomes.
     """
 
     name: str
@@ -315,7 +314,7 @@ def _difference(
 def _sequences(
     evaluator: Evaluator[Any], keys: Sequence[SequenceKey], drawn: Sequence[Draw], top: int
 ) -> tuple[SequenceDifference, ...]:
-    """The sequences that contribute most, out of the draws of `_exchanges`."""
+    """The sequences with the greatest contributions, from the draws of `_exchanges`."""
     overall, count = (None, None, evaluator.ranking[0]), len(keys)
     values = [draw.values.get(overall) for draw in drawn]
     to_second, to_first = values[2 * count : 3 * count + 1], values[3 * count + 1 :]
@@ -336,7 +335,7 @@ def _sequences(
 
 
 def _mean_change(*changes: tuple[Number, Number]) -> float | None:
-    """Mean of (before, after) changes; None where a score is undefined."""
+    """Mean of (before, after) changes; None if a score is undefined."""
     amounts = [
         after - before for before, after in changes if before is not None and after is not None
     ]
@@ -344,7 +343,7 @@ def _mean_change(*changes: tuple[Number, Number]) -> float | None:
 
 
 def _greatest(differences: Iterable[Difference], measure: str, most: int) -> list[Difference]:
-    """The greatest differences of a measure; those that are of all domains, where there are any."""
+    """The greatest differences of a measure; those over all domains, if there are any."""
     of_measure = [one for one in differences if one.measure == measure and one.value]
     everywhere = [one for one in of_measure if one.domain is None]
     return sorted(
@@ -356,12 +355,12 @@ def _greatest(differences: Iterable[Difference], measure: str, most: int) -> lis
 def _mistakes(
     evaluator: Evaluator[Any], truth: Annotations, detections: Annotations
 ) -> Mapping[Frame, int] | None:
-    """Mistakes of a system in each frame; None where the evaluator says nothing of objects."""
+    """Mistakes of a system in each frame; None if the evaluator has no outcomes."""
     if not evaluator.has_outcomes:
         return None
     found: dict[Frame, int] = {}
     for part in outcomes_in_parts(evaluator, truth, detections):
-        # A switch is on the rows of both sides; it is one mistake.
+        # A switch is on rows of both sides, but is one mistake.
         switches = part.id_switches & part.of_side(Side.TRUTH)
         weights: IntArray = part.are(*MISTAKES).astype(np.int64) + switches
         rows = np.flatnonzero(weights)
@@ -376,7 +375,7 @@ def _mistakes(
 def _frames(
     first: Mapping[Frame, int] | None, second: Mapping[Frame, int] | None, top: int
 ) -> tuple[FrameDifference, ...] | None:
-    """The frames in which one system makes more mistakes than the other, by how many more."""
+    """The frames with different numbers of mistakes, sorted by the difference."""
     if first is None or second is None:
         return None
     found = [

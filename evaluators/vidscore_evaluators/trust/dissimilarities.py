@@ -1,8 +1,8 @@
-"""Judging many scenes: the dissimilarity that an evaluator declares, at values of a grid.
+"""Scoring many scenes: the dissimilarity that an evaluator declares, at values of a grid.
 
-Many scenes are scored in one tally, each as a domain of its own. Where an evaluator has no figures
-of single domains, those of the one sequence of each domain are taken; where these are not what
-the scene scores alone either, each scene gets a run of its own.
+Many scenes are scored in one tally, each in its own domain. If an evaluator has no figures per
+domain, those of the domain's one sequence are used; if these also differ from the scene's score
+alone, each scene is scored in a run of its own.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ _NONE = Dissimilarity.NONE
 
 
 class Level(StrEnum):
-    """Which rows of a report of many scenes hold the figures of single ones."""
+    """The rows of a report of many scenes that have the figures of single scenes."""
 
     DOMAIN = "domain"
     SEQUENCE = "sequence"
@@ -43,7 +43,7 @@ class Level(StrEnum):
 
 
 def ranking_measures(evaluator: Evaluator[Any]) -> tuple[Measure, ...]:
-    """The measures that rank systems and have a dissimilarity form, or else the first that has one.
+    """The ranking measures with a dissimilarity form, or else the first measure that has one.
 
     Raises:
         InputError: If no measure has one.
@@ -78,7 +78,7 @@ def swept_parameters(evaluator: Evaluator[Any]) -> tuple[str, ...]:
 
 
 def usable_grid(evaluator: Evaluator[Any], parameter: str) -> tuple[float, ...]:
-    """The values of a parameter's grid that go together with the other parameters as they are."""
+    """The values of a parameter's grid that are compatible with the other parameters."""
     return tuple(
         value for value in evaluator.grid(parameter) if _is_usable(evaluator, parameter, value)
     )
@@ -98,7 +98,7 @@ class Judge(Struct, frozen=True):
     Attributes:
         evaluator: The evaluator.
         measure: Its measure, which has a dissimilarity form.
-        level: Which rows hold the figures of single scenes.
+        level: The rows that have the figures of single scenes.
     """
 
     evaluator: Evaluator[Any]
@@ -109,12 +109,12 @@ class Judge(Struct, frozen=True):
     def of(
         cls, evaluator: Evaluator[Any], measure: Measure, examples: Sequence[SanityScene]
     ) -> Judge:
-        """Find the rows that hold the figures of single scenes.
+        """Find the rows that have the figures of single scenes.
 
         Args:
             evaluator: The evaluator.
             measure: Its measure.
-            examples: Scenes, each of which must have the same figure there as alone.
+            examples: Scenes; each must have the same figure there as alone.
         """
         alone = cls(evaluator, measure, Level.ALONE)
         expected = alone.judge(examples)
@@ -147,7 +147,7 @@ class Judge(Struct, frozen=True):
         scenes: Sequence[SanityScene],
         scored: Callable[[Annotations, Annotations], list[Scores]],
     ) -> FloatArray:
-        """(V, K) dissimilarities out of V scorings of all scenes together."""
+        """(V, K) dissimilarities from V scorings of all scenes together."""
         if self.level is Level.ALONE:
             values = [
                 [_overall(scores, self.measure.name) for scores in scored(*self._fitted(scene))]
@@ -173,12 +173,12 @@ class Judge(Struct, frozen=True):
 
 
 def domain_names(count: int) -> list[str]:
-    """Names of the domains of so many scenes."""
+    """Names of the domains of `count` scenes."""
     return [f"scene-{index:06d}" for index in range(count)]
 
 
 def join_scenes(scenes: Sequence[SanityScene]) -> SanityScene:
-    """All scenes as one, each in a domain of its own."""
+    """All scenes as one, each in its own domain."""
     names = domain_names(len(scenes))
     truth, detections = (
         concatenate(
@@ -193,8 +193,8 @@ def fitted(annotations: Annotations, arities: Sequence[int]) -> Annotations:
     """The same objects in a shape that an evaluator can use.
 
     Args:
-        annotations: Upright boxes, or anything that the evaluator can use.
-        arities: Coordinates that an object may have; where it takes points alone, these are the
+        annotations: Upright boxes, or any shape that the evaluator can use.
+        arities: Accepted numbers of coordinates per object; if only points are, these are the
             centres of the boxes.
     """
     if annotations.arity in arities:
@@ -220,7 +220,7 @@ def _overall(scores: Scores, measure: str) -> Number:
 
 
 def _by_domain(scores: Scores, measure: str, level: Level) -> dict[str | None, Number]:
-    """A score by domain: that of the domain, or that of its sequence."""
+    """A score by domain: that of the domain, or of its sequence."""
     return {
         domain: value
         for domain, label, sequence, value in _entries(scores, measure)

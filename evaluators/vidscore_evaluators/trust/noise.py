@@ -1,8 +1,8 @@
-"""Would the order of systems change with slightly different annotations?
+"""Noise: whether the order of systems would change with slightly different annotations.
 
 The truth is what annotators have marked, not what is there (the paper, section 3.3). Every
 coordinate of every real object is moved by a uniform number within a stated bound, many times, and
-systems are ranked anew. A mask is moved and stretched as the box around it is, to whole pixels.
+the systems are ranked again. A mask is moved and stretched like its bounding box, to whole pixels.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ TRIALS = 20
 
 
 class NoiseEffect(Struct, frozen=True, eq=False):
-    """How slightly wrong annotations change the order of K systems.
+    """Effect of slightly wrong annotations on the order of K systems.
 
     Attributes:
         bound_px: Greatest displacement of a coordinate.
@@ -47,7 +47,7 @@ class NoiseEffect(Struct, frozen=True, eq=False):
 
     @property
     def changed(self) -> float:
-        """Share of the trials in which the order changes."""
+        """Fraction of the trials in which the order changes."""
         return float((self.trials != self.ranks).any(axis=1).mean())
 
     @property
@@ -58,7 +58,7 @@ class NoiseEffect(Struct, frozen=True, eq=False):
 
     @property
     def above(self) -> FloatArray:
-        """(K, K) share of the trials in which a system ranks above another; ties are half."""
+        """(K, K) fraction of the trials in which a system ranks above another; ties count half."""
         one, other = self.trials[:, :, np.newaxis], self.trials[:, np.newaxis, :]
         shares: FloatArray = ((one < other) + 0.5 * (one == other)).mean(axis=0)
         return shares
@@ -82,7 +82,7 @@ def noise_effect(
         bound_px: Greatest displacement of a coordinate.
         trials: Number of trials.
         seed: Seed of the noise.
-        workers: Processes to use; the outcome does not depend on it.
+        workers: Processes to use; the result does not depend on it.
         progress: Called with (trials done, trials in all).
     """
     systems = tuple(contest.systems.values())
@@ -95,14 +95,14 @@ def noise_effect(
 
 
 def jittered(truth: Annotations, bound_px: float, random: np.random.Generator) -> Annotations:
-    """The truth with noise of up to a bound on each coordinate of its real objects; regions stay.
+    """The truth with bounded noise on each coordinate of its real objects; regions stay.
 
-    The noise of an object depends on its content, never on its place among the others.
+    The noise of an object depends on its content, never on its position among the others.
     """
     moves = np.empty_like(truth.coordinates)
     moves[_order_by_content(truth)] = random.uniform(-bound_px, bound_px, moves.shape)
     moves[(truth.flags & ObjectFlag.REGION) != 0] = 0.0
-    # What a file says of the areas of boxes is not true of moved ones.
+    # The areas of boxes that a file states do not apply to moved boxes.
     columns = {name: column for name, column in truth.columns.items() if name != BOX_AREA}
     moved, masks = truth.coordinates + moves, truth.masks
     if truth.arity == BOX:
@@ -113,15 +113,15 @@ def jittered(truth: Annotations, bound_px: float, random: np.random.Generator) -
 
 
 def _right_way_round(boxes: FloatArray) -> FloatArray:
-    """Boxes of which those that are thinner than the noise are not turned inside out."""
+    """Boxes with their corners swapped back, if the noise exceeds their size."""
     low, high = np.minimum(boxes[:, :2], boxes[:, 2:]), np.maximum(boxes[:, :2], boxes[:, 2:])
     return np.hstack([low, high])
 
 
 def _fitted(masks: Masks, boxes: FloatArray) -> Masks:
-    """Masks moved and stretched until the boxes around them are others, to whole pixels.
+    """Masks moved and stretched to other bounding boxes, to whole pixels.
 
-    A pixel is in the moved mask where its middle comes out of a pixel of the mask. Boxes end at the
+    A pixel is in the moved mask if its centre comes from a pixel of the mask. Boxes are cut at the
     edges of the image and are at least a pixel wide and high.
 
     Args:
@@ -135,7 +135,7 @@ def _fitted(masks: Masks, boxes: FloatArray) -> Masks:
     rows = pieces.masks
 
     def moved(axis: int, edges: IntArray) -> IntArray:
-        """The first pixel along an axis whose middle is not before an edge."""
+        """The first pixel along an axis whose centre is not before an edge."""
         sizes = (own[rows, axis + 2] - own[rows, axis], (high - low)[rows, axis])
         places = low[rows, axis] + (edges - own[rows, axis]) / sizes[0] * sizes[1]
         first: IntArray = np.ceil(places - 0.5).astype(np.int64)

@@ -2,8 +2,8 @@
 
 Source: the paper, Tables 2, 3 and 7 (ranking errors) and 4 and 6 (indicators). In the tests of
 detection, with confidences, distances of sets are those of shapes extended by their confidence
-(section 4.1); the paper does not say so, but its rows come out in no other way. Where everything is
-certain the extension changes nothing.
+(section 4.1). The paper does not say so, but its rows are reproduced in no other way. If everything
+is certain, the extension changes nothing.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ BASES = ("iou", "giou")
 OPTIMUM, M_PARTIAL, M_FULL = "optimum", "m_partial", "m_full"
 
 Setting = float | str | None
-"""A value of the swept parameter, name of an aggregate over values, or None where none is swept."""
+"""A value of the swept parameter, name of an aggregate over values, or None if none is swept."""
 
 
 class PaperCriterion(Struct, frozen=True):
@@ -29,9 +29,9 @@ class PaperCriterion(Struct, frozen=True):
     Attributes:
         evaluator: Name of the evaluator.
         measure: The measure that is the score.
-        parameters: Parameters that differ from the default.
-        swept: Parameter for the paper's threshold; None where there is none.
-        by_cutoff: Whether that parameter is a cut-off c of distances, which belongs to the
+        parameters: Parameters that differ from their defaults.
+        swept: Parameter for the paper's threshold; None if there is none.
+        by_cutoff: Whether that parameter is a cut-off c of distances, which corresponds to the
             threshold 1 - c (IoU) or 1 - 2 c (GIoU).
     """
 
@@ -80,7 +80,7 @@ CRITERIA: Mapping[str, Mapping[str, PaperCriterion]] = MappingProxyType(
         "figure-11": {"f1": _F1, **_SET_DISTANCES},
     }
 )
-"""The criteria of each sanity test, by the name that they have in tables."""
+"""The criteria of each sanity test, by their names in tables."""
 
 Figures = tuple[float, float]
 """Mean and standard deviation."""
@@ -217,16 +217,16 @@ NOT_REPRODUCED: Mapping[str, str] = MappingProxyType(
         "tried",
     }
 )
-"""Tests whose printed figures the text does not lead to."""
+"""Tests whose printed figures cannot be reproduced from the text."""
 
 
 def paper_error(test: str, criterion: str, base: str | None, setting: Setting) -> Figures | None:
-    """Mean and standard deviation of a ranking error in units of 1e-2, where the paper has it."""
+    """Mean and standard deviation of a ranking error in units of 1e-2, if the paper has it."""
     return _ERRORS.get(test, {}).get(criterion, {}).get((base or "", setting))
 
 
 def paper_indicators(
     test: str, criterion: str, base: str | None
 ) -> tuple[Figures, Figures, Figures] | None:
-    """R_S, R_std and R_Sen, where the paper has them."""
+    """R_S, R_std and R_Sen, if the paper has them."""
     return _INDICATORS.get(test, {}).get(criterion, {}).get(base or "")

@@ -1,11 +1,11 @@
-"""How far the ranking of a set of systems can be relied on, by one evaluator after another.
+"""How far the ranking of a set of systems can be relied on, for each evaluator.
 
-`examine` asks whether the order would change with another threshold (`sweeps`, here), with other
+`examine` tests whether the order would change with another threshold (`sweeps`, here), with other
 sequences, or with slightly different annotations (`vidscore_evaluators.trust.resampling`).
 
-Source: the paper, sections 3.1 and 6 and appendix 2. A sweep goes through the grid of every
-parameter that declares one, with the other parameters unchanged, and through the minimum confidence
-of a detection where systems have confidences.
+Source: the paper, sections 3.1 and 6 and appendix 2. Sweeps cover the grid of every parameter that
+declares one, with the other parameters unchanged, and the minimum confidence of detections, if
+systems have confidences.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ from vidscore_evaluators.trust.systems import (
 )
 
 CONFIDENCE = "least confidence"
-"""Name of the sweep over confidences; no parameter can have a space in its name."""
+"""Name of the sweep over confidences; no parameter name can contain a space."""
 
 CONFIDENCES = tuple(step / 20 for step in range(20))
 
@@ -52,7 +52,7 @@ class Sweep(Struct, frozen=True, eq=False):
         parameter: The parameter.
         values: (V,) its values.
         ranks: (V, K) ranks, 1 for the best.
-        scores: For each measure that ranks, V rows of K scores.
+        scores: For each ranking measure, V rows of K scores.
     """
 
     parameter: str
@@ -75,10 +75,10 @@ def sweeps(
     """Rank systems at every value of every grid.
 
     Args:
-        evaluator: The evaluator, with the parameters that stay.
+        evaluator: The evaluator, with the other parameters.
         contest: The systems.
-        workers: Processes to use; the outcome does not depend on it.
-        progress: Called with (grids of single systems done, those in all).
+        workers: Processes to use; the result does not depend on it.
+        progress: Called with (grids of single systems done, grids in all).
 
     Returns:
         A sweep for each parameter that declares a grid, and one over confidences.
@@ -100,7 +100,7 @@ def sweeps(
 
 
 class _SweepJob(Struct, frozen=True, eq=False):
-    """One system, to be judged at every value of a grid."""
+    """One system, to be scored at every value of a grid."""
 
     request: Request
     parameter: str
@@ -110,7 +110,7 @@ class _SweepJob(Struct, frozen=True, eq=False):
 
 
 class _Judged(Struct, frozen=True):
-    """A system at one value: its rank key, and the measures behind it."""
+    """A system at one value: its rank key, and its ranking measures."""
 
     rank_key: RankKey
     scores: Mapping[str, Number]
@@ -170,10 +170,10 @@ class Questions:
     """What to examine; `parse_parameters` checks values from outside.
 
     Attributes:
-        draws: Draws of sequences; 0 for no bootstrap.
-        coverage: Share of the draws that an interval holds.
-        noise_px: Bound of the noise of annotations; 0 for none.
-        trials: Trials with noise.
+        draws: Number of draws of sequences; 0 for no bootstrap.
+        coverage: Fraction of the draws that an interval covers.
+        noise_px: Bound on the noise of annotations; 0 for none.
+        trials: Number of trials with noise.
         seed: Seed of all random draws.
     """
 
@@ -196,10 +196,10 @@ class RankingTrust(Struct, frozen=True, eq=False):
     Attributes:
         evaluator: The evaluator.
         ranks: (K,) ranks, 1 for the best.
-        scores: K scores for each measure that ranks.
+        scores: K scores for each ranking measure.
         sweeps: Ranks over the grids of its parameters.
-        bootstrap: Ranks by other sequences; None where not asked for, or with one sequence.
-        noise: Ranks by other annotations; None where not asked for.
+        bootstrap: Ranks by other sequences; None if not asked for, or with one sequence.
+        noise: Ranks by other annotations; None if not asked for.
     """
 
     evaluator: Evaluator[Any]
@@ -224,8 +224,8 @@ def examine(
         evaluator: The evaluator.
         contest: The systems.
         questions: What to examine.
-        workers: Processes to use; the outcome does not depend on it.
-        progress: Called with (pieces of work done, pieces in all), for one question after another.
+        workers: Processes to use; the result does not depend on it.
+        progress: Called with (steps done, steps in all), for one question after another.
     """
     reports = [
         bare_report(evaluator, evaluator.scores(evaluator.tally(contest.truth, detections)))
@@ -263,7 +263,7 @@ def examine(
 
 
 def distances_between(examined: Sequence[RankingTrust]) -> list[list[float]]:
-    """Normalised Kendall distance between the rankings of each two evaluators."""
+    """Normalised Kendall distance between the rankings by each two evaluators."""
     ranks = np.array([one.ranks for one in examined], dtype=np.float64)
     distances = kendall_distances(ranks[:, np.newaxis], ranks[np.newaxis])
     table: list[list[float]] = distances.tolist()

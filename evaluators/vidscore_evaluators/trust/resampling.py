@@ -1,12 +1,12 @@
-"""Would the order of systems change with other sequences?
+"""Resampling: whether the order of systems would change with other sequences.
 
-The bootstrap answers. Sequences are drawn with replacement, as many as there are in each domain,
-and every system is scored on the same draw, out of the tallies of single sequences, which add.
-Source of the method: B. Efron, "Bootstrap Methods: Another Look at the Jackknife", 1979.
+The bootstrap answers this. In each domain, as many sequences as it has are drawn with replacement,
+and every system is scored on the same draw, from the tallies of single sequences, which add. Source
+of the method: B. Efron, "Bootstrap Methods: Another Look at the Jackknife", 1979.
 
-Readings of this project: a sequence that is drawn twice counts as two sequences; intervals are
-those between percentiles; a draw in which a score is undefined has no part in its interval; where
-two systems tie in a draw, each is above the other in half of it.
+Readings of this project: a sequence that is drawn twice counts as two sequences; intervals lie
+between percentiles; a draw in which a score is undefined is left out of its interval; if two
+systems tie in a draw, each is above the other in half of it.
 """
 
 from __future__ import annotations
@@ -35,7 +35,7 @@ COVERAGE = 0.95
 DRAWS_PER_JOB = 50
 
 FEW_SEQUENCES = 10
-"""With fewer, intervals say little about other sequences."""
+"""Number of sequences below which intervals say little about other sequences."""
 
 _SEQUENCE = "sequence"
 """Name of the key column of sequences, in the tables of all evaluators."""
@@ -45,11 +45,11 @@ Key = tuple[str | None, str | None, str]
 
 
 class Interval(Struct, frozen=True):
-    """A score, and where it lies in most draws.
+    """A score, and the interval in which most draws lie.
 
     Attributes:
         value: The score of all sequences.
-        low: Lower end; None where the score is undefined in every draw.
+        low: Lower end; None if the score is undefined in every draw.
         high: Upper end.
     """
 
@@ -63,13 +63,13 @@ class Bootstrap(Struct, frozen=True, eq=False):
 
     Attributes:
         intervals: For each system, an interval for each score.
-        above: (K, K) share of the draws in which a system ranks above another; ties are half.
-        groups: Systems that cannot be told apart, as rows of `above` in the order of their ranks:
-            in none of their pairs is either above the other in as many draws as `coverage` asks
-            for. A system may be in several groups.
+        above: (K, K) fraction of the draws in which a system ranks above another; ties count half.
+        groups: Systems that cannot be distinguished, as rows of `above` sorted by rank: in none of
+            their pairs is either above the other in the fraction of draws that `coverage` requires.
+            A system may be in several groups.
         draws: Number of draws.
-        coverage: Share of the draws that an interval holds.
-        sequence_count: Sequences that were drawn from.
+        coverage: Fraction of the draws that an interval covers.
+        sequence_count: Number of sequences that were drawn from.
     """
 
     intervals: tuple[Mapping[Key, Interval], ...]
@@ -81,7 +81,7 @@ class Bootstrap(Struct, frozen=True, eq=False):
 
 
 def doubt_of_few(sequence_count: int) -> str | None:
-    """What has to be said of draws of so few sequences; None where they are enough."""
+    """Caveat about draws of so few sequences; None if they are enough."""
     if sequence_count >= FEW_SEQUENCES:
         return None
     found = counted(sequence_count, "sequence is", "sequences are")
@@ -107,10 +107,10 @@ def bootstrap(
         evaluator: The evaluator.
         contest: The systems; their truth has at least two sequences.
         draws: Number of draws.
-        coverage: Share of the draws that an interval holds.
+        coverage: Fraction of the draws that an interval covers.
         seed: Seed of the draws.
-        workers: Processes to use; the outcome does not depend on it.
-        progress: Called with (pieces of work done, pieces in all).
+        workers: Processes to use; the result does not depend on it.
+        progress: Called with (steps done, steps in all).
 
     Raises:
         InputError: If there is a single sequence.
@@ -155,20 +155,20 @@ def score_draws(
     workers: int = 1,
     progress: Progress | None = None,
 ) -> list[list[Draw]]:
-    """Score systems on the same draws of sequences, out of the tallies of single sequences.
+    """Score systems on the same draws of sequences, from the tallies of single sequences.
 
     Args:
         evaluator: The evaluator.
         tallies: For each system, tallies of S sequences.
-        times: (D, S) how often each of them counts in each draw.
-        workers: Processes to use; the outcome does not depend on it.
-        progress: Called with (pieces of work done, pieces in all).
+        times: (D, S) number of times that each of them counts in each draw.
+        workers: Processes to use; the result does not depend on it.
+        progress: Called with (steps done, steps in all).
 
     Returns:
         For each system, its D draws.
     """
     request = Request.of(evaluator)
-    # Of few sequences there are few different draws: of two there are three.
+    # Few sequences have few different draws: two have three.
     different, places = np.unique(times, axis=0, return_inverse=True)
     firsts = range(0, len(different), DRAWS_PER_JOB)
     jobs = [
@@ -182,10 +182,10 @@ def score_draws(
 
 
 def draw_sequences(sequences: Sequence[SequenceKey], draws: int, seed: int) -> IntArray:
-    """(draws, S) how often each sequence is drawn: as many in all as there are, in each domain.
+    """(draws, S) number of times that each sequence is drawn; each domain keeps its total.
 
     Args:
-        sequences: S sequences, those of a domain together.
+        sequences: S sequences, grouped by domain.
         draws: Number of draws.
         seed: Seed.
     """
@@ -199,7 +199,7 @@ def copy_of(tally: Tally, number: int) -> Tally:
 
     Args:
         tally: Tally of a single sequence.
-        number: Which copy; its number becomes part of the name of the sequence.
+        number: Number of the copy, which becomes part of the sequence's name.
     """
     tables = {name: _renamed(table, number) for name, table in tally.tables.items()}
     return dataclasses.replace(tally, tables=tables, input_summary={})
@@ -217,11 +217,11 @@ def _renamed(table: Table, number: int) -> Table:
 
 
 def alike_groups(above: FloatArray, coverage: float) -> tuple[tuple[int, ...], ...]:
-    """Greatest runs of systems, in rank order, no two of which can be told apart.
+    """Maximal runs of systems, in rank order, no two of which can be distinguished.
 
     Args:
-        above: (K, K) share of the draws in which a system ranks above another.
-        coverage: Share from which two systems are told apart.
+        above: (K, K) fraction of the draws in which a system ranks above another.
+        coverage: Fraction from which two systems are distinguished.
     """
     order = np.argsort(-above.sum(axis=1), kind="stable").tolist()
     runs: list[tuple[int, ...]] = []
@@ -239,7 +239,7 @@ def alike_groups(above: FloatArray, coverage: float) -> tuple[tuple[int, ...], .
 
 
 class _DrawsJob(Struct, frozen=True, eq=False):
-    """Some draws of one system: how often each of its S tallies counts in each."""
+    """Some draws of one system: the number of times that each of its S tallies counts in each."""
 
     request: Request
     tallies: tuple[bytes, ...]
@@ -251,7 +251,7 @@ class Draw(Struct, frozen=True):
 
     Attributes:
         rank_key: Its rank key.
-        values: Every score but those of single sequences.
+        values: Every score except those of single sequences.
     """
 
     rank_key: RankKey
@@ -276,13 +276,13 @@ def _score_draws(job: _DrawsJob) -> list[Draw]:
 
 
 def _without_sequences(scores: Scores) -> Scores:
-    """Scores without those of single sequences, which are many and say nothing of a draw."""
+    """Scores without those of single sequences, which are many and irrelevant to a draw."""
     kept = (block for block in scores.blocks if any(key is None for key in block.sequences))
     return Scores(tuple(kept))
 
 
 def scores_by_key(scores: Scores) -> dict[Key, Number]:
-    """Every score but those of single sequences."""
+    """Every score except those of single sequences."""
     return {
         (row.domain, row.label, row.measure): row.value
         for block in _without_sequences(scores).blocks
@@ -292,7 +292,7 @@ def scores_by_key(scores: Scores) -> dict[Key, Number]:
 
 
 def _shares_above(keys: list[list[RankKey]]) -> FloatArray:
-    """(K, K) share of the draws in which the rank key of a system comes before another's."""
+    """(K, K) fraction of the draws in which a system's rank key comes before another's."""
     shares = np.zeros((len(keys), len(keys)))
     for one, first in enumerate(keys):
         for other, second in enumerate(keys):
@@ -312,7 +312,7 @@ def percentile_intervals(
     Args:
         overall: Scores of all sequences.
         draws: Scores of each draw.
-        coverage: Share of the draws that an interval holds.
+        coverage: Fraction of the draws that an interval covers.
     """
     found = {}
     for key, value in overall.items():
@@ -324,7 +324,7 @@ def percentile_intervals(
 
 
 def interval_of(values: FloatArray, coverage: float) -> tuple[float, float]:
-    """The ends between which a share of (N,) values lies, by percentiles."""
+    """The percentiles between which a fraction of (N,) values lies."""
     tail = 50.0 * (1.0 - coverage)
     low, high = np.percentile(values, [tail, 100.0 - tail]).tolist()
     return low, high

@@ -1,8 +1,8 @@
-"""How far the mean of a measure over sequences would move with other sequences.
+"""How far the mean of a measure over sequences would change with other sequences.
 
-A report alone tells this, where it has a figure for each sequence: sequences are drawn with
-replacement in each domain, as in `vidscore_evaluators.trust.resampling`. It is the mean over
-sequences whose interval this is, not the score over everything, which weighs a long sequence more.
+A report is enough for this, if it has a figure per sequence: sequences are drawn with replacement
+in each domain, as in `vidscore_evaluators.trust.resampling`. The interval is of the mean over
+sequences, not of the score over everything, in which long sequences weigh more.
 """
 
 from __future__ import annotations
@@ -22,13 +22,13 @@ from vidscore_evaluators.trust.resampling import (
 )
 
 LEAST_SEQUENCES = 6
-"""Sequences below which an interval says too little to be shown."""
+"""Number of sequences below which an interval says too little to be shown."""
 
 SEED = 1
 
 
 def mean_intervals(report: Report, measures: Sequence[str]) -> dict[str, Interval]:
-    """Mean over sequences with its interval, of measures that enough sequences define."""
+    """Mean over sequences with its interval, for measures that enough sequences define."""
     values: dict[str, dict[SequenceKey, float]] = {}
     for row in report.rows():
         if row.sequence is None or row.label is not None or row.value is None:

@@ -1,12 +1,12 @@
 """Systems that are ranked: their detections for one truth, their ranks, and distances of rankings.
 
-For distances and indicators, scores are dissimilarities: the less the better, NaN where undefined,
+For distances and indicators, scores are dissimilarities: lower is better, and NaN means undefined,
 which ranks last.
 
 Source of the indicators: the paper, appendix 2. Readings of this project: systems that tie at a
-value of the parameter are put in a random order there, since a rank is otherwise no place; the
-standard deviation is that of the population (divided by m); values are taken as evenly
-spaced, so that sensitivity is in ranks a step.
+value of the parameter are put in random order there, since they need distinct ranks; the standard
+deviation is that of the population (divided by m); values count as evenly spaced, so that
+sensitivity is in ranks per step.
 """
 
 from __future__ import annotations
@@ -33,7 +33,7 @@ from vidscore_evaluators.validation import unit_confidence_faults
 
 
 class Contest(Struct, frozen=True):
-    """Systems whose order is in question.
+    """Systems that are to be ranked.
 
     Attributes:
         truth: Truth, restricted to the evaluated frames.
@@ -121,7 +121,7 @@ class Request(Struct, frozen=True):
 
 
 def with_both_bases(evaluator: Evaluator[Any]) -> list[Evaluator[Any]]:
-    """The evaluator with IoU and with GIoU, where it has that choice; else the evaluator alone."""
+    """The evaluator with IoU and with GIoU, if it has that choice; else the evaluator alone."""
     described = {entry.name: entry for entry in describe_parameters(evaluator.Parameters)}
     present = parameter_values(evaluator.parameters)
     if "base" not in described or present["base"] not in BASES:
@@ -134,24 +134,24 @@ def with_both_bases(evaluator: Evaluator[Any]) -> list[Evaluator[Any]]:
 
 
 def title_of(evaluator: str, parameters: Mapping[str, Any]) -> str:
-    """Name of an evaluator, with its base where it has one."""
+    """Name of an evaluator, with its base if it has one."""
     base = parameters.get("base")
     return f"{evaluator} ({base})" if base else evaluator
 
 
 def bare_report(evaluator: Evaluator[Any], scores: Scores) -> Report:
-    """A report of scores alone, which is all that ranking needs."""
+    """A report of scores only, which is all that ranking needs."""
     values = parameter_values(evaluator.parameters)
     return Report(evaluator.name, evaluator.version, values, "", "", scores)
 
 
 def rank_reports(evaluator: Evaluator[Any], reports: Sequence[Report]) -> IntArray:
-    """(K,) rank of each system, 1 for the best; equal ones share the least rank of theirs."""
+    """(K,) rank of each system, 1 for the best; equal systems share the lowest of their ranks."""
     return ranks_of_keys([evaluator.rank_key(report) for report in reports])
 
 
 def ranks_of_keys(keys: Sequence[RankKey]) -> IntArray:
-    """(K,) rank of each key, 1 for the least; equal ones share the least rank of theirs."""
+    """(K,) rank of each key, 1 for the least; equal keys share the lowest of their ranks."""
     ordered = sorted(keys)
     return np.array([1 + ordered.index(key) for key in keys], dtype=np.int64)
 
@@ -167,11 +167,11 @@ def only_sequence(side: Annotations, key: SequenceKey) -> Annotations:
 
 
 def ranks_with_random_ties(dissimilarities: FloatArray, random: np.random.Generator) -> IntArray:
-    """Rank of each system, 1 to K, each once: equal ones are put in a random order.
+    """Rank of each system, 1 to K, all distinct: equal systems are put in random order.
 
     Args:
         dissimilarities: (..., K) dissimilarities of K systems.
-        random: Breaks ties, anew for each of (...).
+        random: Breaks ties, independently for each of (...).
     """
     values = _undefined_last(dissimilarities)
     order = np.lexsort((random.random(values.shape), values), axis=-1)
@@ -182,12 +182,12 @@ def ranks_with_random_ties(dissimilarities: FloatArray, random: np.random.Genera
 
 
 def ranking_errors(dissimilarities: FloatArray) -> FloatArray:
-    """Normalised Kendall tau-b error of systems that are given from the truly best to the worst.
+    """Normalised Kendall tau-b error of systems in order from the truly best to the worst.
 
-    With n0 pairs of systems, Q of them in the wrong order and T of them tied,
-    e = (1 - (n0 - T - 2 Q) / sqrt(n0 (n0 - T))) / 2: 0 where all are in the right order, 1 where
-    all are in the wrong one, and 0.5 where all are tied. (The paper's Kendall tau distance,
-    section 3.2; that it is tau-b is this project's reading.)
+    With n0 pairs of systems, Q of them in the wrong order and T of them tied, e = (1 - (n0 - T - 2
+    Q) / sqrt(n0 (n0 - T))) / 2: 0 if all are in the right order, 1 if all are in the wrong order,
+    and 0.5 if all are tied. (The paper's Kendall tau distance, section 3.2; that it is tau-b is
+    this project's reading.)
 
     Args:
         dissimilarities: (..., K) dissimilarities of at least two systems.
@@ -200,7 +200,7 @@ def ranking_errors(dissimilarities: FloatArray) -> FloatArray:
     wrong = (values[..., worse] < values[..., better]).sum(axis=-1)
     tied = (values[..., worse] == values[..., better]).sum(axis=-1)
     untied = len(better) - tied
-    # Where all are tied the numerator is 0 as well.
+    # If all are tied, the numerator is 0 as well.
     scale = np.sqrt(len(better) * np.maximum(untied, 1.0))
     errors: FloatArray = (1.0 - (untied - 2 * wrong) / scale) / 2.0
     return errors
@@ -209,8 +209,8 @@ def ranking_errors(dissimilarities: FloatArray) -> FloatArray:
 def kendall_distances(first: FloatArray, second: FloatArray) -> FloatArray:
     """Normalised Kendall distance of two rankings of the same systems, by tau-b: (1 - tau) / 2.
 
-    Where one of the two puts all systems on one rank, tau is taken as 0 and the distance is 0.5;
-    where both do, they agree, and it is 0.
+    If one of the two puts all systems on one rank, tau is taken as 0 and the distance is 0.5. If
+    both do, they agree, and it is 0.
 
     Args:
         first: (..., K) dissimilarities by one criterion.
@@ -229,7 +229,7 @@ def kendall_distances(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def _pair_signs(dissimilarities: FloatArray) -> IntArray:
-    """(..., pairs) 1 where the second of two systems is worse, -1 where it is better, 0 if tied."""
+    """(..., pairs) 1 if the second of two systems is worse, -1 if it is better, 0 if tied."""
     values = _undefined_last(dissimilarities)
     first, second = np.triu_indices(values.shape[-1], 1)
     one, other = values[..., first], values[..., second]
@@ -248,9 +248,9 @@ class Indicators(Struct, frozen=True, eq=False):
     """Means over systems, each of shape (...).
 
     Attributes:
-        switches: R_S: how many other ranks a system has over the values of the parameter.
+        switches: R_S: number of other ranks that a system has over the values of the parameter.
         distortion: R_std: standard deviation of a system's ranks.
-        sensitivity: R_Sen: mean absolute change of a system's rank from a value to the next.
+        sensitivity: R_Sen: mean absolute change of a system's rank from one value to the next.
     """
 
     switches: FloatArray

@@ -1,7 +1,7 @@
-"""Outcomes as tables and pictures: sanity tests as the paper lays them out, and rankings.
+"""Results as tables and pictures: sanity tests in the paper's layout, and rankings.
 
-Pictures show rank against threshold, one colour a system (as the paper's Figs. 1 and 12); they are
-SVG written by hand, since a few lines and labels need no library.
+Pictures show rank against threshold, with one colour per system (as in the paper's Figs. 1 and 12).
+They are SVG written by hand, since a few lines and labels need no library.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ _SETTING_NAMES: Mapping[Setting, str] = {
 }
 
 FigureRow = dict[str, float | str | None]
-"""Criterion, base, setting or indicator, and figures here and in the paper."""
+"""Criterion, base, setting or indicator, with figures here and in the paper."""
 
 
 class TextTable(Struct, frozen=True):
@@ -55,7 +55,7 @@ class TextTable(Struct, frozen=True):
     Attributes:
         title: Its caption.
         headings: Headings of the columns.
-        leading: How many of the columns, the first ones, are names and not figures.
+        leading: Number of leading columns, which are names and not figures.
         lines: Cells of each line.
     """
 
@@ -66,7 +66,7 @@ class TextTable(Struct, frozen=True):
 
 
 def error_rows(test: str, outcomes: Sequence[Outcome]) -> list[FigureRow]:
-    """Ranking errors in units of 1e-2, each beside the paper's where it has one."""
+    """Ranking errors in units of 1e-2, each beside the paper's if it has one."""
     return [
         {
             "criterion": outcome.candidate.name,
@@ -84,7 +84,7 @@ def error_rows(test: str, outcomes: Sequence[Outcome]) -> list[FigureRow]:
 
 
 def indicator_rows(test: str, outcomes: Sequence[Outcome], seed: int) -> list[FigureRow]:
-    """Indicators of appendix 2, each beside the paper's where it has one."""
+    """Indicators of appendix 2, each beside the paper's if it has one."""
     rows: list[FigureRow] = []
     for outcome in outcomes:
         found = outcome.indicators(seed)
@@ -107,7 +107,7 @@ def indicator_rows(test: str, outcomes: Sequence[Outcome], seed: int) -> list[Fi
 
 
 def error_tables(title: str, rows: Sequence[FigureRow]) -> list[TextTable]:
-    """Ranking errors laid out as in Tables 2, 3 and 7; those without a base go into a second table.
+    """Ranking errors in the layout of Tables 2, 3 and 7; those without a base in a second table.
 
     Args:
         title: Title of the test.
@@ -120,7 +120,7 @@ def error_tables(title: str, rows: Sequence[FigureRow]) -> list[TextTable]:
 
 
 def indicator_table(title: str, rows: Sequence[FigureRow]) -> TextTable:
-    """Indicators laid out as in Tables 4 and 6: a line for each, one column per criterion.
+    """Indicators in the layout of Tables 4 and 6: one line per indicator, one column per criterion.
 
     Args:
         title: Title of the test.
@@ -166,7 +166,7 @@ def _by_base(title: str, rows: Sequence[FigureRow]) -> TextTable:
 def _two_lines(
     names: tuple[str, ...], cells: Sequence[FigureRow | None]
 ) -> Iterator[tuple[str, ...]]:
-    """Figures of this project and, if there are some, those of the paper below."""
+    """Figures of this project and, if there are any, those of the paper below."""
     here = [format_figures(row["mean"], row["std"]) if row else "" for row in cells]
     paper = [format_figures(row["paper_mean"], row["paper_std"]) if row else "" for row in cells]
     yield (*names, "here", *here)
@@ -208,11 +208,11 @@ def _mean_and_deviation(values: FloatArray) -> FigureRow:
 _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 Part = Mapping[str, Any]
-"""A part of the document that `ranking_document` makes."""
+"""A part of the document from `ranking_document`."""
 
 
 def ranking_tables(document: Part) -> list[TextTable]:
-    """Everything as tables: for each evaluator, then how far their rankings are apart."""
+    """All results as tables: for each evaluator, then the distances of their rankings."""
     systems: Sequence[str] = document["systems"]
     rankings: Sequence[Part] = document["rankings"]
     tables = [table for one in rankings for table in _tables(systems, one)]
@@ -222,14 +222,14 @@ def ranking_tables(document: Part) -> list[TextTable]:
 
 
 def doubt_of_draws(document: Part) -> str | None:
-    """What has to be said where draws are of few sequences; an older server does not count them."""
+    """Caveat if draws are of few sequences; None from older servers, which do not count them."""
     drawn = [one["bootstrap"] for one in document["rankings"] if one["bootstrap"] is not None]
     count = drawn[0].get("sequences") if drawn else None
     return None if count is None else doubt_of_few(count)
 
 
 def ranking_pictures(document: Part) -> Iterator[tuple[str, str]]:
-    """(name of a file, SVG) of the ranks over each parameter, for each evaluator."""
+    """(file name, SVG) of the ranks over each parameter, for each evaluator."""
     systems: Sequence[str] = document["systems"]
     for one in document["rankings"]:
         title = _title(one)
@@ -257,7 +257,7 @@ def _tables(systems: Sequence[str], one: Part) -> Iterator[TextTable]:
 
 
 def _rank_table(systems: Sequence[str], one: Part) -> TextTable:
-    """Ranks and scores, best first; systems that share a letter cannot be told apart."""
+    """Ranks and scores, best first; systems that share a letter cannot be distinguished."""
     drawn: Part | None = one["bootstrap"]
     headings = ["system", "rank"]
     for measure in one["scores"]:
@@ -316,7 +316,7 @@ def _distance_table(rankings: Sequence[Part], distances: Sequence[Sequence[float
 
 
 def _square(title: str, names: Sequence[str], cells: Sequence[Sequence[float]]) -> TextTable:
-    """A table of every name with every other."""
+    """A table of every name against every other."""
     table = TextTable(title, ("", *names), leading=1)
     for row, (name, values) in enumerate(zip(names, cells, strict=True)):
         shown = ("" if column == row else f"{value:.3f}" for column, value in enumerate(values))
@@ -325,7 +325,7 @@ def _square(title: str, names: Sequence[str], cells: Sequence[Sequence[float]]) 
 
 
 def _letters(drawn: Part, system: str) -> str:
-    """Letters of the groups that a system is in: those that share one cannot be told apart."""
+    """Letters of the groups of a system; systems that share a letter cannot be distinguished."""
     return "".join(
         _LETTERS[index % len(_LETTERS)]
         for index, group in enumerate(drawn["groups"])
@@ -347,7 +347,7 @@ def _interval(interval: Part) -> str:
 WIDTH, ROW_HEIGHT = 640, 28
 LEFT, RIGHT, TOP, BOTTOM = 52, 168, 40, 52
 LEAST_TICK_GAP = 36
-"""Pixels between the labels of two values."""
+"""Minimum number of pixels between the labels of two values."""
 
 
 def rank_picture(
@@ -384,7 +384,7 @@ def colour_of(index: int, count: int) -> str:
 
 
 def _grid(values: Sequence[float], system_count: int) -> Iterator[str]:
-    """A line and a number for each rank, and the values below as far as they have room."""
+    """A line and a number for each rank, and values below it if there is room."""
     for rank in range(1, system_count + 1):
         y = _y(rank)
         yield f'<path d="M{LEFT} {y:g}H{WIDTH - RIGHT}" stroke="#ddd"/>'
@@ -410,7 +410,7 @@ def _curves(values: Sequence[float], ranks: IntArray, systems: Sequence[str]) ->
 
 
 def _label_places(ranks: Sequence[int]) -> list[int]:
-    """Rows of the names: at the last rank, those of a tie below each other."""
+    """Rows of the names: at the last rank; tied names are placed below each other."""
     order = sorted(range(len(ranks)), key=lambda index: (ranks[index], index))
     places = [0] * len(ranks)
     for place, index in enumerate(order, 1):

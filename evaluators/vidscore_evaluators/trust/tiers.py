@@ -1,24 +1,25 @@
-"""Tiers of a ranking: which systems cannot be told apart, and how probable each is to be first.
+"""Tiers of a ranking: systems that cannot be distinguished, and their probabilities of being first.
 
 Systems are scored on the same draws of sequences, as in `vidscore_evaluators.trust.resampling`. A
-tier begins with the best system left, and takes all that are left and not significantly worse:
-those than which the best one is better with a probability below (1 + coverage) / 2, which is where
-a two-sided interval of the paired difference ends. Sources of the method: B. Efron and R.
+tier begins with the best remaining system, and takes all remaining systems that are not
+significantly worse: those for which the probability that the best is better is below (1 + coverage)
+/ 2, the end of a two-sided interval of the paired difference. Sources of the method: B. Efron and
+R.
 Tibshirani, "An Introduction to the Bootstrap", 1993; of paired draws for systems: P. Koehn,
 "Statistical Significance Tests for Machine Translation Evaluation", 2004.
 
-Readings of this project, each so that few sequences do not look like many:
+Readings of this project, each of which prevents few sequences from looking like many:
 
-- Probabilities are shares of the draws and of two more, in which all K systems are alike:
+- Probabilities are fractions of the draws plus two more draws, in which all K systems are alike:
   (share n + 2 / K) / (n + 2). For two systems that is Laplace's rule of succession. They add up to
   1, and none is 0 or 1.
-- n is the number of draws, but at most the number of different draws that there are: n sequences
-  of one domain have C(2 n - 1, n) of them. Two sequences have three, so that of two systems none
-  is first with more than 4/5; fewer than five sequences tell no two systems apart.
-- Systems of one rank begin a tier together: another one is left out where it is significantly
+- n is the number of draws, but at most the number of different draws that exist: n sequences of one
+  domain have C(2 n - 1, n) of them. Two sequences have three, so that neither of two systems is
+  first with more than 4/5; fewer than five sequences distinguish no two systems.
+- Systems with equal ranks begin a tier together: another system is left out if it is significantly
   worse than each of them. So nothing depends on the order in which systems are given.
-- A draw in which a score is undefined has no part in a difference, and an undefined score is first
-  only where all are undefined. Of a tie in a draw each system has half, or its share of the first
+- A draw in which a score is undefined is left out of a difference, and an undefined score is first
+  only if all are undefined. If systems tie in a draw, they share it equally, as they do the first
   place.
 """
 
@@ -39,15 +40,15 @@ from vidscore_evaluators.trust.resampling import COVERAGE, score_draws
 from vidscore_evaluators.trust.systems import Request
 
 ALIKE_DRAWS = 2
-"""Draws beside those that were made, in which all systems are alike."""
+"""Number of additional draws, in which all systems are alike."""
 
 
 class Tiers(Struct, frozen=True):
-    """Tiers of K systems, in the order in which they were given.
+    """Tiers of K systems, in the given order.
 
     Attributes:
         numbers: The tier of each system, 1 for the best.
-        first_probabilities: How probable it is that each is the first on other sequences.
+        first_probabilities: Probability that each is first on other sequences.
     """
 
     numbers: tuple[int, ...]
@@ -57,15 +58,15 @@ class Tiers(Struct, frozen=True):
 def find_tiers(
     losses: FloatArray, ranks: Sequence[int], resamples: int, *, coverage: float = COVERAGE
 ) -> Tiers:
-    """Find the tiers of systems that are ranked.
+    """Find the tiers of ranked systems.
 
     Args:
-        losses: (K, D, M) ranking measures of K systems in D draws, the deciding one first, each
-            so that less is better; NaN where one is undefined.
+        losses: (K, D, M) ranking measures of K systems in D draws, the deciding one first, oriented
+            so that lower is better; NaN for an undefined one.
         ranks: Ranks of the systems, 1 for the best; equal ones share one.
-        resamples: Number of different draws that there are; see `resample_count`.
-        coverage: Two systems are told apart where an interval that holds so large a share of the
-            draws of their difference does not hold 0.
+        resamples: Number of different draws that exist; see `resample_count`.
+        coverage: Two systems are distinguished if an interval that covers this fraction of the
+            draws of their difference does not contain 0.
     """
     draws = min(losses.shape[1], resamples)
     return Tiers(
@@ -75,10 +76,10 @@ def find_tiers(
 
 
 def resample_count(sequences: Sequence[SequenceKey]) -> int:
-    """Number of different draws of some sequences, within each domain as many as it has.
+    """Number of different draws of some sequences, each domain keeping its number.
 
     Args:
-        sequences: The sequences, those of a domain together.
+        sequences: The sequences, grouped by domain.
     """
     sizes = [len(list(group)) for _, group in groupby(sequences, lambda key: key.domain)]
     return prod(comb(2 * size - 1, size) for size in sizes)
@@ -100,7 +101,7 @@ def _numbers(
 
 
 def _probabilities_worse(losses: FloatArray, best: FloatArray, draws: int) -> FloatArray:
-    """(K,) how probable it is that each of K systems is worse than one; half for lack of draws."""
+    """(K,) probability that each of K systems is worse than one; one half without draws."""
     differences = losses - best
     defined = ~np.isnan(differences)
     wins = (differences > 0.0).sum(axis=1) + 0.5 * (differences == 0.0).sum(axis=1)
@@ -110,7 +111,7 @@ def _probabilities_worse(losses: FloatArray, best: FloatArray, draws: int) -> Fl
 
 
 def _first_shares(losses: FloatArray) -> FloatArray:
-    """(K,) share of the draws in which each of K systems is first; ties share a draw."""
+    """(K,) fraction of the draws in which each of K systems is first; ties share a draw."""
     keys = np.where(np.isnan(losses), np.inf, losses)
     first = np.ones(keys.shape[:2], dtype=np.bool_)
     for measure in range(keys.shape[2]):
@@ -125,7 +126,7 @@ def _smoothed(shares: FloatArray, draws: int | IntArray, systems: int) -> FloatA
     return smoothed
 
 
-# --- Draws of one system: a job, whose outcomes for several systems are paired later
+# --- Draws of one system: a job whose results for several systems are paired later
 
 
 class DrawsJob(Struct, frozen=True, eq=False):
@@ -134,8 +135,8 @@ class DrawsJob(Struct, frozen=True, eq=False):
     Attributes:
         request: The evaluator.
         tallies: Tallies of S single sequences, as bytes.
-        times: (D, S) how often each of them counts in each draw.
-        measures: M measures to look at.
+        times: (D, S) number of times that each of them counts in each draw.
+        measures: M measures to compute.
     """
 
     request: Request
@@ -156,12 +157,12 @@ class DrawsJob(Struct, frozen=True, eq=False):
         times: IntArray,
         measures: Sequence[str],
     ) -> DrawsJob:
-        """The job of an evaluator that is there."""
+        """The job for an existing evaluator."""
         return cls(Request.of(evaluator), tuple(tallies), times, tuple(measures))
 
 
 def run_draws_job(job: DrawsJob) -> FloatArray:
-    """(D, M) measures over everything in each draw; NaN where one is undefined."""
+    """(D, M) measures over everything in each draw; NaN for an undefined one."""
     [drawn] = score_draws(job.request.create(), [job.tallies], job.times)
     rows = [[draw.values.get((None, None, name)) for name in job.measures] for draw in drawn]
     values = [[np.nan if value is None else float(value) for value in row] for row in rows]
@@ -169,11 +170,11 @@ def run_draws_job(job: DrawsJob) -> FloatArray:
 
 
 def losses_of(values: FloatArray, directions: Mapping[str, Direction]) -> FloatArray:
-    """(..., M) measures, each so that less is better.
+    """(..., M) measures, oriented so that lower is better.
 
     Args:
         values: (..., M) values of M measures.
-        directions: Which way each of them is better, in their order.
+        directions: The better direction of each of them, in their order.
     """
     lower = [direction is Direction.LOWER for direction in directions.values()]
     losses: FloatArray = values * np.where(lower, 1.0, -1.0)

@@ -1,11 +1,11 @@
-"""Sanity tests: scenes whose predictions have a true order, by which criteria can be judged.
+"""Sanity tests: scenes whose predictions have a true order, by which criteria can be tested.
 
 A test draws *families*: a reference and prediction sets, from the truly best to the truly worst.
-A family depends on its seed, its stratum and its realisation alone, so that any process can draw
-it anew.
+A family depends only on its seed, its stratum and its realisation, so that any process can draw
+it again.
 
-Source: the paper, sections 3.2, 5 and appendix 4. Where the text leaves a choice open, the module
-of a test lists this project's readings.
+Source: the paper, sections 3.2, 5 and appendix 4. If the text leaves a choice open, the module of a
+test lists this project's readings.
 """
 
 from __future__ import annotations
@@ -27,8 +27,8 @@ class SanityTest(Struct, frozen=True):
         title: One line for headings.
         task: Task of the tested systems.
         draw_family: Draws a family.
-        random: Whether families differ; a test that is not random has a single one.
-        families_at_once: Families that are scored together, bounded for the sake of memory.
+        random: Whether families differ; a test without randomness has only one.
+        families_at_once: Number of families that are scored together, bounded to limit memory.
     """
 
     title: str

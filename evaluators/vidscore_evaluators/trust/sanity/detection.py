@@ -1,24 +1,24 @@
 """The sanity tests of multi-object detection: multi-class, single-class, and of Figs. 3 and 11.
 
-Source: the paper, section 5.1 and appendix 4.1. Readings of this project, where the text leaves a
-choice; with these the multi-class rows of the paper's tables come out:
+Source: the paper, section 5.1 and appendix 4.1. Readings of this project, if the text leaves a
+choice; with these the multi-class rows of the paper's tables are reproduced:
 
 1. The number of objects is uniform on 1..40; it is stratified, which lowers the variance.
 2. Width and height are independent.
 3. One family is one draw of P_D, P_C, F_S and F_R.
 4. In every set width and height change by a uniform number of up to 1 px either way.
-5. Objects with a state-dependent false are drawn without replacement. The false has the magnitude
-   of dislocation, the confidence and the class of its object, and a direction of its own. Of the
-   two the object comes first: the confidence of the false is the next smaller binary64, since
-   scorers that go by the order of rows, as the paper's probably does, would have it so too.
-   (With true ties mAP's M-full error is lower: 3.0 in place of 3.4, in units of 1e-2, for IoU.)
+5. Objects with a state-dependent false are drawn without replacement. The false has the dislocation
+   magnitude, the confidence and the class of its object, and its own direction. Of the two, the
+   object comes first: the confidence of the false is the next smaller binary64. Scorers that use
+   the order of rows, as the paper's probably does, would have the same result.
+   (With true ties mAP's M-full error is lower: 3.0 instead of 3.4, in units of 1e-2, for IoU.)
 6. Counts are rounded half up.
-7. What is missed, and then what is misclassified, is taken from objects without a
+7. Missed objects, and then misclassified ones, are chosen from objects without a
    state-dependent false, highest labels first. A misclassified object takes one of the other
    classes at random and keeps its confidence.
 8. Random falses have a uniform class, and a uniform confidence in (0, 1).
 
-The single-class rows of the paper's tables do not come out of the text, whichever reading is taken.
+The single-class rows of the paper's tables are not reproduced by any reading of the text.
 
 In the scenes of Fig. 3, A finds three objects with an IoU of 0.75 each, B one with an IoU of 0.3,
 and C is B with a spurious detection. In scenario k of Fig. 11, 2^k squares of 10 px are each found
@@ -53,22 +53,22 @@ from vidscore_evaluators.trust.sanity.families import (
 MOST_OBJECTS = 40
 
 DISLOCATIONS_PX = np.linspace(10.0, 20.0, SET_COUNT)
-"""D: dislocation of the object with the highest label, by set."""
+"""D: dislocation of the object with the highest label, per set."""
 
 CONFIDENCE_LOSSES = np.linspace(0.2, 0.8, SET_COUNT)
-"""S: what the object with the highest label loses of its confidence, by set."""
+"""S: confidence that the object with the highest label loses, per set."""
 
 SHARES_KEPT = (0.5, 0.95)
 SHARES_DOUBLED = (0.05, 0.5)
 
 
 class Mistakes(Struct, frozen=True, eq=False):
-    """How much goes wrong in each of the sets that are not sound, from the least to the most.
+    """Amount of mistakes in each of the flawed sets, from the least to the most.
 
     Attributes:
-        detected: P_D: share of what could be missed that is not.
-        classified: P_C: share of what could be misclassified that is not.
-        doubled: F_S: share of the objects that have a state-dependent false.
+        detected: P_D: fraction of the candidates for missing that are not missed.
+        classified: P_C: fraction of the candidates for misclassification that keep their class.
+        doubled: F_S: fraction of the objects that have a state-dependent false.
         made_up: F_R: number of random falses.
     """
 
@@ -79,7 +79,7 @@ class Mistakes(Struct, frozen=True, eq=False):
 
     @classmethod
     def draw(cls, random: np.random.Generator) -> Mistakes:
-        """Draw them, sorted so that each set is worse than the one before."""
+        """Draw the amounts, sorted so that each set is worse than the one before."""
         count = SET_COUNT - SOUND_SETS
         return cls(
             detected=np.sort(random.uniform(*SHARES_KEPT, count))[::-1],
@@ -93,7 +93,7 @@ def detection_family(draw: Draw, class_count: int) -> Family:
     """Draw a family of one frame.
 
     Args:
-        draw: Which family.
+        draw: The family to draw.
         class_count: Number of classes; with one there are neither misclassifications nor
             confidences.
     """
@@ -119,7 +119,7 @@ class _Painter(Struct, frozen=True, eq=False):
     random: np.random.Generator
 
     def sound_set(self, index: int) -> Objects:
-        """Every object, dislocated, its size disturbed, its confidence lowered."""
+        """Every object, dislocated, with its size disturbed and its confidence lowered."""
         reference = self.reference
         labels = np.arange(1, len(reference) + 1) / len(reference)
         losses = CONFIDENCE_LOSSES[index] * labels
@@ -161,7 +161,7 @@ class _Painter(Struct, frozen=True, eq=False):
         return replace(found, classes=classes)
 
     def _made_up(self, count: int) -> Objects:
-        """Objects that have nothing to do with the reference."""
+        """Objects that are unrelated to the reference."""
         drawn = draw_objects(count, self.class_count, self.random)
         if self.class_count == 1:
             return drawn
@@ -174,11 +174,11 @@ def draw_multiclass(draw: Draw) -> Family:
 
 
 def draw_singleclass(draw: Draw) -> Family:
-    """Draw a family of one frame with one class, everything certain."""
+    """Draw a family of one frame with one class and full confidence."""
     return detection_family(draw, 1)
 
 
-# --- scenes whose distances are known: the paper's Figs. 3 and 11 ----------------------------
+# --- scenes with known distances: the paper's Figs. 3 and 11 ---------------------------------
 
 SIDE_PX = 10.0
 SPACING_PX = 40.0
@@ -186,7 +186,7 @@ SCENARIOS = range(1, 11)
 
 
 def draw_figure_3(draw: Draw) -> Family:
-    """Scenes A, B and C of Fig. 3; there is nothing to draw."""
+    """Scenes A, B and C of Fig. 3; nothing is random."""
     del draw
     three, one = _squares(3), _squares(1)
     spurious = one + SPACING_PX * np.array([[1.0, 0.0, 1.0, 0.0]])
@@ -200,7 +200,7 @@ def draw_figure_3(draw: Draw) -> Family:
 
 
 def draw_figure_11(draw: Draw) -> Family:
-    """Scenarios 10 to 1 of Fig. 11; there is nothing to draw."""
+    """Scenarios 10 to 1 of Fig. 11; nothing is random."""
     del draw
     return Family(tuple(_scenario(number) for number in reversed(SCENARIOS)))
 
@@ -219,7 +219,7 @@ def _squares(count: int) -> FloatArray:
 
 
 def _narrowed(boxes: FloatArray, share: float) -> FloatArray:
-    """The same boxes with a share of their width, which is then their IoU."""
+    """The same boxes with a fraction of their width, which is then their IoU."""
     narrowed = boxes.copy()
     narrowed[:, 2] = boxes[:, 0] + share * SIDE_PX
     return narrowed

@@ -1,4 +1,4 @@
-"""Families of scenes whose true order is known, and what all generators share."""
+"""Families of scenes whose true order is known, and code shared by all generators."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from vidscore_evaluators.annotations import BOX, NO_TRACK, Annotations, Sequence
 from vidscore_evaluators.arrays import AnyArray, FloatArray, IntArray, starts_from_counts
 
 SET_COUNT = 20
-"""Prediction sets of a family."""
+"""Number of prediction sets of a family."""
 
 SOUND_SETS = 10
-"""Prediction sets, the first ones, in which nothing is missed, made up or mistaken."""
+"""Number of prediction sets, the first ones, in which nothing is missed, made up or mistaken."""
 
 CLASS_NAMES = ("Car", "Truck", "Bus", "Person", "Cyclist")
 """Names of the five classes; they are classes of Neovision2 too, so that it can be tested."""
@@ -27,13 +27,13 @@ FIRST_FRAME = 1
 
 
 class Draw(Struct, frozen=True):
-    """Which family.
+    """Identity of a family.
 
     Attributes:
         seed: Seed of the whole test.
-        stratum: Which part of the range of object numbers, from 0.
+        stratum: Index of the part of the range of object numbers, from 0.
         strata: Number of such parts.
-        realisation: Which family of that stratum, from 0.
+        realisation: Index of the family within that stratum, from 0.
     """
 
     seed: int
@@ -42,11 +42,11 @@ class Draw(Struct, frozen=True):
     realisation: int
 
     def random(self) -> np.random.Generator:
-        """A generator of random numbers that is this family's own."""
+        """A random number generator for this family alone."""
         return np.random.default_rng([self.seed, self.stratum, self.strata, self.realisation])
 
     def object_count(self, least: int, most: int, random: np.random.Generator) -> int:
-        """A number of objects, uniform on its stratum of least..most."""
+        """A number of objects, uniform on this draw's stratum of least..most."""
         share = (self.stratum + random.random()) / self.strata
         return least + min(int(share * (most - least + 1)), most - least)
 
@@ -108,7 +108,7 @@ class Objects(Struct, frozen=True, eq=False):
 
 
 def draw_objects(count: int, class_count: int, random: np.random.Generator) -> Objects:
-    """Objects anywhere, of any size and class, all certain (appendix 4.1)."""
+    """Objects at any place, of any size and class, with full confidence (appendix 4.1)."""
     return Objects(
         centres=random.uniform(-LARGEST_DISTANCE_PX, LARGEST_DISTANCE_PX, (count, 2)),
         sizes=random.uniform(*SIZES_PX, (count, 2)),
@@ -118,7 +118,7 @@ def draw_objects(count: int, class_count: int, random: np.random.Generator) -> O
 
 
 def join_objects(parts: Sequence[Objects]) -> Objects:
-    """Objects one after the other."""
+    """Concatenate objects."""
     return Objects(
         centres=np.concatenate([part.centres for part in parts]),
         sizes=np.concatenate([part.sizes for part in parts]),
@@ -149,7 +149,7 @@ def round_half_up(number: float) -> int:
 
 
 def ascending_poisson(count: int, random: np.random.Generator) -> IntArray:
-    """(count,) Poisson numbers of rates 1, 2, ..., count, ascending."""
+    """(count,) Poisson numbers with rates 1, 2, ..., count, ascending."""
     numbers: IntArray = np.sort(random.poisson(np.arange(1, count + 1)))
     return numbers
 
@@ -166,9 +166,9 @@ def as_annotations(
     Args:
         objects: N objects.
         frames: (N,) frame of each, from 0.
-        frame_count: Frames of the sequence; they are numbered from 1.
+        frame_count: Number of frames of the sequence; they are numbered from 1.
         class_names: Names of the classes.
-        track_ids: (N,) tracks; none if left out.
+        track_ids: (N,) tracks; none by default.
     """
     order = np.argsort(frames, kind="stable")
     untracked = np.full(len(objects), NO_TRACK, dtype=np.int64)

@@ -1,19 +1,19 @@
 """The sanity test of multi-object tracking.
 
-Source: the paper, section 5.2 and appendix 4.2. The text leaves much open, and the tracking rows of
-the paper's tables do not come out whichever reading is taken. Those of this project:
+Source: the paper, section 5.2 and appendix 4.2. The text leaves much open, and no reading
+reproduces the tracking rows of the paper's tables. The readings of this project:
 
 1. The number of tracks is uniform on 5..30 and stratified. Lengths, and the first frame among
    those that a length allows, are uniform integers.
-2. The height falls in a straight line from 40 px at y = -200 to 20 px at y = 200; later it
+2. The height falls linearly from 40 px at y = -200 to 20 px at y = 200; later it
    falls by 20 px for every 400 px that the track moves in y, and is never below 20 px.
-3. Each object has a direction of dislocation of its own in each frame.
-4. Counts (of tracks with a state-dependent false; of what is missed in a frame) are rounded half
+3. Each object has its own direction of dislocation in each frame.
+4. Counts (of tracks with a state-dependent false; of missed objects in a frame) are rounded half
    up. Tracks with a state-dependent false are drawn without replacement; the false has the
-   same magnitude of dislocation in each frame, and directions of its own.
+   same magnitude of dislocation in each frame, and its own directions.
 5. In each frame the objects of the highest labels are missed; falses never are.
-6. In eq. 8 the mutual IoU and P_id are percentages. The likelihood is above 0.5 where the IoU is
-   above (15 + P_id) / 2, or above P_id where that is less than 15. IoU is that of the reference.
+6. In eq. 8 the mutual IoU and P_id are percentages. The likelihood is above 0.5 if the IoU is
+   above (15 + P_id) / 2, or above P_id if that is less than 15. IoU is that of the reference.
 7. Pairs swap their identities in one frame, the one with the greatest IoU first; a track that
    has swapped in a frame does not swap again in it.
 8. A random false track is anywhere in each of its ten frames.
@@ -53,7 +53,7 @@ ASPECTS = (0.5, 1.5)
 FALSE_TRACK_LENGTH = 10
 
 DISLOCATIONS_PX = np.linspace(20.0, 40.0, SET_COUNT)
-"""T: dislocation of the track with the highest label, by set."""
+"""T: dislocation of the track with the highest label, per set."""
 
 SHARES = (0.05, 1.0)
 LEAST_SWAPPING_IOU = 0.15
@@ -74,12 +74,12 @@ class Tracks(Struct, frozen=True, eq=False):
 
 
 class Mistakes(Struct, frozen=True, eq=False):
-    """How much goes wrong in each of the sets that are not sound, from the least to the most.
+    """Amount of mistakes in each of the flawed sets, from the least to the most.
 
     Attributes:
-        missed: P_fr: share of the objects of a frame that is missed.
-        doubled: P_sft: share of the tracks that have a state-dependent false.
-        swapping: P_id: the less it is, the less must two objects overlap to swap identities.
+        missed: P_fr: fraction of the objects of a frame that are missed.
+        doubled: P_sft: fraction of the tracks that have a state-dependent false.
+        swapping: P_id: the lower it is, the less two objects must overlap to swap identities.
         made_up: P_rft: number of random false tracks.
     """
 
@@ -90,7 +90,7 @@ class Mistakes(Struct, frozen=True, eq=False):
 
     @classmethod
     def draw(cls, random: np.random.Generator) -> Mistakes:
-        """Draw them, sorted so that each set is worse than the one before."""
+        """Draw the amounts, sorted so that each set is worse than the one before."""
         count = SET_COUNT - SOUND_SETS
         return cls(
             missed=np.sort(random.uniform(*SHARES, count)),
@@ -140,7 +140,7 @@ def draw_tracks(count: int, random: np.random.Generator) -> Tracks:
 
 
 def _dislocated(reference: Tracks, index: int, random: np.random.Generator) -> Tracks:
-    """Every object, dislocated and its size disturbed."""
+    """Every object, dislocated and with its size disturbed."""
     labels = (reference.tracks + 1) / (reference.tracks.max() + 1)
     objects = reference.objects
     moved = Objects(
@@ -177,7 +177,7 @@ def _flawed(
 
 
 def _missed(reference: Tracks, share: float) -> BoolArray:
-    """(N,) which objects are missed: those of the highest labels in each frame."""
+    """(N,) whether each object is missed: those of the highest labels in each frame."""
     missed = np.zeros(len(reference.frames), dtype=np.bool_)
     for frame in np.unique(reference.frames).tolist():
         rows = np.flatnonzero(reference.frames == frame)
@@ -187,7 +187,7 @@ def _missed(reference: Tracks, share: float) -> BoolArray:
 
 
 class _Overlaps(Struct, frozen=True, eq=False):
-    """Pairs of objects of one frame that overlap, the greatest IoU of a frame first.
+    """Pairs of overlapping objects of one frame, sorted by frame and descending IoU.
 
     Attributes:
         tracks: (N,) track of each object.
@@ -203,7 +203,7 @@ class _Overlaps(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, reference: Tracks) -> _Overlaps:
-        """Find them."""
+        """Find the pairs."""
         boxes = reference.objects.boxes()
         found = []
         for frame in np.unique(reference.frames).tolist():
@@ -218,7 +218,7 @@ class _Overlaps(Struct, frozen=True, eq=False):
         return cls(reference.tracks, frames[order], pairs[order], ious[order])
 
     def swapped(self, swapping: float) -> IntArray:
-        """(N,) track of each object when all that overlap enough have swapped identities."""
+        """(N,) track of each object after all that overlap enough have swapped identities."""
         middle = (LEAST_SWAPPING_IOU + swapping) / 2
         least = middle if swapping >= LEAST_SWAPPING_IOU else swapping
         tracks = self.tracks.copy()
@@ -231,7 +231,7 @@ class _Overlaps(Struct, frozen=True, eq=False):
 
 
 def _made_up(count: int, first_track: int, random: np.random.Generator) -> Tracks:
-    """Short tracks that are anywhere in each frame."""
+    """Short tracks that are at random places in each frame."""
     first = random.integers(0, FRAME_COUNT - FALSE_TRACK_LENGTH + 1, size=count)
     lengths = np.full(count, FALSE_TRACK_LENGTH, dtype=np.int64)
     return Tracks(

@@ -1,4 +1,4 @@
-"""The answer in words: what the figures of one or two systems come to, made from the data alone."""
+"""The answer in words: the conclusion from the figures of one or two systems."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ _MOST_NAMED = 3
 
 
 class Answer(Struct, frozen=True):
-    """What a page says first.
+    """The conclusion at the top of a page.
 
     Attributes:
         heading: The answer.
-        sentences: What it stands on.
-        doubt: What makes it doubtful, as its first words and the rest; empty for nothing.
+        sentences: Its grounds.
+        doubt: Reasons for doubt, as first words and the rest; empty if there are none.
     """
 
     heading: str
@@ -59,12 +59,12 @@ class Answer(Struct, frozen=True):
 
 
 def answer(material: Material, rows: Sequence[FigureRow], judgement: Judgement | None) -> Answer:
-    """Say what the figures come to.
+    """State the conclusion from the figures.
 
     Args:
         material: One or two systems.
         rows: Their figures; the first row ranks.
-        judgement: Outcomes, where an evaluator has some.
+        judgement: Outcomes, if an evaluator has some.
     """
     systems = material.systems
     sentences = [*_of_figures(systems, rows), *_of_sequences(systems, judgement)]
@@ -78,7 +78,7 @@ def in_words(count: int) -> str:
 
 
 def percent(share: float, digits: int = 0) -> str:
-    """``87 %``; what is not quite nothing or all is not said to be."""
+    """``87 %``; rounding never gives exactly 0 or 100 unless that is the value."""
     text = f"{100 * share:.{digits}f}"
     if 0 < share < 1 and float(text) in (0.0, 100.0):
         text = "< 1" if share < 0.5 else "> 99"
@@ -86,7 +86,7 @@ def percent(share: float, digits: int = 0) -> str:
 
 
 def figure(value: float | None, digits: int = 4, *, signed: bool = False) -> str:
-    """A figure as a page shows it; ``undefined`` where it is."""
+    """A figure as a page shows it; ``undefined`` for None."""
     if value is None:
         return "undefined"
     text = f"{value:,}" if isinstance(value, int) else f"{value:,.{digits}f}"
@@ -151,7 +151,7 @@ def _of_figures(systems: Sequence[str], rows: Sequence[FigureRow]) -> list[str]:
 
 
 def _of_sequences(systems: Sequence[str], judgement: Judgement | None) -> list[str]:
-    """Which few sequences hold much of the mistakes, and what most of these are."""
+    """The few sequences with much of the mistakes, and the most frequent kind of mistake."""
     if judgement is None or len(judgement.frames.sequences) < 2:
         return []
     total = judgement.systems[0].counts.total()

@@ -27,13 +27,13 @@ from vidscore_evaluators.trust.resampling import (
 )
 
 MOST_MEASURES = 4
-"""Measures of an evaluator that are shown, those that rank first."""
+"""Maximum number of measures shown per evaluator; ranking ones come first."""
 
 FEW_SEQUENCES = 30
-"""Below so many sequences intervals are narrower than new videos would make them."""
+"""Number of sequences below which intervals are narrower than new videos would make them."""
 
 VERY_FEW_SEQUENCES = 10
-"""Below so many they mean little."""
+"""Number of sequences below which intervals mean little."""
 
 DRAWS = 200
 SEED = 1
@@ -45,10 +45,10 @@ class FigureRow(Struct, frozen=True):
     Attributes:
         evaluator: Name of the evaluator.
         measure: The measure.
-        values: For each system; None where it is undefined.
-        intervals: For each system; None where it is not known, or not yet.
-        difference_interval: Of the first system less the second, which are scored on the same
-            draws; None where it is not known.
+        values: For each system; None if undefined.
+        intervals: For each system; None if unknown, or not yet known.
+        difference_interval: Interval of the first system minus the second, scored on the same
+            draws; None if unknown.
     """
 
     evaluator: str
@@ -59,14 +59,14 @@ class FigureRow(Struct, frozen=True):
 
     @property
     def difference(self) -> float | None:
-        """First system less the second; None where there are not two, or one is undefined."""
+        """First system minus the second; None unless there are two, both defined."""
         if len(self.values) != 2 or self.values[0] is None or self.values[1] is None:
             return None
         return float(self.values[0]) - float(self.values[1])
 
     @property
     def told_apart(self) -> bool | None:
-        """Whether the interval of the difference leaves out zero; None where there is none."""
+        """Whether the interval of the difference excludes zero; None if there is none."""
         interval = self.difference_interval
         if interval is None or interval.low is None or interval.high is None:
             return None
@@ -74,14 +74,14 @@ class FigureRow(Struct, frozen=True):
 
     @property
     def digits(self) -> int:
-        """Decimals that tell the systems apart: four, and more where they are close."""
+        """Decimals that distinguish the systems: four, or more if they are close."""
         if self.measure.unit == "count":
             return 0
         return telling_digits([value for value in self.values if value is not None])
 
 
 def telling_digits(values: Sequence[float]) -> int:
-    """Decimals that tell different values apart: four, and more where they are close."""
+    """Decimals that distinguish different values: four, or more if they are close."""
     for digits in range(4, 12):
         if len({f"{value:.{digits}f}" for value in values}) == len(set(values)):
             return digits
@@ -89,11 +89,11 @@ def telling_digits(values: Sequence[float]) -> int:
 
 
 class Uncertainty:
-    """Bootstraps of evaluators, made one after the other while others read what is there.
+    """Bootstraps of evaluators, computed one by one while others read the results.
 
     Args:
         material: Truth and systems.
-        draws: Draws of the sequences; 0 for no intervals.
+        draws: Number of draws of the sequences; 0 for no intervals.
     """
 
     def __init__(self, material: Material, draws: int = DRAWS) -> None:
@@ -106,14 +106,14 @@ class Uncertainty:
 
     @property
     def pending(self) -> bool:
-        """Whether intervals are still to come."""
+        """Whether intervals are still being computed."""
         return not self._done.is_set()
 
     @cached_property
     def times(self) -> IntArray | None:
-        """(draws, S) how often each sequence of the material's frames is drawn; None for no draws.
+        """(draws, S) number of times that each sequence of the frames is drawn; None without draws.
 
-        Only sequences of the truth are.
+        Only sequences of the truth are drawn.
         """
         if self.draws == 0:
             return None
@@ -142,7 +142,7 @@ class Uncertainty:
         threading.Thread(target=self.compute, name="uncertainty", daemon=True).start()
 
     def of(self, evaluator: str) -> Drawn | None:
-        """The intervals of an evaluator; None where there are none, or none yet."""
+        """The intervals of an evaluator; None if there are none, or none yet."""
         return self._found.get(evaluator)
 
     def _draw(self, evaluator: Evaluator[Any], index: int) -> Drawn:
@@ -179,7 +179,7 @@ class Drawn(Struct, frozen=True, eq=False):
 
 
 def _less(first: Mapping[Key, Number], second: Mapping[Key, Number]) -> dict[Key, Number]:
-    """First less second, wherever both are defined."""
+    """First minus second, if both are defined."""
     found: dict[Key, Number] = {}
     for key, value in first.items():
         other = second.get(key)
@@ -212,7 +212,7 @@ def figure_rows(material: Material, uncertainty: Uncertainty) -> list[FigureRow]
 
 
 def all_figures(material: Material) -> Iterator[tuple[object, ...]]:
-    """Every score of every report: evaluator, domain, label, sequence, measure, value a system."""
+    """Every score of every report: evaluator, domain, label, sequence, measure, values."""
     for index, evaluator in enumerate(material.evaluators):
         by_place: dict[tuple[str | None, ...], dict[str, Number]] = {}
         for system in material.systems:
@@ -223,7 +223,7 @@ def all_figures(material: Material) -> Iterator[tuple[object, ...]]:
 
 
 def _shown(evaluator: Evaluator[Any], overall: Mapping[str, Number]) -> Sequence[Measure]:
-    """Measures that rank, then others of quality, as many as there is room for."""
+    """Ranking measures, then other measures of quality, up to the maximum."""
     ranked = [name for name in evaluator.ranking if name in overall]
     others = [
         measure.name

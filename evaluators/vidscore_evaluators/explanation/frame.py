@@ -1,4 +1,4 @@
-"""The objects of one frame: what became of each in every system, as rows and as marks."""
+"""The objects of one frame: the outcome of each in every system, as rows and as marks."""
 
 from __future__ import annotations
 
@@ -18,29 +18,29 @@ from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.outcome_table import NO_PARTNER, OUTCOMES, Outcome, Outcomes
 
 KINDS = ("fn", "fp", "sw", "ig", "tp")
-"""What a mark can be, mistakes first."""
+"""Kinds of marks, mistakes first."""
 
 _KIND_OF = {Outcome.TRUE_POSITIVE: "tp", Outcome.FALSE_NEGATIVE: "fn", Outcome.IGNORED: "ig"}
 
 TAIL_FRAMES = 30
-"""Frames back from the present one that the path of a track shows."""
+"""Number of earlier frames that the path of a track shows."""
 
 SAME_OVERLAP = 0.5
-"""IoU from which the false alarms of two systems stand in one row."""
+"""IoU from which the false alarms of two systems share a row."""
 
 
 class Cell(Struct, frozen=True):
-    """What became of an object, or of a detection, in one system.
+    """The outcome of an object, or of a detection, in one system.
 
     Attributes:
         kind: One of `KINDS`.
         outcome: Its outcome.
-        confidence: Of the detection; None without one.
-        similarity: To the partner; None without one, or where there is a distance.
-        distance_px: To the partner in pixels; None likewise.
+        confidence: Confidence of the detection; None without one.
+        similarity: Similarity to the partner; None without one, or if distances are used.
+        distance_px: Distance to the partner in pixels; None without one, or for similarities.
         share: What it adds to the measure.
         track: Track id of the detection; None without one.
-        coordinates: Where it is drawn: at the detection where there is one.
+        coordinates: Where it is drawn: at the detection, if there is one.
         mask: Its mask there; None without one.
     """
 
@@ -56,15 +56,15 @@ class Cell(Struct, frozen=True):
 
 
 class ObjectRow(Struct, frozen=True):
-    """An object of the truth, or a detection that is matched with none.
+    """An object of the truth, or a detection without a match.
 
     Attributes:
         number: Its number on the picture and in the table, from 1.
-        side: Where it comes from.
+        side: The side it belongs to.
         label: Its label.
         track: Track id of the object; None without one.
-        cells: For each system what became of it; None for a detection of the other system.
-        note: What else is known of it.
+        cells: Its outcome in each system; None for a detection of the other system.
+        note: Further information.
     """
 
     number: int
@@ -76,12 +76,12 @@ class ObjectRow(Struct, frozen=True):
 
     @property
     def same(self) -> bool:
-        """Whether the same became of it in every system."""
+        """Whether its outcome is the same in every system."""
         return len({None if cell is None else cell.kind for cell in self.cells}) == 1
 
     @property
     def rank(self) -> int:
-        """Mistakes first: place of the worst of its kinds in `KINDS`."""
+        """Sort key, mistakes first: index of the worst of its kinds in `KINDS`."""
         return min(KINDS.index(cell.kind) for cell in self.cells if cell is not None)
 
 
@@ -89,9 +89,9 @@ class FrameObjects(Struct, frozen=True, eq=False):
     """The objects of a frame.
 
     Attributes:
-        rows: A row each, in the order of their numbers.
+        rows: One row per object, in the order of their numbers.
         regions: Areas where nothing is scored.
-        tails: For each system, paths of tracks up to here.
+        tails: For each system, paths of tracks up to this frame.
     """
 
     rows: tuple[ObjectRow, ...]
@@ -104,11 +104,11 @@ class FrameObjects(Struct, frozen=True, eq=False):
         return sorted(self.rows, key=lambda row: (row.rank, row.number))
 
     def marks(self, system: int, prefix: str = "o") -> list[Mark]:
-        """What is drawn of a system, mistakes on top.
+        """The marks of a system, mistakes on top.
 
         Args:
-            system: Which system.
-            prefix: What ids of rows of the table begin with.
+            system: Index of the system.
+            prefix: Prefix of the ids of rows in the table.
         """
         found = []
         for row in self.sorted_rows:
@@ -133,7 +133,7 @@ class FrameObjects(Struct, frozen=True, eq=False):
         return found
 
     def count(self, system: int, kind: str) -> int:
-        """How many rows of a system are of a kind."""
+        """Number of rows of a system with a kind."""
         return sum(cell is not None and cell.kind == kind for cell in self._cells(system))
 
     def _cells(self, system: int) -> Iterator[Cell | None]:
@@ -141,7 +141,7 @@ class FrameObjects(Struct, frozen=True, eq=False):
 
 
 def objects_of_frame(material: Material, judgement: Judgement, row: int) -> FrameObjects:
-    """What became of every object and detection of a frame.
+    """Outcomes of every object and detection of a frame.
 
     Args:
         material: Truth and systems.
@@ -160,7 +160,7 @@ def objects_of_frame(material: Material, judgement: Judgement, row: int) -> Fram
 
 
 class _Frame(Struct, frozen=True, eq=False):
-    """A frame in one system: outcomes of its T objects and D detections, and these themselves."""
+    """A frame in one system: its T objects and D detections, and their outcomes."""
 
     truth: Annotations
     detections: Annotations
@@ -181,7 +181,7 @@ class _Frame(Struct, frozen=True, eq=False):
         )
 
     def detection_cell(self, index: int) -> Cell:
-        """Of a detection, by its row among `of_detections`."""
+        """The cell of a detection, by its row among `of_detections`."""
         own = self.of_detections
         at = int(own.rows[index])
         outcome = OUTCOMES[own.outcomes[index]]
@@ -198,7 +198,7 @@ class _Frame(Struct, frozen=True, eq=False):
         )
 
     def truth_cell(self, index: int) -> Cell:
-        """Of an object, by its row among `of_truth`."""
+        """The cell of an object, by its row among `of_truth`."""
         own = self.of_truth
         at = int(own.rows[index])
         outcome = OUTCOMES[own.outcomes[index]]
@@ -228,7 +228,7 @@ class _Frame(Struct, frozen=True, eq=False):
 
 
 def _truth_rows(sides: Sequence[_Frame]) -> Iterator[ObjectRow]:
-    """A row for each object of the truth; a region is none."""
+    """A row for each object of the truth, without regions."""
     first = sides[0].of_truth
     number = 0
     for index in range(len(first)):
@@ -244,7 +244,7 @@ def _truth_rows(sides: Sequence[_Frame]) -> Iterator[ObjectRow]:
 
 
 def _unmatched_rows(sides: Sequence[_Frame], first: int) -> Iterator[ObjectRow]:
-    """A row for each detection that no object has; two systems share one where they overlap."""
+    """A row for each detection without a match; two systems share one if theirs overlap."""
     unmatched = [np.flatnonzero(~side.of_detections.are(Outcome.TRUE_POSITIVE)) for side in sides]
     pairs = _same_place(sides, unmatched) if len(sides) == 2 else {}
     number = first
@@ -264,7 +264,7 @@ def _unmatched_rows(sides: Sequence[_Frame], first: int) -> Iterator[ObjectRow]:
 
 
 def _same_place(sides: Sequence[_Frame], unmatched: Sequence[IntArray]) -> dict[int, int]:
-    """Detections of the first system by those of the second that say the same, each once."""
+    """Detections of the second system to those of the first that are equivalent, each once."""
     shapes = [
         side.detections.coordinates[side.of_detections.rows[rows]]
         for side, rows in zip(sides, unmatched, strict=True)
@@ -290,7 +290,7 @@ def _same_place(sides: Sequence[_Frame], unmatched: Sequence[IntArray]) -> dict[
 
 
 def _note(side: _Frame, index: int) -> str:
-    """What a detection that counts as false refers to, where its outcome says it."""
+    """The object that a false detection refers to, if its outcome names one."""
     outcome = OUTCOMES[side.of_detections.outcomes[index]]
     partner = int(side.of_detections.partners[index])
     words = {
@@ -309,7 +309,7 @@ def _note(side: _Frame, index: int) -> str:
 
 
 def _tails(material: Material, truth: Annotations, row: int) -> Iterator[FloatArray]:
-    """Where the tracks of a frame were in the frames before it."""
+    """Positions of the tracks of a frame in earlier frames."""
     sequence = material.frames.sequence_of(row)
     start = max(material.frames.span(sequence).start, row - TAIL_FRAMES)
     wanted = [track for track in truth.track_ids.tolist() if track != NO_TRACK]
@@ -342,7 +342,7 @@ def _middles(coordinates: FloatArray) -> FloatArray:
 
 
 def _overlaps(first: FloatArray, second: FloatArray) -> FloatArray:
-    """(A, B) intersection over union of the boxes around objects."""
+    """(A, B) intersection over union of the bounding boxes of objects."""
     boxes = bounding_boxes(first), bounding_boxes(second)
     rows, others = np.indices((len(first), len(second))).reshape(2, -1)
     ratios = overlap_ratios(boxes[0][rows], boxes[1][others])

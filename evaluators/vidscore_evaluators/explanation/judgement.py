@@ -25,7 +25,7 @@ class Judged(Struct, frozen=True, eq=False):
         name: Name of the system.
         outcomes: N outcomes, frame by frame.
         starts: (F + 1,) first outcome of each frame.
-        counts: What happened in each of the F frames.
+        counts: Numbers of events in each of the F frames.
     """
 
     name: str
@@ -43,8 +43,8 @@ class Judgement:
     """Outcomes of every system.
 
     Attributes:
-        evaluator: Who judged.
-        at: Where on its curves.
+        evaluator: The evaluator.
+        at: The operating point on its curves.
         frames: The frames.
         systems: One for each system, in their order.
     """
@@ -67,7 +67,7 @@ class Judgement:
 
     @cached_property
     def by_sequence(self) -> tuple[FrameCounts, ...]:
-        """For each system, what happened in each of the S sequences."""
+        """For each system, the numbers of events in each of the S sequences."""
         return tuple(
             one.counts.summed(self.frames.starts[:-1]) if len(self.frames) else one.counts
             for one in self.systems
@@ -80,20 +80,20 @@ class Judgement:
 
     @cached_property
     def costs(self) -> FloatArray:
-        """(S,) share of each sequence in the mistakes of the first system; 0 where it has none."""
+        """(S,) fraction of the first system's mistakes in each sequence; 0 if it has none."""
         mistakes = self.by_sequence[0].mistakes
         costs: FloatArray = mistakes / max(1, int(mistakes.sum()))
         return costs
 
     @cached_property
     def order(self) -> IntArray:
-        """(S,) sequences, the one that costs the first system most first."""
+        """(S,) sequences, sorted by descending cost for the first system."""
         order: IntArray = np.argsort(-self.costs, kind="stable")
         return order
 
     @cached_property
     def most_false_alarms(self) -> float:
-        """False alarms a frame that strips have room for: those of the worst bin of all."""
+        """False alarms per frame that strips have room for: those of the worst bin of all."""
         most = (
             float((bins.counts.false_alarms / bins.lengths).max())
             for system in range(len(self.systems))
@@ -125,23 +125,23 @@ class Judgement:
         return self._all_mistakes if system is None else self.systems[system].counts.mistakes
 
     def worst_frames(self, count: int, system: int | None = None) -> IntArray:
-        """Rows of the frames with the most mistakes, worst first; none that has no mistake."""
+        """Rows of the frames with the most mistakes, worst first; only frames with mistakes."""
         mistakes = self.mistakes(system)
         order = np.argsort(-mistakes, kind="stable")[:count]
         worst: IntArray = order[mistakes[order] > 0]
         return worst
 
     def worst_of(self, sequence: int) -> int:
-        """Row of the frame of a sequence with the most mistakes, of several the first."""
+        """Row of the frame of a sequence with the most mistakes; of several, the first."""
         span = self.frames.span(sequence)
         return int(span.start + np.argmax(self.mistakes()[span]))
 
     def worst_near(self, sequence: int, share: float) -> int:
-        """Row of the worst frame in the bin at a place of a sequence and in its neighbours.
+        """Row of the worst frame in the bin at a position of a sequence, or in its neighbours.
 
         Args:
             sequence: The sequence.
-            share: Place, as a share of its length.
+            share: Position, as a fraction of its length.
         """
         bins = self.bins(0, sequence)
         span = self.frames.span(sequence)
@@ -152,11 +152,11 @@ class Judgement:
         return int(start + np.argmax(self.mistakes()[start:stop]))
 
     def mistake_from(self, row: int, step: int) -> int | None:
-        """Row of the next frame with a mistake, over all sequences; None where there is none.
+        """Row of the next frame with a mistake, over all sequences; None if there is none.
 
         Args:
             row: Row of a frame.
-            step: 1 for the next one, -1 for the one before.
+            step: 1 for the next frame, -1 for the previous one.
         """
         found = self._mistaken
         place = np.searchsorted(found, row, side="right" if step > 0 else "left")
@@ -171,17 +171,17 @@ def judge(
     at: OperatingPoint,
     label: str = "",
 ) -> Judgement:
-    """Ask an evaluator what became of every object.
+    """Get the outcomes of every object from an evaluator.
 
     Args:
         evaluator: An evaluator that has outcomes.
         contest: Truth and systems.
         frames: Every frame of theirs.
-        at: Where on its curves it is looked at.
+        at: The operating point on its curves.
         label: The only label whose objects and detections are kept; empty for all.
 
     Raises:
-        ParameterError: If it has no outcomes there.
+        ParameterError: If it has no outcomes at this point.
     """
     judged = []
     for name, detections in contest.systems.items():

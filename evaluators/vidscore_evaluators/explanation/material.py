@@ -1,4 +1,4 @@
-"""What is explained: truth, one or two systems, evaluators, and their reports."""
+"""Material of an explanation: truth, one or two systems, evaluators, and their reports."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vidscore_evaluators.report import Report
 from vidscore_evaluators.trust.systems import Contest
 
 KEPT_JUDGEMENTS = 4
-"""Judgements that are kept: those of the operating points that were asked for last."""
+"""Maximum number of cached judgements: those of the most recent operating points."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -31,9 +31,9 @@ class Material:
     Attributes:
         contest: Truth of the evaluated frames, and each system's detections by its name.
         evaluators: The evaluators.
-        reports: Of each system, by its name, a report for each evaluator.
+        reports: By name of the system, a report for each evaluator.
         frames: Every frame of truth or detections.
-        at: Where on their curves evaluators are looked at unless a view says otherwise.
+        at: The default operating point on the evaluators' curves.
     """
 
     contest: Contest
@@ -66,32 +66,32 @@ class Material:
 
     @cached_property
     def evaluated_frames(self) -> int:
-        """Number of frames that count: of detections alone none does, nor a don't-care frame."""
+        """Number of frames that count; don't-care frames and frames of detections only do not."""
         flags = self.contest.truth.frame_flags
         return len(flags) - int(np.count_nonzero(are_flagged(flags, FrameFlag.DONT_CARE)))
 
     @property
     def judges(self) -> tuple[Evaluator[Any], ...]:
-        """Evaluators that say what became of each object, those of kinds of error last."""
+        """Evaluators that have outcomes, with the one that sorts mistakes by kind last."""
         able = [one for one in self.evaluators if one.has_outcomes]
         return tuple(sorted(able, key=lambda one: one.name == KINDS_OF_ERROR))
 
     @property
     def sorter(self) -> Evaluator[Any] | None:
-        """The evaluator that sorts mistakes by kind; None where it is not among them."""
+        """The evaluator that sorts mistakes by kind; None if it is not among them."""
         named = (one for one in self.evaluators if one.name == KINDS_OF_ERROR and one.has_outcomes)
         return next(named, None)
 
     def judge(self, evaluator: Evaluator[Any], at: OperatingPoint, label: str = "") -> Judgement:
-        """What became of every object by an evaluator at an operating point; kept for a while.
+        """Outcomes of every object by an evaluator at an operating point; cached.
 
         Args:
             evaluator: One of `judges`.
-            at: Where on its curves it is looked at.
+            at: The operating point on its curves.
             label: The only label that counts; empty for all.
 
         Raises:
-            ParameterError: If it has no outcomes there.
+            ParameterError: If it has no outcomes at this point.
         """
         key = (evaluator.name, at, label)
         with self._lock:
@@ -103,7 +103,7 @@ class Material:
             return self._kept[key]
 
     def objects_of(self, side: str | None, row: int) -> slice:
-        """Object rows of a frame, in the truth or in a system's detections; empty without any.
+        """Object rows of a frame, in the truth or a system's detections; empty if there are none.
 
         Args:
             side: Name of the system; None for the truth.
@@ -120,7 +120,7 @@ class Material:
         return self.contest.truth if side is None else self.contest.systems[side]
 
     def time_s(self, row: int) -> float | None:
-        """When a frame was captured, in seconds; None where the truth does not say it."""
+        """Capture time of a frame, in seconds; None if the truth does not state it."""
         frame = int(self._frame_rows(None)[row])
         times = self.contest.truth.frame_times_s
         if frame < 0 or times is None or np.isnan(times[frame]):
@@ -128,7 +128,7 @@ class Material:
         return float(times[frame])
 
     def _frame_rows(self, side: str | None) -> IntArray:
-        """(F,) row of each frame in a side; -1 where it does not list it."""
+        """(F,) row of each frame in a side; -1 if the side does not list it."""
         name = side or ""
         if name not in self._places:
             annotations = self.side(side)

@@ -1,4 +1,4 @@
-"""Kinds of mistakes: how many there are of each, what mending them would gain, and confusion."""
+"""Kinds of mistakes: their numbers, the gain from mending them, and confusion."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vidscore_evaluators.outcome_table import NO_PARTNER, OperatingPoint, Outcom
 from vidscore_evaluators.report import Number, overall_scores
 
 MOST_LABELS = 12
-"""Labels of a table of confusion, those of most objects; the others are left out."""
+"""Maximum number of labels in a table of confusion: those with the most objects."""
 
 
 class Kind(NamedTuple):
@@ -43,9 +43,9 @@ class KindRow(Struct, frozen=True):
 
     Attributes:
         kind: The kind.
-        counts: For each system, how often it happens.
-        gains: For each system, the AP that mending it would gain; None where it is undefined, or
-            where not all detections are looked at.
+        counts: For each system, the number of occurrences.
+        gains: For each system, the AP that mending it would gain; None if it is undefined, or if
+            not all detections are considered.
     """
 
     kind: Kind
@@ -54,14 +54,14 @@ class KindRow(Struct, frozen=True):
 
 
 class Confusion(Struct, frozen=True, eq=False):
-    """What was there and what was said, of L labels.
+    """Labels of objects and of their detections, for L labels.
 
     Attributes:
-        labels: L labels, that of most objects first.
-        counts: (L + 1, L + 1) objects by their label (row) and that of the detection (column); the
-            last column is what was not found, the last row detections without an object of theirs.
-        frames: (L + 1, L + 1) row of the frame with most of each; -1 where there is none.
-        left_out: Labels beyond the L.
+        labels: L labels, sorted by descending number of objects.
+        counts: (L + 1, L + 1) objects by their label (row) and that of the detection (column). The
+            last column has objects that were not found, the last row detections without an object.
+        frames: (L + 1, L + 1) row of the frame with the most of each; -1 if there is none.
+        left_out: Number of labels beyond the L.
     """
 
     labels: tuple[str, ...]
@@ -71,11 +71,11 @@ class Confusion(Struct, frozen=True, eq=False):
 
 
 def kind_rows(material: Material, at: OperatingPoint, label: str = "") -> list[KindRow]:
-    """Every kind of mistake; none where the evaluator that sorts mistakes is not among them.
+    """Every kind of mistake; empty without the evaluator that sorts mistakes.
 
     Args:
         material: Systems and reports.
-        at: Where on its curves the evaluator is looked at.
+        at: The operating point on the evaluator's curves.
         label: The only label that counts; empty for all.
     """
     sorter = material.sorter
@@ -130,7 +130,7 @@ def confusion(judged: Judged) -> Confusion:
 
 
 def _labels(judged: Judged) -> tuple[list[int], IntArray]:
-    """Labels that are shown, and the place of each label among them; -1 for the others."""
+    """Labels that are shown, and the index of each label among them; -1 for the others."""
     outcomes = judged.outcomes
     counts = np.bincount(
         outcomes.labels[outcomes.of_side(Side.TRUTH)], minlength=len(outcomes.label_names)
@@ -142,7 +142,7 @@ def _labels(judged: Judged) -> tuple[list[int], IntArray]:
 
 
 def _partners(judged: Judged, frames: IntArray, truth: IntArray) -> IntArray:
-    """(T,) row in the table of the detection that each object is related to; -1 without one."""
+    """(T,) row in the table of each object's related detection; -1 without one."""
     outcomes = judged.outcomes
     detections = np.flatnonzero(outcomes.of_side(Side.DETECTIONS))
     span = 1 + int(outcomes.rows.max(initial=0))
@@ -156,7 +156,7 @@ def _partners(judged: Judged, frames: IntArray, truth: IntArray) -> IntArray:
 
 
 def _fullest(cells: IntArray, frames: IntArray, count: int) -> IntArray:
-    """(count,) frame in which each cell has most entries, of several the first; -1 without any."""
+    """(count,) frame in which each cell has the most entries, the first of several; -1 if none."""
     fullest = np.full(count, -1, dtype=np.int64)
     if not len(cells):
         return fullest

@@ -1,4 +1,4 @@
-"""Counts of a system by the confidence from which its detections count."""
+"""Counts of a system as a function of the confidence from which its detections count."""
 
 from __future__ import annotations
 
@@ -24,21 +24,21 @@ MOST_POINTS = 40
 LEAST_POINTS = 6
 
 _MOST_WORK = 1_500_000
-"""Objects that are judged at all points together, where every point is judged by itself."""
+"""Maximum number of objects matched at all points together, if every point is matched by itself."""
 
 
 Band = tuple[FloatArray, FloatArray]
-"""(P,) lower and (P,) upper ends of intervals; NaN where a value is defined in no draw."""
+"""(P,) lower and (P,) upper ends of intervals; NaN if a value is defined in no draw."""
 
 
 class ConfidenceSweep(Struct, frozen=True, eq=False, dict=True):
     """Counts of one system at P confidences, in S sequences.
 
     Attributes:
-        confidences: (P,) ascending; detections of at least so much count.
+        confidences: (P,) ascending; detections of at least this confidence count.
         sequence_hits: (S, P) objects that are found.
         sequence_objects: (S,) objects that count.
-        sequence_false_alarms: (S, P) detections that count and are matched with nothing.
+        sequence_false_alarms: (S, P) detections that count and have no match.
         frames: Number of evaluated frames.
     """
 
@@ -61,18 +61,18 @@ class ConfidenceSweep(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def false_alarms(self) -> IntArray:
-        """(P,) detections that count and are matched with nothing."""
+        """(P,) detections that count and have no match."""
         total: IntArray = self.sequence_false_alarms.sum(axis=0)
         return total
 
     @property
     def recall(self) -> FloatArray:
-        """(P,) share of the objects that are found; NaN without objects."""
+        """(P,) fraction of the objects that are found; NaN without objects."""
         return _ratio(self.hits, self.objects)
 
     @property
     def precision(self) -> FloatArray:
-        """(P,) share of the detections that are right; NaN without detections."""
+        """(P,) fraction of the detections that are right; NaN without detections."""
         return _ratio(self.hits, self.hits + self.false_alarms)
 
     @property
@@ -84,7 +84,7 @@ class ConfidenceSweep(Struct, frozen=True, eq=False, dict=True):
         """Intervals of recall and of precision at each confidence, between percentiles of draws.
 
         Args:
-            times: (D, S) how often each sequence counts in each draw.
+            times: (D, S) number of times that each sequence counts in each draw.
         """
         # Whole numbers below 2**53: exact in floats, which numpy multiplies many times as fast.
         drawn = times.astype(np.float64)
@@ -93,7 +93,7 @@ class ConfidenceSweep(Struct, frozen=True, eq=False, dict=True):
         return _percentiles(_ratio(hits, objects[:, None])), _percentiles(_ratio(hits, detections))
 
     def at(self, confidence: float | None) -> int:
-        """The point whose confidence is nearest to one; the first for none."""
+        """The point with the nearest confidence; the first for None."""
         if confidence is None:
             return 0
         return int(np.argmin(np.abs(self.confidences - confidence)))
@@ -107,7 +107,7 @@ def sweep_confidences(material: Material, evaluator: Evaluator[Any]) -> list[Con
         evaluator: An evaluator that has outcomes.
 
     Returns:
-        One for each system; none where the evaluator cannot be looked at by confidence.
+        One for each system; empty if the evaluator has no outcomes by confidence.
     """
     every = np.concatenate([side.confidences for side in material.contest.systems.values()])
     if len(np.unique(every)) < 2 or not len(material.frames):
@@ -116,7 +116,7 @@ def sweep_confidences(material: Material, evaluator: Evaluator[Any]) -> list[Con
     if not evaluator.outcomes_nest:
         size = material.contest.truth.object_count * len(material.systems) + len(every)
         count = int(np.clip(_MOST_WORK // max(1, size), LEAST_POINTS, MOST_POINTS))
-    # Evenly over the detections; the first point has all of them.
+    # Evenly spaced over the detections; the first point includes all of them.
     confidences = np.unique(np.quantile(every, np.linspace(0, 1, count), method="lower"))
     try:
         return [_sweep(material, evaluator, name, confidences) for name in material.systems]
@@ -156,9 +156,9 @@ def _sweep(
 
 
 def _sequences_of(table: Outcomes, sequences: Sequence[SequenceKey]) -> IntArray:
-    """(N,) place of the sequence of each row among some sequences."""
+    """(N,) index of the sequence of each row among some sequences."""
     place = {key: index for index, key in enumerate(sequences)}
-    # A sequence without a frame has no row either.
+    # A sequence without frames has no rows either.
     places = np.array([place.get(key, -1) for key in table.sequence_keys], dtype=np.int64)
     return places[table.sequences]
 
@@ -178,7 +178,7 @@ def _at_least(
 ) -> IntArray:
     """(S, P) detections with one of some outcomes, of at least each confidence."""
     own = table.of_side(Side.DETECTIONS) & table.are(*outcomes)
-    # Each counts at so many of the confidences, the least ones.
+    # Each counts at this number of confidences, the lowest ones.
     points = np.searchsorted(confidences, table.confidences[own], side="right")
     width = len(confidences) + 1
     counts = np.bincount(places[own] * width + points, minlength=count * width)
@@ -198,7 +198,7 @@ def _percentiles(drawn: FloatArray) -> Band:
 
 
 def _ratio(above: AnyArray, below: AnyArray | int) -> FloatArray:
-    """NaN where nothing is below."""
+    """Above divided by below; NaN if below is 0."""
     ratio = np.full(above.shape, np.nan)
     np.divide(above, below, out=ratio, where=np.broadcast_to(np.greater(below, 0), above.shape))
     return ratio

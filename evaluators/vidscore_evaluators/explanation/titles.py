@@ -1,7 +1,7 @@
-"""Titles of measures and curves: the names that the field has for what reports call by identifiers.
+"""Titles of measures and curves: the field's names for the identifiers in reports.
 
-This is the one place where they stand. What is not in the tables, such as a measure of a plug-in,
-is put into words.
+All titles are here. A name that is not in the tables, such as a measure of a plug-in, is turned
+into words.
 """
 
 from __future__ import annotations
@@ -39,10 +39,10 @@ _ABBREVIATIONS = frozenset(
 )
 
 _OF_THRESHOLDS = {"_m_partial": " M-partial", "_m_full": " M-full", "_class_mean": " class mean"}
-"""What is said after a measure that is averaged, as criteria.md calls it."""
+"""Suffixes of averaged measures, as in criteria.md."""
 
 _LIMITS = frozenset({"ap", "ar"})
-"""Measures that are written with their limit behind them, such as AP50."""
+"""Measures that are written with their threshold after them, such as AP50."""
 
 _BEFORE = {"detection_only_": "Detection-only ", "ap_gain_": "AP gain: "}
 
@@ -70,12 +70,12 @@ def measure_title(name: str) -> str:
 
 
 def axis_title(column: str) -> str:
-    """What a column of a curve is called beside its axis."""
+    """The label of an axis that shows a column of a curve."""
     return _within(column)
 
 
 def _within(name: str) -> str:
-    """Words, with abbreviations as such."""
+    """Words, with abbreviations kept as such."""
     if name in _TITLES:
         return _TITLES[name]
     return " ".join(word.upper() if word in _ABBREVIATIONS else word for word in name.split("_"))

@@ -3,13 +3,13 @@
 """Kernels: loops in C that numpy has no function for, each declared once as a typed function.
 
 The C files are compiled when the project is installed (`hatch_build.py`), into a library that calls
-nothing, not even the C library: memory is passed in as arrays, and results are written to arrays.
-Calls release the GIL. Each kernel gives the same bits everywhere: binary64, operation by operation.
+nothing, not even the C library: arrays are passed in, and results are written to arrays. Calls
+release the GIL. Each kernel gives the same bits everywhere: binary64, operation by operation.
 
-Those that read files are in `reading`. `kernels.h` declares the same functions to C. A kernel
-refuses arrays that C would misread; lengths, values and writability are the caller's
-responsibility. (ctypes costs 3 us a call with 4 arrays and loads in 2 ms; cffi would spend 20 ms on
-parsing the header.)
+`reading` has the kernels that read files. `kernels.h` declares the same functions in C. A kernel
+refuses arrays of the wrong type or layout; lengths, values and writability are the caller's
+responsibility. (ctypes costs 3 us per call with 4 arrays and loads in 2 ms; cffi would take 20 ms
+to parse the header.)
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ def assign_matrices(
     places: IntArray,
     chosen: IntArray,
 ) -> int:
-    """Assign the rows of matrices of one shape; returns how many matrices were solved."""
+    """Assign the rows of matrices of one shape; returns the number of solved matrices."""
 
 
 @_kernel
@@ -60,7 +60,7 @@ def assign_blocks(
     longest: int,
     assigned: BoolArray,
 ) -> int:
-    """Assign blocks of pairs; returns how many blocks were solved."""
+    """Assign blocks of pairs; returns the number of solved blocks."""
 
 
 # few_points.c
@@ -79,7 +79,7 @@ def match_few_points(
     squares: FloatArray,
     counts: IntArray,
 ) -> int:
-    """Match near points of the groups where that needs no solver; returns how many pairs."""
+    """Match near points of groups that need no solver; returns the number of pairs."""
 
 
 # geometry.c
@@ -87,7 +87,7 @@ def match_few_points(
 
 @_kernel
 def bounding_boxes(corners: FloatArray, count: int, points: int, boxes: FloatArray) -> int:
-    """Least upright boxes around objects of `points` points each."""
+    """Bounding boxes of objects with `points` points each."""
 
 
 @_kernel
@@ -111,7 +111,7 @@ def near_points(
     squares: FloatArray,
     counts: IntArray,
 ) -> int:
-    """Pairs of near points, from `place` on as far as there is capacity; returns how many."""
+    """Pairs of near points, from `place` on, up to the capacity; returns their number."""
 
 
 @_kernel
@@ -128,13 +128,13 @@ def touching_pairs(
     left_rows: IntArray,
     right_rows: IntArray,
 ) -> int:
-    """Pairs of touching boxes, from `place` on as far as there is capacity; returns how many."""
+    """Pairs of touching boxes, from `place` on, up to the capacity; returns their number."""
 
 
 # keys.c
 
 DIGITS = 1 << 11
-"""How many places `factorize_keys` needs."""
+"""Number of places that `factorize_keys` needs."""
 
 
 @_kernel
@@ -148,12 +148,12 @@ def factorize_keys(
     different: IntArray,
     times: IntArray,
 ) -> int:
-    """Codes of keys, the distinct keys and their counts; returns how many are distinct."""
+    """Codes of keys, the distinct keys and their counts; returns the number of distinct keys."""
 
 
 @_kernel
 def previous_rows(keys: IntArray, count: int, last: IntArray, previous: IntArray) -> int:
-    """Row of the previous occurrence of each key; returns how many keys there are."""
+    """Row of the previous occurrence of each key; returns the number of keys."""
 
 
 @_kernel
@@ -199,7 +199,7 @@ def normal_runs(
     totals: IntArray,
     states: FlagArray,
 ) -> int:
-    """Masks of given runs, and what is wrong with each; returns how many are right."""
+    """Masks of given runs, and the fault of each; returns the number of valid masks."""
 
 
 @_kernel
@@ -214,26 +214,26 @@ def read_mask_texts(
     totals: IntArray,
     states: FlagArray,
 ) -> int:
-    """Masks of COCO's texts, and what is wrong with each; returns how many are right."""
+    """Masks of COCO's strings, and the fault of each; returns the number of valid masks."""
 
 
 @_kernel
 def write_mask_texts(
     runs: RunArray, starts: IntArray, count: int, text: FlagArray, text_starts: IntArray
 ) -> int:
-    """COCO's texts of masks; returns the length of all."""
+    """COCO's strings of masks; returns their total length."""
 
 
 @_kernel
 def mask_areas(runs: RunArray, starts: IntArray, count: int, areas: FloatArray) -> int:
-    """Areas of masks; returns how many are above 0."""
+    """Areas of masks; returns the number of areas above 0."""
 
 
 @_kernel
 def mask_boxes(
     runs: RunArray, starts: IntArray, sizes: IntArray, count: int, boxes: FloatArray
 ) -> int:
-    """Boxes around masks; returns how many masks have pixels."""
+    """Bounding boxes of masks; returns the number of masks with pixels."""
 
 
 @_kernel
@@ -247,24 +247,24 @@ def shared_mask_areas(
     pair_count: int,
     areas: FloatArray,
 ) -> int:
-    """Areas that pairs of masks share; returns how many are above 0."""
+    """Areas that pairs of masks share; returns the number of areas above 0."""
 
 
 @_kernel
 def span_keys(
     runs: RunArray, starts: IntArray, groups: IntArray, count: int, keys: IntArray
 ) -> int:
-    """Keys of where the spans of masks begin and end; returns how many."""
+    """Keys of the begins and ends of masks' spans; returns their number."""
 
 
 @_kernel
 def take_runs(runs: RunArray, starts: IntArray, rows: IntArray, count: int, taken: RunArray) -> int:
-    """Runs of some masks; returns how many."""
+    """Runs of some masks; returns their number."""
 
 
 @_kernel
 def sort_keys(keys: IntArray, key_count: int) -> int:
-    """Sort keys of which whole groups are together, in place."""
+    """Sort keys in place; the keys of each group are already adjacent."""
 
 
 @_kernel
@@ -277,7 +277,7 @@ def runs_of_keys(
     runs: RunArray,
     run_starts: IntArray,
 ) -> int:
-    """Masks of groups of sorted keys; returns how many runs they have."""
+    """Masks of groups of sorted keys; returns their number of runs."""
 
 
 @_kernel
@@ -289,7 +289,7 @@ def outline_keys(
     capacity: int,
     keys: IntArray,
 ) -> int:
-    """Keys of where outlines cross columns, as far as there is capacity; returns how many."""
+    """Keys of the crossings of outlines and columns, up to the capacity; returns their number."""
 
 
 # matching.c
@@ -299,7 +299,7 @@ def outline_keys(
 def component_labels(
     left: IntArray, right: IntArray, edge_count: int, node_count: int, roots: IntArray
 ) -> int:
-    """The least node of the connected component of each node; returns how many components."""
+    """The least node of each node's connected component; returns the number of components."""
 
 
 @_kernel
@@ -311,7 +311,7 @@ def preference_order(
     pair_count: int,
     order: IntArray,
 ) -> int:
-    """Pairs of each left object from the best to the worst; returns -1 if left objects descend."""
+    """Sort pairs of each left object from best to worst; returns -1 if left objects descend."""
 
 
 @_kernel
@@ -326,7 +326,7 @@ def match_greedy(
     taken: BoolArray,
     chosen: IntArray,
 ) -> int:
-    """Greedy matching in the order of the pairs; returns how many, or -1 for a wrong target."""
+    """Greedy matching in the order of the pairs; returns its size, or -1 for an invalid target."""
 
 
 @_kernel
@@ -356,7 +356,7 @@ def dominant_edges(
     heavy: FloatArray,
     states: FlagArray,
 ) -> int:
-    """Choose locally dominant pairs; returns how many remain open, or -1 for a wrong node."""
+    """Choose locally dominant pairs; returns the number of open ones, or -1 for an invalid node."""
 
 
 # outlines.c
@@ -366,7 +366,7 @@ def dominant_edges(
 def rounded_corners(
     points: FloatArray, starts: IntArray, count: int, most: int, corners: IntArray, spans: IntArray
 ) -> int:
-    """Corners of polygons in fifths of pixels; returns how many have all coordinates."""
+    """Corners of polygons in fifths of pixels; returns the number of valid polygons."""
 
 
 # polygons.c
@@ -374,22 +374,22 @@ def rounded_corners(
 
 @_kernel
 def sides_cross(corners: FloatArray, count: int, crossing: BoolArray) -> int:
-    """Whether opposite sides of quadrilaterals cross; returns how many do."""
+    """Whether opposite sides of quadrilaterals cross; returns the number that do."""
 
 
 @_kernel
 def quadrilateral_outlines(corners: FloatArray, count: int, outlines: FloatArray) -> int:
-    """Outlines of quadrilaterals; returns how many have an area."""
+    """Outlines of quadrilaterals; returns the number with an area."""
 
 
 @_kernel
 def outline_areas(outlines: FloatArray, count: int, areas: FloatArray) -> int:
-    """Areas of outlines; returns how many are above 0."""
+    """Areas of outlines; returns the number of areas above 0."""
 
 
 @_kernel
 def shared_areas(first: FloatArray, second: FloatArray, count: int, areas: FloatArray) -> int:
-    """Areas that pairs of outlines share; returns how many are above 0."""
+    """Areas that pairs of outlines share; returns the number of areas above 0."""
 
 
 # ranking.c
@@ -408,7 +408,7 @@ def accumulate_outcomes(
     trues: IntArray,
     falses: IntArray,
 ) -> int:
-    """True and false positives down the ranks; returns of how many confidences."""
+    """True and false positives by rank; returns the number of confidences."""
 
 
 @_kernel
@@ -428,7 +428,7 @@ def precisions_reached(
     level_count: int,
     found: FloatArray,
 ) -> int:
-    """The precision where so many true positives are found, for each column and level."""
+    """The precision at which `wanted` true positives are found, per column and level."""
 
 
 # tables.c
@@ -445,7 +445,7 @@ def group_rows(
     order: IntArray,
     first: IntArray,
 ) -> int:
-    """Rows in the order of their keys, and the first of each key; returns how many keys."""
+    """Rows sorted by key, and the first row of each key; returns the number of keys."""
 
 
 @_kernel
@@ -459,4 +459,4 @@ def add_exactly(
     high: IntArray,
     low: IntArray,
 ) -> int:
-    """Exact sums of values by group, in parts; returns how many, or -1 for what is not finite."""
+    """Exact sums of values by group, in parts; returns their number, or -1 if not finite."""

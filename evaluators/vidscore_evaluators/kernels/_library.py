@@ -16,13 +16,13 @@ from vidscore_evaluators.arrays import AnyArray
 from vidscore_evaluators.kernels._sources import LIBRARY, digest
 
 _PACKED = 0x1 | 0x100
-"""numpy's flags C_CONTIGUOUS and ALIGNED: one look at both takes a third of the time of two."""
+"""numpy's flags C_CONTIGUOUS and ALIGNED: one check of both takes a third of the time of two."""
 
 _WRITEABLE = 0x400
 """numpy's flag WRITEABLE."""
 
 _Memory: Any = ctypes.c_char * 0
-"""What tells the address of an array that may be written to, in a third of the time of numpy."""
+"""Gives the address of a writable array in a third of numpy's time."""
 
 Kind = type[np.generic] | type[int]
 """Element type of an array, or `int` for an integer."""
@@ -81,7 +81,7 @@ def load(folder: Path) -> ctypes.CDLL:
     """Load the library of a folder, which must be compiled from the sources beside it.
 
     Raises:
-        ImportError: If it is missing or outdated; the message says what to do.
+        ImportError: If it is missing or outdated; the message has the remedy.
     """
     path = folder / LIBRARY
     try:
@@ -95,10 +95,10 @@ def load(folder: Path) -> ctypes.CDLL:
 
 
 def declared_in(library: ctypes.CDLL) -> Callable[[Declaration], Declaration]:
-    """What makes of a declaration the function of a library, with its name, types and docstring."""
+    """Decorator that turns a declaration into the library function of its name, with its types."""
 
     def bind(declaration: Declaration) -> Declaration:
-        # Hints are names, of which there are few: evaluating each took half of the time of loading.
+        # There are few different hints: evaluating every one took half of the loading time.
         *hints, _ = declaration.__annotations__.values()
         named = declaration.__globals__
         kinds = tuple(int if hint == "int" else element_type(named[hint]) for hint in hints)
@@ -117,9 +117,9 @@ def _unusable(path: Path, reason: str) -> ImportError:
 
 @cache
 def element_type(hint: object) -> type[np.generic]:
-    """The type of an array's elements, by its hint, NDArray[element].
+    """The element type of an array, from its hint, NDArray[element].
 
-    Before numpy 2.5 that stands for numpy.ndarray[shape, numpy.dtype[element]].
+    Before numpy 2.5, this is an alias of numpy.ndarray[shape, numpy.dtype[element]].
     """
     last = typing.get_args(hint)[-1]
     element: type[np.generic] = (typing.get_args(last) or (last,))[0]

@@ -1,6 +1,6 @@
 """The sources of the library of kernels.
 
-Standard library only: `hatch_build.py` runs this file where nothing is installed yet.
+Standard library only: `hatch_build.py` runs this file before anything is installed.
 """
 
 from __future__ import annotations
@@ -9,7 +9,7 @@ import hashlib
 from pathlib import Path
 
 LIBRARY = "loops.so"
-"""Name of the library, which is beside its sources."""
+"""File name of the library, which is beside its sources."""
 
 
 def sources(folder: Path) -> list[Path]:

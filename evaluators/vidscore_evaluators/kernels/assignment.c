@@ -1,10 +1,10 @@
-/* One-to-one assignments at the least sum of costs, many small ones a call.
+/* One-to-one assignments at the least sum of costs, many small ones per call.
 
-   Every row gets a column of its own. Rows are inserted one by one along a shortest augmenting path, by
-   D. F. Crouse, "On implementing 2D rectangular assignment algorithms", IEEE Transactions on
-   Aerospace and Electronic Systems 52 (4), 2016. Of columns at equal length
-   unmatched ones are first; ties and additions are in the order of scipy's linear_sum_assignment, so
-   that both choose the same of equally good assignments. */
+   Every row gets a column of its own. Rows are inserted one by one along a shortest augmenting
+   path, by D. F. Crouse, "On implementing 2D rectangular assignment algorithms", IEEE Transactions
+   on Aerospace and Electronic Systems 52 (4), 2016. Of columns at equal length, unmatched ones come
+   first. Ties and additions follow the order of scipy's linear_sum_assignment, so that both choose
+   the same of equally good assignments. */
 
 #include "kernels.h"
 
@@ -25,14 +25,14 @@ typedef struct {
     int64_t *column_of;        /* column of each row, or UNMATCHED */
     int64_t *row_of;           /* row of each column, or UNMATCHED */
     double *row_potentials;    /* no cost is below the sum of its two potentials, ... */
-    double *column_potentials; /* ... and that of a matched cell is just that */
+    double *column_potentials; /* ... and that of a matched cell equals it */
     double *lengths;           /* shortest path to each unsettled column; infinite for settled ones */
     double *unsettled_potentials;   /* potentials of unsettled columns; minus infinity for settled ones */
     int64_t *previous_row;       /* last row on the shortest path to each column */
     int64_t *settled;           /* columns whose path is final, by length */
     double *settled_lengths;    /* lengths of these paths */
     int64_t *unsettled;             /* unsettled columns, in the order that breaks ties */
-    int64_t *places;           /* place of each unsettled column in `unsettled` */
+    int64_t *places;           /* position of each unsettled column in `unsettled` */
 } Assignment;
 
 static Doubles lesser(Doubles one, Doubles other)
@@ -41,7 +41,7 @@ static Doubles lesser(Doubles one, Doubles other)
     return (Doubles)((is_less & (Words)one) | (~is_less & (Words)other));
 }
 
-/* First column of the lanes of a column: the last lanes overlap those before. */
+/* First column of the lanes of a column: the last lanes overlap earlier ones. */
 static int64_t lanes_at(int64_t column, int64_t columns)
 {
     return column < columns - LANES ? column : columns - LANES;
@@ -52,7 +52,8 @@ static int is_finite(double number)
     return -INFINITE < number && number < INFINITE;
 }
 
-/* The last unmatched column of that length in the order of unsettled columns, else the first one. */
+/* The last unmatched column of that length in the order of unsettled columns, else the first
+   column. */
 static int64_t argmin(const Assignment *its, double length, int are_all_unsettled)
 {
     int64_t found = UNMATCHED, found_place = 0;

@@ -1,13 +1,13 @@
 /* Entries of JSON in the form of COCO, in one pass over the bytes.
 
-   Whatever is unusual ends the reading, and the text is left to a parser. */
+   Anything unusual ends the reading, and the text is left to a parser. */
 
 #include "json.h"
 #include "kernels.h"
 
 enum { SIDES = 4, SIZE_BITS = 31, UNREAD = 3 };
 
-/* Keys of an entry; the first ones have integers. Python has the same order. */
+/* Keys of an entry; the first ones have integer values. Python has the same order. */
 enum { IMAGE, CATEGORY, TRACK, INSTANCE, CROWD, IGNORE, SEGMENTATION, BOX, SCORE, AREA, KEYS };
 
 static const char NAMES[KEYS][14] = {
@@ -15,12 +15,12 @@ static const char NAMES[KEYS][14] = {
     "ignore",   "segmentation", "bbox",     "score",       "area",
 };
 
-/* Columns of integers behind those of keys: the form of a segmentation, how many parts, runs or
-   characters it has, and the size that it says. Python has the same order, and that of the forms. */
+/* Integer columns after those of keys: the form of a segmentation, its number of parts, runs or
+   characters, and its stated size. Python has the same order, and the same numbers of forms. */
 enum { FORM = SEGMENTATION, LENGTH, HEIGHT, WIDTH };
 enum { NOTHING, POLYGONS, RUNS, TEXT };
 
-/* What has been read. Columns of numbers are boxes, scores, areas, and coordinates of polygons. */
+/* The columns read so far. Number columns are boxes, scores, areas, and coordinates of polygons. */
 struct columns {
     const uint8_t *text;
     int64_t known, required;
@@ -34,7 +34,7 @@ struct columns {
     int64_t part_count, coordinate_count, run_count, character_count, unread_count;
 };
 
-/* Reads a number to its place; one of too many digits or places is put down as not read. */
+/* Reads a number to its position; one with too many digits or decimals is recorded as unread. */
 static const uint8_t *read_number(struct columns *columns, const uint8_t *place, int64_t at)
 {
     if (place == 0)
@@ -42,7 +42,7 @@ static const uint8_t *read_number(struct columns *columns, const uint8_t *place,
     const uint8_t *end = read_json_number(place, columns->numbers + at);
     const int is_whole = end && !is_digit(*end);
     if (is_whole && *place == '-' && place[1] == '0' && end == place + 2)
-        return 0; /* an integer, which has no sign where it is 0 */
+        return 0; /* as an integer, 0 has no sign */
     if (is_whole)
         return end;
     end = skip_number(place);
@@ -55,7 +55,7 @@ static const uint8_t *read_number(struct columns *columns, const uint8_t *place,
     return end;
 }
 
-/* The place of the entry in a column of integers. */
+/* The position of the entry in an integer column. */
 static int64_t *integer_of(const struct columns *columns, int column)
 {
     return columns->integers + column * columns->room + columns->row;
@@ -77,7 +77,7 @@ static const uint8_t *read_box(struct columns *columns, const uint8_t *place)
     return place;
 }
 
-/* Reads the coordinates of a polygon, from behind its bracket. */
+/* Reads the coordinates of a polygon, from after its opening bracket. */
 static const uint8_t *read_part(struct columns *columns, const uint8_t *place)
 {
     int64_t *const length = columns->part_lengths + columns->part_count++;
@@ -94,7 +94,7 @@ static const uint8_t *read_part(struct columns *columns, const uint8_t *place)
     return 0;
 }
 
-/* Reads polygons; those without a coordinate are none. */
+/* Reads polygons; a list without coordinates is none. */
 static const uint8_t *read_polygons(struct columns *columns, const uint8_t *place)
 {
     const int64_t first_part = columns->part_count, first_coordinate = columns->coordinate_count;
@@ -124,7 +124,7 @@ static const uint8_t *read_size(struct columns *columns, const uint8_t *place)
     return expect(place, "]");
 }
 
-/* Reads a text of runs, of whose characters the backslash alone is escaped. */
+/* Reads a string of runs, in which only backslashes are escaped. */
 static const uint8_t *read_text(struct columns *columns, const uint8_t *place)
 {
     uint8_t *const text = columns->characters + columns->character_count;
@@ -199,7 +199,7 @@ static const uint8_t *read_known(struct columns *columns, const uint8_t *place, 
     return read_integer(place, integer_of(columns, key));
 }
 
-/* What an entry has where it does not say it. */
+/* Sets the defaults of an entry. */
 static void set_defaults(struct columns *columns)
 {
     const int64_t row = columns->row, room = columns->room;
@@ -242,7 +242,7 @@ static const uint8_t *read_entry(struct columns *columns, const uint8_t *place)
     return 0;
 }
 
-/* Reads an array of entries; one of none is left to a parser. */
+/* Reads an array of entries; an empty one is left to a parser. */
 static const uint8_t *read_entries(struct columns *columns, const uint8_t *place)
 {
     for (place = expect(place, "["); place; place = expect(place, ",")) {
@@ -256,7 +256,7 @@ static const uint8_t *read_entries(struct columns *columns, const uint8_t *place
     return 0;
 }
 
-/* Reads an object with an array of entries; `bounds` are those of the array. */
+/* Reads an object with an array of entries; `bounds` are the bounds of the array. */
 static const uint8_t *read_document(struct columns *columns, const uint8_t *place, int64_t *bounds)
 {
     int is_found = 0;
@@ -279,20 +279,20 @@ static const uint8_t *read_document(struct columns *columns, const uint8_t *plac
     return 0;
 }
 
-/* Reads the entries of an array, or of the array that an object has for its annotations.
+/* Reads the entries of an array, or of the array of annotations of an object.
 
-   The text has a zero byte after its `size` bytes. Bits of `known` and `required` say which keys are
-   read, and which of them each entry has; `defaults` has the value of each other key. There is room
-   for an entry for each opening brace of the text, for a character for each of its bytes, and of
-   everything else for one more than it has commas: whatever else is read has a comma before it that
-   nothing else has, but for the first. `integers` and `numbers` have a column of `room` for each key
-   and for what a segmentation says. Its parts, runs or characters follow in `part_lengths` and the
-   last column of `numbers`, in `runs`, and in `characters`. A number that is not of up to 19 plain
-   digits goes to `unread`: its place in `numbers`, and its start and end in the text.
+   The text has a zero byte after its `size` bytes. Bits of `known` and `required` say which keys
+   are read, and which of them each entry must have; `defaults` has the value of each missing key.
+   There is room for an entry per opening brace of the text, for a character per byte, and of
+   everything else for one more than the number of commas: everything else that is read has its own
+   comma before it, except the first. `integers` and `numbers` have a column of `room` for each key
+   and for the fields of a segmentation. Its parts, runs or characters follow in `part_lengths` and
+   the last column of `numbers`, in `runs`, and in `characters`. A number that is not of up to 19
+   plain digits goes to `unread`: its position in `numbers`, and its start and end in the text.
 
-   Returns how many entries there are, or -1 where the text is left to a parser. `found` has where
-   their array starts and ends in an object, and how many parts, coordinates, runs, characters and
-   unread numbers there are. */
+   Returns the number of entries, or -1 if the text is left to a parser. `found` has the start and
+   end of their array in an object, and the numbers of parts, coordinates, runs, characters and
+   unread numbers. */
 int64_t parse_coco(const uint8_t *text, int64_t size, int64_t known, int64_t required,
                    const double *defaults, int64_t room, int64_t *integers, double *numbers,
                    int64_t *part_lengths, int64_t *runs, uint8_t *characters, int64_t *unread,

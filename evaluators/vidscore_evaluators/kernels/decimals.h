@@ -1,5 +1,5 @@
-/* Decimal numbers as the nearest binary64. A text ends with a byte that no number has, so that nothing
-   behind it is read. */
+/* Decimal numbers as the nearest binary64. A text ends with a byte that no number contains, so that
+   nothing after it is read. */
 
 #ifndef VIDSCORE_DECIMALS_H
 #define VIDSCORE_DECIMALS_H
@@ -16,7 +16,7 @@ static const double POWERS[MOST_PLACES + 1] = {
     1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19, 1e20, 1e21, 1e22,
 };
 
-/* 5**-place in 128 bits, of which the highest is set: the higher half, then the lower one. */
+/* 5**-place in 128 bits, of which the highest is set: the upper half, then the lower half. */
 static const uint64_t INVERSES[MOST_PLACES + 1][2] = {
     {0x8000000000000000, 0x0000000000000000},
     {0xcccccccccccccccc, 0xcccccccccccccccd},
@@ -45,11 +45,11 @@ static const uint64_t INVERSES[MOST_PLACES + 1][2] = {
 
 static inline int is_digit(uint8_t byte) { return byte >= '0' && byte <= '9'; }
 
-/* The binary64 nearest_double to digits / 10**places, for digits above 0 of up to 64 bits.
+/* The binary64 nearest to digits / 10**places, for digits above 0 of up to 64 bits.
 
-   D. Lemire, "Number Parsing at a Gigabyte per Second" (2021), Algorithm 1; that it needs no other
-   way to fall back on is shown in N. Mushtak and D. Lemire, "Fast Number Parsing Without Fallback"
-   (2023). Neither infinity nor numbers below the normal ones can come out for so few places. */
+   D. Lemire, "Number Parsing at a Gigabyte per Second" (2021), Algorithm 1; N. Mushtak and D.
+   Lemire, "Fast Number Parsing Without Fallback" (2023), show that it needs no fallback. With so
+   few places, the result is neither infinite nor subnormal. */
 static inline double nearest_double(uint64_t digits, int64_t places)
 {
     const int shift = __builtin_clzll(digits);
@@ -60,7 +60,7 @@ static inline double nearest_double(uint64_t digits, int64_t places)
     const uint64_t high = (uint64_t)(product >> 64), low = (uint64_t)product;
     const int upper = (int)(high >> 63);
     uint64_t mantissa = high >> (upper + 9);
-    /* 217706 / 2**16 approximates log2(10); right for all places there are. */
+    /* 217706 / 2**16 approximates log2(10); correct for all possible places. */
     int64_t exponent = ((-217706 * places) >> 16) + 63 + upper - shift + 1023;
     const int is_halfway = low <= 1 && places <= 4 && (mantissa & 3) == 1
                            && mantissa << (upper + 9) == high;
@@ -78,7 +78,7 @@ static inline double nearest_double(uint64_t digits, int64_t places)
     return found.number;
 }
 
-/* Reads an exponent after its "e"; gives where it ends, or 0 where it is none, or a large one. */
+/* Reads an exponent after its "e"; returns its end, or 0 if it is invalid or large. */
 static inline const uint8_t *read_exponent(const uint8_t *place, int64_t *exponent)
 {
     const int is_negative = *place == '-';
@@ -91,9 +91,9 @@ static inline const uint8_t *read_exponent(const uint8_t *place, int64_t *expone
     return place == first ? 0 : place;
 }
 
-/* Digits times a power of ten as the nearest_double binary64; whether it is one of those that are known.
+/* Digits times a power of ten as the nearest binary64; returns whether that is certain.
 
-   Where digits and power are exact in binary64, their product or quotient is the nearest_double. */
+   If digits and power are exact in binary64, their product or quotient is the nearest binary64. */
 static inline int scaled(uint64_t digits, int64_t power, double *number)
 {
     if (power < -MOST_PLACES || power > MOST_PLACES || (power > 0 && digits > LARGEST_EXACT))
@@ -106,7 +106,7 @@ static inline int scaled(uint64_t digits, int64_t power, double *number)
     return 1;
 }
 
-/* How many of a number's characters before its first other digit are zeros. */
+/* Number of zeros before a number's first other digit. */
 static inline int64_t leading_zeros(const uint8_t *place)
 {
     int64_t count = 0;
@@ -116,7 +116,7 @@ static inline int64_t leading_zeros(const uint8_t *place)
 }
 
 /* Reads a decimal number of up to 19 digits, which are at most `largest` without their point;
-   gives where it ends, or 0 where there is none, or one that has to be read in another way. */
+   returns its end, or 0 if there is none, or one that must be read in another way. */
 static inline const uint8_t *read_decimal(const uint8_t *place, uint64_t largest, double *number)
 {
     const int is_negative = *place == '-';

@@ -1,7 +1,7 @@
-/* Matching of points in groups of so few that each is compared with each.
+/* Matching of points in groups that are small enough to compare every point with every other.
 
-   Where points contend for each other, all their matchings are tried, which takes less time than to
-   solve a matrix as long as they are few. */
+   If points compete, all their matchings are tried, which takes less time than solving a matrix if
+   they are few. */
 
 #include "kernels.h"
 
@@ -9,24 +9,24 @@
 
 enum {
     AXES = 2,
-    CELLS = 1 << 8, /* left points times right points of a group, at most */
-    TRIED = 4,      /* points on a side that contend, of which all matchings are tried */
+    CELLS = 1 << 8, /* maximum of left points times right points of a group */
+    TRIED = 4,      /* competing points per side, up to which all matchings are tried */
     UNMATCHED = -1,
     UNDECIDED = -2,
 };
 
-/* Below 4 KiB: on Windows a larger frame of the stack is probed by a function of its library. */
+/* Below 4 KiB: on Windows, a function of its library probes larger stack frames. */
 typedef struct {
     int64_t left_count, right_count;
-    double squares[CELLS];   /* (left, right) squared distances; infinite where two are not near */
+    double squares[CELLS];   /* (left, right) squared distances; infinite if not near */
     int32_t partners[CELLS]; /* the right point of each left one, or UNMATCHED, or UNDECIDED */
 } Group;
 
-/* Points of a group that contend for each other. */
+/* Points of a group that compete for each other. */
 typedef struct {
     const Group *group;
     int64_t left_count, right_count;
-    int64_t left[TRIED], right[TRIED]; /* their places in the group */
+    int64_t left[TRIED], right[TRIED]; /* their positions in the group */
     int64_t tried[TRIED], best[TRIED]; /* the right point of each left one, or UNMATCHED */
     int64_t most;                      /* pairs of the best matching, ... */
     double least, next; /* ... the sum of their distances, and the next sum of as many pairs */
@@ -37,7 +37,7 @@ static double square_of(const Group *group, int64_t left, int64_t right)
     return group->squares[left * group->right_count + right];
 }
 
-/* Put a point into a list that has not got it; false if there is no room. */
+/* Add a point to a list unless it is there; false if there is no room. */
 static int put(int64_t *list, int64_t *count, int64_t point)
 {
     for (int64_t place = 0; place < *count; place++)
@@ -49,7 +49,7 @@ static int put(int64_t *list, int64_t *count, int64_t point)
     return 1;
 }
 
-/* Gather the points that contend with a left one, itself included; false if they are too many. */
+/* Gather the points that compete with a left one, itself included; false if they are too many. */
 static int gather(Contest *its, int64_t left)
 {
     int64_t left_seen = 0, right_seen = 0;
@@ -71,7 +71,8 @@ static int gather(Contest *its, int64_t left)
     return 1;
 }
 
-/* Try the matchings that agree with `tried` before a left point; bits of `taken` are right points. */
+/* Try the matchings that agree with `tried` before a left point; bits of `taken` are right
+   points. */
 static void try_from(Contest *its, int64_t left, unsigned taken, int64_t pairs, double sum)
 {
     if (left < its->left_count) {
@@ -95,7 +96,7 @@ static void try_from(Contest *its, int64_t left, unsigned taken, int64_t pairs, 
     }
 }
 
-/* Match a left point and all that contend with it; false if that is left to a solver. */
+/* Match a left point and all that compete with it; false if that is left to a solver. */
 static int decide(Group *group, int64_t left, double doubt)
 {
     Contest its = {.group = group, .least = INFINITE, .next = INFINITE};
@@ -107,7 +108,7 @@ static int decide(Group *group, int64_t left, double doubt)
     return its.next - its.least > doubt;
 }
 
-/* Compare each point with each. True where one is near two; else all partners are set. */
+/* Compare every pair of points. True if one is near two others; else all partners are set. */
 static int compare(Group *group, const double *left, const double *right, double most)
 {
     int contested = 0;
@@ -131,13 +132,13 @@ static int compare(Group *group, const double *left, const double *right, double
     return contested;
 }
 
-/* Match the points of each group: at the most pairs of near ones, and of such matchings at the least
-   sum of distances.
+/* Match the points of each group: as many near pairs as possible and, among such matchings, the
+   least sum of distances.
 
-   Near is a squared distance of at most `bounds[0]`. Where points contend, a sum must be less than
-   any other by more than `bounds[1]`. Writes the rows of a pair's points and the squared distance,
-   for each group no more than it has points on either side, and (group_count,) `counts` of them: -1
-   for a group that is left to a solver. Returns how many pairs were written. */
+   Near is a squared distance of at most `bounds[0]`. If points compete, the best sum must be less
+   than any other by more than `bounds[1]`. Writes the rows of each pair's points and the squared
+   distance, for each group no more than its points on either side, and (group_count,) `counts` of
+   pairs: -1 for a group that is left to a solver. Returns the number of pairs. */
 int64_t match_few_points(const double *left, const int64_t *left_starts, const double *right,
                          const int64_t *right_starts, int64_t group_count, const double *bounds,
                          int64_t *left_rows, int64_t *right_rows, double *squares, int64_t *counts)

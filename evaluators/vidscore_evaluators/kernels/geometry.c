@@ -2,7 +2,7 @@
 
    A box is a row of (low x, low y, high x, high y). Few boxes are compared one by one. Many are put
    into the cells of a grid by their low corners, and a box is compared with those of the cells that
-   it can reach; that changes nothing but the time. */
+   it can reach. This affects only the time. */
 
 #include "kernels.h"
 
@@ -38,7 +38,7 @@ static int comes_before(const double *point, int64_t row, const double *other, i
     return point[1] < other[1] || (point[1] == other[1] && row < other_row);
 }
 
-/* Shell sort: in place. */
+/* Shell sort, in place. */
 static void sort_by_x(double *points, int64_t *rows, int64_t count)
 {
     int64_t gap = 1;
@@ -64,7 +64,7 @@ static void sort_by_x(double *points, int64_t *rows, int64_t count)
     }
 }
 
-/* Put the points of each group in order, by x, y and row; group g is starts[g] to starts[g + 1]. */
+/* Sort the points of each group by x, y and row; group g is starts[g] to starts[g + 1]. */
 int64_t sort_points(double *points, int64_t *rows, const int64_t *starts, int64_t group_count)
 {
     for (int64_t group = 0; group < group_count; group++)
@@ -75,11 +75,11 @@ int64_t sort_points(double *points, int64_t *rows, const int64_t *starts, int64_
 
 /* Find the pairs of some groups whose squared distance is at most `most[0]`.
 
-   Both sides are in the order of `sort_points`. `place` holds the group, as a place in `groups`, and
-   the left point in it to go on from, and is left at those not looked at; left points are looked at
-   while `capacity` has room for all right ones of their group. Writes the places of a pair's points
-   in their group, and the squared distance; adds to (group_count,) `counts`. Returns how many pairs
-   were written. */
+   Both sides are sorted by `sort_points`. `place` holds the group, as an index into `groups`, and
+   the left point in it from which to continue, and is left at the first unprocessed ones; left
+   points are processed while `capacity` has room for all right ones of their group. Writes the
+   positions of each pair's points in their group, and the squared distance; adds to (group_count,)
+   `counts`. Returns the number of pairs. */
 int64_t near_points(const double *left, const int64_t *left_starts, const double *right,
                     const int64_t *right_starts, const int64_t *groups, int64_t group_count,
                     const double *most, int64_t *place, int64_t capacity, int64_t *left_places,
@@ -98,7 +98,7 @@ int64_t near_points(const double *left, const int64_t *left_starts, const double
                 counts[place[0]] += found - found_before;
                 return found;
             }
-            /* What is too far left of this point is too far left of all that follow. */
+            /* Points too far left of this one are too far left of all that follow. */
             while (first < others_count && others[AXES * first] < x
                    && (x - others[AXES * first]) * (x - others[AXES * first]) > most[0])
                 first++;
@@ -121,20 +121,20 @@ int64_t near_points(const double *left, const int64_t *left_starts, const double
 
 enum {
     COLUMNS = 4,
-    GRID_FROM = 64,  /* right boxes from which a grid costs less than it saves, ... */
-    SEARCHES = 8,    /* ... if so many left boxes at least make use of it */
-    GRID_SHARE = 8,  /* a box that reaches a greater part of the grid than 1/8 is compared with all */
+    GRID_FROM = 64,  /* number of right boxes from which a grid pays off, ... */
+    SEARCHES = 8,    /* ... if at least this number of left boxes use it */
+    GRID_SHARE = 8,  /* a box that reaches more than 1/8 of the grid is compared with all */
 };
 
-/* Cells over the low corners of some boxes. What lies beyond them is in the outer ones, and so is what
-   has no place (NaN), which touches nothing. */
+/* Cells over the low corners of some boxes. The outer cells also hold everything beyond them, and
+   boxes without a position (NaN), which touch nothing. */
 typedef struct {
     int64_t cells[2];     /* along each axis */
-    double least[2];      /* where they begin */
-    double scale[2];      /* cells for each pixel */
+    double least[2];      /* start of the cells */
+    double scale[2];      /* cells per pixel */
     int64_t *earliest[2]; /* (cells,) least cell of the low ends of boxes that end in a cell or later */
     int64_t *starts;      /* (cells[0] * cells[1] + 2,) offsets of the cells into `rows` */
-    int64_t *rows;        /* rows of the boxes, cell by cell, ascending in each */
+    int64_t *rows;        /* rows of the boxes, sorted by cell, ascending in each */
 } Grid;
 
 static int touch(const double *box, const double *other)
@@ -142,7 +142,7 @@ static int touch(const double *box, const double *other)
     return (box[0] <= other[2]) & (other[0] <= box[2]) & (box[1] <= other[3]) & (other[1] <= box[3]);
 }
 
-/* The cell of a place along an axis; it never descends where places ascend, however they round. */
+/* The cell of a position along an axis; monotone in the position, however it rounds. */
 static int64_t cell_of(const Grid *grid, int axis, double place)
 {
     const double cell = (place - grid->least[axis]) * grid->scale[axis];
@@ -156,7 +156,7 @@ static int64_t cell_of_low(const Grid *grid, const double *box)
     return cell_of(grid, 1, box[1]) * grid->cells[0] + cell_of(grid, 0, box[0]);
 }
 
-/* About as many cells as boxes, and as square as that allows. */
+/* About as many cells as boxes, as square as possible. */
 static void set_cells(Grid *grid, const double *boxes, int64_t begin, int64_t end)
 {
     double span[2];
@@ -196,7 +196,7 @@ static void set_earliest(Grid *grid, int axis, const double *boxes, int64_t begi
             earliest[cell] = earliest[cell + 1];
 }
 
-/* Lay boxes into a grid, with (3 * boxes + 3,) scratch. */
+/* Put boxes into a grid, with (3 * boxes + 3,) scratch. */
 static void build_grid(Grid *grid, const double *boxes, int64_t begin, int64_t end, int64_t *scratch)
 {
     set_cells(grid, boxes, begin, end);
@@ -207,7 +207,8 @@ static void build_grid(Grid *grid, const double *boxes, int64_t begin, int64_t e
     grid->earliest[1] = grid->earliest[0] + grid->cells[0];
     for (int axis = 0; axis < 2; axis++)
         set_earliest(grid, axis, boxes, begin, end);
-    /* Starts stand one further on until the rows are in: filling a cell moves its start to its end. */
+    /* Starts are shifted by one until the rows are in: filling a cell moves its start to its
+       end. */
     for (int64_t cell = 0; cell < all_cells + 2; cell++)
         grid->starts[cell] = 0;
     for (int64_t row = begin; row < end; row++)
@@ -218,7 +219,7 @@ static void build_grid(Grid *grid, const double *boxes, int64_t begin, int64_t e
         grid->rows[grid->starts[cell_of_low(grid, boxes + COLUMNS * row) + 1]++] = row;
 }
 
-/* Shell's sort_rows, for few numbers. */
+/* Shell sort, for few numbers. */
 static void sort_rows(int64_t *numbers, int64_t count)
 {
     int64_t gap = 1;
@@ -234,7 +235,7 @@ static void sort_rows(int64_t *numbers, int64_t count)
         }
 }
 
-/* Rows from begin to end that touch the box, ascending; returns how many. */
+/* Rows from begin to end that touch the box, ascending; returns their number. */
 static int64_t find_among(const double *box, const double *boxes, int64_t begin, int64_t end,
                           int64_t *found)
 {
@@ -246,8 +247,8 @@ static int64_t find_among(const double *box, const double *boxes, int64_t begin,
     return count;
 }
 
-/* Rows of the grid that touch the box, none below `begin`, ascending; returns how many, or -1 where
-   looking at all of them costs less. */
+/* Rows of the grid that touch the box, none below `begin`, ascending; returns their number, or -1
+   if comparing all of them is faster. */
 static int64_t find_in_grid(const Grid *grid, const double *box, const double *boxes, int64_t begin,
                             int64_t *found)
 {
@@ -278,16 +279,16 @@ static int64_t find_in_grid(const Grid *grid, const double *box, const double *b
     return count;
 }
 
-/* All pairs of a left and a right box of one group that touch; of self_pairs, both sides being the same,
-   each pair once.
+/* All pairs of a left and a right box of one group that touch. With self_pairs, both sides are the
+   same, and each pair is found once.
 
    Group g holds the left rows from left_starts[g] to left_starts[g + 1], and likewise the right
-   ones. `place` holds a group and a left row to go on from, and is left at the next ones; the groups
-   are done when it holds `group_count`. Whole left rows are looked at while `capacity` has room for
-   all right ones of their group, so that it must have for those of any. `scratch` holds 3 numbers
-   for each right box of any group, and 3 more.
+   ones. `place` holds the group and left row from which to continue, and is left at the next ones;
+   the groups are done when it holds `group_count`. Whole left rows are processed while `capacity`
+   has room for all right ones of their group, so it must have room for those of any group.
+   `scratch` holds 3 numbers per right box of any group, and 3 more.
 
-   Writes pairs by left rows, then by right rows; returns how many. */
+   Writes pairs sorted by left rows, then by right rows; returns their number. */
 int64_t touching_pairs(const double *left, const int64_t *left_starts, const double *right,
                        const int64_t *right_starts, int64_t group_count, int64_t self_pairs,
                        int64_t *place, int64_t *scratch, int64_t capacity, int64_t *left_rows,

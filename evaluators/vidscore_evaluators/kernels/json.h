@@ -1,5 +1,5 @@
-/* Pieces of JSON: what comes next is read, or gone over, if it is right, and else the place is 0. A text
-   ends with a zero byte, which JSON has nowhere, so that nothing behind it is read. */
+/* Pieces of JSON: each function reads or skips the next piece if it is valid, and else returns 0. A
+   text ends with a zero byte, which JSON never contains, so that nothing after it is read. */
 
 #ifndef VIDSCORE_JSON_H
 #define VIDSCORE_JSON_H
@@ -15,7 +15,7 @@ static inline const uint8_t *skip_blanks(const uint8_t *place)
     return place;
 }
 
-/* Reads what must come next, with blanks before and after it; gives where it ends, or 0. */
+/* Reads what must come next, with blanks before and after it; returns its end, or 0. */
 static inline const uint8_t *expect(const uint8_t *place, const char *wanted)
 {
     if (place == 0)
@@ -27,7 +27,7 @@ static inline const uint8_t *expect(const uint8_t *place, const char *wanted)
     return skip_blanks(place);
 }
 
-/* Whether a number begins as JSON has it: no plus, no zero before digits, no bare point. */
+/* Whether a number begins as JSON requires: no plus, no zero before digits, no bare point. */
 static inline int begins_as_json(const uint8_t *place)
 {
     place += *place == '-';
@@ -38,7 +38,7 @@ static inline int begins_as_json(const uint8_t *place)
     return *place != '.' || is_digit(place[1]);
 }
 
-/* Reads a number; gives where it ends, or 0 where there is none, or one of too many digits. */
+/* Reads a number; returns its end, or 0 if there is none, or one with too many digits. */
 static inline const uint8_t *read_json_number(const uint8_t *place, double *number)
 {
     if (place == 0 || !begins_as_json(place))
@@ -46,7 +46,7 @@ static inline const uint8_t *read_json_number(const uint8_t *place, double *numb
     return read_decimal(place, UINT64_MAX, number);
 }
 
-/* Reads an integer that is written as one, less than 2**53. */
+/* Reads an integer, written without a fraction, less than 2**53. */
 static inline const uint8_t *read_integer(const uint8_t *place, int64_t *number)
 {
     if (place == 0 || !begins_as_json(place))
@@ -74,7 +74,7 @@ static inline const uint8_t *blanks_behind(const uint8_t *place)
     return place ? skip_blanks(place) : 0;
 }
 
-/* Reads a key without escapes, and the colon behind it. */
+/* Reads a key without escapes, and the colon after it. */
 static inline const uint8_t *read_key(const uint8_t *place, struct key *key)
 {
     if (place == 0 || *place != '"')
@@ -100,8 +100,8 @@ static inline int is_hexadecimal(uint8_t byte)
     return is_digit(byte) || ((byte | 32) >= 'a' && (byte | 32) <= 'f');
 }
 
-/* Goes over an escape from its backslash on, to its last character; halves of pairs are left to a
-   parser, which knows which of them fit. */
+/* Skips an escape from its backslash to its last character; surrogates are left to a parser, which
+   knows how they pair. */
 static inline const uint8_t *skip_escape(const uint8_t *place)
 {
     const uint8_t kind = *++place;
@@ -131,7 +131,7 @@ static inline const uint8_t *skip_string(const uint8_t *place)
     return place + 1;
 }
 
-/* Goes over a number that is so short that it is finite for certain. */
+/* Skips a number that is short enough to be certainly finite. */
 static inline const uint8_t *skip_number(const uint8_t *place)
 {
     const uint8_t *const start = place;
@@ -179,8 +179,9 @@ static inline const uint8_t *skip_scalar(const uint8_t *place)
     }
 }
 
-/* Goes over a comma or the end of what it is in, as often as something ends; gives where the next value
-   begins, or, at depth 0, where everything has ended. Bits of `objects` say what is an object. */
+/* Skips a comma, or the ends of containers as often as they come; returns the start of the next
+   value or, at depth 0, the end of everything. Bits of `objects` say which containers are
+   objects. */
 static inline const uint8_t *skip_ends(const uint8_t *place, uint32_t *objects, int *depth)
 {
     while (*depth > 0) {
@@ -198,7 +199,7 @@ static inline const uint8_t *skip_ends(const uint8_t *place, uint32_t *objects, 
     return place;
 }
 
-/* Goes over any value that is not too deep; gives where it ends, or 0. */
+/* Skips any value that is not too deep; returns its end, or 0. */
 static inline const uint8_t *skip_value(const uint8_t *place)
 {
     uint32_t objects = 0;

@@ -1,7 +1,7 @@
-/* Every function of the library. `kernels/__init__.py` declares them to Python and says what they do.
+/* Every function of the library. `kernels/__init__.py` declares them in Python and documents them.
 
-   A function only computes: it calls nothing, allocates nothing and keeps nothing. Its caller answers
-   for the types and lengths of arrays. */
+   A function only computes: it calls nothing, allocates nothing and keeps nothing. Its caller is
+   responsible for the types and lengths of arrays. */
 
 #ifndef VIDSCORE_KERNELS_H
 #define VIDSCORE_KERNELS_H

@@ -1,12 +1,12 @@
-/* Factorized keys, where each was before, hashed rows, and the digest of the sources. */
+/* Factorized keys, previous occurrences, hashed rows, and the digest of the sources. */
 
 #include "kernels.h"
 
-/* The build passes the number; Python compares it with that of the sources beside the library. */
+/* The build sets the number; Python compares it with that of the sources beside the library. */
 int64_t sources_digest(void) { return SOURCES_DIGEST; }
 
-/* Python knows the number of digits too, for it brings their (DIGITS,) places. They are too many for
-   the stack: beyond a page of it, Windows has a function called. */
+/* Python knows this number too, since it allocates the (DIGITS,) places. They are too many for the
+   stack: for more than a page of it, Windows calls a function. */
 enum { DIGIT_BITS = 11, DIGITS = 1 << DIGIT_BITS };
 
 typedef struct {
@@ -14,8 +14,7 @@ typedef struct {
     int64_t row;
 } Entry;
 
-/* Sort by one digit, entries with the same digit staying in their order; returns 0, with nothing
-   done, where all have the same one. */
+/* Sort by one digit, stably; returns 0, with nothing done, if all entries have the same digit. */
 static int sort_by_digit(const Entry *entries, Entry *sorted, int64_t count, int shift,
                          int64_t *places)
 {
@@ -38,8 +37,8 @@ static int sort_by_digit(const Entry *entries, Entry *sorted, int64_t count, int
 
 /* Factorize (count,) keys, each 0 or more and at least one: codes ascend with the keys from 0.
 
-   Takes (DIGITS,) places and twice (2 * count,) scratch. Writes (count,) codes, and so many as are returned of the
-   different keys and of how often each comes. */
+   Takes (DIGITS,) places and twice (2 * count,) scratch. Writes (count,) codes, the distinct keys
+   and their counts; returns the number of distinct keys. */
 int64_t factorize_keys(const int64_t *keys, int64_t count, int64_t *places, int64_t *scratch,
                        int64_t *more_scratch, int64_t *codes, int64_t *different, int64_t *times)
 {
@@ -71,7 +70,7 @@ int64_t factorize_keys(const int64_t *keys, int64_t count, int64_t *places, int6
 
 /* Write the row of the previous occurrence of each of (count,) keys, -1 for the first one.
 
-   Takes -1 for each key that there may be, from 0, and leaves its last row there. */
+   `last` has -1 for each possible key, from 0, and receives its last row. */
 int64_t previous_rows(const int64_t *keys, int64_t count, int64_t *last, int64_t *previous)
 {
     for (int64_t row = 0; row < count; row++) {
@@ -85,7 +84,8 @@ enum { FLOAT, OPTIONAL_FLOAT, SIGNED_WORD, BYTE };
 
 enum { LANES = 2 };
 
-/* 64 bits of a value, equal for equal values; 0 for one that an optional column lacks. */
+/* 64 bits of a value, equal for equal values; 0 for a value that is missing in an optional
+   column. */
 static uint64_t word_at(const uint8_t *place, int kind)
 {
     if (kind == BYTE)
@@ -100,7 +100,7 @@ static uint64_t word_at(const uint8_t *place, int kind)
         double number;
         uint64_t bits;
     } word = {value + 0.0};
-    /* Small integers fill the high bits alone, which a product never brings down. */
+    /* Small integers only fill the high bits, which a product never moves down. */
     return word.bits ^ (word.bits >> 32);
 }
 
@@ -114,13 +114,13 @@ static uint64_t mix(uint64_t state)
 
 /* Hashes rows in two lanes.
 
-   A row's state begins, in a lane, as ``first[lane][of_first[row]] ^ second[lane][of_second[row]]``,
-   of tables of `first_count` and `second_count` entries a lane. To it comes the word of each
-   column, times the column's weight in the lane; and then the state is mix. Columns are of
-   `kinds`, at `addresses`, with so many bytes from row to row.
+   In each lane, the state of a row begins as ``first[lane][of_first[row]] ^
+   second[lane][of_second[row]]``, from tables of `first_count` and `second_count` entries per lane.
+   The word of each column, times the column's weight in the lane, is added; then the state is
+   mixed. Columns have `kinds`, start at `addresses`, and have `strides` bytes from row to row.
 
-   `totals` gets the sum of each lane, modulo 2**64; `hashes` gets those of the first `hash_count`
-   rows. Returns 0. */
+   `totals` gets the sum of each lane, modulo 2**64; `hashes` gets the hashes of the first
+   `hash_count` rows. Returns 0. */
 int64_t hash_rows(int64_t row_count, const uint64_t *first, int64_t first_count,
                   const int64_t *of_first, const uint64_t *second, int64_t second_count,
                   const int64_t *of_second, const uint8_t *kinds, const int64_t *addresses,
@@ -152,8 +152,8 @@ int64_t hash_rows(int64_t row_count, const uint64_t *first, int64_t first_count,
     return 0;
 }
 
-/* Hashes `count` masks: each its size, height and width, and the runs from its start to the next,
-   each with its place among them. Returns 0. */
+/* Hashes `count` masks: the size of each, height and width, and its runs, each with its index.
+   Returns 0. */
 int64_t hash_masks(const uint32_t *runs, const int64_t *starts, const int64_t *sizes, int64_t count,
                    uint64_t *hashes)
 {

@@ -1,16 +1,16 @@
-/* Masks: lengths of runs of 0s and 1s in turn, column by column, beginning with 0s.
+/* Masks: lengths of alternating runs of 0s and 1s, column by column, beginning with 0s.
 
-   In the normal form only the first run may be 0. What comes from outside is brought into it by
-   `add_run`, which merges what an empty run keeps apart. */
+   In the normal form only the first run may be 0. `add_run` brings outside input into this form: it
+   merges runs that an empty run separates. */
 
 #include "kernels.h"
 
 enum { AXES = 2, BOX = 4, FIFTHS = 5, FIRST_FIFTH = 2 };
 
-/* What is wrong with the runs of a mask; masks.py says each in words. */
+/* Faults of the runs of a mask; masks.py has a text for each. */
 enum { FINE, NO_CHARACTER, CUT_SHORT, NEGATIVE, TOO_LONG, TOO_SHORT, TOO_MANY };
 
-/* Characters of compressed masks: 5 bits of a number, and whether more follow; from '0' on. */
+/* Characters of compressed masks: 5 bits of a number, and whether more follow; starting at '0'. */
 enum { DIGIT_BITS = 5, DIGIT = 31, SIGN = 16, MORE = 32, ZERO = 48, CHARACTERS = 64, MOST_BITS = 60 };
 
 /* Keys of the ends of spans: the group, the position, and whether a span ends there. */
@@ -18,14 +18,14 @@ enum { POSITION_SHIFT = 1, GROUP_SHIFT = 34 };
 
 static const int64_t POSITIONS = ((int64_t)1 << (GROUP_SHIFT - POSITION_SHIFT)) - 1;
 
-/* The runs of one mask, as they are found. */
+/* The runs of one mask, as they are built. */
 struct mask {
     uint32_t *runs;
     int64_t count;
     int64_t total;
 };
 
-/* Add a run of 0s or 1s that lies behind all others. */
+/* Add a run of 0s or 1s after all others. */
 static void add_run(struct mask *mask, int64_t length, int64_t bit)
 {
     mask->total += length;
@@ -41,7 +41,7 @@ static void add_run(struct mask *mask, int64_t length, int64_t bit)
         mask->runs[mask->count++] = (uint32_t)length;
 }
 
-/* Add a run that may be wrong; returns what is wrong with it. */
+/* Add a run that may be invalid; returns its fault. */
 static uint8_t add_checked(struct mask *mask, int64_t length, int64_t bit, int64_t pixels)
 {
     if (length < 0)
@@ -52,7 +52,7 @@ static uint8_t add_checked(struct mask *mask, int64_t length, int64_t bit, int64
     return FINE;
 }
 
-/* The end of a mask: whether it is whole. */
+/* Fault at the end of a mask, if it is not complete. */
 static uint8_t checked_end(const struct mask *mask, int64_t pixels, int64_t most)
 {
     if (mask->total < pixels)
@@ -60,13 +60,14 @@ static uint8_t checked_end(const struct mask *mask, int64_t pixels, int64_t most
     return mask->count > most ? TOO_MANY : FINE;
 }
 
-/* Where the next mask begins: behind this one, or in its place where something is wrong with it. */
+/* Start of the next mask: after this one, or in its place if it is faulty. */
 static int64_t next_place(int64_t place, const struct mask *mask, uint8_t state)
 {
     return state == FINE ? place + mask->count : place;
 }
 
-/* Masks of given runs, in the normal form; states say what is wrong. Returns how many are right. */
+/* Masks of given runs, in the normal form; states are their faults. Returns the number of valid
+   masks. */
 int64_t normal_runs(const int64_t *lengths, const int64_t *starts, const int64_t *pixels,
                     int64_t count, int64_t most, uint32_t *runs, int64_t *run_starts,
                     int64_t *totals, uint8_t *states)
@@ -89,12 +90,12 @@ int64_t normal_runs(const int64_t *lengths, const int64_t *starts, const int64_t
     return fine;
 }
 
-/* Read a number of a compressed mask, which is below 2**60 without its sign; some of it is there. */
+/* Read a number of a compressed mask, below 2**60 without its sign; the text is not empty. */
 static uint8_t read_number(const uint8_t *text, int64_t end, int64_t *place, int64_t *number)
 {
     uint64_t bits = 0;
     const uint8_t first = (uint8_t)(text[*place] - ZERO);
-    if (first <= DIGIT) { /* most numbers are as small as that */
+    if (first <= DIGIT) { /* most numbers are this small */
         *number = first & SIGN ? first - DIGIT - 1 : first;
         ++*place;
         return FINE;
@@ -115,7 +116,7 @@ static uint8_t read_number(const uint8_t *text, int64_t end, int64_t *place, int
     return CUT_SHORT;
 }
 
-/* Masks of texts, each number of which is a run less the last but one; from the fourth on. */
+/* Masks of strings; from the fourth number on, each is a run minus the run before the last. */
 int64_t read_mask_texts(const uint8_t *text, const int64_t *starts, const int64_t *pixels,
                         int64_t count, int64_t most, uint32_t *runs, int64_t *run_starts,
                         int64_t *totals, uint8_t *states)
@@ -147,7 +148,7 @@ int64_t read_mask_texts(const uint8_t *text, const int64_t *starts, const int64_
     return fine;
 }
 
-/* Texts of masks, one behind the other; returns their length. */
+/* Strings of masks, one after the other; returns their length. */
 int64_t write_mask_texts(const uint32_t *runs, const int64_t *starts, int64_t count, uint8_t *text,
                          int64_t *text_starts)
 {
@@ -170,7 +171,7 @@ int64_t write_mask_texts(const uint32_t *runs, const int64_t *starts, int64_t co
     return place;
 }
 
-/* How many pixels of each mask are 1; returns how many masks have any. */
+/* Number of pixels of each mask that are 1; returns the number of masks that have any. */
 int64_t mask_areas(const uint32_t *runs, const int64_t *starts, int64_t count, double *areas)
 {
     int64_t found = 0;
@@ -194,8 +195,8 @@ static int64_t greatest(int64_t number, int64_t other)
     return number > other ? number : other;
 }
 
-/* Moves a place behind the whole columns before it; returns how many. Most often there is one at
-   most, and a division takes longer than all else there is to do. */
+/* Reduces a position by the whole columns before it; returns their number. It is usually at most
+   one, and a division takes longer than everything else here. */
 static int64_t columns_passed(int64_t *within, int64_t height)
 {
     if (*within < height)
@@ -205,7 +206,7 @@ static int64_t columns_passed(int64_t *within, int64_t height)
     return columns;
 }
 
-/* Boxes around the 1s, 0 where there are none; returns how many masks have any. */
+/* Boxes around the 1s, 0 if there are none; returns the number of masks that have any. */
 int64_t mask_boxes(const uint32_t *runs, const int64_t *starts, const int64_t *sizes, int64_t count,
                    double *boxes)
 {
@@ -213,7 +214,8 @@ int64_t mask_boxes(const uint32_t *runs, const int64_t *starts, const int64_t *s
     for (int64_t row = 0; row < count; row++) {
         const int64_t height = sizes[AXES * row];
         int64_t left = sizes[AXES * row + 1], top = height, right = 0, bottom = 0;
-        /* Columns before the place, and the pixels between their end and the place. */
+        /* Number of columns before the position, and of pixels between their end and the
+           position. */
         int64_t column = 0, within = 0;
         for (int64_t index = starts[row] + 1; index < starts[row + 1]; index += 2) {
             within += runs[index - 1];
@@ -238,7 +240,7 @@ int64_t mask_boxes(const uint32_t *runs, const int64_t *starts, const int64_t *s
     return found;
 }
 
-/* How many pixels are 1 in both of two masks. */
+/* Number of pixels that are 1 in both masks. */
 static int64_t shared_pixels(const uint32_t *run, const uint32_t *last, const uint32_t *other_run,
                              const uint32_t *other_last)
 {
@@ -261,7 +263,7 @@ static int64_t shared_pixels(const uint32_t *run, const uint32_t *last, const ui
     }
 }
 
-/* The pixels that pairs of masks share; returns how many pairs share any. */
+/* The pixels that pairs of masks share; returns the number of pairs that share any. */
 int64_t shared_mask_areas(const uint32_t *runs, const int64_t *starts, const int64_t *rows,
                           const uint32_t *other_runs, const int64_t *other_starts,
                           const int64_t *other_rows, int64_t pair_count, double *areas)
@@ -278,7 +280,7 @@ int64_t shared_mask_areas(const uint32_t *runs, const int64_t *starts, const int
     return found;
 }
 
-/* Keys of the spans of 1s of masks that belong to groups; returns how many. */
+/* Keys of the spans of 1s of masks that belong to groups; returns their number. */
 int64_t span_keys(const uint32_t *runs, const int64_t *starts, const int64_t *groups, int64_t count,
                   int64_t *keys)
 {
@@ -296,7 +298,7 @@ int64_t span_keys(const uint32_t *runs, const int64_t *starts, const int64_t *gr
     return place;
 }
 
-/* The runs of masks at `rows`, one mask behind the other; returns how many. */
+/* The runs of masks at `rows`, one mask after the other; returns their number. */
 int64_t take_runs(const uint32_t *runs, const int64_t *starts, const int64_t *rows, int64_t count,
                   uint32_t *taken)
 {
@@ -307,8 +309,9 @@ int64_t take_runs(const uint32_t *runs, const int64_t *starts, const int64_t *ro
     return place;
 }
 
-/* Sorts keys of which whole groups are together, each group by itself, by Shell's method: the keys of
-   an outline or of a few masks are few, and come in long runs that rise or fall. Returns 0. */
+/* Sorts keys within each group; the keys of a group are adjacent. It uses Shell's method: the keys
+   of an outline or of a few masks are few, and come in long ascending or descending runs. Returns
+   0. */
 int64_t sort_keys(int64_t *keys, int64_t key_count)
 {
     static const int64_t GAPS[] = {797161, 265720, 88573, 29524, 9841, 3280, 1093, 364, 121, 40, 13, 4, 1};
@@ -332,8 +335,8 @@ int64_t sort_keys(int64_t *keys, int64_t key_count)
     return 0;
 }
 
-/* Masks of groups, out of the sorted keys of their spans; returns how many runs. Where `toggled`, a
-   pixel is 1 behind an odd number of keys, else where spans are open. */
+/* Masks of groups, from the sorted keys of their spans; returns the number of runs. If `toggled`, a
+   pixel is 1 after an odd number of keys, else inside open spans. */
 int64_t runs_of_keys(const int64_t *keys, int64_t key_count, const int64_t *pixels,
                      int64_t group_count, int64_t toggled, uint32_t *runs, int64_t *run_starts)
 {
@@ -364,7 +367,8 @@ struct crossings {
     int64_t group, height, width;
 };
 
-/* An outline comes from a fifth of a column to the next one or back, at least at `fifth` from the top. */
+/* An outline moves from a fifth of a column to the next or back, at `fifth` from the top or
+   lower. */
 static void cross_at(struct crossings *found, int64_t column_fifth, int64_t fifth)
 {
     if (column_fifth < FIRST_FIFTH || (column_fifth - FIRST_FIFTH) % FIFTHS != 0)
@@ -379,13 +383,13 @@ static void cross_at(struct crossings *found, int64_t column_fifth, int64_t fift
     found->count++;
 }
 
-/* A place on a side, in whole fifths. */
+/* A position on a side, in whole fifths. */
 static int64_t on_side(int64_t from, double slope, int64_t step)
 {
     return (int64_t)((double)from + slope * (double)step + 0.5);
 }
 
-/* A side that goes further along than down: at each fifth of a column it has one place. */
+/* A side that is longer in x than in y: it has one position at each fifth of a column. */
 static void cross_flat(struct crossings *found, const int64_t *start, const int64_t *end)
 {
     const int64_t steps = end[0] - start[0];
@@ -398,7 +402,7 @@ static void cross_flat(struct crossings *found, const int64_t *start, const int6
                  least(on_side(start[1], slope, step), on_side(start[1], slope, step + 1)));
 }
 
-/* A side that goes further down than along. */
+/* A side that is longer in y than in x. */
 static void cross_steep(struct crossings *found, const int64_t *start, const int64_t *end)
 {
     const int64_t steps = end[1] - start[1];
@@ -412,8 +416,8 @@ static void cross_steep(struct crossings *found, const int64_t *start, const int
     }
 }
 
-/* Keys of what toggles the pixels of each column, for polygons of corners in fifths of pixels, as far
-   as there is capacity; returns how many there are. The rounding is that of COCO's scorer. */
+/* Keys that toggle the pixels of each column, for polygons with corners in fifths of pixels, up to
+   the capacity; returns their number. It rounds as COCO's scorer does. */
 int64_t outline_keys(const int64_t *corners, const int64_t *starts, const int64_t *sizes,
                      int64_t count, int64_t capacity, int64_t *keys)
 {

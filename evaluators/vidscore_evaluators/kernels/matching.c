@@ -14,8 +14,8 @@ static int64_t root_of(int64_t *roots, int64_t node)
 
 /* The least node of the connected component of each node.
 
-   Edge e joins nodes left[e] and right[e]. Writes (node_count,) roots; returns how many
-   components there are. */
+   Edge e joins nodes left[e] and right[e]. Writes (node_count,) roots; returns the number of
+   components. */
 int64_t component_labels(const int64_t *left, const int64_t *right, int64_t edge_count,
                          int64_t node_count, int64_t *roots)
 {
@@ -27,7 +27,7 @@ int64_t component_labels(const int64_t *left, const int64_t *right, int64_t edge
         roots[first > second ? first : second] = first < second ? first : second;
         components -= first != second;
     }
-    /* The parent of every node is less, so that its own root is final. */
+    /* The parent of every node is smaller, so its root is already final. */
     for (int64_t node = 0; node < node_count; node++)
         roots[node] = roots[roots[node]];
     return components;
@@ -35,9 +35,10 @@ int64_t component_labels(const int64_t *left, const int64_t *right, int64_t edge
 
 /* Greedy matching: each detection, in the order of the pairs, takes its first free target.
 
-   Pairs of a detection are neighbours, the best first; those less similar than `at_least[0]` do not
-   count. A target that is not `reusable` is taken once; (target_count,) `taken` is scratch. Writes
-   the chosen pairs, and returns how many, or -1 if a target is not below `target_count`. */
+   Pairs of a detection are adjacent, the best first; pairs less similar than `at_least[0]` do not
+   count. A target that is not `reusable` is taken at most once; (target_count,) `taken` is scratch.
+   Writes the chosen pairs, and returns their number, or -1 if a target is not below
+   `target_count`. */
 int64_t match_greedy(const int64_t *detections, const int64_t *targets, const double *similarities,
                      int64_t pair_count, const double *at_least, const uint8_t *reusable,
                      int64_t target_count, uint8_t *taken, int64_t *chosen)
@@ -59,7 +60,7 @@ int64_t match_greedy(const int64_t *detections, const int64_t *targets, const do
     return found;
 }
 
-/* What says which of two pairs of an object is the better one. */
+/* Criteria that order the pairs of an object. */
 struct preferences {
     const double *weights;
     const uint8_t *second_choice;
@@ -77,9 +78,9 @@ static int is_better(const struct preferences *by, int64_t pair, int64_t other)
     return pair < other;
 }
 
-/* Orders pairs, whose left objects ascend, for each of these from the best to the worst: second choices
-   behind all others, the greatest weight first, of equal ones the greatest `last`, else as they stand.
-   By Shell's method, since most objects have few pairs. Returns 0, or -1 if left objects descend. */
+/* Sorts pairs, whose left objects ascend, for each left object from best to worst: second choices
+   after all others, then by descending weight, then by descending `last`, then as they are. It uses
+   Shell's method, since most objects have few pairs. Returns 0, or -1 if left objects descend. */
 int64_t preference_order(const int64_t *left, const double *weights, const uint8_t *second_choice,
                          const double *last, int64_t pair_count, int64_t *order)
 {
@@ -159,7 +160,7 @@ static void augment(Matching *matching, int64_t free)
 /* Match one more right object if there is an augmenting path; returns whether there is.
 
    A failed search has reached left objects from which no unmatched one is reachable; no later path
-   goes through them either. */
+   can go through them either. */
 static int insert(Matching *matching, int64_t inserted)
 {
     int64_t waiting = 0, queued = 0;
@@ -187,7 +188,8 @@ static int insert(Matching *matching, int64_t inserted)
 /* Mark the right objects whose insertion, in the given order, augments the maximum matching.
 
    A pair joins left[pair] and right[pair], numbers below left_count and right_count. Takes
-   (pair_count + 3 * left_count + 3 * right_count + 2,) scratch. Returns how many gain. */
+   (pair_count + 3 * left_count + 3 * right_count + 2,) scratch. Returns the number of marked
+   objects. */
 int64_t incremental_matching(const int64_t *left, const int64_t *right, int64_t pair_count,
                              const int64_t *order, int64_t left_count, int64_t right_count,
                              int64_t *scratch, uint8_t *gains)
@@ -208,15 +210,15 @@ enum { OPEN, CHOSEN, OUT };
 
 /* The nodes of one side that have pairs, numbered by first appearance. */
 typedef struct {
-    int64_t *of_pairs; /* number_nodes of each pair's node */
-    double *heaviest;  /* weight of the heaviest open pair of each; infinite for what is taken */
-    double *second;    /* of the next one, which may be as heavy; 0 where there is none */
+    int64_t *of_pairs; /* number of each pair's node */
+    double *heaviest;  /* weight of the heaviest open pair of each; infinite if the node is taken */
+    double *second;    /* of the next one, which may be as heavy; 0 if there is none */
     int64_t count;
 } Side;
 
 /* Number the nodes of some pairs; false if one is not below `node_count`.
 
-   `numbers` holds anything: a number_nodes counts if it was given, and to the very node. */
+   `numbers` may hold anything: a number in it is valid only if it was given to this node. */
 static int number_nodes(Side *side, const int64_t *nodes, int64_t pair_count, int64_t node_count,
                         int64_t *numbers, int64_t *named)
 {
@@ -267,10 +269,10 @@ static int is_taken(const Side *side, int64_t pair)
 }
 
 /* Choose the locally dominant pairs: those heavier than the heaviest other pairs of both nodes
-   together. Returns how many.
+   together. Returns their number.
 
-   Two such pairs never share a node, and no pair that shares one with them is dominant, so nodes are
-   marked as taken at once. */
+   Two such pairs never share a node, and no pair that shares a node with one of them is dominant,
+   so nodes are marked as taken at once. */
 static int64_t choose(Side *sides, const double *weights, const int64_t *open, int64_t open_count,
                       uint8_t *states)
 {
@@ -290,10 +292,11 @@ static int64_t choose(Side *sides, const double *weights, const int64_t *open, i
 
 /* Choose locally dominant pairs until there are none: a reduction for maximum-weight matching.
 
-   Pair p joins left[p], below left_count, with right[p], and has a finite weight; without one above
-   0 it is out. Scratch: (left_count + right_count,) `numbers` and (5 * pair_count,) `places`, which
-   may hold anything, and (4 * pair_count,) `heavy`. Writes whether each pair is open (0), chosen (1)
-   or out (2), and returns how many are open, or -1 if there is no such node. */
+   Pair p joins left[p], below left_count, with right[p], and has a finite weight; if that is not
+   above 0, the pair is out. Scratch: (left_count + right_count,) `numbers` and (5 * pair_count,)
+   `places`, which may hold anything, and (4 * pair_count,) `heavy`. Writes whether each pair is
+   open (0), chosen (1) or out (2), and returns the number of open ones, or -1 if there is no such
+   node. */
 int64_t dominant_edges(const int64_t *left, const int64_t *right, const double *weights,
                        int64_t pair_count, int64_t left_count, int64_t right_count,
                        int64_t *numbers, int64_t *places, double *heavy, uint8_t *states)

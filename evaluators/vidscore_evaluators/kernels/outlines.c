@@ -1,4 +1,4 @@
-/* Corners of polygons, before their outlines are walked. */
+/* Corners of polygons, before their outlines are traced. */
 
 #include "kernels.h"
 
@@ -6,8 +6,8 @@ enum { AXES = 2, FIFTHS = 5 };
 
 static int64_t distance(int64_t from, int64_t to) { return from > to ? from - to : to - from; }
 
-/* Rounds coordinates to whole fifths of pixels: towards 0, also below it, as COCO's scorer does; gives
-   whether all are numbers of at most `most`. */
+/* Rounds coordinates to whole fifths of pixels: towards 0, also if negative, as COCO's scorer does;
+   returns whether all are numbers of at most `most`. */
 static int round_coordinates(const double *coordinates, int64_t count, double most,
                              int64_t *corners)
 {
@@ -21,10 +21,10 @@ static int round_coordinates(const double *coordinates, int64_t count, double mo
     return all_fit;
 }
 
-/* Corners of polygons, whose points are x and y in turn, at least one pair each. `spans` has, of each
-   polygon, the length of its outline in fifths, each side along its longer axis, or -1 where a
-   coordinate is none up to `most`; and then, of each, how many columns it crosses at most. Returns how
-   many polygons have all coordinates. */
+/* Corners of polygons, whose points are alternating x and y, at least one pair each. `spans` has
+   first, for each polygon, the length of its outline in fifths, each side along its longer axis, or
+   -1 if a coordinate is not a number up to `most`; then, for each, an upper bound on the columns
+   that it crosses. Returns the number of polygons with valid coordinates. */
 int64_t rounded_corners(const double *points, const int64_t *starts, int64_t count, int64_t most,
                         int64_t *corners, int64_t *spans)
 {

@@ -4,7 +4,7 @@
 
 enum { NO_FILTER, SUB, UP, AVERAGE, PAETH };
 
-/* The one of three neighbours that is nearest to what they foretell; of equal ones the first. */
+/* The neighbour that is nearest to the value predicted from all three; of equal ones the first. */
 static int paeth(int left, int above, int corner)
 {
     const int to_left = above < corner ? corner - above : above - corner;
@@ -16,9 +16,9 @@ static int paeth(int left, int above, int corner)
     return to_above <= to_corner ? above : corner;
 }
 
-/* Replaces `height` rows by their bytes: each the number of its filter and `size` filtered bytes, of
-   which those `step` apart are neighbours. Returns the first row of no known filter, which is left as
-   it was with those below, or `height`. */
+/* Replaces `height` filtered rows by their bytes. A row is the number of its filter and `size`
+   filtered bytes, in which bytes `step` apart are neighbours. Returns the first row with an unknown
+   filter, which is left as it was with those below, or `height`. */
 int64_t unfilter_rows(uint8_t *rows, int64_t height, int64_t size, int64_t step)
 {
     for (int64_t row = 0; row < height; row++) {

@@ -1,14 +1,14 @@
 /* Quadrilaterals: whether their sides cross, their outlines, and the area that two of them share.
 
-   An outline is a quadrilateral whose corners turn one way (from x to y), from the corner where it turns
-   the other way if there is one, else from the least corner. One whose sides cross has the outline of
-   its convex hull. */
+   The outline of a quadrilateral lists its corners so that they turn one way (from x to y),
+   starting at the corner that turns the other way if there is one, else at the least corner. If
+   sides cross, it is the outline of the convex hull. */
 
 #include "kernels.h"
 
 enum { QUADRILATERAL = 8, CORNERS = 4, AXES = 2, MOST_POINTS = 20 };
 
-/* On which side of the line from start to end a point lies: -1, 1, or 0 on it. */
+/* The side of the line from start to end on which a point lies: -1, 1, or 0 if on the line. */
 static int side_of(const double *start, const double *end, const double *point)
 {
     const double across = (end[0] - start[0]) * (point[1] - start[1])
@@ -24,7 +24,7 @@ static int cross(const double *start, const double *end, const double *other, co
 }
 
 /* Whether two opposite sides of each of (count, 8) quadrilaterals cross in their interiors; returns
-   how many do. */
+   the number that do. */
 int64_t sides_cross(const double *corners, int64_t count, uint8_t *crossing)
 {
     int64_t found = 0;
@@ -45,14 +45,14 @@ static double twice_triangle(const double *first, const double *second, const do
            - (second[1] - first[1]) * (third[0] - first[0]);
 }
 
-/* Twice the signed area of a quadrilateral, out of its diagonals. */
+/* Twice the signed area of a quadrilateral, from its diagonals. */
 static double twice_area(const double *points)
 {
     return (points[4] - points[0]) * (points[7] - points[3])
            - (points[5] - points[1]) * (points[6] - points[2]);
 }
 
-/* How far a corner turns the other way; 0 where it turns as an outline does. */
+/* By how much a corner turns the other way; 0 if it turns as an outline does. */
 static double wrong_turn(const double *points, int64_t corner)
 {
     const double turn = twice_triangle(points + AXES * ((corner + 3) % CORNERS), points + AXES * corner,
@@ -60,7 +60,7 @@ static double wrong_turn(const double *points, int64_t corner)
     return turn < 0.0 ? -turn : 0.0;
 }
 
-/* Whether the corners from one on come before those from another on. */
+/* Whether the corners starting at one are lexicographically less than those starting at another. */
 static int begins_less(const double *points, int64_t corner, int64_t other)
 {
     for (int64_t step = 0; step < CORNERS; step++)
@@ -84,8 +84,8 @@ static int64_t first_corner(const double *points)
     return first;
 }
 
-/* The least of the eight ways around four corners. Whether sides cross is decided on it, so that what
-   rounding makes of a sliver does not depend on where its corners begin. */
+/* The least of the eight ways around four corners. Crossings are tested on it, so that rounding of
+   a sliver does not depend on where its corners begin. */
 static void least_way_around(const double *corners, double *least_way)
 {
     for (int64_t start = 0; start < CORNERS; start++)
@@ -104,7 +104,7 @@ static void least_way_around(const double *corners, double *least_way)
         }
 }
 
-/* The order of the corners along the outline, before it is known which way they turn. */
+/* The order of the corners along the outline, before their direction is known. */
 static void order_corners(const double *corners, int64_t *order)
 {
     const double *first = corners, *second = corners + 2, *third = corners + 4, *fourth = corners + 6;
@@ -122,7 +122,7 @@ static void order_corners(const double *corners, int64_t *order)
     }
 }
 
-/* The (count, 8) outlines of quadrilaterals; returns how many have an area. */
+/* The (count, 8) outlines of quadrilaterals; returns the number with an area. */
 int64_t quadrilateral_outlines(const double *corners, int64_t count, double *outlines)
 {
     int64_t found = 0;
@@ -151,7 +151,7 @@ int64_t quadrilateral_outlines(const double *corners, int64_t count, double *out
     return found;
 }
 
-/* The areas of (count, 8) outlines; returns how many are above 0. */
+/* The areas of (count, 8) outlines; returns the number of areas above 0. */
 int64_t outline_areas(const double *outlines, int64_t count, double *areas)
 {
     int64_t found = 0;
@@ -173,7 +173,7 @@ static double greatest(double number, double other)
     return number > other ? number : other;
 }
 
-/* Least and greatest place of an outline along an axis. */
+/* Least and greatest coordinate of an outline along an axis. */
 static void extent(const double *outline, int axis, double *low, double *high)
 {
     low[0] = high[0] = outline[axis];
@@ -189,7 +189,7 @@ static int is_upright(const double *outline)
            && outline[5] == outline[7];
 }
 
-/* Keep what lies on the left of the line from start to end; returns how many points it has. */
+/* Keep the part on the left of the line from start to end; returns its number of points. */
 static int64_t clip(const double *points, int64_t count, const double *start, const double *end,
                     double *kept)
 {
@@ -214,8 +214,8 @@ static int64_t clip(const double *points, int64_t count, const double *start, co
 }
 
 /* The area of a polygon inside a convex one of `count` corners: Sutherland and Hodgman, "Reentrant
-   polygon clipping", 1974. The clipped polygon need not be convex: what runs along the sides of the
-   convex one has no area. */
+   polygon clipping", 1974. The clipped polygon need not be convex: parts along the sides of the
+   convex one have no area. */
 static double area_inside(const double *polygon, const double *convex, int64_t count)
 {
     double first[AXES * MOST_POINTS], second[AXES * MOST_POINTS];
@@ -236,8 +236,8 @@ static double area_inside(const double *polygon, const double *convex, int64_t c
     return twice / 2.0;
 }
 
-/* The area that two outlines share, both moved so that one begins at (0, 0): near it, numbers are as
-   exact as the outlines are small, wherever in the image they lie. */
+/* The area that two outlines share, after both are moved so that one begins at (0, 0): near it,
+   numbers are as exact as the outlines are small, wherever in the image they are. */
 static double overlap(const double *polygon, const double *other)
 {
     double outline[QUADRILATERAL], moved[QUADRILATERAL];
@@ -247,7 +247,7 @@ static double overlap(const double *polygon, const double *other)
     }
     if (wrong_turn(outline, 0) == 0.0)
         return area_inside(moved, outline, CORNERS);
-    /* From the corner that turns the other way a diagonal makes two triangles. */
+    /* A diagonal from the corner that turns the other way makes two triangles. */
     double half[3 * AXES], area = 0.0;
     for (int64_t second = 1; second < CORNERS - 1; second++) {
         for (int axis = 0; axis < AXES; axis++) {
@@ -269,8 +269,8 @@ static int comes_first(const double *outline, const double *other)
     return 0;
 }
 
-/* The area that two outlines share, the same for both orders of the two; of upright boxes by the
-   arithmetic of boxes, and of an outline with itself its own. */
+/* The area that two outlines share, the same for both orders of the two. Upright boxes use the
+   arithmetic of boxes, and an outline shares its own area with itself. */
 static double shared_area(const double *first, const double *second)
 {
     double common[AXES];
@@ -292,7 +292,7 @@ static double shared_area(const double *first, const double *second)
     return greatest(0.0, least(area, least(twice, other_twice) / 2.0));
 }
 
-/* The areas that (count, 8) outlines share with others; returns how many are above 0. */
+/* The areas that (count, 8) outlines share with others; returns the number of areas above 0. */
 int64_t shared_areas(const double *first, const double *second, int64_t count, double *areas)
 {
     int64_t found = 0;

@@ -1,14 +1,15 @@
 /* Outcomes of ranked detections, at several thresholds at once: counts, and precision by recall.
 
-   A table has a row for each confidence, in descending order, and a column for each threshold. */
+   A table has a row per confidence, in descending order, and a column per threshold. */
 
 #include "kernels.h"
 
-/* Count true and false positives down the ranks.
+/* Count true and false positives by rank.
 
-   Detection `order[r]` is the one of rank r: row `order[r]` of `outcomes` says by column what it is,
-   `true_code` or `false_code` or neither, and `detections[order[r]]` how many it stands for. Writes
-   a row of both tables for each rank that is `last` of its confidence, and returns how many. */
+   Rank r has the detection `order[r]`: row `order[r]` of `outcomes` has its outcome per column,
+   `true_code` or `false_code` or neither, and `detections[order[r]]` the number of detections that
+   it stands for. Writes a row of both tables for each rank that is `last` of its confidence, and
+   returns the number of rows. */
 int64_t accumulate_outcomes(const uint8_t *outcomes, const int64_t *detections,
                             const int64_t *order, const uint8_t *last, int64_t rank_count,
                             int64_t column_count, int64_t true_code, int64_t false_code,
@@ -35,7 +36,7 @@ int64_t accumulate_outcomes(const uint8_t *outcomes, const int64_t *detections,
     return row;
 }
 
-/* The greatest precision at or below each rank; 0 where nothing is counted. */
+/* The greatest precision at or below each rank; 0 if nothing is counted. */
 int64_t greatest_precisions(const int64_t *trues, const int64_t *falses, int64_t row_count,
                             int64_t column_count, double *precisions)
 {
@@ -49,7 +50,8 @@ int64_t greatest_precisions(const int64_t *trues, const int64_t *falses, int64_t
     return row_count;
 }
 
-/* The precision at the first rank at which so many true positives are found, or 0 if they never are.
+/* The precision at the first rank at which `wanted` true positives are found, or 0 if they never
+   are.
 
    `wanted` and `found` have `level_count` numbers for each column. */
 int64_t precisions_reached(const int64_t *trues, const double *precisions, int64_t row_count,

@@ -1,6 +1,6 @@
 # mypy: disable-error-code="empty-body"
 # ruff: noqa: PLR0913, PLR0917
-"""Kernels that read the bytes of files, declared as those of the package are."""
+"""Kernels that read the bytes of files, declared in the same way as those of the package."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def parse_coco(
     unread: IntArray,
     found: IntArray,
 ) -> int:
-    """Read entries in the form of COCO; returns how many there are, -1 where it cannot."""
+    """Read entries in the form of COCO; returns their number, or -1 if it cannot."""
 
 
 # png.c
@@ -34,7 +34,7 @@ def parse_coco(
 
 @_kernel
 def unfilter_rows(rows: FlagArray, height: int, size: int, step: int) -> int:
-    """Undo the filters of rows of PNG, in place; returns the first of no known filter, or all."""
+    """Undo the filters of PNG rows, in place; returns the first row of unknown filter, or all."""
 
 
 # text.c
@@ -42,7 +42,7 @@ def unfilter_rows(rows: FlagArray, height: int, size: int, step: int) -> int:
 
 @_kernel
 def count_bytes(text: FlagArray, size: int, byte: int) -> int:
-    """How often a byte is in a text: a tenth of the time of `bytes.count`, and without the GIL."""
+    """Number of times that a byte occurs; a tenth of the time of `bytes.count`, without the GIL."""
 
 
 @_kernel
@@ -60,7 +60,7 @@ def parse_rows(
     ends: IntArray,
     unread: IntArray,
 ) -> int:
-    """Rows of comma-separated values as columns; returns how many fields are unread, or -1."""
+    """Rows of comma-separated values as columns; returns the number of unread fields, or -1."""
 
 
 @_kernel
@@ -75,7 +75,7 @@ def factorize_strings(
     codes: IntArray,
     first_fields: IntArray,
 ) -> int:
-    """Codes of strings by first appearance; returns how many are distinct."""
+    """Codes of strings by first appearance; returns the number of distinct strings."""
 
 
 @_kernel
@@ -87,4 +87,4 @@ def parse_spotgeo(
     counts: IntArray,
     coordinates: FloatArray,
 ) -> int:
-    """Entries of spotGEO JSON as columns; returns how many, or -1 for the slow path."""
+    """Entries of spotGEO JSON as columns; returns their number, or -1 for the slow path."""

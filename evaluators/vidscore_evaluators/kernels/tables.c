@@ -1,4 +1,4 @@
-/* Tables: rows in the order of their keys, and sums of binary64 without rounding. */
+/* Tables: rows sorted by their keys, and sums of binary64 without rounding. */
 
 #include "kernels.h"
 
@@ -10,7 +10,7 @@ typedef struct {
     int64_t number_count;
 } Keys;
 
-/* Below 0 where the key of a row comes before that of another, 0 where they are equal. */
+/* Negative if the key of a row comes before that of another, 0 if they are equal. */
 static int compared(const Keys *keys, int64_t row, int64_t other)
 {
     const int64_t *codes = keys->codes + row * keys->code_count;
@@ -43,10 +43,10 @@ static void merge_runs(const Keys *keys, const int64_t *rows, int64_t middle, in
     }
 }
 
-/* Order rows by their keys, equal ones as they stand: a merge sort, which leaves runs in order alone.
+/* Sort rows by their keys, stably: a merge sort, which leaves sorted runs as they are.
 
-   Takes (row_count,) scratch. Writes the rows in order, and the place of the first of each key;
-   returns the number of keys. */
+   Takes (row_count,) scratch. Writes the sorted rows, and the position of the first row of each
+   key; returns the number of keys. */
 int64_t group_rows(const int64_t *codes, int64_t code_count, const double *numbers,
                    int64_t number_count, int64_t row_count, int64_t *scratch, int64_t *order,
                    int64_t *first)
@@ -83,7 +83,7 @@ int64_t group_rows(const int64_t *codes, int64_t code_count, const double *numbe
 
 enum { FRACTION_BITS = 52, HALF_BITS = 26, CLASS_BITS = 4, VALUES_PER_SUM = 1 << 20 };
 
-/* How far the mantissa of a value is shifted in units of 2**-1074. */
+/* Shift of a value's mantissa in units of 2**-1074. */
 static int64_t shift_of(uint64_t bits)
 {
     const int64_t exponent = (int64_t)(bits >> FRACTION_BITS & 0x7ff);
@@ -101,11 +101,11 @@ static uint64_t bits_of(double value)
 
 /* Add the values of each group without rounding; a group may come again after another one.
 
-   A value is its mantissa in two halves, which are added up apart for values of sixteen
-   neighbouring exponents, counted from the least of its run, so that most runs have one sum.
-   Takes (256,) sums. Writes for each sum, of which there are no more than values, its group, its
-   shift, and its halves: the group's sum is that of ((high << 26) + low) << shift, in units of
-   2**-1074. Returns how many, or -1 if a value is not finite. */
+   The mantissa of a value is split in two halves. Halves of values with sixteen neighbouring
+   exponents, counted from the least of the run, are added separately, so that most runs have one
+   sum. Takes (256,) sums. Writes for each sum, of which there are no more than values, its group,
+   its shift, and its halves: the group's sum is that of ((high << 26) + low) << shift, in units of
+   2**-1074. Returns the number of sums, or -1 if a value is not finite. */
 int64_t add_exactly(const double *values, const int64_t *groups, int64_t count, int64_t *sums,
                     int64_t *of_groups, int64_t *shifts, int64_t *high, int64_t *low)
 {

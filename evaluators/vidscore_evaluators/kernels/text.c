@@ -7,12 +7,12 @@ enum { SKIPPED, NUMBER, INTEGER, STRING };
 
 enum {
     LANES = 16,       /* bytes per SIMD operation */
-    MOST_ADDED = 255, /* of them, whose counts a byte holds */
+    MOST_ADDED = 255, /* the number of them whose counts fit a byte */
 };
 
 typedef uint8_t Lanes __attribute__((vector_size(LANES), aligned(1), may_alias));
 
-/* How often a byte is in a text. */
+/* Number of times that a byte occurs in a text. */
 int64_t count_bytes(const uint8_t *text, int64_t size, int64_t byte)
 {
     const uint8_t *const end = text + size, sought = (uint8_t)byte;
@@ -20,7 +20,7 @@ int64_t count_bytes(const uint8_t *text, int64_t size, int64_t byte)
     while (end - text >= LANES) {
         Lanes counts = {0};
         for (int added = 0; added < MOST_ADDED && end - text >= LANES; added++, text += LANES)
-            counts -= (Lanes)(*(const Lanes *)text == sought); /* which is 0 or minus 1 */
+            counts -= (Lanes)(*(const Lanes *)text == sought); /* 0 or minus 1 */
         for (int lane = 0; lane < LANES; lane++)
             found += counts[lane];
     }
@@ -31,7 +31,7 @@ int64_t count_bytes(const uint8_t *text, int64_t size, int64_t byte)
 
 static int is_separator(uint8_t byte) { return byte == ',' || byte == '\n'; }
 
-/* Where a field ends that starts here. */
+/* The end of a field that starts here. */
 static const uint8_t *end_of(const uint8_t *place)
 {
     while (!is_separator(*place))
@@ -39,7 +39,7 @@ static const uint8_t *end_of(const uint8_t *place)
     return place;
 }
 
-/* Reads a numeric field, which is not empty, to its end; whether it could. */
+/* Reads a numeric field, which is not empty, to its end; returns whether it could. */
 static int read_field(const uint8_t *start, int kind, double *number, const uint8_t **end)
 {
     *end = read_decimal(start, kind == INTEGER ? LARGEST_EXACT : UINT64_MAX, number);
@@ -50,7 +50,8 @@ static int read_field(const uint8_t *start, int kind, double *number, const uint
     return 0;
 }
 
-/* Whether a number is an integer, and no larger than up to where binary64 holds every integer. */
+/* Whether a number is an integer, no larger than the largest up to which binary64 holds all
+   integers. */
 static int is_integer(double number)
 {
     const double largest = (double)LARGEST_EXACT;
@@ -59,15 +60,14 @@ static int is_integer(double number)
 
 /* Reads rows into columns.
 
-   The text ends with a newline. `kinds` says of each column what it is. The columns of a kind
-   follow each other in `numbers` (`of_empty` for an empty field), `integers` (`integer_of_empty`
-   for one) and, for strings, `starts` and `ends` of the fields, each of `row_count` rows. A numeric
-   field that is not of up to 19 plain digits goes to `unread`, which has room for all of them: its
+   The text ends with a newline. `kinds` has the kind of each column. The columns of a kind follow
+   each other in `numbers` (`of_empty` for an empty field), `integers` (`integer_of_empty` for one)
+   and, for strings, `starts` and `ends` of the fields, each of `row_count` rows. A numeric field
+   that is not of up to 19 plain digits goes to `unread`, which has room for all of them: its
    column, row, start and end.
 
-   Returns how many such fields there are, or -1 where the rows are not `row_count` rows of
-   `column_count` fields, or one is longer than `longest_row` bytes, or where a number is not an
-   integer. */
+   Returns the number of such fields, or -1 if the rows are not `row_count` rows of `column_count`
+   fields, if one is longer than `longest_row` bytes, or if a number is not an integer. */
 int64_t parse_rows(const uint8_t *text, const uint8_t *kinds, int64_t column_count,
                    int64_t row_count, int64_t longest_row, const double *of_empty,
                    int64_t integer_of_empty, double *numbers, int64_t *integers, int64_t *starts,
@@ -136,11 +136,11 @@ static int are_equal(const uint8_t *first, const uint8_t *second, int64_t length
 
 /* Factorizes fields as strings: codes are in the order of first appearance.
 
-   `slots` is a table of `slot_count` places, a power of two that is more than `field_count`; all
-   are -1. Field f goes from ``starts[f]`` to ``ends[f]``.
+   `slots` is a table of `slot_count` entries, a power of two greater than `field_count`; all are
+   -1. Field f goes from ``starts[f]`` to ``ends[f]``.
 
-   Returns the number of distinct strings; writes the code of each field, and a field of each string to
-   `first_fields`. */
+   Returns the number of distinct strings; writes the code of each field, and one field of each
+   string to `first_fields`. */
 int64_t factorize_strings(const uint8_t *text, const int64_t *starts, const int64_t *ends,
                           int64_t field_count, int64_t key, int64_t *slots, int64_t slot_count,
                           int64_t *codes, int64_t *first_fields)
@@ -173,7 +173,7 @@ static const uint8_t *expect_key(const uint8_t *place, const char *key)
     return expect(expect(place, key), ":");
 }
 
-/* Reads an array of coordinates; gives where it ends, or 0. */
+/* Reads an array of coordinates; returns its end, or 0. */
 static const uint8_t *read_points(const uint8_t *place, double *coordinates, int64_t *count)
 {
     *count = 0;
@@ -193,12 +193,12 @@ static const uint8_t *read_points(const uint8_t *place, double *coordinates, int
 
 /* Reads the entries of a file into columns.
 
-   The text has a zero byte after its `size` bytes. There is room for an entry for each opening
-   brace of it, and for a point for each opening bracket.
+   The text has a zero byte after its `size` bytes. There is room for an entry per opening brace,
+   and for a point per opening bracket.
 
-   Returns how many entries there are; -1 where the text is not an array of entries with their four
-   keys in the usual order, integers, and as many points as each says; or one has numbers of
-   too many digits. */
+   Returns the number of entries; -1 if the text is not an array of entries with their four keys in
+   the usual order, integers, and the stated number of points; or if a number has too many
+   digits. */
 int64_t parse_spotgeo(const uint8_t *text, int64_t size, int64_t *sequence_ids, int64_t *frames,
                       int64_t *counts, double *coordinates)
 {

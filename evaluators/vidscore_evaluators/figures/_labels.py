@@ -1,4 +1,4 @@
-"""Where the labels of lines stand: beside their own line, on nothing else. How wide texts are."""
+"""Positions of the labels of lines: beside their own line, on nothing else. Widths of texts."""
 
 from __future__ import annotations
 
@@ -16,28 +16,28 @@ TEXT_SIZE = 12.0
 """Size of text on curves; widths are at this size."""
 
 _STRONG = 1.14
-"""How much wider bold letters are."""
+"""Factor by which bold letters are wider."""
 
-# Of DejaVu Sans, which has the widest letters of the common fonts: in any other there is room left.
+# DejaVu Sans has the widest letters of the common fonts; with any other, room is left.
 _WIDTHS = {
     **dict.fromkeys("'ijlIJ ,./:;\\|-", 0.37),
     **dict.fromkeys('()[]t!rf"', 0.46),
     **dict.fromkeys("ABCDEFGHKLNOPQRSTUVXYZ&w", 0.8),
     **dict.fromkeys("mMW@%#+<=>^~", 1.0),
 }
-"""Widths of characters of ASCII that are not as wide as a digit, in ems."""
+"""Widths in ems of ASCII characters that are not as wide as a digit."""
 
 _DIGIT, _OTHER, _FULL = 0.65, 0.8, 1.0
 
 
 def text_width(text: str, *, strong: bool = False) -> float:
-    """How wide a text is at `TEXT_SIZE` in a font with wide letters."""
+    """Width of a text at `TEXT_SIZE` in a font with wide letters."""
     ems = sum(_ems(text))
     return TEXT_SIZE * ems * (_STRONG if strong else 1.0)
 
 
 def fitted(text: str, width: float, *, strong: bool = False) -> str:
-    """A text that is so wide at most; its end stays, by which long names differ most often."""
+    """Shorten a text to a width; its end stays, because long names differ there most often."""
     kept = len(text)
     shown = text
     while kept > 2 and text_width(shown, strong=strong) > width:
@@ -47,7 +47,7 @@ def fitted(text: str, width: float, *, strong: bool = False) -> str:
 
 
 def _ems(text: str) -> Iterator[float]:
-    # Letters with accents are as wide as those without, and the accents have no width.
+    # Letters with accents are as wide as those without; the accents have no width.
     for character in unicodedata.normalize("NFD", text):
         if character.isascii():
             yield _WIDTHS.get(character, _DIGIT)
@@ -59,24 +59,24 @@ def _ems(text: str) -> Iterator[float]:
 
 
 _PLACES = 24
-"""Places along a line that are tried."""
+"""Number of places along a line that are tried."""
 
 _SPACING = 3.0
-"""Distance of the points into which lines are cut, to see what a label would lie on."""
+"""Distance of the points into which lines are cut, to test what a label would cover."""
 
 _BAND_SPACING = 8.0
-"""The same across bands; less than a label is high."""
+"""The same across bands; less than the height of a label."""
 
 _COARSE = 4
-"""Of so many points of a line one is looked at, to see how far away the line is."""
+"""One in so many points of a line is used to measure the distance to the line."""
 
 _DISTANCE = 6.0
 
 _FAR = 40.0
-"""A label that is so far from its line on average may as well stand at the line's beginning."""
+"""A label this far from its line, on average, costs as much as one at the line's beginning."""
 
 _SHORT = 120.0
-"""Width of a name that has no good place as a whole."""
+"""Width to which a name is shortened that has no good place in full."""
 
 _SHORT_COST = 4.0
 
@@ -113,18 +113,18 @@ class Drawn(Struct, frozen=True, eq=False):
 def place_labels(
     labels: Sequence[str], lines: Sequence[Drawn], others: FloatArray, inside: Area
 ) -> list[Placed | None]:
-    """Places for the labels of lines, the first of which is bold.
+    """Place the labels of lines, the first of which is bold.
 
-    A name that has no good place as a whole is cut in its middle.
+    A name that has no good place in full is cut in its middle.
 
     Args:
         labels: A label for each line; an empty one gets no place.
         lines: The lines.
         others: (K, 2) further points that no label may cover.
-        inside: Where labels may be.
+        inside: The area for labels.
 
     Returns:
-        A place each; None without a label or a line.
+        One place per line; None without a label or a line.
     """
     cut = [_densely(line.points) for line in lines]
     bands = [_within(line.bands) for line in lines]
@@ -154,14 +154,14 @@ _NONE: FloatArray = np.zeros((0, 2))
 
 
 class _Around(Struct, frozen=True, eq=False):
-    """What the label of a line has around it, each (N, 2) points.
+    """What surrounds the label of a line, each as (N, 2) points.
 
     Attributes:
         own: The line.
         foreign: The other lines.
         points: Further points.
-        bands: Within bands of the line, and of others.
-        taken: Where no label may be: all lines, further points and the labels before.
+        bands: Points within the bands of the line, and within those of others.
+        taken: Points that no label may cover: all lines, further points and the labels before.
     """
 
     own: FloatArray
@@ -176,7 +176,7 @@ class _Around(Struct, frozen=True, eq=False):
         whole, short = (
             fitted(label, room, strong=strong) for room in (inside.right - inside.left, _SHORT)
         )
-        # Most names are short as a whole, and one text then.
+        # Most names are short already; then both texts are one.
         for text, extra in {short: _SHORT_COST, whole: 0.0}.items():
             boxes = _boxes(self.own, text_width(text, strong=strong), inside)
             cost = self._costs(boxes, inside) + extra
@@ -187,19 +187,19 @@ class _Around(Struct, frozen=True, eq=False):
 
     def _costs(self, boxes: FloatArray, inside: Area) -> FloatArray:
         cost = 10.0 * _covered(boxes, self.taken, margin=2.0) + _outside(boxes, inside)
-        # A label close to another line as well could be either's.
+        # A label that is also close to another line could belong to either.
         for foreign in (self.foreign, self.points):
             cost += _covered(boxes, foreign, margin=_DISTANCE + 2.0)
         own, others = (_apart(boxes, line) for line in (self.own, self.foreign))
         cost += 6.0 * (own > others).mean(axis=1) + own.mean(axis=1) / _FAR
         own, others = (_covered(boxes, band, margin=0.0) for band in self.bands)
         cost += np.minimum(own, 20.0) / 20.0 + np.minimum(others, 20.0) / 4.0
-        # Towards the end of a line, where lines are furthest apart in general.
+        # Prefer the end of a line, where lines are usually furthest apart.
         return cost + np.linspace(1.0, 0.0, len(boxes))
 
 
 def _within(bands: Sequence[FloatArray]) -> FloatArray:
-    """(M, 2) points all over bands."""
+    """(M, 2) points spread over bands."""
     parts = [_NONE]
     for lower, upper in bands:
         height = float(np.abs(lower - upper).max(initial=0.0))
@@ -209,14 +209,14 @@ def _within(bands: Sequence[FloatArray]) -> FloatArray:
 
 
 def _apart(boxes: FloatArray, line: FloatArray) -> FloatArray:
-    """(B, 9) how far some points along the middle of each box are from a line."""
+    """(B, 9) distances from a line of 9 points along the middle of each box."""
     if not len(line):
         return np.full((len(boxes), 9), np.inf)
     left, top, right, bottom = boxes.T[..., np.newaxis]
     across = left + (right - left) * np.linspace(0.0, 1.0, 9)
     places = np.stack(np.broadcast_arrays(across, (top + bottom) / 2), axis=2).reshape(-1, 2)
     points = line[::_COARSE]
-    # Squares by a product of matrices, which takes a tenth of the time of differences.
+    # Squared distances by a matrix product take a tenth of the time of differences.
     squares = (points**2).sum(axis=1) - 2.0 * (places @ points.T)
     nearest = squares.min(axis=1) + (places**2).sum(axis=1)
     distances: FloatArray = np.sqrt(np.maximum(nearest, 0.0)).reshape(across.shape)
@@ -224,7 +224,7 @@ def _apart(boxes: FloatArray, line: FloatArray) -> FloatArray:
 
 
 def _densely(line: FloatArray) -> FloatArray:
-    """(M, 2) points along a line at most `_SPACING` apart; none in its gaps."""
+    """(M, 2) points along a line, at most `_SPACING` apart; none in its gaps."""
     if len(line) < 2:
         return line[~np.isnan(line).any(axis=1)]
     begin, end = line[:-1], line[1:]
@@ -249,7 +249,7 @@ def _boxes(line: FloatArray, width: float, inside: Area) -> FloatArray:
 
 
 def _covered(boxes: FloatArray, points: FloatArray, margin: float) -> FloatArray:
-    """(B,) how many points lie in each box, or at most so far from it."""
+    """(B,) the number of points in each box, widened by a margin."""
     left, top, right, bottom = (boxes + margin * np.array([-1.0, -1.0, 1.0, 1.0])).T[:, :, None]
     x, y = points.T
     inside = (x >= left) & (x <= right) & (y >= top) & (y <= bottom)
@@ -258,7 +258,7 @@ def _covered(boxes: FloatArray, points: FloatArray, margin: float) -> FloatArray
 
 
 def _outside(boxes: FloatArray, inside: Area) -> FloatArray:
-    """(B,) a cost for what reaches out of the area."""
+    """(B,) a cost for reaching out of the area."""
     _, top, _, bottom = boxes.T
     out: FloatArray = np.maximum(inside.top - top, 0.0) + np.maximum(bottom - inside.bottom, 0.0)
     return out * 100.0

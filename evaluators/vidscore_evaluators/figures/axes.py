@@ -1,4 +1,4 @@
-"""Axes: the range that holds all values, round ticks, and positions on the picture."""
+"""Axes: a range that includes all values, round ticks, and positions on the picture."""
 
 from __future__ import annotations
 
@@ -12,14 +12,14 @@ from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.figures.markup import MINUS
 
 _LARGEST = 1e300
-"""Values beyond it are not drawn: their differences could be infinite."""
+"""Values beyond it are not drawn, because their differences could be infinite."""
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 _INTERVALS = 4
-"""About so many intervals have an axis."""
+"""Approximate number of intervals of an axis."""
 
 _MOST_DECADES = 6
-"""A logarithmic axis over more powers of ten has a tick at only some of them."""
+"""A logarithmic axis over more powers of ten has ticks at only some of them."""
 
 
 class Axis(Struct, frozen=True):
@@ -27,8 +27,8 @@ class Axis(Struct, frozen=True):
 
     Attributes:
         label: What the values are, with their unit.
-        covers: Values that the axis has on it, whatever the data are, such as 0 and 1.
-        logarithmic: Whether powers of ten stand at equal distances; values from 0 down are gaps.
+        covers: Values that the axis always includes, such as 0 and 1.
+        logarithmic: Whether powers of ten are equally far apart; values of 0 or less are gaps.
     """
 
     label: str
@@ -44,7 +44,7 @@ class Scale(Struct, frozen=True):
         end: Position of the upper end.
         ticks: Values of the ticks, ascending; the first and the last are the ends.
         texts: Their texts.
-        logarithmic: As of the axis.
+        logarithmic: As for the axis.
     """
 
     start: float
@@ -54,7 +54,7 @@ class Scale(Struct, frozen=True):
     logarithmic: bool
 
     def positions(self, values: FloatArray) -> FloatArray:
-        """(N,) positions of (N,) values; NaN for what cannot be drawn."""
+        """(N,) positions of (N,) values; NaN if a value cannot be drawn."""
         low, high = self.ticks[0], self.ticks[-1]
         usable = drawable(values, logarithmic=self.logarithmic)
         if self.logarithmic:
@@ -64,7 +64,7 @@ class Scale(Struct, frozen=True):
 
 
 def drawable(values: FloatArray, *, logarithmic: bool) -> FloatArray:
-    """(N,) values with NaN in the place of each that an axis cannot show."""
+    """(N,) values, with NaN in place of each that an axis cannot show."""
     outside = ~(np.abs(values) <= _LARGEST)
     if logarithmic:
         outside |= ~(values >= 1 / _LARGEST)
@@ -72,11 +72,11 @@ def drawable(values: FloatArray, *, logarithmic: bool) -> FloatArray:
 
 
 def scale_of(axis: Axis, values: Sequence[FloatArray], start: float, end: float) -> Scale:
-    """The scale of an axis that has all values on it.
+    """The scale of an axis that includes all values.
 
     Args:
         axis: The axis.
-        values: Arrays of values; what cannot be drawn is passed over.
+        values: Arrays of values; those that cannot be drawn are skipped.
         start: Position of the lower end.
         end: Position of the upper end.
     """
@@ -91,11 +91,11 @@ def scale_of(axis: Axis, values: Sequence[FloatArray], start: float, end: float)
 def _round_ticks(low: float, high: float) -> tuple[tuple[float, ...], tuple[str, ...]]:
     if 0.0 <= low <= high / 2 or high - low <= 1e-9 * max(abs(low), abs(high)):
         low, high = min(low, 0.0), max(high, 0.0)
-    if high - low < 1 / _LARGEST:  # of numbers so small, a step has no digits
+    if high - low < 1 / _LARGEST:  # for numbers this small, a step has no digits
         low, high = 0.0, 1.0
     wanted = (high - low) / _INTERVALS
     power = 10.0 ** math.floor(math.log10(wanted))
-    # Not quite, because 0.1 + 0.2 may ask for a wider step than 0.3 has.
+    # With a tolerance, because 0.1 + 0.2 may need a wider step than 0.3.
     step = next(part * power for part in _STEPS if part * power >= wanted * (1 - 1e-9))
     numbers = range(math.floor(low / step + 1e-9), math.ceil(high / step - 1e-9) + 1)
     ticks = tuple(number * step for number in numbers)
@@ -122,7 +122,7 @@ def _decades(low: float, high: float) -> tuple[tuple[float, ...], tuple[str, ...
         low, high = 0.1, 1.0
     first, last = math.floor(math.log10(low) + 1e-9), math.ceil(math.log10(high) - 1e-9)
     every = math.ceil(max(last - first, 1) / _MOST_DECADES)
-    # The last tick may lie beyond the data: both ends have one.
+    # The last tick may lie beyond the data, because both ends have a tick.
     powers = range(first, max(last, first + 1) + every, every)
     exact = [power for power in powers if power - every < max(last, first + 1)]
     ticks = tuple(10.0**power for power in exact)

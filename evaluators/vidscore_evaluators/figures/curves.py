@@ -1,10 +1,10 @@
 """Curves as SVG: lines over two axes, told apart by their strokes and labelled beside them.
 
-The picture is one that screen readers can read: its title and its description say what it shows.
-It has a colour of its own nowhere: lines have that of the text around them, and the style sheet of
-a page may say more by the classes ``a``, ``b``, ``b dots`` and ``c`` (first, second, third and
-further lines), ``band``, ``pt`` and ``f-ink`` (operating points of the first and of other lines),
-``ptl`` (its guides), ``ax`` and ``gr`` (axis, grid) and ``strong`` (the first line's label).
+Screen readers can read the picture: its title and description say what it shows. It sets no
+colours: lines have that of the surrounding text, and the style sheet of a page may set others by
+the classes ``a``, ``b``, ``b dots`` and ``c`` (first, second, third and further lines), ``band``,
+``pt`` and ``f-ink`` (operating points of the first and of other lines), ``ptl`` (its guides),
+``ax`` and ``gr`` (axis, grid) and ``strong`` (the first line's label).
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vidscore_evaluators.figures.axes import Axis, Scale, scale_of
 from vidscore_evaluators.figures.markup import coordinate, markup_text, number_text
 
 WIDTH, HEIGHT = 460, 340
-"""Size of the picture in its own units, in which text has 12."""
+"""Size of the picture in its own units; text is 12 high."""
 
 _TOP, _BOTTOM, _RIGHT, _LEAST_LEFT = 30.0, 298.0, 448.0, 44.0
 _TICK_GAP = 8.0
@@ -35,18 +35,18 @@ STROKES: tuple[tuple[str, str], ...] = (
     ("c", "14 4"),
     ("c", "6 3 2 3 2 3"),
 )
-"""Class and dashes of the first line, the second and so on; after the last they begin again."""
+"""Class and dashes of the first line, the second and so on; they repeat after the last."""
 
 
 class Line(Struct, frozen=True, eq=False):
     """One line.
 
     Attributes:
-        label: Whose it is; empty where there is only one.
+        label: Its name; empty for a single line.
         x: (N,) values in order along the line; NaN is a gap.
         y: (N,) values; NaN is a gap.
-        band: (N,) lower and upper ends of an interval around y; None without.
-        point: The operating point, in values; None without.
+        band: (N,) lower and upper ends of an interval around y, or None.
+        point: The operating point, in values, or None.
     """
 
     label: str
@@ -61,10 +61,10 @@ class CurveChart(Struct, frozen=True, eq=False, dict=True):
 
     Attributes:
         title: What it shows, such as ``ROC curve of falcon and mole``.
-        x: The axis below.
-        y: The axis at the left.
-        lines: The lines; none is a chart without data.
-        description: What is to be seen in it, in sentences; empty for what `finding` says.
+        x: The horizontal axis.
+        y: The vertical axis.
+        lines: The lines; without any, the chart shows no data.
+        description: What can be seen in it, in sentences; if empty, `finding`.
     """
 
     title: str
@@ -74,15 +74,15 @@ class CurveChart(Struct, frozen=True, eq=False, dict=True):
     description: str = ""
 
     def finding(self) -> str:
-        """In sentences: each line's operating point, or else from where to where it goes."""
+        """In sentences: the operating point of each line, or else where it begins and ends."""
         return " ".join(_sentence(line, self.x, self.y) for line in self.lines)
 
     def position(self, x: float, y: float) -> tuple[float, float]:
-        """Where a point is on the picture, from its left and upper edges; NaN where it cannot be.
+        """Position of a point on the picture, from its left and upper edges; NaN if it has none.
 
         Args:
-            x: Value on the axis below.
-            y: Value on the axis at the left.
+            x: Value on the horizontal axis.
+            y: Value on the vertical axis.
         """
         [across] = self._across.positions(np.array([x], dtype=np.float64)).tolist()
         [down] = self._down.positions(np.array([y], dtype=np.float64)).tolist()
@@ -92,9 +92,9 @@ class CurveChart(Struct, frozen=True, eq=False, dict=True):
         """The picture.
 
         Args:
-            name: What the ids of its title and description begin with, once on a page; empty for a
+            name: Prefix of the ids of its title and description, unique on a page; empty to use a
                 digest of the picture.
-            inside: Markup that is put on top, such as links at operating points.
+            inside: Markup drawn on top, such as links at operating points.
         """
         body = "".join([*self._grid(), *self._lines(), inside])
         description = self.description or self.finding()
@@ -162,7 +162,7 @@ class CurveChart(Struct, frozen=True, eq=False, dict=True):
         yield from self._labels(drawn)
 
     def _point(self, line: Line, *, first: bool) -> Iterator[str]:
-        """The operating point; that of the first line with guides to both axes."""
+        """The operating point; the first line's has guides to both axes."""
         if line.point is None or np.isnan(self.position(*line.point)).any():
             return
         x, y = map(coordinate, self.position(*line.point))
@@ -191,7 +191,7 @@ class CurveChart(Struct, frozen=True, eq=False, dict=True):
 class _Drawn(Struct, frozen=True, eq=False):
     """A line on the picture: (N, 2) points, the runs of them that are drawn, and its path.
 
-    `bands` are both edges of the intervals around it, each (2, K, 2) points.
+    `bands` are both edges of the intervals around it, each as (2, K, 2) points.
     """
 
     points: FloatArray
@@ -201,7 +201,7 @@ class _Drawn(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, line: Line, across: Scale, down: Scale) -> _Drawn:
-        """Choose the points that are drawn, with NaN between runs."""
+        """Choose the points to draw, with NaN between runs."""
         x, y = across.positions(line.x), down.positions(line.y)
         runs = _thin(x, y)
         gap = np.full((1, 2), np.nan)
@@ -216,7 +216,7 @@ class _Drawn(Struct, frozen=True, eq=False):
 
     @property
     def band(self) -> str:
-        """Its intervals as markup; empty without any."""
+        """Its intervals as markup, or empty."""
         shapes = "".join(
             f"M{'L'.join(_pairs(np.concatenate([lower, upper[::-1]])))}Z"
             for lower, upper in self.bands
@@ -225,7 +225,7 @@ class _Drawn(Struct, frozen=True, eq=False):
 
 
 def _path(points: FloatArray) -> str:
-    """A run as a path; a single point is a short stroke, which would else not be seen."""
+    """A run as a path; a single point is a short stroke, because else it would be invisible."""
     if len(points) == 1:
         [[x, y]] = points.tolist()
         return f"M{coordinate(x - 1.5)} {coordinate(y)}h3"
@@ -239,7 +239,7 @@ def _pairs(points: FloatArray) -> Iterator[str]:
 def _bands(
     x: FloatArray, band: tuple[FloatArray, FloatArray], runs: Sequence[IntArray], down: Scale
 ) -> Iterator[FloatArray]:
-    """(2, K, 2) edges of the interval around a line, wherever both of its ends are known."""
+    """(2, K, 2) edges of the interval around a line, where both of its ends are known."""
     lower, upper = (down.positions(end) for end in band)
     for run in runs:
         known = ~np.isnan(lower[run]) & ~np.isnan(upper[run])
@@ -256,7 +256,7 @@ def _label(place: Placed, *, first: bool) -> str:
 
 
 def _readable(scale: Scale) -> Iterator[tuple[float, str]]:
-    """Middles and texts of ticks, within the picture; some are left out where they would touch."""
+    """Positions and texts of ticks within the picture; some are omitted if they would touch."""
     positions = scale.positions(np.array(scale.ticks)).tolist()
     before = -np.inf
     for position, text in zip(positions, scale.texts, strict=True):
@@ -289,30 +289,29 @@ def _sentence(line: Line, x: Axis, y: Axis) -> str:
     return f"{whose}{y.label} from {ends[0]} to {ends[1]}."
 
 
-# --- lines of few points that look like lines of many ----------------------------------------
+# --- lines with many points, thinned so that they look the same -------------------------------
 
 
 _MOST_POINTS = 400
-"""Points of a line that is thinned, at most."""
+"""Upper bound on the points of a thinned line."""
 
 _POINTS_PER_STRETCH = 4
 _LEAST_GAP = 2.0
-"""Shorter gaps are drawn over where there are too many to keep."""
+"""If there are too many gaps to keep, shorter ones are drawn over."""
 
 
 def _thin(x: FloatArray, y: FloatArray) -> list[IntArray]:
     """Choose the points of a line, in runs between its gaps.
 
-    The line is cut into stretches of equal length on the picture. Of each its first point, its
-    highest, its lowest and its last are kept, so that no peak is lost, however short.
+    The line is cut into stretches of equal length on the picture. The first, highest, lowest and
+    last point of each are kept, so no peak is lost, however short.
 
     Args:
         x: (N,) positions on the picture; NaN is a gap.
         y: (N,) positions, likewise.
 
     Returns:
-        Indices of the points of each run, ascending; together at most `_MOST_POINTS` where the line
-        has more.
+        Indices of the points of each run, ascending; at most `_MOST_POINTS` in all.
     """
     kept = np.flatnonzero(~np.isnan(x) & ~np.isnan(y))
     if not len(kept):
@@ -330,7 +329,7 @@ def _thin(x: FloatArray, y: FloatArray) -> list[IntArray]:
 
 
 def _widest(breaks: BoolArray, steps: FloatArray, most: int) -> BoolArray:
-    """The widest gaps, at most so many."""
+    """The widest gaps, at most `most`."""
     wide = np.flatnonzero(breaks & (steps >= _LEAST_GAP))
     if len(wide) > most:
         wide = wide[np.argsort(-steps[wide], kind="stable")[:most]]
@@ -340,7 +339,7 @@ def _widest(breaks: BoolArray, steps: FloatArray, most: int) -> BoolArray:
 
 
 def _extremes(y: FloatArray, breaks: BoolArray, steps: FloatArray, stretches: int) -> IntArray:
-    """(M,) first, highest, lowest and last point of each stretch of a run."""
+    """(M,) first, highest, lowest and last point of each stretch."""
     lengths = np.concatenate([[0.0], np.cumsum(np.where(breaks, 0.0, steps))])
     total = lengths[-1] or 1.0
     stretch = np.minimum((lengths / total * stretches).astype(np.int64), stretches - 1)

@@ -1,4 +1,4 @@
-"""What happened in each frame: counts of outcomes over one table of frames."""
+"""What happened in each frame: numbers of outcomes per frame, for one table of frames."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ FALSE_ALARMS = (
     Outcome.MISLOCALISED_AND_MISCLASSIFIED,
     Outcome.BACKGROUND,
 )
-"""Outcomes of a detection that counts and is matched with nothing."""
+"""Outcomes of a detection that counts and is not matched."""
 
 
 class FrameTable(Struct, frozen=True, eq=False):
@@ -37,7 +37,7 @@ class FrameTable(Struct, frozen=True, eq=False):
 
     @classmethod
     def of(cls, sides: Iterable[Annotations]) -> FrameTable:
-        """Every frame that one of some batches lists, each once."""
+        """Every frame that some batch lists, each once."""
         batches = list(sides)
         keys = tuple(
             sorted(
@@ -75,7 +75,7 @@ class FrameTable(Struct, frozen=True, eq=False):
         return slice(int(self.starts[sequence]), int(self.starts[sequence + 1]))
 
     def row_of(self, sequence: int, number: int) -> int:
-        """Row of the frame of a number or, where there is none, of the nearest one before it."""
+        """Row of the frame with a number, or else of the nearest one before it."""
         span = self.span(sequence)
         place = int(np.searchsorted(self.numbers[span], number, side="right")) - 1
         return int(span.start) + max(0, place)
@@ -104,12 +104,12 @@ class FrameTable(Struct, frozen=True, eq=False):
 
 
 class FrameCounts(Struct, frozen=True, eq=False):
-    """What became of the objects and detections of each of F frames, or of each of F bins.
+    """What became of the objects and detections, for each of F frames or F bins.
 
     Attributes:
         hits: (F,) objects that are found.
         misses: (F,) objects that are not found.
-        false_alarms: (F,) detections that count and are matched with nothing.
+        false_alarms: (F,) detections that count and are not matched.
         id_switches: (F,) matches that change the identity of a track.
     """
 
@@ -145,7 +145,7 @@ class FrameCounts(Struct, frozen=True, eq=False):
 
     @property
     def mistakes(self) -> IntArray:
-        """(F,) misses, false alarms and id switches together."""
+        """(F,) sums of misses, false alarms and id switches."""
         return self.misses + self.false_alarms + self.id_switches
 
     def take(self, rows: slice | IntArray) -> FrameCounts:
@@ -156,17 +156,17 @@ class FrameCounts(Struct, frozen=True, eq=False):
         """Sums over runs of frames.
 
         Args:
-            starts: (B,) ascending first frames of runs that are not empty; the last one goes to the
-                end.
+            starts: (B,) ascending first frames of runs that are not empty; the last run continues
+                to the end.
         """
         return FrameCounts(*(np.add.reduceat(column, starts) for column in self.columns()))
 
     def running(self) -> FrameCounts:
-        """Counts of all frames up to each one."""
+        """Cumulative counts: of all frames up to each one."""
         return FrameCounts(*(np.cumsum(column) for column in self.columns()))
 
     def total(self) -> FrameCounts:
-        """Counts of all frames together, as one."""
+        """Total counts of all frames, as one row."""
         return FrameCounts(*(np.atleast_1d(column.sum()) for column in self.columns()))
 
     def columns(self) -> tuple[IntArray, IntArray, IntArray, IntArray]:

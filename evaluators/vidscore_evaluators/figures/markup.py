@@ -13,7 +13,7 @@ _NO_CHARACTERS = re.compile("[\ufdd0-\ufdef\ufffe\uffff]")
 
 
 def markup_text(text: str) -> str:
-    """A text as content or quoted attribute: nothing in it is markup, or unfit for XML."""
+    """Escape a text for content or a quoted attribute, without characters that XML forbids."""
     return escape(_NO_CHARACTERS.sub("\N{REPLACEMENT CHARACTER}", escape_controls(text)))
 
 
@@ -24,7 +24,7 @@ def coordinate(value: float) -> str:
 
 
 def number_text(value: float) -> str:
-    """A number in a sentence: at most four decimals, none of them a zero at the end."""
+    """A number in a sentence: at most four decimals, without trailing zeros."""
     if value and not 1e-4 <= abs(value) < 1e9:
         return f"{value:.3g}".replace("-", MINUS)
     text = f"{value:.4f}".rstrip("0").rstrip(".")

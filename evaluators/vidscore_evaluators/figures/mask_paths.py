@@ -1,4 +1,4 @@
-"""Masks as paths of SVG, as short as integers and steps from corner to corner make them."""
+"""Masks as SVG paths, kept short by integers and relative steps between corners."""
 
 from __future__ import annotations
 
@@ -8,10 +8,10 @@ from vidscore_evaluators.mask_outlines import column_pieces, mask_outlines
 from vidscore_evaluators.masks import Masks
 
 MOST_BYTES = 1 << 16
-"""Length of the paths of a picture together."""
+"""Upper bound on the length of all paths of a picture."""
 
 MOST_PIECES = 200_000
-"""Pieces of columns of the masks of a picture, out of which its paths are made."""
+"""Upper bound on the pieces of columns in the masks of a picture, from which its paths are made."""
 
 
 def mask_paths(masks: Masks, scale: float) -> list[str] | None:
@@ -19,11 +19,11 @@ def mask_paths(masks: Masks, scale: float) -> list[str] | None:
 
     Args:
         masks: The masks.
-        scale: Units of the picture for a pixel; corners are rounded to whole units.
+        scale: Units of the picture per pixel; corners are rounded to whole units.
 
     Returns:
-        A path of each mask, empty for one that has no pixels or covers no unit; None where they
-        are more than a picture may have.
+        A path for each mask, empty if it has no pixels or covers no unit; None if they exceed the
+        bounds of a picture.
     """
     boxes = masks.boxes()
     if len(masks.runs) / 2 + (boxes[:, 2] - boxes[:, 0]).sum() > MOST_PIECES:

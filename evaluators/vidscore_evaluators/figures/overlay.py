@@ -1,13 +1,13 @@
-"""The objects of a frame, drawn over its picture: outlines by outcome, with plates that name them.
+"""The objects of a frame, drawn over its image: outlines by outcome, with plates that name them.
 
-Plates never cover one another. Where there is no room for the whole one, the number stands alone;
-where that has no room either, the object has none. What is at an outline is its title in any case.
+Plates never overlap. If there is no room for a whole plate, it shows the number alone; if there is
+no room for that either, the object has no plate. In any case, all of it is in the outline's title.
 
-What has a mask is filled along it; masks that together are larger than a page should be are boxes.
+Masks are filled. If all masks together are too large for a page, boxes are drawn in their place.
 
-Coordinates are scaled so that every picture is 960 wide and the same strokes suit all. Colours and
-dashes are those of a style sheet, by the classes ``o-tp``, ``o-fp``, ``o-fn``, ``o-ig`` and
-``o-sw``; shape and line tell outcomes apart without colour.
+Coordinates are scaled to pictures 960 wide, so the same strokes suit all. Colours and dashes are
+those of a style sheet, by the classes ``o-tp``, ``o-fp``, ``o-fn``, ``o-ig`` and ``o-sw``;
+shapes and lines distinguish outcomes without colour.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ WIDTH = 960.0
 """Width of a picture in its own units."""
 
 MOST_PLATES = 120
-"""Beyond so many objects the rest has no plates: they would cover the picture."""
+"""Number of objects with plates; more would cover the picture."""
 
 TOO_LARGE = "The masks of this frame are too large for a page; their boxes stand for them."
 
@@ -39,10 +39,10 @@ _PLATE_HEIGHT = 28.0
 _SMALL_HEIGHT = 42.0
 _TEXT_SCALE = 20.0 / TEXT_SIZE
 _LABEL_WIDTH = 170.0
-"""Most of a label that a plate shows, at the size of `TEXT_SIZE`."""
+"""Maximum width of a label on a plate, at the size of `TEXT_SIZE`."""
 
 _ORDER = ("fn", "fp", "sw", "ig", "tp", "own")
-"""Kinds in the order in which plates take their places: mistakes before what is found."""
+"""Kinds in the order in which plates are placed: mistakes before hits."""
 
 _GLYPHS = {
     "tp": '<circle r="6" fill="#fff"/>',
@@ -52,11 +52,11 @@ _GLYPHS = {
     "sw": '<path d="M0-8l8 8-8 8-8-8z" fill="#fff"/>',
     "own": "",
 }
-"""White shapes of the plates, around (0, 0), by outcome; none where the outcome is not known."""
+"""White shapes of the plates, around (0, 0), by outcome; none for an unknown outcome."""
 
 
 Words = tuple[str, ...]
-"""What a plate says: a number, a label and a detail, or the number alone."""
+"""Text of a plate: a number, a label and a detail, or the number alone."""
 
 _ISOLATE, _END_OF_ISOLATE = "\N{FIRST STRONG ISOLATE}", "\N{POP DIRECTIONAL ISOLATE}"
 
@@ -65,13 +65,13 @@ class Mark(Struct, frozen=True):
     """One object on the picture.
 
     Attributes:
-        kind: ``tp``, ``fp``, ``fn``, ``ig`` or ``sw``; ``own`` where the outcome is not known.
+        kind: ``tp``, ``fp``, ``fn``, ``ig`` or ``sw``; ``own`` if the outcome is not known.
         coordinates: 2, 4 or 8 numbers in pixels of the image.
         number: Its number in the table of objects.
-        label: What its plate says after the number.
-        detail: What it says after the label, such as a confidence.
-        row: Id of its row in the table of objects; empty without.
-        same: Whether the same became of it in both systems that are compared.
+        label: Text of its plate after the number.
+        detail: Text after the label, such as a confidence.
+        row: Id of its row in the table of objects, or empty.
+        same: Whether its outcome is the same in both systems that are compared.
         mask: Its mask; None without one.
     """
 
@@ -86,18 +86,18 @@ class Mark(Struct, frozen=True):
 
     @property
     def words(self) -> Words:
-        """All that is said of it."""
+        """Its full text."""
         return str(self.number), self.label, self.detail
 
     @property
     def plates(self) -> tuple[Words, Words]:
-        """What its plate says where there is room, and where there is less."""
+        """Text of its plate if there is room, and if there is not."""
         number = str(self.number)
         return (number, fitted(self.label, _LABEL_WIDTH, strong=True), self.detail), (number,)
 
 
 class Region(Struct, frozen=True):
-    """An area in which nothing counts.
+    """An area in which nothing is scored.
 
     Attributes:
         coordinates: 2, 4 or 8 numbers in pixels of the image.
@@ -109,16 +109,16 @@ class Region(Struct, frozen=True):
 
 
 class Overlay(Struct, frozen=True, eq=False, dict=True):
-    """What is drawn over the picture of a frame.
+    """What is drawn over the image of a frame.
 
     Attributes:
         width_px: Width of the image.
         height_px: Height of the image.
-        marks: Objects; what comes first is drawn on top, and of its kind has its plate first.
-        regions: Areas where nothing counts.
+        marks: Objects; earlier ones are on top and, within their kind, get their plates first.
+        regions: Areas in which nothing is scored.
         tails: Paths of tracks, each (P, 2) positions.
-        picture: Address of the image, or ``#`` and the id of a symbol of the page that holds it;
-            empty where there is none.
+        picture: URL of the image, or ``#`` and the id of a symbol of the page that holds it;
+            empty without an image.
     """
 
     width_px: float
@@ -133,8 +133,8 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
 
         Args:
             title: What it shows.
-            description: What is to be seen in it, in sentences.
-            name: What its ids begin with, once on a page.
+            description: What can be seen in it, in sentences.
+            name: Prefix of its ids, unique on a page.
         """
         height = coordinate(self._height)
         own = markup_text(name)
@@ -147,14 +147,14 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
 
     @property
     def note(self) -> str:
-        """What is to be said of the picture; empty where that is nothing."""
+        """A remark on the picture, or empty."""
         return "" if self._paths is not None else TOO_LARGE
 
     @cached_property
     def _paths(self) -> dict[int, str] | None:
-        """Paths of masks by the place of their mark, or of their region behind all marks.
+        """Paths of masks by position among all marks, followed by all regions.
 
-        None where they are larger than a picture may be.
+        None if they are larger than allowed for a picture.
         """
         drawn = [*(mark.mask for mark in self.marks), *(one.mask for one in self.regions)]
         masks = {place: mask for place, mask in enumerate(drawn) if mask is not None}
@@ -162,7 +162,7 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
         return None if paths is None else dict(zip(masks, paths, strict=True))
 
     def _path(self, place: int) -> str:
-        """The path of a mask; empty where the shape of its object is drawn."""
+        """The path of a mask; empty if the object's shape is drawn instead."""
         return (self._paths or {}).get(place, "")
 
     @property
@@ -189,12 +189,12 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
                 f"{coordinate(x)} {coordinate(y)}" for x, y in (tail * self._scale).tolist()
             )
             yield f'<path class="tail" d="M{points}"/>'
-        # Plates lie over all outlines.
+        # Plates are above all outlines.
         yield from reversed([self._mark(*entry, name) for entry in enumerate(self.marks)])
         yield from self._plates()
 
     def _mark(self, index: int, mark: Mark, name: str) -> str:
-        """Its outline."""
+        """The markup of its outline."""
         path = self._path(index)
         shape = outline(self._scaled(mark.coordinates))
         drawn = _masked(path, f"{name}-m{index}") if path else _boxed(shape)
@@ -202,7 +202,7 @@ class Overlay(Struct, frozen=True, eq=False, dict=True):
         return f"{_group(mark, masked=bool(path))}{title}{drawn}</g>"
 
     def _plates(self) -> Iterator[str]:
-        """Plates of each mark, large ones and small ones, those of mistakes first."""
+        """The plates of each mark, large or small, those of mistakes first."""
         large, small = _Places(self._height, _PLATE_HEIGHT), _Places(self._height, _SMALL_HEIGHT)
         marks = sorted(self.marks, key=lambda mark: _ORDER.index(mark.kind))
         for mark in marks[:MOST_PLATES]:
@@ -227,7 +227,7 @@ def _joined(words: Words) -> str:
 
 
 def _words_markup(words: Words) -> str:
-    """Words as markup. One that is written from right to left moves nothing that is around it."""
+    """Words as markup. A right-to-left word does not move the text around it."""
     return _joined(
         tuple(
             f"{_ISOLATE}{markup_text(word)}{_END_OF_ISOLATE}"
@@ -239,19 +239,19 @@ def _words_markup(words: Words) -> str:
 
 
 def _group(mark: Mark, *, masked: bool = False) -> str:
-    """What a part of a mark begins with."""
+    """The start tag of a part of a mark."""
     css = f"o-{mark.kind}{' same' if mark.same else ''}{' mask' if masked else ''}"
     row = f' data-row="{markup_text(mark.row)}"' if mark.row else ""
     return f'<g class="{css}"{row}>'
 
 
 def _boxed(shape: str) -> str:
-    """The casing of a shape, and the line on it."""
+    """The casing of a shape, and its line on top."""
     return f'<path class="case" d="{shape}"/><path class="box" d="{shape}"/>'
 
 
 def _masked(path: str, name: str) -> str:
-    """The same of a mask, whose path is too long to stand there twice."""
+    """The same for a mask, whose path is too long to be repeated."""
     return (
         f'<defs><path id="{name}" d="{path}"/></defs>'
         f'<use class="case" href="#{name}"/><use class="box" href="#{name}"/>'
@@ -295,7 +295,7 @@ def _plate(kind: str, words: Words, place: tuple[float, float, float, float], cs
 
 
 class _Places:
-    """Finds each plate a place near its object where it covers no other plate.
+    """Finds a place for each plate near its object, where it covers no other plate.
 
     Args:
         height: Height of the picture.
@@ -310,11 +310,11 @@ class _Places:
     def find(
         self, around: tuple[float, float, float, float], texts: Sequence[Words]
     ) -> tuple[Words, tuple[float, float, float, float]] | None:
-        """The first text that has a place, with x, y, width and height of its plate.
+        """The first text for which there is room, with x, y, width and height of its plate.
 
         Args:
             around: Left, top, right and bottom of the object.
-            texts: What the plate may say, the best first.
+            texts: Alternative texts of the plate, the best first.
         """
         height = self._plate_height
         grown = height / _PLATE_HEIGHT
@@ -329,7 +329,7 @@ class _Places:
         return None
 
     def _corners(self, around: tuple[float, float, float, float], width: float) -> FloatArray:
-        """(C, 2) left upper corners: above, below or beside the object, else within it."""
+        """(C, 2) upper left corners: above, below or beside the object, else within it."""
         x1, y1, x2, y2 = around
         height = self._plate_height
         corners = np.array(
@@ -350,7 +350,7 @@ class _Places:
         return corners
 
     def _covers(self, corners: FloatArray, width: float) -> BoolArray:
-        """(C,) whether a plate there would cover another one."""
+        """(C,) whether a plate at a corner would cover another one."""
         x, y = corners[:, :1], corners[:, 1:]
         across = np.minimum(x + width, self._taken[:, 2]) - np.maximum(x, self._taken[:, 0])
         bottoms = np.minimum(y + self._plate_height, self._taken[:, 3])

@@ -1,4 +1,4 @@
-"""Curves of reports drawn with matplotlib, the extra ``plot``."""
+"""Plot curves of reports with matplotlib, the extra ``plot``."""
 
 from __future__ import annotations
 
@@ -20,11 +20,11 @@ if TYPE_CHECKING:
 __all__ = ["COLOURS", "DASHES", "Axes", "plot"]
 
 COLOURS = ("#000000", "#0072b2", "#d55e00", "#009e73", "#cc79a7", "#56b4e9", "#e69f00")
-"""Colours that colour-blind people can tell apart (Okabe and Ito 2008), without its yellow, which
-is too light on white."""
+"""Colours that colour-blind people can distinguish (Okabe and Ito 2008), without yellow, which is
+too light on white."""
 
 DASHES = ("-", "--", ":", "-.")
-"""Styles of lines, which tell them apart in print; seven colours and four styles make 28."""
+"""Line styles, which distinguish lines in print; seven colours and four styles make 28."""
 
 
 def plot(
@@ -38,27 +38,27 @@ def plot(
     x: str | None = None,
     y: str | None = None,
 ) -> Axes:
-    """Draw a curve of one or several reports.
+    """Plot a curve of one or several reports.
 
     ``plot({"falcon": falcon, "mole": mole}, "precision_recall_50", label="car")``
 
     Args:
-        reports: A report, or reports by the names of their systems.
-        name: Name of a curve, such as ``roc``; or of several but for the threshold at their ends:
+        reports: A report, or reports by system name.
+        name: Name of a curve, such as ``roc``; or of several curves, without their thresholds:
             ``precision_recall`` for ``precision_recall_50`` and ``precision_recall_75``.
-        ax: Where to draw, beside what is there already; by default new axes of pyplot.
-        domain: The domain; None for all together, or a line each where they have no curve.
+        ax: The axes to draw on, in addition to their contents; by default new pyplot axes.
+        domain: The domain; None for the curve of all, or one line per domain if there is none.
         label: The label; likewise.
-        by: ``domain`` or ``label`` for a line each.
-        x: Column of the curve for the axis below; by default the customary one.
-        y: Column for the axis at the left; likewise.
+        by: ``domain`` or ``label`` for one line each.
+        x: Column of the curve for the horizontal axis; by default the customary one.
+        y: Column for the vertical axis; likewise.
 
     Returns:
         The axes that were drawn on.
 
     Raises:
         MissingExtraError: If matplotlib is not installed.
-        ParameterError: If there is no such curve; the text says what there is.
+        ParameterError: If there is no such curve; the message lists what there is.
     """
     check_arguments(reports=reports)
     systems = reports if isinstance(reports, Mapping) else {"": reports}
@@ -71,7 +71,7 @@ def plot(
             line.y,
             color=COLOURS[number % len(COLOURS)],
             linestyle=DASHES[number % len(DASHES)],
-            # Without it a line would be called after its number.
+            # Without it, matplotlib would name the line by its number.
             label=line.label or "_",
         )
         _include_zero(axes, line)
@@ -86,7 +86,7 @@ def plot(
 
 
 def _include_zero(axes: Axes, line: Line) -> None:
-    """Begin at 0 what is never below it, so that heights can be compared."""
+    """Start an axis at 0 if its values are never negative, so that heights can be compared."""
     known = np.flatnonzero(np.isfinite(line.x) & np.isfinite(line.y))
     if len(known) and line.y[known].min() > 0.0:
         axes.update_datalim([(line.x[known[0]], 0.0)], updatex=False)
@@ -94,7 +94,7 @@ def _include_zero(axes: Axes, line: Line) -> None:
 
 
 def _new_axes() -> Axes:
-    """Axes that a notebook shows by itself, for which pyplot has to know them."""
+    """Axes that a notebook shows automatically, for which pyplot must know them."""
     try:
         from matplotlib import pyplot as plt  # noqa: PLC0415 - an extra
     except ImportError:

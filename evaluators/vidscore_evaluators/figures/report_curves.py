@@ -1,4 +1,4 @@
-"""Curves of reports as lines over two axes: which ones are meant, and what the axes are called."""
+"""Select curves of reports, and turn them into lines over two axes with titles."""
 
 from __future__ import annotations
 
@@ -18,24 +18,24 @@ from vidscore_evaluators.registry import evaluator_class
 from vidscore_evaluators.report import Curve, Report
 
 By = Literal["domain", "label"]
-"""What there is a line each of."""
+"""What each line is for."""
 
 _MOST_LINES = 6
-"""Lines of a picture that nobody asked for; more would hide each other."""
+"""Number of lines of a chart that was not requested; more would hide each other."""
 
 _FALSE_POSITIVES = "false_positives_per_frame"
 _RATES = ("detection_rate", "recall", "miss_rate")
-"""What is drawn over false positives per frame."""
+"""Measures that are plotted against false positives per frame."""
 
 
 class DrawnCurves(Struct, frozen=True, eq=False):
-    """What is to be drawn.
+    """A chart to draw.
 
     Attributes:
-        title: What it is, such as ``ROC``.
-        x: The axis below.
-        y: The axis at the left.
-        lines: The lines; an only one of a system without a name has no label.
+        title: Its title, such as ``ROC``.
+        x: The horizontal axis.
+        y: The vertical axis.
+        lines: The lines; a single line of a system without a name has no label.
     """
 
     title: str
@@ -54,19 +54,19 @@ def choose_curves(
     x: str | None = None,
     y: str | None = None,
 ) -> DrawnCurves:
-    """The curves of a name.
+    """Select the curves with a name.
 
     Args:
-        reports: Reports by the name of the system.
-        name: Name of a curve, or of several but for the threshold at their ends.
-        domain: The domain; None for all together, or a line each where they have no curve.
+        reports: Reports by system name.
+        name: Name of a curve, or the name of several without their threshold.
+        domain: The domain; None for the curve of all, or one line per domain if there is none.
         label: The label; likewise.
-        by: What there is a line each of.
-        x: Column for the axis below; None for the customary one.
-        y: Column for the axis at the left; None for the customary one.
+        by: Whether there is one line per domain or per label.
+        x: Column for the horizontal axis; None for the customary one.
+        y: Column for the vertical axis; None for the customary one.
 
     Raises:
-        ParameterError: If there are no such curves or columns; it says what there is.
+        ParameterError: If there are no such curves or columns; the message lists what there is.
     """
     if by not in (None, "domain", "label"):
         raise _unknown("by", by, "domain or label", ("domain", "label"))
@@ -95,11 +95,11 @@ def choose_curves(
 
 
 def curve_charts(report: Report, most: int) -> list[CurveChart]:
-    """Pictures of the curves of a report, of those over everything where there are any.
+    """Charts of the curves of a report, those over everything if there are any.
 
     Args:
         report: The report.
-        most: How many pictures there are at most.
+        most: Maximum number of charts.
     """
     kinds = dict.fromkeys(curve.kind for curve in report.curves if curve.columns)
     charts = []
@@ -117,7 +117,7 @@ Found = tuple[str, Curve]
 
 
 def _of_place(found: list[Found], which: By, wanted: str | None, *, each: bool) -> list[Found]:
-    """Those of a domain or label; of None those of all together, or else each."""
+    """Curves of a domain or label; if None, those over all, or else each."""
     places = dict.fromkeys(getattr(curve, which) for _, curve in found)
     if wanted is not None and wanted not in places:
         named = [place for place in places if place is not None]
@@ -132,12 +132,12 @@ def _of_place(found: list[Found], which: By, wanted: str | None, *, each: bool) 
 
 
 def _legend(found: Sequence[Found]) -> Iterator[str]:
-    """What tells each curve from the others; a system's name always."""
+    """What distinguishes each curve from the others; always with the system's name."""
     kinds = {curve.kind for _, curve in found}
     parts = [
         (
             system,
-            # Of curves that differ in a threshold alone, the threshold says which one it is.
+            # Curves that differ only in a threshold are labelled by the threshold.
             curve.name.removeprefix(f"{curve.kind}_") if len(kinds) == 1 else curve.name,
             curve.domain or "",
             curve.label or "",
@@ -164,13 +164,13 @@ def _columns(curve: Curve, x: str | None, y: str | None) -> tuple[str, str]:
 
 
 def _values(curve: Curve, column: str) -> FloatArray:
-    """(N,) values of a column; NaN where they are undefined, none where there is no such column."""
+    """(N,) values of a column; NaN if undefined; empty if there is no such column."""
     values = [np.nan if value is None else value for value in curve.columns.get(column, ())]
     return np.array(values, dtype=np.float64)
 
 
 def _is_geometric(values: FloatArray) -> bool:
-    """Whether each value is the same multiple of the one before."""
+    """Whether the values are a geometric progression."""
     if len(values) < 3 or not (values > 0).all():
         return False
     steps = np.diff(np.log(values))
@@ -178,14 +178,14 @@ def _is_geometric(values: FloatArray) -> bool:
 
 
 def _axis_label(column: str, report: Report) -> str:
-    """What a column is called, with its unit."""
+    """Title of a column, with its unit."""
     words = axis_title(column.removesuffix("_px"))
     unit = "px" if column.endswith("_px") else _unit(column, report)
     return f"{words} ({unit})" if unit else words
 
 
 def _unit(measure: str, report: Report) -> str:
-    """Unit of a measure, where it is one with a unit."""
+    """Unit of a measure, or empty."""
     try:
         units = {entry.name: entry.unit for entry in evaluator_class(report.evaluator).measures}
     except UnknownEvaluatorError:

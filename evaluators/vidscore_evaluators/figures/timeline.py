@@ -1,8 +1,8 @@
-"""Timelines: bins of the frames of a sequence, and the strip that shows them.
+"""Timelines: bins of the frames of a sequence, and strips that show them.
 
-Above its line a strip has hits, with misses from the top, as shares of the objects of a bin; below
-it false alarms, on a scale that all strips share; a diamond where there is an id switch, and the
-running score as a line.
+Above its base line, a strip shows hits, and misses from the top, as fractions of the objects of a
+bin. Below it are false alarms, on a scale common to all strips. Diamonds are id switches, and a
+line is the running score.
 """
 
 from __future__ import annotations
@@ -15,26 +15,26 @@ from vidscore_evaluators.figures.frames import FrameCounts
 from vidscore_evaluators.figures.markup import coordinate, markup_text
 
 BINS = 75
-"""Most bins of a strip."""
+"""Maximum number of bins of a strip."""
 
 WIDTH, HEIGHT = 600.0, 36.0
 _TOP, _BASE, _BELOW = 1.0, 25.0, 26.0
 _ROOM_ABOVE, _ROOM_BELOW = _BASE - _TOP, HEIGHT - _BELOW
 _OVERLAP = 0.1
-"""Width by which a bar covers the next one, so that no light line stands between them."""
+"""Width by which a bar covers the next one, so that no light line is between them."""
 _DIAMOND = "l3.5 4.5-3.5 4.5-3.5-4.5z"
 
 
 class Bins(Struct, frozen=True, eq=False):
-    """B bins of the frames of a sequence, of equal length but for one frame.
+    """B bins of the frames of a sequence, whose lengths differ by at most one frame.
 
     Attributes:
         starts: (B,) first frame of each, as a row of the sequence.
-        lengths: (B,) frames of each.
-        numbers: (B,) number of its first frame.
+        lengths: (B,) numbers of frames.
+        numbers: (B,) number of the first frame.
         counts: What happened in each.
-        worst: (B,) number of the frame with the most mistakes, of several the first.
-        running: (B,) running score at its end; NaN where it is undefined.
+        worst: (B,) number of the frame with the most mistakes; of several, the first.
+        running: (B,) running score at the end; NaN if undefined.
     """
 
     starts: IntArray
@@ -55,14 +55,14 @@ def bin_frames(counts: FrameCounts, numbers: IntArray, *, tracked: bool, bins: i
     Args:
         counts: Counts of its F frames, at least one.
         numbers: (F,) their numbers.
-        tracked: Whether identities count, in the running score.
-        bins: Most bins; each has at least one frame.
+        tracked: Whether identities count in the running score.
+        bins: Maximum number of bins; each has at least one frame.
     """
     count = min(bins, len(numbers))
     starts = (np.arange(count) * len(numbers)) // count
     ends = np.append(starts[1:], len(numbers))
     lengths = ends - starts
-    # Of each bin the first frame with the most: descending mistakes, then ascending rows.
+    # The first frame with the most mistakes in each bin: descending mistakes, then ascending rows.
     bin_of = np.repeat(np.arange(count), lengths)
     order = np.lexsort((np.arange(len(numbers)), -counts.mistakes, bin_of))
     return Bins(
@@ -76,9 +76,9 @@ def bin_frames(counts: FrameCounts, numbers: IntArray, *, tracked: bool, bins: i
 
 
 def running_score(counts: FrameCounts, *, tracked: bool) -> FloatArray:
-    """(F,) score of counts: 1 - (misses + false alarms + id switches) / objects where tracked.
+    """(F,) scores: 1 - (misses + false alarms + id switches) / objects if tracked.
 
-    That is MOTA; else it is F1, 2 hits / (2 hits + misses + false alarms). NaN where undefined.
+    That is MOTA; otherwise F1, 2 hits / (2 hits + misses + false alarms). NaN if undefined.
     """
     objects = counts.hits + counts.misses
     above, below = (
@@ -94,14 +94,14 @@ def running_score(counts: FrameCounts, *, tracked: bool) -> FloatArray:
 def strip_svg(
     bins: Bins, title: str, *, most_false_alarms: float, now: float | None = None, css: str = ""
 ) -> str:
-    """A strip of 600 x 36, stretched to the room that it gets.
+    """A strip of 600 x 36, stretched to the available room.
 
     Args:
         bins: What it shows.
-        title: What it says to those who do not see it.
-        most_false_alarms: False alarms a frame that fill the room below the line.
-        now: Frame, as a row of the sequence, that is framed; None for none.
-        css: Further class.
+        title: Its text for screen readers.
+        most_false_alarms: False alarms per frame that fill the room below the line.
+        now: Frame, as a row of the sequence, to highlight; None for none.
+        css: An additional class.
     """
     step = WIDTH / max(1, len(bins))
     left: FloatArray = np.arange(len(bins), dtype=np.float64) * step
@@ -133,12 +133,12 @@ def strip_svg(
 
 
 def _path(data: str, css: str) -> str:
-    """A path element; nothing where it has no data."""
+    """A path element; empty without data."""
     return f'<path class="{css}" d="{data}"/>' if data else ""
 
 
 def _bars(left: FloatArray, top: FloatArray, width: float, height: FloatArray) -> str:
-    """Upright rectangles of one width; those without height are left out."""
+    """Vertical rectangles of one width, without those of no height."""
     shown = height > 0
     columns = (column[shown].tolist() for column in (left, top, height))
     across = coordinate(width)
@@ -153,7 +153,7 @@ def _diamonds(middle: FloatArray, id_switches: IntArray) -> str:
 
 
 def _running(middle: FloatArray, running: FloatArray) -> str:
-    """The running score, 1 at the top and 0 on the line, where it is defined."""
+    """The running score, 1 at the top and 0 on the base line, where it is defined."""
     defined = ~np.isnan(running)
     height = _BASE - np.clip(running[defined], 0.0, 1.0) * _ROOM_ABOVE
     points = zip(middle[defined].tolist(), height.tolist(), strict=True)

@@ -1,4 +1,4 @@
-"""Whiskers: a value and its interval on a scale that a whole column shares."""
+"""Whiskers: a value and its interval on a scale common to a whole column."""
 
 from __future__ import annotations
 
@@ -8,19 +8,19 @@ from vidscore_evaluators.figures.markup import coordinate
 
 WIDTH = 200.0
 _ROWS = (6.0, 15.0)
-"""Height of the first system and of the second one."""
+"""Heights of the first and second system."""
 
 Interval = tuple[float, float | None, float | None]
-"""Value, and both ends where they are known."""
+"""Value, and both ends if known."""
 
 
 def whisker_svg(intervals: Sequence[Interval | None], scale: tuple[float, float]) -> str:
-    """Up to two values with their intervals, the first above the second; hidden from readers.
+    """Draw up to two values with intervals, the first on top; hidden from screen readers.
 
-    The figures have to stand beside it as text.
+    The figures must be beside it as text.
 
     Args:
-        intervals: One for each system; None where it is undefined.
+        intervals: One per system; None if undefined.
         scale: Ends of the scale.
     """
     low, high = scale

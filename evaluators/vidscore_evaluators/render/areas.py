@@ -1,4 +1,4 @@
-"""Areas of a picture: what outlines and masks cover, and how a colour is mixed into it."""
+"""Areas of a picture: pixels that outlines and masks cover, and mixing colours into them."""
 
 from __future__ import annotations
 
@@ -17,9 +17,9 @@ class Area(Struct, frozen=True, eq=False):
     """Some pixels of a picture.
 
     Attributes:
-        left: First column of the part that has them.
-        top: First row of it.
-        inside: (height, width) which of its pixels they are.
+        left: First column of its bounding box.
+        top: First row of its bounding box.
+        inside: (height, width) which pixels of the box belong to it.
     """
 
     left: int
@@ -28,7 +28,7 @@ class Area(Struct, frozen=True, eq=False):
 
 
 def area_of_outlines(closed: FloatArray, picture: Image) -> Area:
-    """What (N, K, 2) outlines enclose of a picture, at least one of them."""
+    """The area that (N, K, 2) outlines enclose, at least one of them."""
     height, width = picture.shape[:2]
     low = np.clip(closed.min(axis=(0, 1)) - 1.0, 0.0, [width, height])
     high = np.clip(closed.max(axis=(0, 1)) + 2.0, low, [width, height])
@@ -41,11 +41,11 @@ def area_of_outlines(closed: FloatArray, picture: Image) -> Area:
 
 
 def area_of_pieces(pieces: ColumnPieces, scale: float, picture: Image) -> Area:
-    """What masks cover of a picture: every pixel that one of theirs reaches into.
+    """The area that masks cover: every picture pixel that one of their pixels overlaps.
 
     Args:
         pieces: The pixels of masks.
-        scale: Pixels of the picture for one of the masks.
+        scale: Pixels of the picture per pixel of the masks.
         picture: The picture.
     """
     height, width = picture.shape[:2]
@@ -53,7 +53,7 @@ def area_of_pieces(pieces: ColumnPieces, scale: float, picture: Image) -> Area:
     top, bottom = _scaled(pieces.tops, pieces.bottoms, scale, height)
     x, y = int(left.min(initial=width)), int(top.min(initial=height))
     shape = max(0, int(bottom.max(initial=0)) - y), max(0, int(right.max(initial=0)) - x)
-    # Each piece is a rectangle: its corners say where it begins and ends, and sums fill it.
+    # Each piece is a rectangle: mark its corners, and cumulative sums fill it.
     steps = np.zeros((shape[0] + 1) * (shape[1] + 1), dtype=np.int32)
     for rows, columns, step in (
         (top, left, 1),
@@ -77,7 +77,7 @@ def hatched(area: Area, period_px: int, stripe_px: int) -> Area:
 
 
 def tint(picture: Image, area: Area, colour: Colour, opacity: float) -> None:
-    """Mix a colour into an area of a picture, which is changed."""
+    """Mix a colour into an area of a picture, in place."""
     if not area.inside.any():
         return
     height, width = area.inside.shape
@@ -88,6 +88,6 @@ def tint(picture: Image, area: Area, colour: Colour, opacity: float) -> None:
 
 
 def _scaled(begins: IntArray, ends: IntArray, scale: float, most: int) -> tuple[AnyArray, AnyArray]:
-    """First pixel of the picture and the one behind the last, within the picture."""
+    """First pixel in the picture, and one past the last, clipped to the picture."""
     first = np.clip(np.floor(begins * scale), 0, most).astype(np.int64)
     return first, np.clip(np.ceil(ends * scale), 0, most).astype(np.int64)

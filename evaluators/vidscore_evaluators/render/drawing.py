@@ -1,4 +1,4 @@
-"""Chosen frames of a scored input, drawn one after the other."""
+"""Draw chosen frames of a scored input, one after the other."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from vidscore_evaluators.scoring import outcomes_of_pair
 from vidscore_evaluators.specification import BenchmarkSpec
 
 LARGEST_GUESS_PX = 16_384
-"""Longest side of a canvas whose size is guessed from what stands on it."""
+"""Upper bound on the longer side of a canvas whose size is guessed from its objects."""
 
 
 class Chosen(Struct, frozen=True):
@@ -33,8 +33,8 @@ class Chosen(Struct, frozen=True):
 
     Attributes:
         of: Media by sequence.
-        guessed: Sequences whose canvas has the size that their objects need, since nothing says
-            how large their images are.
+        guessed: Sequences whose canvas fits their objects, because the size of their
+            images is unknown.
     """
 
     of: Mapping[SequenceKey, SequenceMedia]
@@ -42,7 +42,7 @@ class Chosen(Struct, frozen=True):
 
     @property
     def frames_per_s(self) -> float:
-        """How fast the first video plays that says it."""
+        """Frame rate of the first video that states one."""
         said = (media.frames_per_s for media in self.of.values())
         return next((speed for speed in said if speed is not None), FRAMES_PER_S)
 
@@ -55,13 +55,13 @@ def scored_frames(
     *,
     progress: Progress | None = None,
 ) -> ScoredFrames:
-    """What an evaluator says of a pair, by frames.
+    """The outcomes of an evaluator for a pair, by frame.
 
     Args:
         evaluator: An evaluator that has outcomes.
         pair: Both sides.
         specification: The benchmark's specification.
-        at: Where on its curves the evaluator is looked at.
+        at: Point on the evaluator's curves to draw.
         progress: Called with (frames done, frames in all).
 
     Raises:
@@ -75,7 +75,7 @@ def scored_frames(
 
 
 def first_pixel_of(pair: Pair) -> float:
-    """Coordinate of the edge of the first pixel, as the format of the truth has it."""
+    """Coordinate of the edge of the first pixel in the truth's format."""
     known = FORMATS.get(pair.truth.format or "")
     return float((known.first_pixel if known else None) or 0)
 
@@ -93,11 +93,11 @@ def choose_media(
     Args:
         path: A video or a folder; None for blank canvases.
         frames: The scored frames.
-        rows: Ascending rows of those that are to be drawn.
-        pair: Both sides, which may say the sizes and the names of images.
-        specification: The specification, which may say sizes and first frames.
-        first_frame: Number of the first frame of each video; None for that of the specification or
-            of the format.
+        rows: Ascending rows of the frames to draw.
+        pair: Both sides, which may contain the sizes and names of images.
+        specification: The specification, which may contain sizes and first frames.
+        first_frame: Number of the first frame of each video; None for the specification's or the
+            format's.
 
     Raises:
         InputError: With every sequence that has no media, and every frame that its media lack.
@@ -123,7 +123,7 @@ def media_of_pair(
     specification: BenchmarkSpec,
     first_frame: int | None = None,
 ) -> dict[SequenceKey, SequenceMedia]:
-    """The media of sequences that were read from files; arguments as of `choose_media`.
+    """The media of sequences read from files; arguments as for `choose_media`.
 
     Raises:
         InputError: With every sequence that has no media.
@@ -146,11 +146,11 @@ def draw_frames(
 
     Args:
         frames: The scored frames.
-        rows: Ascending rows of those that are drawn.
+        rows: Ascending rows of the frames to draw.
         media: Media of their sequences.
-        writer: Takes the pictures.
-        drawing: What of a frame is drawn, and how.
-        tail_frames: How many frames back tracks are followed.
+        writer: Receives the pictures.
+        drawing: What to draw of a frame, and how.
+        tail_frames: Number of earlier frames over which tracks are drawn.
         progress: Called with (frames done, frames in all).
 
     Raises:
@@ -181,7 +181,7 @@ def _first_frame(
 
 
 def _image_names(pair: Pair, keys: set[SequenceKey]) -> dict[SequenceKey, dict[int, str]]:
-    """Names of the images of sequences by frame, as far as the truth says them."""
+    """Names of the images of sequences by frame, as far as the truth contains them."""
     numbering = pair.truth.numbering
     names: dict[SequenceKey, dict[int, str]] = {key: {} for key in keys}
     if numbering is not None and len(numbering.files) == len(numbering.frames):
@@ -194,7 +194,7 @@ def _image_names(pair: Pair, keys: set[SequenceKey]) -> dict[SequenceKey, dict[i
 def _blanks(
     keys: list[SequenceKey], frames: ScoredFrames, pair: Pair, specification: BenchmarkSpec
 ) -> Chosen:
-    """Canvases of the size that the specification or the files say, or that objects need."""
+    """Canvases of the size in the specification or the files, or large enough for the objects."""
     said = {
         entry.key: (entry.image_width, entry.image_height)
         for entry in specification.sequences

@@ -1,8 +1,8 @@
-"""Where the frames of a sequence come from: images, a video, or a blank canvas.
+"""Sources of the frames of a sequence: images, a video, or a blank canvas.
 
-Frames of images are told by their names (`vidscore_evaluators.formats._images`), those of a
-video by their order from its first frame on. Images are read one at a time, videos from front to
-back.
+Frames of images are identified by their names (`vidscore_evaluators.formats._images`), those of a
+video by their order, starting at its first frame. Images are read one at a time, videos from start
+to end.
 """
 
 from __future__ import annotations
@@ -27,41 +27,41 @@ from vidscore_evaluators.render.style import BLANK, Image
 IMAGE_SUFFIXES = frozenset(
     (".bmp", ".jpeg", ".jpg", ".jp2", ".pgm", ".png", ".ppm", ".tif", ".tiff", ".webp")
 )
-"""Suffixes of images."""
+"""File name suffixes of images."""
 
 VIDEO_SUFFIXES = frozenset((".avi", ".m4v", ".mkv", ".mov", ".mp4", ".mpeg", ".mpg", ".webm"))
-"""Suffixes of videos in a folder."""
+"""File name suffixes of videos in a folder."""
 
 IMAGE_FOLDERS = ("", "img1", "images")
-"""Where the images of a sequence are below its folder, in the layouts of benchmarks."""
+"""Folders of a sequence that may contain its images, in the layouts of benchmarks."""
 
 _JPEG_START = b"\xff\xd8\xff"
 _JPEG_END = b"\xff\xd9"
 _JPEG_TAIL_BYTES = 1 << 16
-"""How far before the end of a file its image may end: programs append notes of their own."""
+"""Search range for the end of a JPEG image; some programs append data after it."""
 
 FRAMES_PER_S = 25.0
-"""Of a video that does not say it."""
+"""Frame rate of a video that does not state one."""
 
 
 class SequenceMedia(Protocol):
     """The frames of one sequence."""
 
     def faults(self, key: SequenceKey, numbers: IntArray) -> list[Fault]:
-        """Frames that it certainly lacks, of some ascending frame numbers."""
+        """Faults for frames that are certainly missing, of ascending frame numbers."""
         ...
 
     def images(self, key: SequenceKey, numbers: IntArray) -> Iterator[Image]:
-        """The frames of ascending numbers.
+        """The frames with ascending numbers.
 
         Raises:
-            InputError: If one is lacking or cannot be read.
+            InputError: If one is missing or cannot be read.
         """
         ...
 
     @property
     def frames_per_s(self) -> float | None:
-        """How fast it plays; None where nothing says it."""
+        """Frame rate, or None if unknown."""
         ...
 
 
@@ -79,7 +79,7 @@ class Blank(Struct, frozen=True):
     frames_per_s = None
 
     def faults(self, key: SequenceKey, numbers: IntArray) -> list[Fault]:
-        """A canvas that is too large."""
+        """A fault if the canvas is too large."""
         del numbers
         if self.width * self.height <= MAXIMUM_PIXELS:
             return []
@@ -95,10 +95,10 @@ class Blank(Struct, frozen=True):
 
 
 class ImageFiles(Struct, frozen=True, eq=False):
-    """Images, by the numbers of their frames.
+    """Image files by frame number.
 
     Attributes:
-        folder: Where they are, for messages.
+        folder: Their folder, for messages.
         files: File by frame number.
     """
 
@@ -108,7 +108,7 @@ class ImageFiles(Struct, frozen=True, eq=False):
     frames_per_s = None
 
     def faults(self, key: SequenceKey, numbers: IntArray) -> list[Fault]:
-        """Frames without an image."""
+        """Faults for frames without an image."""
         return [
             Fault(f"no image of {frame_name(key, number)}", "", source=str(self.folder))
             for number in numbers.tolist()
@@ -135,13 +135,13 @@ class Video(Struct, frozen=True):
 
     @property
     def frames_per_s(self) -> float | None:
-        """How fast it plays; None where it says nothing that can be."""
+        """Frame rate, or None if the video states no usable one."""
         with self._opened() as capture:
             said = float(capture.get(cv2.CAP_PROP_FPS))
         return said if 0.1 <= said <= 1000.0 else None
 
     def faults(self, key: SequenceKey, numbers: IntArray) -> list[Fault]:
-        """Frames before its first or, as far as it says how many there are, after its last."""
+        """Faults for frames before the first or, if the video states its length, after the last."""
         first, last = int(numbers[0]), int(numbers[-1])
         if first < self.first_frame:
             return [self._lacks(key, first, f"its first frame is {self.first_frame}")]
@@ -151,12 +151,12 @@ class Video(Struct, frozen=True):
             claimed = int(capture.get(cv2.CAP_PROP_FRAME_COUNT))
         if claimed > last - self.first_frame:
             return []
-        count = measure_video(self.path).frame_count  # what a container claims is often wrong
+        count = measure_video(self.path).frame_count  # the number in a container is often wrong
         lacking = numbers[numbers >= self.first_frame + count]
         return [] if not len(lacking) else [self._too_short(key, int(lacking[0]), count)]
 
     def images(self, key: SequenceKey, numbers: IntArray) -> Iterator[Image]:
-        """The frames, decoded from the first of the video on."""
+        """The frames, decoded from the start of the video."""
         with self._opened() as capture:
             width, height = (
                 capture.get(side) for side in (cv2.CAP_PROP_FRAME_WIDTH, cv2.CAP_PROP_FRAME_HEIGHT)
@@ -203,20 +203,20 @@ def find_media(
     first_frames: Mapping[SequenceKey, int],
     files: Mapping[SequenceKey, Mapping[int, str]],
 ) -> dict[SequenceKey, SequenceMedia]:
-    """The media of sequences.
+    """Find the media of sequences.
 
-    A video belongs to a single sequence. In a folder each sequence has a folder or a video of its
-    name, with or without its domain, or all have images
-    there whose names begin with the sequence's; those of a single sequence may begin with any name.
+    A video belongs to a single sequence. In a folder, each sequence has a folder or a video of its
+    name, with or without its domain, or all have images in that folder whose names begin with the
+    sequence's name. Images of a single sequence may have any prefix.
 
     Args:
         path: A video file, or a folder.
         keys: The sequences.
         first_frames: Number of the first frame of each sequence's video.
-        files: Names of the images of each sequence by frame, where the truth says them.
+        files: Names of the images of each sequence by frame, if the truth contains them.
 
     Raises:
-        InputError: If a sequence has no media; with every such sequence.
+        InputError: If sequences have no media; lists every one.
     """
     wanted = list(keys)
     if path.is_file():
@@ -273,7 +273,7 @@ def read_image(path: Path) -> Image:
 
 
 def _is_whole(path: Path) -> bool:
-    """Whether a JPEG has its end; OpenCV shows half of one as a whole, and refuses half of others.
+    """Whether a JPEG is complete; OpenCV shows some truncated ones and refuses others.
 
     Raises:
         OSError: If the file cannot be read.
@@ -301,7 +301,7 @@ def _images_in(folder: Path) -> list[Path]:
 
 
 def _named(folder: Path, names: Mapping[int, str]) -> ImageFiles | None:
-    """Images whose names the truth says, which may be below folders that are not here."""
+    """Images whose names the truth contains, possibly without folders that are absent here."""
     found = {}
     for number, name in names.items():
         places = (folder / name, folder / Path(name).name)
@@ -312,12 +312,12 @@ def _named(folder: Path, names: Mapping[int, str]) -> ImageFiles | None:
 
 
 def _is_within(file: Path, folder: Path) -> bool:
-    """Whether there is such a file, and in this folder, whatever its name says."""
+    """Whether a file exists and is in this folder, whatever its name."""
     return file.is_file() and file.resolve().is_relative_to(folder.resolve())
 
 
 def _of_sequence(folder: Path, key: SequenceKey, first_frame: int) -> SequenceMedia | None:
-    """The folder or the video of a sequence's name."""
+    """The folder or video named after a sequence."""
     for place in dict.fromkeys((folder.joinpath(*filter(None, key)), folder / key.sequence)):
         if not key.sequence or not place.resolve().is_relative_to(folder.resolve()):
             continue
@@ -336,7 +336,7 @@ def _of_sequence(folder: Path, key: SequenceKey, first_frame: int) -> SequenceMe
 def _prefixed(
     folder: Path, images: list[Path], key: SequenceKey, first_frame: int, *, alone: bool
 ) -> ImageFiles | None:
-    """The images whose names begin with a sequence's; of a single sequence any, where none do."""
+    """Images whose names begin with a sequence's; else, for a single sequence, any images."""
     told = {file: frame_of_name(file.stem) for file in images}
     mine = [file for file, frame in told.items() if frame and frame[0].sequence == key.sequence]
     if mine:
@@ -348,7 +348,7 @@ def _prefixed(
 
 
 def _numbered(images: list[Path], first_frame: int) -> dict[int, Path]:
-    """Images by the numbers at the ends of their names; by their order where one has none."""
+    """Images by the number at the end of their names, or by their order if one has no number."""
     frames = [frame_of_name(file.stem) for file in images]
     if any(frame is None for frame in frames):
         return dict(enumerate(images, start=first_frame))

@@ -1,4 +1,4 @@
-"""One frame as a picture: what stands there, what became of it, and the strip below."""
+"""Draw a frame as a picture: its objects, their outcomes, and the strip below."""
 
 from __future__ import annotations
 
@@ -30,22 +30,22 @@ from vidscore_evaluators.render.strokes import Pen, edges_of, outlines, stroke, 
 from vidscore_evaluators.render.style import KINDS, ORDER, STYLES, WHITE, Image, Kind
 
 FILL_OPACITY = 0.2
-"""Of what is found: hits are quiet, mistakes are loud."""
+"""Opacity of hits, which are drawn less prominently than mistakes."""
 
 MASK_OPACITY = 0.5
-"""Of masks, but those of objects that are found: these have their line alone."""
+"""Opacity of masks, except of objects that are found: these are only outlined."""
 
 REGION_OPACITY = 0.45
 SHORT_SIDE_PX = 720.0
-"""Short side of a picture in which lines are 2 px wide and capitals 13 px high."""
+"""Short side of a picture at which lines are 2 px wide and capitals 13 px high."""
 
 WANTED_WIDTH_PX = 640
-"""Pictures that are narrower are enlarged, for plates need room."""
+"""Narrower pictures are enlarged, to make room for plates."""
 
 LARGEST_ENLARGEMENT = 16
 
 CROWDED = 0.15
-"""Share of the picture that plates may take before those of `QUIET` kinds hold a number alone."""
+"""Fraction of the picture that plates may cover; above it, `QUIET` kinds show the number alone."""
 
 QUIET = frozenset({Kind.HIT, Kind.IGNORED})
 
@@ -54,12 +54,12 @@ POINT_RADIUS = 4.5
 
 
 class Drawing(Struct, frozen=True):
-    """What of a frame is drawn, and how.
+    """What to draw of a frame, and how.
 
     Attributes:
-        hidden: Kinds that are left out; the strip counts them all the same.
+        hidden: Kinds to omit; the strip still counts them.
         plates: Whether objects have plates.
-        scale: Pixels of the picture for one of the media; None to enlarge small ones alone.
+        scale: Pixels of the picture per pixel of the media; None to enlarge only small pictures.
         first_pixel: Coordinate of the left and upper edge of the first pixel, for boxes and
             quadrilaterals.
     """
@@ -71,7 +71,7 @@ class Drawing(Struct, frozen=True):
 
 
 def scale_for(width: int, drawing: Drawing) -> float:
-    """Pixels of the picture for one pixel of media that are so wide."""
+    """Pixels of the picture per pixel of media of a given width."""
     if drawing.scale is not None:
         return drawing.scale
     return float(min(LARGEST_ENLARGEMENT, max(1, -(-WANTED_WIDTH_PX // width))))
@@ -81,12 +81,12 @@ def draw_frame(image: Image, view: FrameView, drawing: Drawing = Drawing()) -> I
     """Draw a frame.
 
     Args:
-        image: (height, width, 3) the frame as it was seen; it is not changed.
-        view: What stands in it.
+        image: (height, width, 3) the original frame; it is not changed.
+        view: Contents of the frame.
         drawing: What to draw.
 
     Returns:
-        A picture with the strip below; its sides are even numbers, as videos need them.
+        A picture with the strip below; its sides are even, as videos require.
     """
     scale = scale_for(image.shape[1], drawing)
     height, width = (max(1, round(side * scale)) for side in image.shape[:2])
@@ -109,7 +109,7 @@ def _even(side: int) -> int:
 
 
 class _Painter(Struct, eq=False):
-    """Draws one frame, kind by kind."""
+    """Draws a frame, one kind after the other."""
 
     picture: Image
     view: FrameView
@@ -133,7 +133,7 @@ class _Painter(Struct, eq=False):
             self._plates()
 
     def _scaled(self, coordinates: FloatArray, arity: int) -> FloatArray:
-        """Pixels of the picture; the middle of a pixel, which a point is, stays a middle."""
+        """Convert to pixels of the picture; a point is the middle of a pixel and remains one."""
         if arity == POINT:
             return (coordinates + 0.5) * self.scale - 0.5
         return (coordinates - self.drawing.first_pixel) * self.scale
@@ -143,7 +143,7 @@ class _Painter(Struct, eq=False):
         return outlines(coordinates, kind, POINT_RADIUS * self.line_px)
 
     def _regions(self) -> None:
-        """Areas in which nothing is scored: hatched, within a white line of dashes."""
+        """Areas in which nothing is scored: hatched, with a dashed white outline."""
         colour = STYLES[Kind.IGNORED].colour
         dashes = (3.0 * self.line_px, 3.0 * self.line_px)
         for side in self.view.sides.values():
@@ -157,7 +157,7 @@ class _Painter(Struct, eq=False):
             self._lines(side, rows, Kind.IGNORED, Pen(WHITE, self.line_px, dashes))
 
     def _areas(self, side: SideView, rows: BoolArray) -> Iterator[Area]:
-        """What the masks of some objects cover, and the shapes of those without pixels."""
+        """Areas of the masks of some objects, and of the shapes of those without pixels."""
         masked, shapes = rows & side.have_pixels, rows & ~side.have_pixels
         if masked.any():
             yield area_of_pieces(side.pieces.of(masked), self.scale, self.picture)
@@ -165,7 +165,7 @@ class _Painter(Struct, eq=False):
             yield area_of_outlines(self._outline(side, shapes, Kind.HIT), self.picture)
 
     def _lines(self, side: SideView, rows: BoolArray, kind: Kind, pen: Pen) -> None:
-        """Lines around the masks of some objects, and around shapes of those without pixels."""
+        """Outline the masks of some objects, and the shapes of those without pixels."""
         masked, shapes = rows & side.have_pixels, rows & ~side.have_pixels
         stroke(self.picture, edges_of(self._outline(side, shapes, kind)), pen)
         if masked.any():
@@ -174,7 +174,7 @@ class _Painter(Struct, eq=False):
             stroke_outlines(self.picture, edges.astype(np.float64) * self.scale, loops, pen)
 
     def _fills(self) -> None:
-        """Masks by what became of them, and shapes of what is found, which are quieter."""
+        """Fill masks by outcome, and shapes of hits, which are less opaque."""
         for kind in ORDER:
             if kind in self.drawing.hidden:
                 continue
@@ -204,7 +204,7 @@ class _Painter(Struct, eq=False):
             stroke(self.picture, edges, pen)
 
     def _pairs(self) -> None:
-        """A line from an object to the detection that it is matched with, where these lie apart."""
+        """A line from an object to its matched detection, if they do not overlap."""
         truth, detections = self.view.sides[Side.TRUTH], self.view.sides[Side.DETECTIONS]
         if Kind.HIT in self.drawing.hidden:
             return
@@ -227,10 +227,10 @@ class _Painter(Struct, eq=False):
         style = STYLES[kind]
         for name, side in self.view.sides.items():
             rows = side.are(kind)
-            # An object that is found has a thin line: its detection is the one to look at.
+            # An object that is found has a thin line, because its detection is the one to look at.
             found = _is_found_object(name, kind)
             if found and side.coordinates.shape[1] == POINT:
-                continue  # the line to its detection begins there
+                continue  # the line to its detection starts there
             width = max(1, round((0.5 if found else style.width) * self.line_px))
             pen = Pen(
                 STYLES[Kind.HIT].colour if found else style.colour,
@@ -272,13 +272,13 @@ class _Painter(Struct, eq=False):
         self.without_plate = int((placed.versions == NO_PLATE).sum())
 
     def _grown(self, boxes: FloatArray) -> FloatArray:
-        """Boxes with the half of a line around them."""
+        """Boxes, enlarged by the width of a line."""
         grown: FloatArray = boxes + np.array([-1.0, -1.0, 1.0, 1.0]) * self.line_px
         return grown
 
 
 def _is_found_object(side: Side, kind: Kind) -> bool:
-    """Whether it is an object that is found, of which its detection shows what became."""
+    """Whether it is an object that is found; then its detection shows the outcome."""
     return side is Side.TRUTH and kind in (Kind.HIT, Kind.ID_SWITCH)
 
 

@@ -16,20 +16,20 @@ from vidscore_evaluators.render.media import ImageFiles, SequenceMedia, Video, r
 from vidscore_evaluators.render.style import Image
 
 KEPT = 32
-"""Pictures that are kept, those that were asked for last."""
+"""Number of pictures in the cache, those that were used last."""
 
 QUALITY = 85
 _COARSER = (85, 75, 60, 45, 30)
 
 MOST_WIDTH = 1920
-"""Wider images are made narrower: no page shows more."""
+"""Wider images are reduced, because no page shows more."""
 
 _STEPS = 90
-"""Frames that a video is read forward, before it is told to go elsewhere."""
+"""Maximum number of frames that are decoded to move forward; farther frames are sought."""
 
 
 class MediaPictures:
-    """Pictures of frames, by the name of a sequence and the number of a frame; for many threads.
+    """Pictures by name of the sequence and number of the frame; thread-safe.
 
     Args:
         media: Media of each sequence.
@@ -43,7 +43,7 @@ class MediaPictures:
         self._lock = threading.Lock()
 
     def has(self, sequence: str, number: int) -> bool:
-        """Whether there is a picture of a frame."""
+        """Whether a frame has a picture."""
         if sequence not in self._media:
             return False
         _, media = self._media[sequence]
@@ -52,19 +52,19 @@ class MediaPictures:
         return isinstance(media, Video) and number >= media.first_frame
 
     def size(self, sequence: str) -> tuple[float, float] | None:
-        """Width and height of the pictures of a sequence; None where there are none."""
+        """Width and height of the pictures of a sequence; None without pictures."""
         if sequence not in self._sizes:
             self._sizes[sequence] = self._size(sequence)
         return self._sizes[sequence]
 
     def jpeg(self, sequence: str, number: int, most_bytes: int | None = None) -> bytes | None:
-        """A picture; None where there is none.
+        """A picture, or None.
 
         Args:
             sequence: Name of the sequence.
             number: Number of the frame.
-            most_bytes: Size that it is made to fit into, smaller and coarser; None for any. What
-                does not fit at the worst quality is not there.
+            most_bytes: Upper bound on its size, met by a smaller picture of lower quality; None for
+                no bound. If even the lowest quality does not fit, the result is None.
         """
         image = self._image(sequence, number)
         if image is None:
@@ -117,7 +117,7 @@ class MediaPictures:
 
 
 class _OpenVideo:
-    """A video that stays open, and at the frame that was read last."""
+    """A video that stays open at the frame after the one that was read last."""
 
     def __init__(self, path: Path) -> None:
         self._path = str(path.resolve())
@@ -125,7 +125,7 @@ class _OpenVideo:
         self._next = 0
 
     def frame(self, place: int) -> Image | None:
-        """The frame at a place from 0; None where it cannot be decoded."""
+        """The frame at an index from 0; None if it cannot be decoded."""
         if not 0 <= place - self._next <= _STEPS:
             self._go_to(place)
         while self._next < place:
@@ -139,7 +139,7 @@ class _OpenVideo:
         return image.astype(np.uint8, copy=False)
 
     def _go_to(self, place: int) -> None:
-        """Go to a frame: as the container can or, where it does not get there, from the first."""
+        """Seek to a frame; if the container cannot, start again from the first frame."""
         self._capture.set(cv2.CAP_PROP_POS_FRAMES, place)
         if int(self._capture.get(cv2.CAP_PROP_POS_FRAMES)) == place:
             self._next = place

@@ -1,8 +1,8 @@
-"""Plates: mark, number, label and confidence of an object, beside it and never over another plate.
+"""Plates: mark, number, label and confidence of an object, beside it and without overlap.
 
-A plate takes the first of its places that lies within the picture, covers no plate that is there
-already, and covers as few small objects as possible. Where none does, a shorter plate is tried;
-where that fits nowhere either, the object has none, and the strip counts it.
+A plate gets the first of its positions that is within the picture, overlaps no earlier plate, and
+covers as few small objects as possible. If there is none, a shorter plate is tried. If that does
+not fit either, the object has no plate, and the strip counts it.
 """
 
 from __future__ import annotations
@@ -17,23 +17,23 @@ from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray
 from vidscore_evaluators.render.style import STYLES, WHITE, Colour, Image, Kind
 
 MAXIMUM_PLATES = 400
-"""Plates of a picture; more would leave nothing to see."""
+"""Maximum number of plates of a picture; more would cover everything."""
 
 MAXIMUM_CHARACTERS = 40
-"""Characters of a plate; longer labels are cut."""
+"""Maximum number of characters of a plate; longer labels are cut."""
 
 NO_PLATE = -1
-"""Version of a plate that fits nowhere."""
+"""Version of a plate that does not fit anywhere."""
 
 FONT = cv2.FONT_HERSHEY_SIMPLEX
 _TEXT_AT_SCALE_1_PX = 22.0
 
 
 class Type(Struct, frozen=True):
-    """A size of text.
+    """A text size.
 
     Attributes:
-        scale: OpenCV's factor of the font.
+        scale: OpenCV's font scale.
         weight_px: Width of the strokes.
         height_px: Height of capitals.
         gap_px: Space around text.
@@ -46,7 +46,7 @@ class Type(Struct, frozen=True):
 
     @classmethod
     def of(cls, height_px: float) -> Type:
-        """Text whose capitals are so high."""
+        """Text whose capitals have this height."""
         whole = max(6, round(height_px))
         return cls(
             whole / _TEXT_AT_SCALE_1_PX, max(1, round(whole / 12)), whole, max(2, whole // 3)
@@ -58,18 +58,18 @@ class Type(Struct, frozen=True):
         return int(width)
 
     def write(self, image: Image, text: str, left: int, base: int, colour: Colour) -> None:
-        """Write a line of text with its left end and base line there."""
+        """Write a line of text at a left end and a base line."""
         cv2.putText(
             image, text, (left, base), FONT, self.scale, colour, self.weight_px, cv2.LINE_AA
         )
 
 
 class Plate(Struct, frozen=True):
-    """What is said of an object.
+    """Text about an object.
 
     Attributes:
-        kind: What became of it.
-        text: Everything, for where there is room.
+        kind: Its outcome.
+        text: The full text, if there is room.
         short: Its number alone.
     """
 
@@ -79,10 +79,10 @@ class Plate(Struct, frozen=True):
 
 
 class Placed(Struct, frozen=True, eq=False):
-    """Where P plates are.
+    """Positions of P plates.
 
     Attributes:
-        versions: (P,) 0 for the text, 1 for the short one, `NO_PLATE` where none fits.
+        versions: (P,) 0 for the full text, 1 for the short one, `NO_PLATE` if neither fits.
         boxes: (P, 4) left, top, right and bottom pixel, the last two exclusive.
     """
 
@@ -91,12 +91,12 @@ class Placed(Struct, frozen=True, eq=False):
 
 
 def place_plates(sizes: IntArray, around: FloatArray, small: FloatArray, area: IntArray) -> Placed:
-    """Find places beside objects, in the order given.
+    """Find positions beside objects, in the given order.
 
     Args:
         sizes: (P, V, 2) width and height of each version of each plate.
         around: (P, 4) boxes of their objects.
-        small: (S, 4) boxes that are better not covered.
+        small: (S, 4) boxes to cover as little as possible.
         area: (4,) left, top, right and bottom of the picture.
     """
     count = len(sizes)
@@ -130,7 +130,7 @@ def plate_sizes(plates: Sequence[Plate], type_: Type) -> IntArray:
 
 
 def draw_plates(image: Image, plates: Sequence[Plate], placed: Placed, type_: Type) -> None:
-    """Draw the plates that have a place."""
+    """Draw the plates that have a position."""
     for plate, version, box in zip(
         plates, placed.versions.tolist(), placed.boxes.tolist(), strict=True
     ):
@@ -170,12 +170,12 @@ def draw_mark(
 
 
 def cut(text: str, characters: int = MAXIMUM_CHARACTERS) -> str:
-    """The text, with its end replaced by dots where it is too long."""
+    """Replace the end of a text by dots if it is too long."""
     return text if len(text) <= characters else f"{text[: characters - 3]}..."
 
 
 def _places(around: FloatArray, width: int, height: int, area: IntArray) -> IntArray:
-    """(C, 4) places of a plate within the picture, the best first."""
+    """(C, 4) possible positions of a plate within the picture, the best first."""
     left, top, right, bottom = np.clip(
         np.rint(around), [area[0], area[1]] * 2, [area[2], area[3]] * 2
     ).astype(np.int64)
@@ -184,7 +184,7 @@ def _places(around: FloatArray, width: int, height: int, area: IntArray) -> IntA
     columns = np.array([left, right - width, (left + right - width) // 2])
     x = np.concatenate(
         [
-            np.tile(columns, 2),  # touching it above, then below
+            np.tile(columns, 2),  # adjacent to it, above and then below
             np.repeat([right + gap, left - gap - width], 4),
             np.tile(columns, 6),
             np.full(4, left + gap),
@@ -198,7 +198,7 @@ def _places(around: FloatArray, width: int, height: int, area: IntArray) -> IntA
             top + gap + offsets,
         ]
     )
-    # A plate that would leave the picture sideways is moved in, as far as it fits at all.
+    # A plate beyond the left or right edge is moved into the picture, if it fits at all.
     x = np.clip(x, area[0], max(area[0], area[2] - width))
     places = np.stack([x, y, x + width, y + height], axis=1)
     inside = (places[:, :2] >= area[:2]).all(axis=1) & (places[:, 2:] <= area[2:]).all(axis=1)
@@ -206,7 +206,7 @@ def _places(around: FloatArray, width: int, height: int, area: IntArray) -> IntA
 
 
 def _touch(first: IntArray, second: FloatArray | IntArray) -> BoolArray:
-    """(C, P) whether boxes share a pixel with others."""
+    """(C, P) whether each box overlaps each other box."""
     low = np.maximum(first[:, None, :2], second[None, :, :2])
     high = np.minimum(first[:, None, 2:], second[None, :, 2:])
     shared: BoolArray = np.logical_and.reduce(low < high, axis=2)

@@ -1,4 +1,4 @@
-"""What stands in each frame of a scored input, and which frames to look at."""
+"""The contents of each frame of a scored input, and the frames to look at."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ _EXPLAINED = frozenset(OUTCOMES) - {
 
 
 class WorstBy(StrEnum):
-    """What makes a frame worse than another."""
+    """Criterion by which frames are ranked as bad."""
 
     MISTAKES = "mistakes"
     """False alarms, misses and id switches."""
     SHARE = "share"
-    """What its objects and detections add to the evaluator's first measure."""
+    """Contribution of its objects and detections to the evaluator's first measure."""
 
 
 class SideView(Struct, frozen=True, eq=False, dict=True):
@@ -51,15 +51,15 @@ class SideView(Struct, frozen=True, eq=False, dict=True):
 
     Attributes:
         coordinates: (N, 2 | 4 | 8) points, boxes or quadrilaterals in pixels of the media.
-        kinds: (N,) index into `KINDS`, or `NO_KIND` for what is not drawn.
-        are_regions: (N,) whether it is an area in which nothing is scored.
-        names: (N,) what a plate says of each: its row, label, track and why it is wrong.
-        confidences: (N,) confidences; NaN where there are none.
+        kinds: (N,) index into `KINDS`, or `NO_KIND` for objects that are not drawn.
+        are_regions: (N,) whether each is an area in which nothing is scored.
+        names: (N,) texts of plates: row, label, track and the reason of a mistake.
+        confidences: (N,) confidences; NaN if there are none.
         partners: (N,) row on the other side, or `NO_PARTNER`.
-        tails: (T, 2) points where the tracks of its objects have been, oldest first.
-        tail_of: (T,) row of the object whose tail a point belongs to, ascending.
-        tail_breaks: (T,) whether the track was not seen in the frame before.
-        masks: Masks of all of them; None where no object has one.
+        tails: (T, 2) earlier positions of the objects' tracks, oldest first.
+        tail_of: (T,) row of the object to whose tail a point belongs, ascending.
+        tail_breaks: (T,) whether the track was absent from the frame before.
+        masks: Masks of all objects; None if no object has one.
     """
 
     coordinates: FloatArray
@@ -75,7 +75,7 @@ class SideView(Struct, frozen=True, eq=False, dict=True):
 
     @cached_property
     def have_pixels(self) -> BoolArray:
-        """(N,) which objects have a mask that is not empty, and so are more than their shape."""
+        """(N,) whether each object has a mask that is not empty."""
         if self.masks is None:
             return np.zeros(len(self.kinds), dtype=np.bool_)
         return self.masks.areas() > 0.0
@@ -86,19 +86,19 @@ class SideView(Struct, frozen=True, eq=False, dict=True):
         return column_pieces(no_masks() if self.masks is None else self.masks)
 
     def are(self, kind: Kind) -> BoolArray:
-        """(N,) which objects are of a kind, regions left out."""
+        """(N,) whether each object is of a kind and not a region."""
         wanted: BoolArray = (self.kinds == KINDS.index(kind)) & ~self.are_regions
         return wanted
 
 
 class FrameView(Struct, frozen=True, eq=False):
-    """What is drawn of a frame.
+    """Contents of a frame to draw.
 
     Attributes:
         sequence: Its sequence.
         number: Its number.
-        dont_care: Whether it is left out of every count.
-        sides: What stands on each side.
+        dont_care: Whether it is excluded from every count.
+        sides: Contents of each side.
     """
 
     sequence: SequenceKey
@@ -113,9 +113,9 @@ class FrameView(Struct, frozen=True, eq=False):
 
     @property
     def counts(self) -> dict[Kind, int]:
-        """Objects found and missed, false alarms, id switches, and what is ignored on both sides.
+        """Numbers of hits, misses, false alarms, id switches, and ignored objects of both sides.
 
-        An object whose identity switches is found, too.
+        An object with an id switch also counts as found.
         """
         truth, detections = self.sides[Side.TRUTH], self.sides[Side.DETECTIONS]
         switches = int(truth.are(Kind.ID_SWITCH).sum())
@@ -129,7 +129,7 @@ class FrameView(Struct, frozen=True, eq=False):
 
 
 class _SideTable(Struct, frozen=True, eq=False, dict=True):
-    """One side with what became of its N objects."""
+    """One side with the outcomes of its N objects."""
 
     annotations: Annotations
     named: BoolArray
@@ -144,7 +144,7 @@ class _SideTable(Struct, frozen=True, eq=False, dict=True):
         return np.where(self.named, kinds_of(self.outcomes, self.id_switches), NO_KIND)
 
     def are_mistakes(self, side: Side) -> FloatArray:
-        """(N,) 1 for a miss, a false alarm and, once for both sides, an id switch; else 0."""
+        """(N,) 1 for a miss, a false alarm and an id switch (on one side only); else 0."""
         wrong = [Kind.MISS, Kind.FALSE_ALARM, *([Kind.ID_SWITCH] if side is Side.TRUTH else [])]
         are = np.isin(self.kinds, [KINDS.index(kind) for kind in wrong])
         are &= (self.annotations.flags & ObjectFlag.REGION) == 0
@@ -156,14 +156,14 @@ class ScoredFrames:
 
     Args:
         aligned: Both sides.
-        outcomes: Outcomes of an evaluator; what they do not name is not drawn.
+        outcomes: Outcomes of an evaluator; objects without one are not drawn.
     """
 
     def __init__(self, aligned: Aligned, outcomes: Outcomes) -> None:
         self._aligned = aligned
         keys = aligned.truth.sequences
         place = {key: index for index, key in enumerate(keys)}
-        # First row of each sequence, since frames ascend by sequence and then by number.
+        # First row of each sequence: frames are sorted by sequence and then by number.
         self._starts = np.searchsorted(
             aligned.truth.frame_sequences, np.arange(len(keys) + 1), side="left"
         )
@@ -200,7 +200,7 @@ class ScoredFrames:
                 for index in np.unique(of_rows).tolist()]  # fmt: skip
 
     def extent(self, key: SequenceKey) -> FloatArray:
-        """(2,) greatest x and y of all finite coordinates of a sequence; 0 where there are none."""
+        """(2,) greatest x and y of all finite coordinates of a sequence; 0 if there are none."""
         index = self._aligned.truth.sequences.index(key)
         first, stop = self._starts[index], self._starts[index + 1]
         most = np.zeros(2)
@@ -222,10 +222,10 @@ class ScoredFrames:
         return most
 
     def select(self, selection: Selection) -> IntArray:
-        """Ascending rows of the chosen frames.
+        """Ascending rows of the selected frames.
 
         Raises:
-            ParameterError: If there is none.
+            ParameterError: If there are none.
         """
         rows = np.flatnonzero(selection.frames_of(self._aligned.truth))
         if not len(rows):
@@ -233,7 +233,7 @@ class ScoredFrames:
         return rows
 
     def badness(self, rows: IntArray, by: WorstBy) -> FloatArray:
-        """(K,) how bad frames are."""
+        """(K,) how bad each frame is."""
         total = np.zeros(self._aligned.truth.frame_count)
         for side, table in self._sides.items():
             weights = table.shares if by is WorstBy.SHARE else table.are_mistakes(side)
@@ -243,16 +243,16 @@ class ScoredFrames:
         return worst
 
     def worst(self, rows: IntArray, count: int, by: WorstBy) -> IntArray:
-        """The rows of the worst frames, the worst first; of equally bad ones the first."""
+        """Rows of the worst frames, the worst first; equally bad ones keep their order."""
         order = np.argsort(-self.badness(rows, by), kind="stable")
         return rows[order[:count]]
 
     def view(self, row: int, tail_frames: int = 0) -> FrameView:
-        """What is drawn of a frame.
+        """Contents of a frame to draw.
 
         Args:
             row: Row of the frame.
-            tail_frames: How many frames back tracks are followed.
+            tail_frames: Number of earlier frames over which tracks are followed.
         """
         truth = self._aligned.truth
         begin = int(self._starts[truth.frame_sequences[row]])
@@ -266,7 +266,7 @@ class ScoredFrames:
         )
 
     def _frame_rows(self, outcomes: Outcomes, place: Mapping[SequenceKey, int]) -> IntArray:
-        """(N,) row of the frame of each row of outcomes."""
+        """(N,) frame row of each row of outcomes."""
         numbers = self._aligned.truth.frame_numbers
         rows = np.zeros(len(outcomes), dtype=np.int64)
         order = np.argsort(outcomes.sequences, kind="stable")
@@ -302,7 +302,7 @@ def _side_table(
 
 
 def _side_view(table: _SideTable, frame: int, first_frame: int) -> SideView:
-    """One side of a frame, with tails from another frame on."""
+    """One side of a frame, with tails that start at an earlier frame."""
     annotations = table.annotations
     objects = slice(int(annotations.frame_starts[frame]), int(annotations.frame_starts[frame + 1]))
     count = objects.stop - objects.start
@@ -335,7 +335,7 @@ def _names(table: _SideTable, objects: slice) -> tuple[str, ...]:
         )
     ):
         name = annotations.labels[label]
-        # OpenCV writes from left to right alone, and would show such a label back to front.
+        # OpenCV writes only from left to right, and would reverse such a label.
         words = [str(row), f"label {label}" if is_right_to_left(name) else name]
         if track != NO_TRACK:
             words.append(f"#{track}")
@@ -348,7 +348,7 @@ def _names(table: _SideTable, objects: slice) -> tuple[str, ...]:
 def _tails(
     annotations: Annotations, frame: int, first_frame: int
 ) -> tuple[FloatArray, IntArray, BoolArray]:
-    """Where the tracks of a frame's objects have been: points, objects and breaks."""
+    """Earlier positions of the tracks of a frame's objects: points, objects and breaks."""
     begin, now, stop = annotations.frame_starts[[first_frame, frame, frame + 1]].tolist()
     tracks = annotations.track_ids[now:stop]
     tracked, rows = np.unique(tracks, return_index=True)

@@ -1,4 +1,4 @@
-"""The strip below a picture: which frame it is, what became of its objects, and a bar of that."""
+"""The strip below a picture: name of the frame, numbers of objects by outcome, and a bar."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from vidscore_evaluators.render.scored import FrameView
 from vidscore_evaluators.render.style import INK, PAPER, RULE, SECOND_INK, STYLES, Image, Kind
 
 COUNTED = (Kind.HIT, Kind.FALSE_ALARM, Kind.MISS, Kind.ID_SWITCH, Kind.IGNORED)
-"""Kinds in the order in which the strip counts them."""
+"""Kinds in the order of their counts on the strip."""
 
 BARRED = (Kind.HIT, Kind.MISS, Kind.FALSE_ALARM)
-"""Kinds in the order of the bar, whose parts are told apart by their place, too."""
+"""Kinds in the order of the bar, so that its parts can be distinguished by position."""
 
 WORDS_SHRINK = 0.75
-"""How much smaller the counts may be before they do without words."""
+"""Smallest scale of the counts with words; if they do not fit then, words are omitted."""
 
 LEAST_HEIGHT_PX = 6
 
 
 class _Item(Struct, frozen=True):
-    """A count of the strip, as it is written."""
+    """A count on the strip."""
 
     kind: Kind
     text: str
@@ -40,13 +40,13 @@ def strip_height(type_: Type) -> int:
 
 
 def draw_strip(image: Image, view: FrameView, type_: Type, without_plate: int) -> None:
-    """Draw the strip of a frame over the whole of a picture.
+    """Draw the strip of a frame over a whole image.
 
     Args:
         image: The lower part of the canvas, `strip_height` high.
         view: The frame.
         type_: Size of its text.
-        without_plate: Objects for whose plates there was no room.
+        without_plate: Number of objects whose plates did not fit.
     """
     width = image.shape[1]
     image[:] = PAPER
@@ -69,15 +69,15 @@ def draw_strip(image: Image, view: FrameView, type_: Type, without_plate: int) -
 
 
 def counts_in_words(counts: Mapping[Kind, int]) -> str:
-    """``2 found, 1 false alarm, 3 missed``, without what there is none of."""
+    """``2 found, 1 false alarm, 3 missed``, without counts of 0."""
     said = [_in_words(kind, counts[kind]) for kind in COUNTED if counts[kind]]
     return ", ".join(said) or "nothing"
 
 
 def bar_widths(counts: Sequence[int], width: int, gap: int) -> list[int]:
-    """Widths in pixels of the parts of a bar, in proportion to counts.
+    """Widths in pixels of the parts of a bar, proportional to counts.
 
-    What is there at all has at least one pixel; what is not there has none, and no gap.
+    A part with a count above 0 is at least one pixel wide; one of 0 has neither width nor gap.
     """
     present = sum(count > 0 for count in counts)
     room = width - gap * max(0, present - 1)
@@ -93,7 +93,7 @@ def _bar_height(type_: Type) -> int:
 
 
 def _write_title(image: Image, view: FrameView, type_: Type, base: int, without_plate: int) -> None:
-    """Sequence and frame at the left, what else is to be known at the right."""
+    """Sequence and frame on the left, remarks on the right."""
     edge, width = 3 * type_.gap_px, image.shape[1]
     remarks = ["don't-care frame"] if view.dont_care else []
     remarks += [f"{without_plate} without a plate"] if without_plate else []
@@ -106,7 +106,7 @@ def _write_title(image: Image, view: FrameView, type_: Type, base: int, without_
         if remark:
             type_.write(image, remark, width - edge - type_.width_px(remark), base, SECOND_INK)
     name = sequence_name(view.sequence)
-    # OpenCV writes from left to right alone, and would show such a name back to front.
+    # OpenCV writes only from left to right, and would reverse such a name.
     name = "" if is_right_to_left(name) else _shortened(name, room, type_)
     type_.write(image, name, edge, base, INK)
     left = edge + (type_.width_px(name) + 4 * type_.gap_px if name else 0)
@@ -114,7 +114,7 @@ def _write_title(image: Image, view: FrameView, type_: Type, base: int, without_
 
 
 def _shortened(name: str, room: int, type_: Type) -> str:
-    """The name, without its middle where it is too long for the room."""
+    """Shorten a name in its middle if it is too long for the room."""
     kept = len(name)
     shown = name
     while kept > 0 and type_.width_px(shown) > room:
@@ -136,10 +136,10 @@ def _in_words(kind: Kind, count: int) -> str:
 
 
 def _fitting(view: FrameView, type_: Type, room: int) -> tuple[Type, list[_Item]]:
-    """The counts with their words, a little smaller if need be, else without, as small as it takes.
+    """The counts with words, slightly smaller if needed; else without words, as small as needed.
 
     Returns:
-        A size of text and what is written in it.
+        The text size, and the counts to write.
     """
     with_words, numbers = _items(view, short=False), _items(view, short=True)
     least = round(type_.height_px * WORDS_SHRINK)

@@ -1,7 +1,7 @@
 """Lines with dashes and casings, and the outlines that they follow.
 
-Coordinates are pixels of the picture. What leaves the picture is cut before it is drawn, so that
-the work, and the integers that OpenCV takes, stay small whatever the input says.
+Coordinates are pixels of the picture. Lines are clipped before they are drawn, so the work and
+OpenCV's integers stay small for any input.
 """
 
 from __future__ import annotations
@@ -17,19 +17,19 @@ from vidscore_evaluators.quadrilaterals import corners_of_boxes
 from vidscore_evaluators.render.style import WHITE, Colour, Image, Kind
 
 MARGIN_PX = 64.0
-"""How far beyond the picture lines are followed."""
+"""Width of the border around the picture in which lines are still drawn."""
 
 DOT_PX = 0.01
-"""Length of the dashes along outlines that are dots."""
+"""Length of the dashes of dotted outlines."""
 
 EDGES_PER_CALL = 4096
-"""Edges whose dashes are laid out at once."""
+"""Number of edges whose dashes are computed at once."""
 
 FRACTION_BITS = 3
-"""Coordinates are drawn to an eighth of a pixel."""
+"""Coordinates are rounded to an eighth of a pixel."""
 
 FARTHEST_PX = 1e6
-"""Corners of filled areas beyond this are brought to it."""
+"""Corners of filled areas are limited to this distance."""
 
 
 def _regular(corners: int) -> FloatArray:
@@ -66,7 +66,7 @@ class Pen(Struct, frozen=True):
 def outlines(coordinates: FloatArray, kind: Kind, radius_px: float) -> FloatArray:
     """(N, K, 2) outlines of (N, 2 | 4 | 8) points, boxes or quadrilaterals.
 
-    A point has the outline of its kind's mark around it: what is seen there stays seen.
+    A point is outlined by its kind's mark around it, so the picture at the point stays visible.
     """
     if coordinates.shape[1] == POINT:
         around = _POINT_OUTLINES.get(kind, _RING) * radius_px
@@ -82,7 +82,7 @@ def edges_of(closed: FloatArray) -> FloatArray:
 
 
 def clipped(edges: FloatArray, width: int, height: int) -> FloatArray:
-    """(M, 4) the parts of (E, 4) edges within the picture and a margin, as Liang and Barsky cut."""
+    """(M, 4) parts of (E, 4) edges within the picture and its border, by Liang and Barsky."""
     low = np.array([-MARGIN_PX, -MARGIN_PX])
     high = np.array([width + MARGIN_PX, height + MARGIN_PX])
     start, step = edges[:, :2], edges[:, 2:] - edges[:, :2]
@@ -103,12 +103,12 @@ def clipped(edges: FloatArray, width: int, height: int) -> FloatArray:
 def dashes_of(edges: FloatArray, pattern: tuple[float, ...]) -> FloatArray:
     """(D, 4) dashes of (E, 4) edges.
 
-    Each edge begins and ends with the first dash of the pattern, so that corners are closed; for
-    this the pattern is stretched a little. An edge that is too short for a gap is one dash.
+    Each edge begins and ends with the first dash of the pattern, so that corners are closed; the
+    pattern is stretched slightly to fit. An edge too short for a gap is one dash.
 
     Args:
         edges: The edges.
-        pattern: Lengths of dash, gap, dash, ..., an even number of them.
+        pattern: Lengths of dash, gap, dash, ...; an even number.
     """
     period, dash = sum(pattern), pattern[0]
     lengths = np.hypot(edges[:, 2] - edges[:, 0], edges[:, 3] - edges[:, 1])
@@ -127,12 +127,12 @@ def dashes_of(edges: FloatArray, pattern: tuple[float, ...]) -> FloatArray:
 
 
 def dashes_along(edges: FloatArray, loops: IntArray, pattern: tuple[float, ...]) -> FloatArray:
-    """(D, 4) parts of dashes that go around corners, as outlines with short sides need them.
+    """(D, 4) parts of dashes that continue around corners, for outlines with short sides.
 
     Args:
-        edges: (E, 4) edges of outlines, each where the one before it ends.
+        edges: (E, 4) edges of outlines, each starting where the previous one ends.
         loops: (E,) outline of each edge, ascending; the pattern is stretched to end with it.
-        pattern: Lengths of dash, gap, dash, ..., an even number of them.
+        pattern: Lengths of dash, gap, dash, ...; an even number.
     """
     lengths = np.hypot(edges[:, 2] - edges[:, 0], edges[:, 3] - edges[:, 1])
     begins = np.cumsum(lengths) - lengths
@@ -160,8 +160,8 @@ def stroke_outlines(image: Image, edges: FloatArray, loops: IntArray, pen: Pen) 
     """Draw outlines with short sides onto a picture, as `stroke` draws edges.
 
     Args:
-        image: The picture, which is changed.
-        edges: (E, 4) edges of outlines, each where the one before it ends.
+        image: The picture, changed in place.
+        edges: (E, 4) edges of outlines, each starting where the previous one ends.
         loops: (E,) outline of each edge, ascending.
         pen: How to draw them.
     """
@@ -175,7 +175,7 @@ def stroke(image: Image, edges: FloatArray, pen: Pen) -> None:
     """Draw edges onto a picture: first all casings, without gaps, then all lines.
 
     Args:
-        image: The picture, which is changed.
+        image: The picture, changed in place.
         edges: (E, 4) edges.
         pen: How to draw them.
     """
@@ -200,7 +200,7 @@ def fill(mask: NDArray[np.uint8], closed: FloatArray, value: int) -> None:
 
 
 def _dashes_in(pattern: tuple[float, ...]) -> list[tuple[float, float, int]]:
-    """Begin and length of each dash in a pattern, and how often it comes after the last repeat."""
+    """Start and length of each dash in a pattern, and how often it follows the last repeat."""
     found, begin = [], 0.0
     for index, length in enumerate(pattern):
         if index % 2 == 0:
@@ -212,7 +212,7 @@ def _dashes_in(pattern: tuple[float, ...]) -> list[tuple[float, float, int]]:
 def _pieces(
     edges: FloatArray, begin: FloatArray, length: FloatArray, whole: FloatArray
 ) -> FloatArray:
-    """(D, 4) the part of each edge from a distance on."""
+    """(D, 4) the part of each edge of a given start and length."""
     safe = np.where(whole > 0.0, whole, 1.0)[:, None]
     step = (edges[:, 2:] - edges[:, :2]) / safe
     ends = [edges[:, :2] + step * at[:, None] for at in (begin, begin + length)]

@@ -1,7 +1,8 @@
-"""How an object is drawn, by what became of it: colour, line and mark differ all three.
+"""How an object is drawn, by its outcome: colour, line and mark all differ.
 
-The colours are told apart by people with any kind of colour vision, and stand out from white by at
-least 4.5 to 1. Over a picture each line has a white casing, so that one set serves dark and light.
+The colours can be distinguished with any kind of colour vision, and their contrast with white is at
+least 4.5 to 1. Each line over a picture has a white casing, so one set serves dark and light
+pictures.
 """
 
 from __future__ import annotations
@@ -20,11 +21,11 @@ Image = NDArray[np.uint8]
 """(height, width, 3) blue, green and red."""
 
 Colour = tuple[int, int, int]
-"""Blue, green and red from 0 to 255, as OpenCV has them."""
+"""Blue, green and red from 0 to 255, in OpenCV's order."""
 
 
 def colour(code: str) -> Colour:
-    """``#0b6bb8`` as OpenCV has it."""
+    """Convert ``#0b6bb8`` to OpenCV's order."""
     red, green, blue = bytes.fromhex(code.removeprefix("#"))
     return blue, green, red
 
@@ -35,11 +36,11 @@ SECOND_INK = colour("#505359")
 PAPER = colour("#fcfcfa")
 RULE = colour("#84878c")
 BLANK = colour("#8d9196")
-"""What a canvas without a picture is filled with."""
+"""Background of a canvas without a picture."""
 
 
 class Kind(StrEnum):
-    """What became of an object, as far as it is drawn differently."""
+    """Outcomes of an object that are drawn differently."""
 
     HIT = "hit"
     FALSE_ALARM = "false_alarm"
@@ -49,10 +50,10 @@ class Kind(StrEnum):
 
 
 KINDS = tuple(Kind)
-"""Kind by its number."""
+"""Kinds by their numbers."""
 
 NO_KIND = np.uint8(255)
-"""Number of what is not drawn."""
+"""Number of objects that are not drawn."""
 
 
 class Style(Struct, frozen=True):
@@ -62,7 +63,7 @@ class Style(Struct, frozen=True):
         colour: Colour of its line, mark and plate.
         width: Width of its line, in line widths of the picture.
         dashes: Lengths of dash, gap, dash, ... in line widths of the picture; empty for a solid
-            line. The ends of a dash are round and reach half a width into the gaps.
+            line. The ends of a dash are round and extend half a width into the gaps.
         singular: Word for one, in the strip.
         plural: Word for several.
     """
@@ -83,7 +84,7 @@ STYLES: Mapping[Kind, Style] = {
 }
 
 ORDER = (Kind.IGNORED, Kind.HIT, Kind.FALSE_ALARM, Kind.MISS, Kind.ID_SWITCH)
-"""Kinds in the order of drawing: what matters most covers the rest."""
+"""Kinds in drawing order: the most important ones cover the others."""
 
 _KIND_OF_OUTCOME = {
     Outcome.TRUE_POSITIVE: Kind.HIT,

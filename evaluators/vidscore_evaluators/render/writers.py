@@ -1,4 +1,4 @@
-"""Where pictures go: files in a folder, or one video."""
+"""Destinations of pictures: files in a folder, or one video."""
 
 from __future__ import annotations
 
@@ -18,13 +18,13 @@ CODEC = "mp4v"
 """MPEG-4 part 2, which every build of OpenCV can write."""
 
 FRAME_DIGITS = 6
-"""Least digits of the number in the name of a picture."""
+"""Minimum number of digits of the frame number in a file name."""
 
 _ENCODINGS = {"png": ".png", "jpeg": ".jpg"}
 
 
 class PictureWriter(Protocol):
-    """Takes pictures one after the other."""
+    """Receives pictures one after the other."""
 
     def write(self, key: SequenceKey, number: int, picture: Image) -> None:
         """Write the picture of a frame."""
@@ -35,7 +35,7 @@ class FolderWriter:
     """Writes each picture as a file: ``domain/sequence/000123.png``.
 
     Args:
-        folder: A folder that is there.
+        folder: An existing folder.
         image_format: ``png`` or ``jpeg``.
     """
 
@@ -47,8 +47,8 @@ class FolderWriter:
         """Write a file.
 
         Raises:
-            InputError: If the sequence's name cannot be that of a folder.
-            OSError: If it cannot be written.
+            InputError: If the sequence's name cannot be a folder name.
+            OSError: If the file cannot be written.
         """
         path = self._folder / picture_file(key, number, self._format)
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -57,10 +57,10 @@ class FolderWriter:
 
 
 def picture_file(key: SequenceKey, number: int, image_format: str) -> str:
-    """``Tower/001/000012.png``: where the picture of a frame is in its folder.
+    """``Tower/001/000012.png``: path of the picture of a frame in its folder.
 
     Raises:
-        InputError: If a name cannot be that of a folder.
+        InputError: If a name cannot be a folder name.
     """
     parts = [
         file_name(name, field)
@@ -71,13 +71,13 @@ def picture_file(key: SequenceKey, number: int, image_format: str) -> str:
 
 
 class VideoWriter:
-    """Writes pictures as the frames of one video, which has the size of the first.
+    """Writes pictures as the frames of a video, which has the size of the first picture.
 
-    A picture of another size is made smaller or larger to fit, in its own proportions.
+    A picture of another size is scaled to fit, without changing its aspect ratio.
 
     Args:
         path: The file, whose name ends with .mp4.
-        frames_per_s: How fast it plays.
+        frames_per_s: Frame rate.
     """
 
     def __init__(self, path: Path, frames_per_s: float) -> None:
@@ -88,14 +88,14 @@ class VideoWriter:
         self._writer: cv2.VideoWriter | None = None
 
     def __enter__(self) -> Self:
-        """The file is made with the first picture."""
+        """The file is created with the first picture."""
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """End the file.
+        """Finish the file.
 
         Raises:
-            OSError: If frames are lacking, because there was no space for them.
+            OSError: If frames are missing, because there was no space for them.
         """
         if self._writer is None:
             return
@@ -107,7 +107,7 @@ class VideoWriter:
         """Write a frame.
 
         Raises:
-            InputError: If a video cannot have such frames.
+            InputError: If a video cannot contain such frames.
         """
         del key, number
         if self._writer is None:
@@ -133,7 +133,7 @@ class VideoWriter:
 
 
 def fitted(picture: Image, width: int, height: int) -> Image:
-    """The picture in the middle of a canvas of that size, as large as it fits."""
+    """The picture in the middle of a canvas, as large as possible."""
     if picture.shape[:2] == (height, width):
         return picture
     scale = min(width / picture.shape[1], height / picture.shape[0])

@@ -1,6 +1,6 @@
-"""Schemas of the messages in which running systems publish their detections.
+"""Schemas of the messages in which live systems publish their detections.
 
-A distribution adds one with an entry point in the group ``vidscore.schemas`` whose object is a
+A distribution adds a schema with an entry point in the group ``vidscore.schemas`` whose object is a
 `vidscore_evaluators.feeds.frames.Schema`.
 """
 
@@ -28,7 +28,7 @@ _BUILT_IN = {
     "frigate": "frigate:SCHEMA",
     "supervision-csv": "supervision_csv:SCHEMA",
 }
-"""Module and object by name; imported when asked for."""
+"""Module and object by name; imported on first use."""
 
 
 def schema_names() -> tuple[str, ...]:
@@ -39,7 +39,7 @@ def schema_names() -> tuple[str, ...]:
 
 @cache
 def schema_of_name(name: str) -> Schema:
-    """The schema of that name.
+    """The schema with a name.
 
     Raises:
         InputError: If there is none, or a distribution's cannot be used.

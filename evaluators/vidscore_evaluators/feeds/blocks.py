@@ -1,4 +1,4 @@
-"""Frames of many messages at once: as columns, and named as the benchmark names them."""
+"""The frames of many messages as columns, with the benchmark's names."""
 
 from __future__ import annotations
 
@@ -23,11 +23,10 @@ class FeedBlock(Struct, frozen=True, eq=False):
     """The frames of some messages.
 
     Attributes:
-        frames: The frames, in the order of their messages. The confidence of an object that has
-            none is NaN.
+        frames: The frames, in the order of their messages. An object without a confidence has NaN.
         messages: (F,) the message of each frame.
-        unsaid: What some of the messages do not say.
-        sizes_px: Sizes of images that the messages say.
+        unsaid: Information that some of the messages lack.
+        sizes_px: Image sizes that the messages state.
         in_fractions: Whether some of the coordinates were fractions of the image.
     """
 
@@ -38,7 +37,7 @@ class FeedBlock(Struct, frozen=True, eq=False):
     in_fractions: bool = False
 
     def take(self, rows: BoolArray) -> FeedBlock:
-        """Some of the frames."""
+        """Select some of the frames."""
         if rows.all():
             return self
         return replace(self, frames=self.frames.take_frames(rows), messages=self.messages[rows])
@@ -51,15 +50,15 @@ def read_block(
 
     Args:
         schema: Their schema.
-        naming: How their frames are named.
-        messages: Their bytes, and what the source calls the place that each came from.
-        arity: Coordinates of the benchmark's detections.
+        naming: Names the sequences and frames.
+        messages: Their bytes, and the source's name of the place that each came from.
+        arity: Number of coordinates of the benchmark's detections.
 
     Raises:
-        InputError: If any breaks a rule. Of a single message, with everything that is wrong.
+        InputError: If any breaks a rule; for a single message, with every fault.
     """
     if schema.read_many is not None:
-        with suppress(ValueError):  # what is wrong, and with which message, the other way says
+        with suppress(ValueError):  # the slower way below reports the faults of each message
             found = schema.read_many([data for data, _ in messages], arity)
             frames = naming.named(found.frames, [topic for _, topic in messages])
             return FeedBlock(frames, np.arange(len(messages)), found.unsaid)
@@ -81,7 +80,7 @@ def read_block(
 
 
 def numbers_by_sequence(frames: Annotations) -> list[tuple[SequenceKey, IntArray, list[int]]]:
-    """For each sequence that frames are of, which of them are, and their numbers in their order."""
+    """For each sequence that has frames: its key, their rows, and their numbers in order."""
     order = np.argsort(frames.frame_sequences, kind="stable")
     own = frames.frame_sequences[order]
     cuts = np.flatnonzero(own[1:] != own[:-1]) + 1

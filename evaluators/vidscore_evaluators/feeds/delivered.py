@@ -1,4 +1,4 @@
-"""Which frames of a source were taken already, in a form small enough to be stored with them."""
+"""Records which frames of a source were received, compactly enough to be stored with them."""
 
 from __future__ import annotations
 
@@ -7,7 +7,8 @@ from collections.abc import Iterable, Sequence
 from operator import itemgetter
 
 MAXIMUM_TEXT = 12_000
-"""Most characters of all runs, roughly as JSON; beyond them the oldest are forgotten."""
+"""Upper bound on the characters of all runs as JSON, approximately; beyond it, the oldest are
+dropped."""
 
 Run = tuple[str, str, int, int, int]
 """Domain, sequence, first number, last number, step."""
@@ -15,18 +16,18 @@ Run = tuple[str, str, int, int, int]
 _NUMBERS_TEXT = 60
 
 _FEW_ROWS = 32
-"""Runs that are not worth being joined."""
+"""Number of runs below which joining is not worthwhile."""
 
 
 class DeliveredFrames:
-    """The frames of a source that were taken.
+    """The frames of a source that were received.
 
-    Numbers of a sequence mostly ascend in even steps, so they are kept as runs. Where they come in
-    another order, runs are joined from time to time. A broker sends again what it does not know to
-    be acknowledged, which is never old; where it is older than what is kept, the server refuses it.
+    Numbers in a sequence mostly ascend in equal steps, so they are kept as runs. For other orders,
+    runs are joined from time to time. A broker resends frames whose acknowledgement it has not
+    seen, which are never old; the server refuses frames older than those kept here.
 
     Args:
-        runs: What `runs` has given before.
+        runs: An earlier value of `runs`.
     """
 
     def __init__(self, runs: Iterable[Iterable[str | int]] = ()) -> None:
@@ -39,14 +40,14 @@ class DeliveredFrames:
 
     @property
     def runs(self) -> list[Run]:
-        """All runs, the oldest first; plain values, as JSON has them."""
+        """All runs, the oldest first, as plain values for JSON."""
         return [(domain, sequence, *numbers) for domain, sequence, numbers in self._rows]  # type: ignore[misc]
 
     def add(self, domain: str, sequence: str, number: int) -> bool:
-        """Take in a frame.
+        """Add a frame.
 
         Returns:
-            Whether it had not been taken before.
+            Whether it is new.
         """
         own = self._runs.get((domain, sequence), ())
         for first, last, step in own:
@@ -57,7 +58,7 @@ class DeliveredFrames:
         return True
 
     def add_all(self, domain: str, sequence: str, numbers: Sequence[int]) -> list[bool]:
-        """Take in frames of a sequence, as `add` does it one after the other.
+        """Add frames of a sequence, like repeated calls of `add`.
 
         Args:
             domain: Its domain.
@@ -65,7 +66,7 @@ class DeliveredFrames:
             numbers: At least one number.
 
         Returns:
-            For each whether it had not been taken before.
+            Whether each frame is new.
         """
         own = self._runs.get((domain, sequence))
         if own and all(run[1] < numbers[0] for run in own[:-1]):
@@ -84,10 +85,10 @@ class DeliveredFrames:
             self._join()
             self._most_rows = 2 * len(self._rows) + _FEW_ROWS
         if self._text > MAXIMUM_TEXT:
-            self._forget(MAXIMUM_TEXT - MAXIMUM_TEXT // 8)  # so that runs are not joined each time
+            self._forget(MAXIMUM_TEXT - MAXIMUM_TEXT // 8)  # else runs are joined each time
 
     def _join(self) -> None:
-        """Let the runs of each sequence be as few as they can; each stays about as old as it is."""
+        """Reduce the runs of each sequence to as few as possible; each keeps about its age."""
         places: dict[tuple[str, str], list[int]] = {}
         for place, (domain, sequence, _) in enumerate(self._rows):
             places.setdefault((domain, sequence), []).append(place)
@@ -112,9 +113,9 @@ class DeliveredFrames:
 
 
 def joined(runs: list[list[int]]) -> list[list[int]]:
-    """The same numbers in fewer runs, the highest last; the runs themselves where there are none.
+    """Join runs into fewer, the highest last; or return them unchanged.
 
-    Steps of short runs are guesses of frames that came in another order, so they are made anew.
+    Steps of short runs are guesses for frames that came out of order, so they are determined anew.
     """
     if len(runs) == 1:
         return runs
@@ -122,7 +123,7 @@ def joined(runs: list[list[int]]) -> list[list[int]]:
 
 
 def _joined(runs: list[list[int]], most_numbers: int) -> list[list[int]]:
-    """The numbers of runs in others, those of short ones in whatever steps they have together."""
+    """Join runs; the numbers of short runs are regrouped by their steps."""
     numbers: list[int] = []
     parts: list[list[int]] = []
     for first, last, step in runs:
@@ -134,7 +135,7 @@ def _joined(runs: list[list[int]], most_numbers: int) -> list[list[int]]:
     for number in sorted(numbers):
         if made and _extend(made[-1], number):
             continue
-        if made and made[-1][0] + made[-1][2] == made[-1][1]:  # a step that two numbers only have
+        if made and made[-1][0] + made[-1][2] == made[-1][1]:  # a step that only two numbers have
             made[-1], second = [made[-1][0], made[-1][0], 1], made[-1][1]
             made.append([second, number, number - second])
         else:
@@ -143,7 +144,7 @@ def _joined(runs: list[list[int]], most_numbers: int) -> list[list[int]]:
 
 
 def _adjoined(runs: list[list[int]]) -> list[list[int]]:
-    """Runs, by their first numbers, of which those that go on with one another are one."""
+    """Merge runs that continue one another; they are sorted by first number."""
     by_next: dict[int, list[int]] = {}
     single: dict[int, list[int]] = {}
     found: list[list[int]] = []
@@ -170,7 +171,7 @@ def _adjoined(runs: list[list[int]]) -> list[list[int]]:
 
 
 def is_even(before: int, step: int, numbers: Sequence[int]) -> bool:
-    """Whether numbers ascend by one step, from one before them on."""
+    """Whether numbers ascend by one step, starting from the number before them."""
     first, end = before + step, before + step * len(numbers)
     return step > 0 and end == numbers[-1] and list(range(first, end + 1, step)) == numbers
 
@@ -180,7 +181,7 @@ def _text_of(domain: str, sequence: str) -> int:
 
 
 def _extend(run: list[int], number: int) -> bool:
-    """Let a run end with a number, where that keeps its step."""
+    """Extend a run to a number if that keeps its step."""
     first, last, step = run
     if first == last and number > last:
         run[1:] = [number, number - first]

@@ -1,8 +1,8 @@
-"""Intel DL Streamer: what ``gvametaconvert ! gvametapublish`` writes, an object of JSON a frame.
+"""Intel DL Streamer: output of ``gvametaconvert ! gvametapublish``, one JSON object per frame.
 
-``timestamp`` counts nanoseconds from the beginning of the stream. The corners of a box are
-fractions of the image in ``detection.bounding_box``; ``x``, ``y``, ``w`` and ``h`` are the same in
-whole pixels, and are read where the fractions or the size of the image are missing.
+``timestamp`` is in nanoseconds from the start of the stream. The corners of a box are fractions of
+the image in ``detection.bounding_box``; ``x``, ``y``, ``w`` and ``h`` are the same box in integer
+pixels, used if the fractions or the size of the image are missing.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ def read(message: bytes) -> list[FeedFrame]:
     """The frame of a message.
 
     Raises:
-        InputError: With everything that is wrong with it.
+        InputError: With every fault of the message.
     """
     frame = json_object(message, "a frame of DL Streamer as JSON")
     reading = Reading()

@@ -1,4 +1,4 @@
-"""What is doubtful about a feed, judged from its frames before they are scored."""
+"""Doubts about a feed, judged by its frames before they are scored."""
 
 from __future__ import annotations
 
@@ -17,16 +17,16 @@ from vidscore_evaluators.feeds.delivered import is_even
 from vidscore_evaluators.feeds.frames import Unsaid
 
 MOST_MISSING = 0.1
-"""Share of the frames that may be missing here and there before it counts as gaps."""
+"""Fraction of the frames that may be missing before they count as gaps."""
 
 FEWEST_FRAMES = 10
-"""Frames before which nothing is said of gaps, confidences and coordinates."""
+"""Minimum number of frames for doubts about gaps, confidences and coordinates."""
 
 _MOST_KEPT = 4096
 
 
 class Doubt(StrEnum):
-    """A doubt about a feed, by the name with which it is accepted."""
+    """A doubt about a feed, by the name with which users accept it."""
 
     GAPS = "gaps"
     CHANGES_ONLY = "changes-only"
@@ -41,18 +41,18 @@ class Doubt(StrEnum):
 
 
 HARMLESS = frozenset({Doubt.MISSING_FRAMES, Doubt.NO_EMPTY_FRAMES, Doubt.INTEGER_COORDINATES})
-"""Doubts that are told; with any other a score may be wrong, so it has to be accepted."""
+"""Doubts that are only reported; any other may make a score wrong, so it must be accepted."""
 
 
 class Finding(NamedTuple):
-    """A doubt about a feed, and what was seen."""
+    """A doubt about a feed, and the observation behind it."""
 
     doubt: Doubt
     text: str
 
 
 class _Span(Struct):
-    """The frames of a sequence: numbers of the first, the last and the latest, and how many."""
+    """The frames of a sequence: first, last and latest number, and the number of frames."""
 
     first: int
     last: int
@@ -61,11 +61,11 @@ class _Span(Struct):
 
 
 class FeedWatch(Struct):
-    """Takes in the frames of a source, and says what is doubtful about them.
+    """Collects the frames of a source, and finds doubts about them.
 
     Attributes:
-        by_time: Whether the numbers of frames follow from times.
-        size_px: Width and height of the images of the truth, where they are known.
+        by_time: Whether frame numbers are computed from times.
+        size_px: Width and height of the truth's images, if known.
     """
 
     by_time: bool = False
@@ -84,7 +84,7 @@ class FeedWatch(Struct):
     _sizes: set[tuple[float, float]] = field(default_factory=set)
 
     def add(self, block: FeedBlock) -> None:
-        """Take in frames, as they are named."""
+        """Add frames, as the benchmark names them."""
         frames = block.frames
         self.frames += frames.frame_count
         self._unsaid |= block.unsaid
@@ -167,17 +167,17 @@ class FeedWatch(Struct):
 
     @property
     def _spanned(self) -> int:
-        """Frames from the first to the last of each sequence."""
+        """Number of frames from the first to the last of each sequence."""
         return sum(span.last - span.first + 1 for span in self._spans.values())
 
     @property
     def _missing(self) -> int:
-        """Frames that are missing between others, in whatever order those came."""
+        """Number of frames that are missing between others, in any order of arrival."""
         return self._spanned - sum(span.frames for span in self._spans.values())
 
     @property
     def _period(self) -> int:
-        """The step by which more than half of the frames follow each other; 1 where none is."""
+        """The step between more than half of successive frames; 1 if there is none."""
         step, count = max(self._steps.items(), key=lambda entry: entry[1], default=(1, 0))
         return step if 2 * count > self._steps.total() else 1
 
@@ -208,7 +208,7 @@ class FeedWatch(Struct):
 
 
 def refused(findings: Collection[Finding], accepted: Collection[str]) -> list[Finding]:
-    """The findings with which a score may be wrong and that were not accepted."""
+    """Findings that may make a score wrong and that were not accepted."""
     return [
         finding
         for finding in findings

@@ -1,4 +1,4 @@
-"""What a message of a feed says of frames, in one shape for all schemas, and what it leaves out."""
+"""The frames of messages in one form for all schemas, and the information that they lack."""
 
 from __future__ import annotations
 
@@ -17,64 +17,64 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.formats._json import parse_json, show_value, type_name
 
 MAXIMUM_MESSAGE_BYTES = 1 << 20
-"""Longest message that is read."""
+"""Maximum length of a message."""
 
 MAXIMUM_DOCUMENT_BYTES = 1 << 26
-"""Longest input that is one message in all, such as a CSV file."""
+"""Maximum length of an input that is a single message, such as a CSV file."""
 
 _DIGITS = re.compile(r"[0-9]{1,18}")
 
 
 class Unsaid(StrEnum):
-    """Something that scoring needs and that a feed does not say."""
+    """Information that scoring needs and a feed lacks."""
 
     FRAME_NUMBER = "frame-number"
-    """Which frame of the video it is: a time or a rate has to tell it."""
+    """Frame number in the video; it must be computed from a time and a rate."""
     FRAME_TIME = "frame-time"
-    """When the frame was captured: the feed's time is that of publishing, or there is none."""
+    """Time of capture; the feed has the time of publishing, or none."""
     SENSOR = "sensor"
-    """Which camera it is."""
+    """The camera."""
     RESOLUTION = "resolution"
-    """The size of the image that the coordinates are of."""
+    """The size of the image to which coordinates refer."""
     EMPTY_FRAMES = "empty-frames"
-    """Frames without an object: the feed is silent where nothing was detected."""
+    """Frames without objects; the feed sends nothing if nothing was detected."""
     EVERY_FRAME = "every-frame"
-    """Frames in which nothing has changed: the feed reports changes only."""
+    """Unchanged frames; the feed reports only changes."""
     CONFIDENCE = "confidence"
-    """How sure the system is."""
+    """Confidences of detections."""
 
 
 class Unit(StrEnum):
-    """What coordinates are measured in."""
+    """Units of coordinates."""
 
     PIXELS = "pixels"
     FRACTION = "fraction"
-    """Of the width and height of the image, from its upper left corner."""
+    """Fraction of the image's width and height, from its upper left corner."""
 
 
 class Framing(StrEnum):
-    """How messages are told apart in a stream of bytes; brokers and datagrams need none."""
+    """How messages are separated in a stream of bytes; brokers and datagrams need no framing."""
 
     LINES = "lines"
     """One message per line."""
     LENGTH = "length"
-    """The length of a message before it, in four bytes, the highest first."""
+    """The length of a message before it, in four bytes, big-endian."""
     DOCUMENT = "document"
-    """All of the input is one message."""
+    """The whole input is one message."""
 
 
 class FeedFrame(Struct, frozen=True):
-    """One frame, as a message of a feed tells it.
+    """One frame, according to a message of a feed.
 
     Attributes:
-        sensor: The camera, as the feed names it; None where it does not.
-        number: Number of the frame; None where the feed does not say it.
-        time_s: The feed's time of it, in seconds on the feed's clock; None where there is none.
+        sensor: The camera, as the feed names it, or None.
+        number: Number of the frame, or None.
+        time_s: Time of the frame in seconds on the feed's clock, or None.
         objects: Its objects, as in JSON lines; coordinates in `unit`.
-        unit: What their coordinates are measured in.
-        size_px: Width and height of the image, where the feed says it.
-        unsaid: What the message does not say of the frame.
-        domain: Domain of the sequence, where the feed has it.
+        unit: Unit of the coordinates.
+        size_px: Width and height of the image, if the feed has them.
+        unsaid: Information about the frame that the message lacks.
+        domain: Domain of the sequence, if the feed has it.
     """
 
     sensor: str | None
@@ -88,12 +88,12 @@ class FeedFrame(Struct, frozen=True):
 
 
 class FeedColumns(Struct, frozen=True, eq=False):
-    """The frames of many messages, as the feed tells them.
+    """The frames of many messages, as the feed has them.
 
     Attributes:
-        frames: The frames, with pixels; the sequence of a frame is its sensor, and the confidence
-            of an object that has none is NaN.
-        unsaid: What some of the messages do not say.
+        frames: The frames, in pixels; the sequence of a frame is its sensor. An object without a
+            confidence has NaN.
+        unsaid: Information that some of the messages lack.
     """
 
     frames: Annotations
@@ -104,16 +104,15 @@ class Schema(Struct, frozen=True):
     """A schema of messages; a plug-in of the group ``vidscore.schemas`` is one.
 
     Attributes:
-        name: What users type.
-        title: What it is, in a few words.
-        read: The frames of one message. It depends on the bytes alone, and raises an `InputError`
-            with every fault where they break the schema.
-        framing: How messages are told apart in a stream of bytes.
-        message_types: What recordings call the type of these messages.
-        read_many: The frames of many messages at once, one each and the same that `read` gives,
-            from the messages and the number of an object's coordinates. It raises a `ValueError`
-            where it cannot be sure; then each message is read by itself. None where there is no
-            faster way.
+        name: Name that users type.
+        title: A short description.
+        read: Reads the frames of one message, depending only on its bytes. Raises an `InputError`
+            with every fault if they break the schema.
+        framing: How messages are separated in a stream of bytes.
+        message_types: Types of these messages in recordings.
+        read_many: Reads the frames of many messages at once, one each and the same as `read`, given
+            the messages and the number of an object's coordinates. If in doubt, it raises a
+            `ValueError`, and each message is read on its own. None if there is no faster way.
     """
 
     name: str
@@ -125,28 +124,28 @@ class Schema(Struct, frozen=True):
 
 
 class Reading:
-    """Takes values out of a parsed message and gathers what is wrong with them."""
+    """Gets values from a parsed message and collects faults."""
 
     def __init__(self) -> None:
         self.faults: list[Fault] = []
 
     def fault(self, place: str, found: str, expected: str, advice: str | None = None) -> None:
-        """Note that something is wrong."""
+        """Add a fault."""
         self.faults.append(Fault(found, expected, field=place or None, advice=advice))
 
     def number(self, value: object, place: str) -> float:
-        """A finite number; 0 and a fault where it is none."""
+        """A finite number; else 0 and a fault."""
         if type(value) in (int, float) and math.isfinite(value):  # type: ignore[arg-type]
             return float(value)  # type: ignore[arg-type]
         self.fault(place, _shown(value), "a finite number")
         return 0.0
 
     def optional_number(self, value: object, place: str) -> float | None:
-        """A finite number, or None where there is none."""
+        """A finite number, or None if it is absent."""
         return None if value is None else self.number(value, place)
 
     def text(self, value: object, place: str) -> str:
-        """A string, or the digits of an integer; empty and a fault where it is neither."""
+        """A string, or the digits of an integer; else an empty string and a fault."""
         if type(value) is int:
             return str(value)
         if isinstance(value, str):
@@ -155,21 +154,21 @@ class Reading:
         return ""
 
     def entries(self, value: object, place: str) -> list[Any]:
-        """An array; empty and a fault where it is none."""
+        """An array; else an empty one and a fault."""
         if isinstance(value, list):
             return value
         self.fault(place, _shown(value), "an array")
         return []
 
     def entry(self, value: object, place: str) -> Mapping[str, Any]:
-        """An object of JSON; empty and a fault where it is none."""
+        """A JSON object; else an empty one and a fault."""
         if isinstance(value, dict):
             return value
         self.fault(place, _shown(value), "an object")
         return {}
 
     def done(self) -> None:
-        """End the reading.
+        """Finish reading.
 
         Raises:
             InputError: With every fault, if there are any.
@@ -183,10 +182,10 @@ def _shown(value: object) -> str:
 
 
 def json_object(message: bytes, expected: str) -> dict[str, Any]:
-    """The object of JSON that a message is.
+    """Parse a message as a JSON object.
 
     Raises:
-        InputError: If it is none, or too long.
+        InputError: If it is not one, or is too long.
     """
     check_length(message)
     document = parse_json(message, "message", expected)
@@ -206,7 +205,7 @@ def check_length(message: bytes, most: int = MAXIMUM_MESSAGE_BYTES) -> None:
 
 
 def utc_seconds(text: str, place: str, reading: Reading) -> float | None:
-    """Seconds since 1970 of a time in ISO 8601; without an offset it is UTC."""
+    """Convert an ISO 8601 time to seconds since 1970; without an offset, it is UTC."""
     try:
         time = datetime.fromisoformat(text)
     except ValueError:
@@ -216,12 +215,12 @@ def utc_seconds(text: str, place: str, reading: Reading) -> float | None:
 
 
 def frame_number(text: str) -> int | None:
-    """A frame number out of an identity; None where it is no number."""
+    """A frame number from an identity; None if that is not a number."""
     return int(text) if _DIGITS.fullmatch(text) else None
 
 
 def track_number(identity: str) -> int | None:
-    """An integer for an identity of a track, the same at all times; None for an empty one."""
+    """An integer for a track's identity, always the same; None if that is empty."""
     if not identity:
         return None
     if _DIGITS.fullmatch(identity):
@@ -233,7 +232,7 @@ def track_number(identity: str) -> int | None:
 def detection(
     label: str, box: Sequence[float], confidence: float | None, track: int | None
 ) -> dict[str, Any]:
-    """An object as JSON lines have it; what is not known is left out."""
+    """An object for JSON lines; unknown values are omitted."""
     entry: dict[str, Any] = {"label": label} if label else {}
     entry["box"] = list(box)
     if confidence is not None:

@@ -1,4 +1,4 @@
-"""Messages out of a stream of bytes, each with the offset at which it ends."""
+"""Separate a stream of bytes into messages, each with the offset of its end."""
 
 from __future__ import annotations
 
@@ -14,18 +14,18 @@ _LENGTH_BYTES = 4
 
 
 class Cut(NamedTuple):
-    """A message, and the offset of the byte behind it."""
+    """A message, and the offset of the byte after it."""
 
     message: bytes
     end: int
 
 
 class Cutter(Struct):
-    """Cuts bytes that come in blocks.
+    """Separates bytes that arrive in blocks.
 
     Attributes:
-        framing: How messages are told apart.
-        offset: Offset of the first byte that has not been cut yet.
+        framing: How messages are separated.
+        offset: Offset of the first byte that is not part of a returned message.
     """
 
     framing: Framing
@@ -56,10 +56,10 @@ class Cutter(Struct):
         self._refuse_long(len(self._rest))
 
     def finish(self) -> Iterator[Cut]:
-        """The message that the end of the stream ends, if there is one.
+        """The last message, if the end of the stream completes one.
 
         Raises:
-            InputError: If the stream ends within a message that says its length.
+            InputError: If the stream ends within a message that states its length.
         """
         message, self._rest = self._rest, b""
         if message and self.framing is Framing.LENGTH:

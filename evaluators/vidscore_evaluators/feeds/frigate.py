@@ -1,7 +1,7 @@
-"""Frigate's events: one tracked object, whenever something about it has changed.
+"""Frigate's events: one tracked object, sent whenever something about it changes.
 
-This is no feed of frames. Frigate says nothing of a frame in which no object has changed, and of
-each message only one object is known; what is made of it is a frame with this object alone.
+This is not a feed of frames. Frigate sends nothing for a frame in which no object has changed, and
+a message contains only one object. It becomes a frame with this object alone.
 """
 
 from __future__ import annotations
@@ -23,10 +23,10 @@ _CORNERS = 4
 
 
 def read(message: bytes) -> list[FeedFrame]:
-    """The frame of an event; none of one that Frigate itself takes for a mistake, or of an end.
+    """The frame of an event; none for an end, or an event that Frigate considers a false positive.
 
     Raises:
-        InputError: With everything that is wrong with it.
+        InputError: With every fault of the event.
     """
     event = json_object(message, "an event of Frigate as JSON")
     reading = Reading()

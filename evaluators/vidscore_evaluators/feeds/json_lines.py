@@ -1,4 +1,4 @@
-"""vidscore's own JSON lines: a message is a line, or several."""
+"""vidscore's own JSON lines: a message is one or several lines."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ def read(message: bytes) -> list[FeedFrame]:
     """The frames of a message.
 
     Raises:
-        InputError: With everything that is wrong with its lines.
+        InputError: With every fault of its lines.
     """
     frames, faults = [], []
     for number, line in enumerate(message.splitlines(), 1):
@@ -64,10 +64,10 @@ def _frame(line: dict[str, Any]) -> FeedFrame:
 
 
 def read_many(messages: Sequence[bytes], arity: int) -> FeedColumns:
-    """The frames of messages that are a line each.
+    """The frames of messages of one line each.
 
     Raises:
-        ValueError: If one is something else, or breaks a rule.
+        ValueError: If a message is anything else, or breaks a rule.
     """
     lines = [message.rstrip(b"\r\n") for message in messages]
     if any(b"\n" in line or b"\r" in line for line in lines):

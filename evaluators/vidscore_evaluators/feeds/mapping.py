@@ -1,4 +1,4 @@
-"""From what a feed calls a sensor and a time to a sequence and a frame of a benchmark."""
+"""Map a feed's sensors and times to a benchmark's sequences and frames."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vidscore_evaluators.feeds.frames import FeedFrame, Unit
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 ANY = "*"
-"""Key of the sequence of every sensor and topic that has no own one."""
+"""Key of the sequence for every sensor and topic without its own."""
 
 _SHAPES = ("box", "point", "corners")
 
@@ -25,11 +25,11 @@ class FrameMap(Struct, frozen=True):
     """How the frames of a source are named.
 
     Attributes:
-        sequences: Sequence by sensor or topic; where it is empty, a sensor is its own sequence.
-        rate_hz: Frames in a second, where the number of a frame follows from its time.
+        sequences: Sequence by sensor or topic; if empty, each sensor is a sequence.
+        rate_hz: Frames per second, if frame numbers are computed from times.
         start_s: Time of the first frame, on the feed's clock.
         first_frame: Number of the first frame.
-        size_px: Width and height of the images of the truth.
+        size_px: Width and height of the truth's images.
     """
 
     sequences: Mapping[str, str] = field(default_factory=dict)
@@ -39,14 +39,14 @@ class FrameMap(Struct, frozen=True):
     size_px: tuple[float, float] | None = None
 
     def line(self, frame: FeedFrame, topic: str) -> dict[str, Any]:
-        """A frame as JSON lines have it.
+        """A frame as an object of JSON lines.
 
         Args:
             frame: The frame.
-            topic: What the source calls the place it came from.
+            topic: The source's name of the place that it came from.
 
         Raises:
-            InputError: With everything that the feed does not say and the map does not either.
+            InputError: With everything that is missing from both the feed and the map.
         """
         faults: list[Fault] = []
         sequence = self._sequence(frame, topic, faults)
@@ -63,14 +63,14 @@ class FrameMap(Struct, frozen=True):
         return line | {"objects": objects}
 
     def named(self, frames: Annotations, topics: Sequence[str]) -> Annotations:
-        """Frames with a sensor as their sequence, as `line` names them.
+        """Name frames like `line`, given frames with sensors as their sequences.
 
         Args:
             frames: The frames, in pixels.
-            topics: What the source calls the place that each came from.
+            topics: The source's name of the place that each came from.
 
         Raises:
-            ValueError: If one cannot be named; why, `line` says.
+            ValueError: If a frame cannot be named; `line` gives the reason.
         """
         keys, own = self._keys(frames, topics)
         numbers = frames.frame_numbers
@@ -78,7 +78,7 @@ class FrameMap(Struct, frozen=True):
             if frames.frame_times_s is None:
                 raise ValueError
             since_start = np.rint((frames.frame_times_s - self.start_s) * self.rate_hz)
-            if not (np.abs(since_start) <= MAXIMUM_FRAME_NUMBER).all():  # NaN is not either
+            if not (np.abs(since_start) <= MAXIMUM_FRAME_NUMBER).all():  # NaN fails, too
                 raise ValueError
             numbers = since_start.astype(np.int64)
         numbers = numbers + self.first_frame
@@ -96,7 +96,7 @@ class FrameMap(Struct, frozen=True):
     def _keys(
         self, frames: Annotations, topics: Sequence[str]
     ) -> tuple[tuple[SequenceKey, ...], IntArray]:
-        """The table of sequences, and each frame's row of it."""
+        """The table of sequences, and each frame's row in it."""
         if not self.sequences:
             return frames.sequences, frames.frame_sequences
         rows: dict[SequenceKey, int] = {}
@@ -133,7 +133,7 @@ class FrameMap(Struct, frozen=True):
             number, advice = None, "leave rate_hz out, if frames have numbers"
             if frame.time_s is not None:
                 place = (frame.time_s - self.start_s) * self.rate_hz
-                if not abs(place) <= MAXIMUM_FRAME_NUMBER:  # NaN is not either
+                if not abs(place) <= MAXIMUM_FRAME_NUMBER:  # NaN fails, too
                     expected = f"a time within {MAXIMUM_FRAME_NUMBER} frames of start_s"
                     faults.append(Fault(f"{frame.time_s:g} s", expected, field="time_s"))
                     return 0

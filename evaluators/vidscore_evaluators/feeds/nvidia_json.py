@@ -1,8 +1,8 @@
 """NVIDIA DeepStream's minimal JSON, and the JSON form of nv.Frame.
 
-In the minimal form an object is one string: ``id|left|top|right|bottom|class``, and after ``|#|``
-the answers of secondary classifiers, of which the last is the confidence. Where no such classifier
-ran there is none. ``@timestamp`` is the time at which the message was written.
+In the minimal form, an object is a string: ``id|left|top|right|bottom|class``, and after ``|#|``
+the outputs of secondary classifiers, the last of which is the confidence. Without such a classifier
+there is none. ``@timestamp`` is the time at which the message was written.
 """
 
 from __future__ import annotations
@@ -25,10 +25,10 @@ from vidscore_evaluators.formats._json import show_value
 from vidscore_evaluators.formats._table import parse_number
 
 CORNERS = ("leftX", "topY", "rightX", "bottomY")
-"""Fields of a box, in the order of our own."""
+"""Fields of a box, in the order of coordinates."""
 
 UNTRACKED = "18446744073709551615"
-"""Identity of an object that no tracker has seen: the greatest integer of 64 bits."""
+"""Identity of an object without a tracker: the largest integer of 64 bits."""
 
 _FIELDS = 6
 _EXPECTED = "id|left|top|right|bottom|class, and more after |#|"
@@ -38,7 +38,7 @@ def read(message: bytes) -> list[FeedFrame]:
     """The frame of a message.
 
     Raises:
-        InputError: With everything that is wrong with it.
+        InputError: With every fault of the message.
     """
     frame = json_object(message, "a frame of DeepStream as JSON")
     reading = Reading()
@@ -91,7 +91,7 @@ def _from_fields(entry: Mapping[str, Any], place: str, reading: Reading) -> dict
 
 
 def track_of(identity: str) -> int | None:
-    """The track of an object; None where no tracker has seen it."""
+    """The track of an object; None if no tracker has seen it."""
     return None if identity in {UNTRACKED, "-1"} else track_number(identity)
 
 

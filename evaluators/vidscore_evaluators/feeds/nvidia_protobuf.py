@@ -1,7 +1,7 @@
 """NVIDIA's nv.Frame in protobuf, as DeepStream and Metropolis send it.
 
-Only the fields that scoring needs are declared here, by the numbers of the published schema;
-protobuf's runtime passes over the others.
+Only the fields that scoring needs are declared here, with the numbers of the published schema;
+protobuf's runtime skips the others.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import math
 from functools import cache
 from typing import Any
 
-from google.protobuf import (  # the runtime, which the library has for the wire anyway
+from google.protobuf import (  # the runtime, which the wire needs in any case
     descriptor_pb2,
     descriptor_pool,
     message_factory,
@@ -58,7 +58,7 @@ _FIELDS: dict[str, dict[str, tuple[int, Any, Any]]] = {
 
 @cache
 def frame_class() -> Any:
-    """The class of messages, made in a pool of its own so that no other ``nv`` is in its way."""
+    """The message class, made in a separate pool so that it cannot conflict with another ``nv``."""
     file = descriptor_pb2.FileDescriptorProto(
         name="nv.proto", package="nv", syntax="proto3", dependency=[timestamp_pb2.DESCRIPTOR.name]
     )
@@ -80,7 +80,7 @@ def read(message: bytes) -> list[FeedFrame]:
     """The frame of a message.
 
     Raises:
-        InputError: With everything that is wrong with it.
+        InputError: With every fault of the message.
     """
     check_length(message)
     frame = frame_class()()

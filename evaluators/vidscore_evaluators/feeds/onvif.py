@@ -1,15 +1,15 @@
 """ONVIF: the metadata stream of a camera, in XML.
 
-Coordinates of ONVIF run from -1 to 1, to the right and upwards; a frame or an appearance may have a
-transformation into that system. What comes out are fractions of the image from its upper left
-corner. A document type is refused, and with it every entity; what is read is bounded.
+ONVIF's coordinates range from -1 to 1, rightwards and upwards; a frame or an appearance may have a
+transformation into that system. They are converted to fractions of the image from its upper left
+corner. Document types, and so all entities, are refused; the input is bounded.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from typing import Any
-from xml.parsers import expat  # document types are refused, which leaves nothing to expand
+from xml.parsers import expat  # document types are refused, so nothing is expanded
 
 from msgspec import Struct, field
 
@@ -47,7 +47,7 @@ _CANDIDATE = (*_APPEARANCE, "Class", "ClassCandidate")
 
 
 class _Transformation(Struct):
-    """Into the system of the element around it: first the scale, then the translation."""
+    """Transforms into the system of the enclosing element: first scale, then translate."""
 
     scale: dict[str, float] = field(default_factory=lambda: {"x": 1.0, "y": 1.0})
     translate: dict[str, float] = field(default_factory=lambda: {"x": 0.0, "y": 0.0})
@@ -74,7 +74,7 @@ def read(message: bytes) -> list[FeedFrame]:
     """The frames of a metadata stream.
 
     Raises:
-        InputError: With everything that is wrong with it, or why it is not read any further.
+        InputError: With every fault, or with the reason why reading stops.
     """
     check_length(message, MAXIMUM_DOCUMENT_BYTES)
     builder = _Builder()
@@ -92,7 +92,7 @@ def read(message: bytes) -> list[FeedFrame]:
 
 
 class _Builder:
-    """Takes in the events of a parser."""
+    """Handles the events of a parser."""
 
     def __init__(self) -> None:
         self.frames: list[_Frame] = []
@@ -118,7 +118,7 @@ class _Builder:
 
     @property
     def _in_frame(self) -> tuple[str, ...]:
-        """The path from the frame on."""
+        """The path below the frame."""
         names = [name.removeprefix(_NAMESPACE) for name in self._path]
         return tuple(names[names.index("Frame") :]) if "Frame" in names else ()
 

@@ -1,7 +1,7 @@
 """The CSV file of supervision's CSVSink.
 
-Its own columns have no frame number: a column of the user's has to, by one of the names here.
-A frame without detections has no row.
+Its own columns have no frame number, so one of the user's columns must, under one of the names
+here. A frame without detections has no row.
 """
 
 from __future__ import annotations
@@ -32,10 +32,10 @@ _ADVICE = "give it to the sink: sink.append(detections, custom_data={'frame': nu
 
 
 def read(message: bytes) -> list[FeedFrame]:
-    """The frames of a file, in order of their first rows.
+    """The frames of a file, in the order of their first rows.
 
     Raises:
-        InputError: With everything that is wrong with it.
+        InputError: With every fault of the file.
     """
     check_length(message, MAXIMUM_DOCUMENT_BYTES)
     rows = csv.DictReader(_lines(message), strict=True)

@@ -1,8 +1,8 @@
-"""ROS 2: ``vision_msgs/Detection2DArray``, as JSON and as it is on the wire and in bags.
+"""ROS 2: ``vision_msgs/Detection2DArray``, as JSON and in the binary form of the wire and of bags.
 
-Of several hypotheses of a detection the one with the best score is taken. The frame of the header
-(``frame_id``) names the sensor, and its stamp is the time of the frame; messages have no number of
-a frame. A box that is turned becomes its four corners.
+Of several hypotheses for a detection, the one with the best score is used. The header's frame
+(``frame_id``) is the sensor, and its stamp is the time of the frame; messages have no frame number.
+A rotated box becomes its four corners.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ def read_json(message: bytes) -> list[FeedFrame]:
     """The frame of a message as JSON.
 
     Raises:
-        InputError: With everything that is wrong with it.
+        InputError: With every fault of the message.
     """
     array = json_object(message, "a vision_msgs/Detection2DArray as JSON")
     reading = Reading()
@@ -66,7 +66,7 @@ def _object_of_json(entry: Mapping[str, Any], place: str, reading: Reading) -> d
         best = (score, label) if best is None or score > best[0] else best
     box = reading.entry(entry.get("bbox"), f"{place}.bbox")
     center = reading.entry(box.get("center"), f"{place}.bbox.center")
-    # Before vision_msgs 4 the centre was a geometry_msgs/Pose2D, with x and y themselves.
+    # Before vision_msgs 4, the centre was a geometry_msgs/Pose2D, with x and y of its own.
     position = reading.entry(center.get("position", center), f"{place}.bbox.center.position")
     numbers = [
         reading.number(source.get(name), f"{place}.bbox.{name}")
@@ -88,7 +88,7 @@ def read_cdr(message: bytes) -> list[FeedFrame]:
     """The frame of a message in CDR.
 
     Raises:
-        InputError: If it is none.
+        InputError: If it is not such a message.
     """
     check_length(message)
     try:
@@ -165,7 +165,7 @@ CDR = Schema(
 )
 
 
-# --- values out of bytes in CDR, the encoding of DDS and so of ROS 2 (XCDR version 1) --------
+# --- CDR, the encoding of DDS and so of ROS 2 (XCDR version 1) -------------------------------
 
 
 _HEADER_BYTES = 4
@@ -173,7 +173,7 @@ _ORDERS = {b"\x00\x00": ">", b"\x00\x01": "<"}
 
 
 class _CdrError(Exception):
-    """The bytes are not what they should be; the text says what was found."""
+    """The bytes are invalid; the message says what was found."""
 
 
 class _CdrReader:
@@ -192,24 +192,24 @@ class _CdrReader:
         self._at = 0
 
     def int32(self) -> int:
-        """An integer of 32 bits."""
+        """A signed integer of 32 bits."""
         return int(self._value("i", 4))
 
     def uint32(self) -> int:
-        """An integer of 32 bits without a sign."""
+        """An unsigned integer of 32 bits."""
         return int(self._value("I", 4))
 
     def float64(self) -> float:
-        """A number of 64 bits."""
+        """A floating-point number of 64 bits."""
         return float(self._value("d", 8))
 
     def skip_float64(self, count: int) -> None:
-        """Pass over numbers of 64 bits."""
+        """Skip numbers of 64 bits."""
         self._align(8)
         self._take(8 * count)
 
     def string(self) -> str:
-        """A text, which ends in a zero byte."""
+        """A string, which ends in a zero byte."""
         data = self._take(self.uint32())
         try:
             return bytes(data).removesuffix(b"\x00").decode()
@@ -217,14 +217,14 @@ class _CdrReader:
             raise _CdrError("a string that is not UTF-8") from None
 
     def count(self, least_bytes: int) -> int:
-        """The length of a sequence, bounded by the bytes that each element has at least."""
+        """The length of a sequence, bounded by the minimum size of its elements."""
         count = self.uint32()
         if count * least_bytes > len(self._data) - self._at:
             raise _CdrError(f"a sequence of {count} in {len(self._data)} bytes")
         return count
 
     def done(self) -> None:
-        """Refuse bytes that are left over, but for what fills up the last four."""
+        """Refuse remaining bytes, except for padding to a multiple of four."""
         if len(self._data) - self._at >= _HEADER_BYTES:
             raise _CdrError(f"{len(self._data) - self._at} bytes more")
 

@@ -1,12 +1,12 @@
-"""Presets: benchmarks by name, as TOML files in this folder; a new file is a new preset.
+"""Presets: named benchmarks as TOML files in this folder; a new file is a new preset.
 
-A preset stands wherever an evaluator's name may, and becomes the evaluators that it lists
-(`evaluators_of`); this is the one place where it does. Whatever a benchmark needs is a parameter of
-evaluators, never code that knows the preset's name, so that a user's own file can say it as well.
+A preset can be used in place of an evaluator's name, and is expanded to its evaluators here and
+nowhere else (`evaluators_of`). Everything that a benchmark needs is a parameter of evaluators,
+never code that knows the preset's name, so a user's own file can express it as well.
 
-A name that an evaluator has always means the evaluator. `spotgeo` and `neovision2` are both: their
-preset is the evaluator with its default parameters, so nothing is expanded, parameters may be
-given, and reports name no preset.
+An evaluator's name always means the evaluator. `spotgeo` and `neovision2` are both: their preset is
+the evaluator with its default parameters, so nothing is expanded, parameters may be given, and
+reports do not name the preset.
 """
 
 from __future__ import annotations
@@ -57,13 +57,13 @@ __all__ = [
 
 
 def find_preset(name_or_path: str) -> Preset:
-    """The preset of that name or, where it ends in ``.toml``, of that file.
+    """The preset with a name or, if it ends in ``.toml``, from that file.
 
     Raises:
-        ParameterError: If it is no text.
-        UnknownEvaluatorError: If there is none, or one of a distribution cannot be used.
+        ParameterError: If it is not a string.
+        UnknownEvaluatorError: If there is none, or a distribution's preset cannot be used.
         InputError: If there is no such file.
-        SpecificationError: If the file is no preset; with every fault.
+        SpecificationError: If the file is not a valid preset; with every fault.
     """
     check_arguments(name_or_path=name_or_path)
     if name_or_path.endswith(SUFFIX):
@@ -84,7 +84,7 @@ def _named_preset(name: str) -> Preset:
     try:
         preset = read_preset(paths[0], name)
     except InputError as error:
-        # Without the path: servers repeat this to anyone.
+        # Without the path, because servers show this to anyone.
         told = "; ".join(str(structs.replace(fault, source=None)) for fault in error.faults[:5])
         raise UnknownEvaluatorError(f"the preset {name!r} cannot be used: {told}") from None
     plain = preset.evaluators == (EvaluatorSpec(name),) and not preset.labels and not preset.format
@@ -97,15 +97,15 @@ def _named_preset(name: str) -> Preset:
 
 
 def preset_of(name: str, *, files: bool = False) -> Preset | None:
-    """The preset that a name means; None where it is an evaluator's, or nothing's.
+    """The preset with a name; None if it is an evaluator's name, or unknown.
 
     Args:
-        name: Where an evaluator is named.
-        files: Whether it may be the path of a file: never where it comes from outside.
+        name: A name in the place of an evaluator's.
+        files: Whether it may be the path of a file; must be false for names from untrusted sources.
 
     Raises:
-        InputError: If it is the path of a file that is not there, or is no preset.
-        UnknownEvaluatorError: If it is a path and none may be given, or a distribution's preset
+        InputError: If it is the path of a file that does not exist or is not a valid preset.
+        UnknownEvaluatorError: If it is a path and paths are not allowed, or a distribution's preset
             cannot be used.
     """
     if is_evaluator(name):
@@ -123,18 +123,18 @@ def preset_of(name: str, *, files: bool = False) -> Preset | None:
 def evaluators_of(
     entry: EvaluatorSpec, specification: BenchmarkSpec, *, files: bool = False
 ) -> tuple[Evaluator[Any], ...]:
-    """Build what an entry means: an evaluator, or those of a preset in their order.
+    """Build the evaluators of an entry: one evaluator, or those of a preset in order.
 
     Args:
-        entry: Name and parameters, from outside.
-        specification: The benchmark's specification. Labels of a preset are scored in each domain
+        entry: Name and parameters, not yet checked.
+        specification: The benchmark's specification. A preset's labels are scored in each domain
             for which it lists none.
         files: Whether the name may be the path of a preset's file.
 
     Raises:
-        UnknownEvaluatorError: If nothing has that name.
-        ParameterError: With every fault of the parameters; a preset takes none.
-        InputError: If it is the path of a file that is not there, or is no preset.
+        UnknownEvaluatorError: If the name is unknown.
+        ParameterError: With every fault of the parameters; presets take no parameters.
+        InputError: If it is the path of a file that does not exist or is not a valid preset.
     """
     preset = preset_of(entry.name, files=files)
     if preset is None:
@@ -162,11 +162,11 @@ def _fixed(entry: EvaluatorSpec) -> Fault:
 
 
 def create_evaluators(specification: BenchmarkSpec, *, files: bool = False) -> list[Evaluator[Any]]:
-    """Build every evaluator of a specification, presets expanded.
+    """Build all evaluators of a specification, with presets expanded.
 
     Raises:
-        UnknownEvaluatorError: If nothing has one of the names.
-        ParameterError: With the faults of the first evaluator that has some.
+        UnknownEvaluatorError: If a name is unknown.
+        ParameterError: With the faults of the first evaluator that has any.
         InputError: If a preset's file cannot be read.
     """
     return [
@@ -177,18 +177,18 @@ def create_evaluators(specification: BenchmarkSpec, *, files: bool = False) -> l
 
 
 def without_files(specification: BenchmarkSpec) -> tuple[BenchmarkSpec, dict[str, str]]:
-    """A specification for another machine, which cannot read the files of presets.
+    """Make a specification for another machine, which cannot read preset files.
 
     Args:
-        specification: A specification whose evaluators may be paths of presets' files.
+        specification: A specification whose evaluators may be paths of preset files.
 
     Returns:
-        The same with the evaluators and labels of these presets, and by evaluator the preset that
-        it is of.
+        The same with the evaluators and labels of these presets; and for each evaluator, the preset
+        that contains it.
 
     Raises:
-        InputError: If a file is no preset.
-        ParameterError: If parameters are given with it, or its labels are not those that the
+        InputError: If a file is not a valid preset.
+        ParameterError: If parameters are given with it, or its labels differ from those that the
             others score.
     """
     opened: dict[str, Preset] = {}
@@ -215,9 +215,9 @@ def without_files(specification: BenchmarkSpec) -> tuple[BenchmarkSpec, dict[str
 
 
 def repeated_evaluators(evaluators: Iterable[Evaluator[Any]]) -> list[Fault]:
-    """A fault for each evaluator that several entries bring.
+    """A fault for each evaluator that occurs in several entries.
 
-    For those whose reports go by its name; the library gives them by their order.
+    For callers that identify reports by evaluator name; the library identifies them by order.
     """
     first: dict[str, Evaluator[Any]] = {}
     faults = []
@@ -235,15 +235,15 @@ def _origin(evaluator: Evaluator[Any]) -> str:
 
 
 def format_of(entries: Sequence[EvaluatorSpec], chosen: str, *, files: bool = False) -> str:
-    """Format of the files: the one that was chosen or, if left open, that of the presets.
+    """Format of the files: the chosen one or, if left open, that of the presets.
 
     Args:
         entries: Evaluators and presets.
-        chosen: The format that was asked for; ``auto`` leaves it open.
-        files: Whether names may be paths of presets' files.
+        chosen: The requested format; ``auto`` leaves it open.
+        files: Whether names may be paths of preset files.
 
     Returns:
-        A format; still ``auto`` where no preset has one, or two have different ones.
+        A format; still ``auto`` if no preset has one, or two presets differ.
     """
     if chosen != AUTO:
         return chosen

@@ -1,6 +1,6 @@
 """Preset: a benchmark's evaluators, labels and file format as one named and versioned document.
 
-Its TOML file has the keys of `Preset`, without the name, which is that of the file::
+Its TOML file has the keys of `Preset` except the name, which is that of the file::
 
     title = "Multiple pedestrian tracking, MOTChallenge 2017"
     benchmark = "MOTChallenge"
@@ -14,8 +14,8 @@ Its TOML file has the keys of `Preset`, without the name, which is that of the f
     parameters = { dont_care = "motchallenge" }
 
 A distribution adds presets with an entry point in the group ``vidscore.presets`` whose object is a
-package with TOML files, or a path (`str` or `Path`) of a folder of them or of one file. The name
-of the entry point is shown in errors alone; each preset is called as its file.
+package with TOML files, or the path (`str` or `Path`) of a folder of them or of one file. The entry
+point's name is used only in errors; each preset is named after its file.
 """
 
 from __future__ import annotations
@@ -54,31 +54,31 @@ _NAME = re.compile(r"[a-z0-9][a-z0-9-]{0,62}")
 
 
 def preset_names() -> tuple[str, ...]:
-    """Names of all presets, built-in ones first, each group in ascending order."""
+    """Names of all presets, built-in ones first, each group sorted."""
     built_in = sorted(path.stem for path in _FOLDER.glob(f"*{SUFFIX}"))
     return (*built_in, *sorted(_plug_ins()[0].keys() - set(built_in)))
 
 
 def is_built_in(name: str) -> bool:
-    """Whether every installation has a preset of that name."""
+    """Whether a name is that of a built-in preset."""
     return _NAME.fullmatch(name) is not None and (_FOLDER / f"{name}{SUFFIX}").is_file()
 
 
 def preset_files(name: str) -> tuple[Path, ...]:
-    """Files of the preset of that name: one, or as many as distributions claim it; else none."""
+    """Files of the preset with a name: one, or several if distributions conflict; empty if none."""
     if is_built_in(name):
         return (_FOLDER / f"{name}{SUFFIX}",)
     return _plug_ins()[0].get(name, ())
 
 
 def broken_plug_ins() -> tuple[str, ...]:
-    """A sentence for each entry point whose presets cannot be used."""
+    """A sentence for each entry point with unusable presets."""
     return _plug_ins()[1]
 
 
 @cache
 def _plug_ins() -> tuple[dict[str, tuple[Path, ...]], tuple[str, ...]]:
-    """Files by name, and what is wrong with entry points."""
+    """Files by name, and errors of entry points."""
     # Slow to import, and no built-in preset needs it.
     from importlib import metadata  # noqa: PLC0415
 
@@ -116,10 +116,10 @@ def _files_of(plug_in: object) -> Iterator[Path]:
 
 
 MAXIMUM_BYTES = 256 << 10
-"""Size of a file; the largest of our own has a hundredth of it."""
+"""Maximum size of a file; the largest of our own has a hundredth of it."""
 
 MAXIMUM_EVALUATORS = 64
-"""Most evaluators of a preset."""
+"""Maximum number of evaluators of a preset."""
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){2}")
 
@@ -157,18 +157,17 @@ def _labels(value: object) -> tuple[str, ...]:
 
 @dataclass(frozen=True, slots=True)
 class Preset:
-    """A benchmark by name.
+    """A named benchmark.
 
     Attributes:
         title: One line for lists.
-        benchmark: The benchmark that it belongs to, under which lists show it.
-        version: Raised whenever a score may change.
+        benchmark: The benchmark to which it belongs; lists group presets by it.
+        version: Increased whenever a score may change.
         scorer: The official scorer that it reproduces, with its version.
-        evaluators: What scores, in the order of the reports.
-        format: Format of its files; empty to go by their content.
-        labels: Labels that are scored, in every domain that the specification does not list;
-            None for all.
-        name: Its name, where evaluators are named; of a user's own file the name of the file.
+        evaluators: Evaluators, in the order of the reports.
+        format: Format of its files; empty to detect it.
+        labels: Scored labels, in every domain for which the specification lists none; None for all.
+        name: Its name, in place of an evaluator's; the file name of a user's own file.
     """
 
     title: str = converted(read=_line)
@@ -186,11 +185,11 @@ def read_preset(path: Path, name: str) -> Preset:
 
     Args:
         path: Its file.
-        name: What it is called.
+        name: The preset's name.
 
     Raises:
         InputError: If there is no such file, or it is too large.
-        SpecificationError: If it is no preset; with every fault.
+        SpecificationError: If it is not a valid preset; with every fault.
     """
     document = read_toml(path, "a preset", MAXIMUM_BYTES)
     faults: list[Fault] = []
@@ -212,19 +211,19 @@ def read_preset(path: Path, name: str) -> Preset:
 
 
 def write_preset(preset: Preset) -> str:
-    """A preset as TOML; `read_preset` reads it back."""
+    """Write a preset as TOML; `read_preset` is the inverse."""
     return write_document(to_dict(dataclasses.replace(preset, name="")))
 
 
 def evaluator_faults(
     entries: Sequence[Any], source: str, create: Callable[[str, dict[str, Any]], object]
 ) -> Iterator[Fault]:
-    """What no evaluator takes; what has no name, or no table of parameters, is told elsewhere.
+    """Faults of evaluators; missing names and parameters that are no tables are reported elsewhere.
 
     Args:
         entries: The evaluators of a document.
         source: Name of its file.
-        create: Builds what a name and parameters mean.
+        create: Builds evaluators from a name and parameters.
     """
     for index, entry in enumerate(entries):
         name = entry.get("name") if isinstance(entry, dict) else None
@@ -240,5 +239,5 @@ def evaluator_faults(
             for fault in error.faults:
                 field = f"{place}.parameters" + (f".{fault.field}" if fault.field else "")
                 yield structs.replace(fault, source=source, field=field)
-        except InputError as error:  # of the file of a preset
+        except InputError as error:  # of a preset's file
             yield from error.faults

@@ -1,4 +1,4 @@
-"""The contract suite that every evaluator must pass, and what tests of evaluators are made of.
+"""The contract suite that every evaluator must pass, and building blocks for evaluator tests.
 
     from vidscore_evaluators.registry import create_evaluator
     from vidscore_evaluators.testing import EvaluatorContract
@@ -7,7 +7,7 @@
     class TestMyEvaluator(EvaluatorContract):
         evaluator = create_evaluator("my_evaluator")
 
-That is all for an evaluator without unusual input rules; `EvaluatorContract` lists what can be
+This is complete for an evaluator without special input rules; `EvaluatorContract` lists what can be
 adapted. Run it with pytest, with hypothesis installed.
 """
 

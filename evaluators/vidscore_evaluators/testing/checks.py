@@ -1,4 +1,4 @@
-"""What the contract suite asks of reports, outcomes, parameters and metadata, by functions."""
+"""Checks of the contract suite, as functions: reports, outcomes, parameters and metadata."""
 
 from __future__ import annotations
 
@@ -71,7 +71,7 @@ def check_values(evaluator: Evaluator[Any], report: Report) -> None:
 
 
 def fits(measure: Measure, value: Number) -> bool:
-    """Whether a value is of its measure's type and within its bounds; undefined always is."""
+    """Whether a value has its measure's type and is within its bounds, or is undefined."""
     if value is None:
         return True
     if not _is_number(value) or (measure.unit == "count" and not isinstance(value, int)):
@@ -81,7 +81,7 @@ def fits(measure: Measure, value: Number) -> bool:
 
 
 def best_value(measure: Measure) -> float | None:
-    """The best value that a measure's declaration knows of; None where it has none."""
+    """The best value according to a measure's declaration, or None."""
     if measure.dissimilarity is Dissimilarity.VALUE:
         return 0.0
     if measure.dissimilarity is Dissimilarity.ONE_MINUS:
@@ -95,7 +95,7 @@ def best_value(measure: Measure) -> float | None:
 
 
 def check_measure(measure: Measure) -> None:
-    """A measure's declaration is complete and does not contradict itself."""
+    """A measure's declaration is complete and consistent."""
     assert _NAME.fullmatch(measure.name), measure.name
     assert measure.description.strip(), f"{measure.name} has no description"
     assert measure.unit.strip(), f"{measure.name} has no unit"
@@ -112,7 +112,7 @@ def check_measure(measure: Measure) -> None:
 
 
 def check_parameter(parameters: type, description: ParameterDescription) -> None:
-    """A parameter is described, takes its default, keeps to its grid and refuses the rest."""
+    """A parameter has a description, accepts its default and grid, and refuses other values."""
     bounds = description.bounds
     assert _NAME.fullmatch(description.name), description.name
     assert bounds.description.strip(), f"{description.name} has no description"
@@ -124,7 +124,7 @@ def check_parameter(parameters: type, description: ParameterDescription) -> None
 
 
 def check_schema(parameters: type) -> None:
-    """The JSON Schema describes every parameter, and every default fits it."""
+    """The JSON Schema describes every parameter and accepts every default."""
     schema = json_schema(parameters)
     described = {entry.name: entry for entry in describe_parameters(parameters)}
     assert schema["type"] == "object"
@@ -141,7 +141,7 @@ def check_schema(parameters: type) -> None:
 
 
 def schema_fault(schema: dict[str, Any], value: Any) -> str | None:
-    """The first keyword of a JSON Schema that a value breaks; knows what `json_schema` writes."""
+    """The first keyword of a JSON Schema that a value breaks; knows only those of `json_schema`."""
     expected = _JSON_TYPES[schema["type"]]
     if not isinstance(value, expected) or (isinstance(value, bool) and expected is not bool):
         return "type"
@@ -155,7 +155,7 @@ def schema_fault(schema: dict[str, Any], value: Any) -> str | None:
 
 
 def _wrong_values(description: ParameterDescription) -> Iterator[Value]:
-    """Values that a parameter must refuse: of the wrong type, and just outside its bounds."""
+    """Values that a parameter must refuse: of the wrong type, or just outside its bounds."""
     is_array = description.type_name.startswith("array of ")
     item_type = description.type_name.removeprefix("array of ")
     for value in _wrong_items(description, item_type):
@@ -166,7 +166,7 @@ def _wrong_items(
     description: ParameterDescription, item_type: str
 ) -> Iterator[bool | float | int | str]:
     if item_type == "string":
-        yield 0.5  # an integer may take the place of a string in an array: it is a label
+        yield 0.5  # an integer is allowed in an array of strings: it is a label
         if description.choices:
             yield "".join(description.choices) + "?"
         return
@@ -191,12 +191,12 @@ def _check_refused(parameters: type, name: str, value: Value) -> None:
 
 
 def _is_number(value: object) -> bool:
-    """Whether a value is what JSON and the wire can carry: int, finite float or nothing."""
+    """Whether a value can be sent as JSON and on the wire: an int, a finite float or None."""
     return value is None or type(value) is int or (type(value) is float and math.isfinite(value))
 
 
 def check_outcomes(table: Outcomes, truth: Annotations, detections: Annotations) -> None:
-    """A row each, in order of frames; outcomes of the right side; partners that agree."""
+    """One row per object, in frame order; outcomes on the right side; consistent partners."""
     aligned = align(truth, detections)
     for side, annotations in ((Side.TRUTH, aligned.truth), (Side.DETECTIONS, aligned.detections)):
         own = table.take(table.of_side(side))
@@ -219,7 +219,7 @@ def check_outcomes(table: Outcomes, truth: Annotations, detections: Annotations)
 
 
 def check_nesting(evaluator: Evaluator[Any], case: Case) -> None:
-    """Where outcomes are said to nest, those of sure detections are the same without the others."""
+    """If outcomes nest, those of confident detections are the same without the other detections."""
     if not evaluator.outcomes_nest or not case.detections.object_count:
         return
     aligned, least = align(*case), float(np.median(case.detections.confidences))
@@ -236,7 +236,7 @@ _OF_BOTH_SIDES = (Outcome.TRUE_POSITIVE, Outcome.IGNORED)
 
 
 def _check_partners(table: Outcomes) -> None:
-    """The partner of a true positive is in its frame, and has it for a partner."""
+    """The partner of a true positive is in the same frame, and names it as its partner."""
     place = {
         key: row
         for row, key in enumerate(
@@ -260,7 +260,7 @@ def _check_partners(table: Outcomes) -> None:
 
 
 def check_same_outcomes(first: Outcomes, second: Outcomes) -> None:
-    """Two tables say the same, to the last bit."""
+    """Two tables are equal, to the last bit."""
     for key in ROW_COLUMNS:
         if key not in ("sequences", "labels"):
             np.testing.assert_array_equal(getattr(first, key), getattr(second, key), err_msg=key)
@@ -277,7 +277,7 @@ def check_same_outcomes(first: Outcomes, second: Outcomes) -> None:
 
 
 def _frame_counts(table: Outcomes) -> dict[SequenceKey, int]:
-    """Evaluated frames of each sequence that has some."""
+    """Number of evaluated frames of each sequence that has some."""
     if table.frame_counts is None:
         return {}
     counts = zip(table.sequence_keys, table.frame_counts.tolist(), strict=True)
@@ -285,12 +285,12 @@ def _frame_counts(table: Outcomes) -> dict[SequenceKey, int]:
 
 
 def merged_report(evaluator: Evaluator[Any], case: Case, seed: int) -> Report:
-    """The report of tally files of one to five shards, merged in some order.
+    """The report of one to five shards' tally files, merged in random order.
 
     Args:
         evaluator: The evaluator.
-        case: What is scored.
-        seed: Of the number of shards, and of the order.
+        case: The input.
+        seed: Determines the number of shards and their order.
     """
     random = np.random.default_rng(seed)
     pair = Pair(Source(case.truth, "truth"), Source(case.detections, "detections"))
@@ -304,7 +304,7 @@ def merged_report(evaluator: Evaluator[Any], case: Case, seed: int) -> Report:
 
 
 def declared_bytes(growth: Growth, case: Case) -> int:
-    """The size to which a tally may grow, as its evaluator declares it."""
+    """Upper bound on the size of a tally, as its evaluator declares it."""
     sequences = sequence_count(case)
     counted = {
         "bounded": 1,

@@ -1,8 +1,8 @@
-"""The contract: what holds for every evaluator, whatever it measures.
+"""The contract: laws that hold for every evaluator.
 
-A subclass names an evaluator and, where its input has rules of its own, adapts the hooks. Each
-test is a law of the house: scores do not depend on how data was ordered, cut, sent or spread over
-processes; values keep to what is declared; nothing, a little and a perfect answer are all scored.
+A subclass names an evaluator and, if its input has special rules, overrides the hooks. Scores must
+not depend on how data is ordered, split, sent or distributed over processes; values must conform to
+the declarations; empty, small and perfect answers must all be scored.
 """
 
 from __future__ import annotations
@@ -48,21 +48,21 @@ from vidscore_evaluators.testing.strategies import Case, cases, seeds
 
 
 class EvaluatorContract:
-    """Subclass it as ``Test...``, name an `evaluator`, and pytest runs the suite over it.
+    """Subclass it as ``Test...`` with an `evaluator`, and pytest runs the suite for it.
 
     Attributes:
-        evaluator: The evaluator, with the parameters to be tested. It must be registered, because
+        evaluator: The evaluator, with the parameters to test. It must be registered, because
             workers find it by name.
-        labels: Labels of the objects in generated cases.
-        domains: Domains of the sequences in generated cases.
+        labels: Labels of objects in generated cases.
+        domains: Domains of sequences in generated cases.
         frame_numbers: Frame numbers of generated cases.
-        object_flags: Flags that generated objects of the truth may carry; a flag that is
-            repeated is more frequent.
+        object_flags: Flags that generated objects of the truth may have; a repeated flag is more
+            frequent.
         extent_px: Side of the square in which generated objects start.
-        imperfect_measures: Measures that say what best is and that a perfect answer may still
-            miss; an evaluator's documentation should say why.
-        examples: Cases that each law is tried on; more under a profile of Hypothesis that asks
-            for more, see `example_count`.
+        imperfect_measures: Measures with a declared best value that a perfect answer may miss; the
+            evaluator's documentation should say why.
+        examples: Number of cases for each law; more under a Hypothesis profile that asks for more,
+            see `example_count`.
     """
 
     evaluator: ClassVar[Evaluator[Any]]
@@ -78,7 +78,7 @@ class EvaluatorContract:
     # --- hooks -----------------------------------------------------------------------------
 
     def cases(self) -> SearchStrategy[Case]:
-        """Truth and detections that the evaluator's rules allow; override for unusual input."""
+        """Truth and detections that the evaluator's rules allow; override for special input."""
         return cases(
             self.evaluator.needs,
             labels=self.labels,
@@ -89,13 +89,13 @@ class EvaluatorContract:
         )
 
     def perfect_detections(self, truth: Annotations) -> Annotations:
-        """What a system that makes no mistake would send; override where truth says more."""
+        """Detections of a system without mistakes; override if the truth contains more."""
         return scored_objects(truth)
 
     # --- order and layout do not matter ----------------------------------------------------
 
     def test_order_of_frames_objects_and_tables_does_not_matter(self) -> None:
-        """Shuffled frames, objects and name tables give the same report to the last bit."""
+        """Shuffled frames, objects and name tables give the same report, to the last bit."""
 
         def law(case: Case, seed: int) -> None:
             mixed = Case(shuffled(case.truth, seed), shuffled(case.detections, seed + 1))
@@ -104,7 +104,7 @@ class EvaluatorContract:
         self._holds(law, self.cases(), seeds())
 
     def test_a_frame_without_detections_need_not_be_sent(self) -> None:
-        """Leaving out the empty frames of the detections changes no score."""
+        """Removing empty frames from the detections changes no score."""
 
         def law(case: Case) -> None:
             sent = case.detections.take_frames(case.detections.object_counts > 0)
@@ -125,7 +125,7 @@ class EvaluatorContract:
         self._holds(law, self.cases())
 
     def test_tallying_leaves_its_input_alone(self) -> None:
-        """Truth and detections whose arrays cannot be written to are tallied all the same."""
+        """Truth and detections with read-only arrays can be tallied."""
 
         def law(case: Case) -> None:
             for side in case:
@@ -139,7 +139,7 @@ class EvaluatorContract:
     # --- outcomes explain the figures ------------------------------------------------------
 
     def test_outcomes_add_up_to_the_report(self) -> None:
-        """Counted or summed, outcomes give the report's figures exactly, of each part of it."""
+        """Counts and sums of outcomes give exactly the figures of every part of the report."""
         if not self.evaluator.has_outcomes:
             pytest.skip("the evaluator has no outcomes")
 
@@ -158,7 +158,7 @@ class EvaluatorContract:
         self._holds(law, self.cases())
 
     def test_every_object_and_detection_has_one_outcome(self) -> None:
-        """One row each, in the order of frames, and partners that say the same of each other."""
+        """One row per object, in frame order, and partners that name each other."""
         if not self.evaluator.has_outcomes:
             pytest.skip("the evaluator has no outcomes")
 
@@ -169,7 +169,7 @@ class EvaluatorContract:
         self._holds(law, self.cases())
 
     def test_outcomes_do_not_depend_on_how_data_is_cut(self) -> None:
-        """The outcomes of each sequence alone, one after the other, are those of all together."""
+        """The outcomes of single sequences, concatenated, are those of all sequences together."""
         if not self.evaluator.has_outcomes:
             pytest.skip("the evaluator has no outcomes")
 
@@ -184,7 +184,7 @@ class EvaluatorContract:
     # --- streams ---------------------------------------------------------------------------
 
     def test_each_prefix_of_a_stream_scores_like_a_batch(self) -> None:
-        """Live reports equal the batch report over the frames sent by both sides, at any time."""
+        """At any time, a live report equals the batch report over the frames sent by both sides."""
 
         def law(case: Case, seed: int) -> None:
             specification = self.evaluator.specification
@@ -206,7 +206,7 @@ class EvaluatorContract:
     # --- parts and processes ---------------------------------------------------------------
 
     def test_parts_merge_into_the_whole_in_any_grouping(self) -> None:
-        """Tallies of parts, in any order and grouping and with nothing added, give its bytes."""
+        """Tallies of parts, added in any order and grouping, also to 0, give the same bytes."""
 
         def law(case: Case, seed: int) -> None:
             random = np.random.default_rng(seed)
@@ -236,7 +236,7 @@ class EvaluatorContract:
         self._holds(law, self.cases(), self.cases(), self.cases())
 
     def test_a_tally_survives_bytes_and_back(self) -> None:
-        """A tally read from its bytes has the same bytes and gives the same report."""
+        """A tally survives a round trip through bytes, and then gives the same report."""
 
         def law(case: Case) -> None:
             data = tally_to_bytes(self.evaluator.tally(*case))
@@ -261,7 +261,7 @@ class EvaluatorContract:
             run_job(other)
 
     def test_two_workers_give_what_one_process_gives(self) -> None:
-        """The tally of two worker processes is that of this one, to the last byte."""
+        """Two worker processes give the same tally as this process, to the last byte."""
         case = self._many_sequences()
         jobs = [make_job(self.evaluator, *part) for part in split(*case, 4)]
         parts = list(map(tally_from_bytes, strategies.two_workers().map(run_job, jobs)))
@@ -269,7 +269,7 @@ class EvaluatorContract:
         assert tally_to_bytes(together) == tally_to_bytes(self.evaluator.tally(*case))
 
     def test_shards_in_any_order_merge_to_the_report(self) -> None:
-        """Tally files of any number of shards, in any order, give the report to the last bit."""
+        """Tally files of any number of shards give the same report in any order, bit for bit."""
 
         def law(case: Case, seed: int) -> None:
             [whole] = score_annotations([self.evaluator], *case, self.evaluator.specification)
@@ -280,7 +280,7 @@ class EvaluatorContract:
     # --- reports ---------------------------------------------------------------------------
 
     def test_a_grid_in_one_tally_equals_one_run_a_value(self) -> None:
-        """What a tally holds for other values of a parameter is what those values' runs give."""
+        """A tally's results for other values of a parameter equal those of separate runs."""
 
         def law(case: Case, seed: int) -> None:
             tally = self.evaluator.tally(*case)
@@ -295,18 +295,18 @@ class EvaluatorContract:
         self._holds(law, self.cases(), seeds())
 
     def test_values_keep_to_what_the_measures_declare(self) -> None:
-        """Every score is of a declared measure, within its range, and a count is an integer."""
+        """Every score has a declared measure and is within its range; counts are integers."""
         self._holds(
             lambda case: checks.check_values(self.evaluator, self._report(case)), self.cases()
         )
 
     def test_every_measure_is_reported(self) -> None:
-        """A declared measure is in the report of a case that has everything."""
+        """Every declared measure is in the report of a case with all features."""
         reported = {row.measure for row in self._report(self._many_sequences()).rows()}
         assert reported == {measure.name for measure in self.evaluator.measures}
 
     def test_nothing_is_scored_without_a_fault(self) -> None:
-        """No truth, no detections and neither are defined, and keep to what is declared."""
+        """Without truth, detections or both, reports are valid and conform to the declarations."""
 
         def law(case: Case) -> None:
             nothing = self._nothing()
@@ -320,7 +320,7 @@ class EvaluatorContract:
         self._holds(law, self.cases())
 
     def test_a_perfect_answer_gets_the_best_scores(self) -> None:
-        """The scored objects of the truth, fed back, get the best value that is declared."""
+        """The scored objects of the truth, used as detections, get the best declared value."""
         best = {
             measure.name: checks.best_value(measure)
             for measure in self.evaluator.measures
@@ -338,7 +338,7 @@ class EvaluatorContract:
         self._holds(law, self.cases())
 
     def test_a_perfect_answer_ranks_first(self) -> None:
-        """No detections rank before those of a system that makes no mistake."""
+        """No detections rank above those of a system without mistakes."""
 
         def law(case: Case) -> None:
             perfect = self._report(Case(case.truth, self.perfect_detections(case.truth)))
@@ -349,7 +349,7 @@ class EvaluatorContract:
             self._holds(law, self.cases())
 
     def test_report_is_repeatable(self) -> None:
-        """A second report of a tally is the first, and reporting does not change the tally."""
+        """A second report of a tally equals the first, and reporting does not change the tally."""
 
         def law(case: Case) -> None:
             tally = self.evaluator.tally(*case)
@@ -360,7 +360,7 @@ class EvaluatorContract:
         self._holds(law, self.cases())
 
     def test_a_report_survives_json_and_back(self) -> None:
-        """A report read from its JSON text has the same rows, curves and text."""
+        """A report survives a round trip through JSON with the same rows, curves and text."""
 
         def law(case: Case) -> None:
             report = self._report(case)
@@ -374,7 +374,7 @@ class EvaluatorContract:
     # --- what is declared ------------------------------------------------------------------
 
     def test_metadata_is_complete(self) -> None:
-        """Name, version, title, task, needs and measures say what a user must know."""
+        """Name, version, title, task, needs and measures are complete."""
         evaluator = self.evaluator
         assert evaluator.name in evaluator_names(), f"{evaluator.name} is not registered"
         assert evaluator.version.strip()
@@ -389,7 +389,7 @@ class EvaluatorContract:
             assert set(arities) <= set(ARITIES)
 
     def test_measures_are_declared_completely(self) -> None:
-        """Measures have distinct names, sentences, units and ranges; ranking ones a direction."""
+        """Measures have distinct names, texts, units and ranges; ranking ones a direction."""
         measures = {measure.name: measure for measure in self.evaluator.measures}
         assert len(measures) == len(self.evaluator.measures)
         for measure in self.evaluator.measures:
@@ -400,7 +400,7 @@ class EvaluatorContract:
             assert measures[name].direction is not Direction.NONE, name
 
     def test_parameters_keep_to_what_they_declare(self) -> None:
-        """Defaults and grids lie within the bounds, and what lies outside is refused by name."""
+        """Defaults and grids are within the bounds; other values are refused by name."""
         parameters = type(self.evaluator).Parameters
         defaults = parse_parameters(parameters, {})
         assert parse_parameters(parameters, parameter_values(defaults)) == defaults
@@ -410,11 +410,11 @@ class EvaluatorContract:
             parse_parameters(parameters, {"no parameter has this name": 1})
 
     def test_the_schema_of_the_parameters_agrees_with_them(self) -> None:
-        """The JSON Schema takes what the parameters take and refuses what they refuse."""
+        """The JSON Schema accepts what the parameters accept and refuses what they refuse."""
         checks.check_schema(type(self.evaluator).Parameters)
 
     def test_the_same_configuration_has_the_same_identity(self) -> None:
-        """An evaluator built again from its parameters adds to the tallies of this one."""
+        """An evaluator rebuilt from its parameters can add to the tallies of this one."""
         again = create_evaluator(
             self.evaluator.name,
             parameter_values(self.evaluator.parameters),
@@ -425,7 +425,7 @@ class EvaluatorContract:
     @pytest.mark.parametrize("side", Side)
     @pytest.mark.parametrize("arity", [*ARITIES, 3])
     def test_other_shapes_are_refused(self, side: Side, arity: int) -> None:
-        """Coordinates of a shape that the evaluator cannot use are a GeometryError."""
+        """Coordinates of a shape that the evaluator cannot use raise a GeometryError."""
         needs = self.evaluator.needs
         allowed = needs.truth_arities if side is Side.TRUTH else needs.detection_arities
         nothing = self._nothing()
@@ -438,9 +438,9 @@ class EvaluatorContract:
             self.evaluator.tally(*case)
 
     def test_the_tally_grows_no_faster_than_declared(self) -> None:
-        """The tally keeps to the declared growth while frames and sequences are added.
+        """The tally stays within the declared growth while frames and sequences are added.
 
-        What the house adds to it is bounded on its own.
+        The package's own additions to it have a separate bound.
         """
 
         def law(case: Case) -> None:
@@ -457,7 +457,7 @@ class EvaluatorContract:
     def _holds(
         self, law: Callable[..., None], *strategies: SearchStrategy[Any], share: int = 1
     ) -> None:
-        """Try a law on generated examples, or on a share of as many as others."""
+        """Try a law on generated examples, or on a fraction of the usual number."""
         settings(
             max_examples=max(1, example_count(self.examples) // share),
             suppress_health_check=[HealthCheck.too_slow, HealthCheck.filter_too_much],
@@ -480,9 +480,9 @@ class EvaluatorContract:
         )
 
     def _many_sequences(self) -> Case:
-        """A case that has everything: many sequences with all that `cases` may draw.
+        """A case with all features: many sequences with everything that `cases` may generate.
 
-        Made once for all laws of a suite, because it takes longer than any of them.
+        It is made once for all laws of a suite, because it takes longer than any of them.
         """
         if "_joined" not in vars(type(self)):
             joined = strategies.joined_case(self.cases(), 100)
@@ -491,5 +491,5 @@ class EvaluatorContract:
 
 
 def _text(report: Report) -> str:
-    """A report to the last bit, as text on one line, which is written much faster."""
+    """A report as text on one line, exact to the last bit; one line is written much faster."""
     return report_to_json(report, indent=None)

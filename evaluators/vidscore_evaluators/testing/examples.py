@@ -1,4 +1,4 @@
-"""Small annotations for tests, written the way one would write them on paper.
+"""Small annotations for tests, written as on paper.
 
     truth = make_annotations({
         ("Tower", "001"): {
@@ -7,8 +7,8 @@
         },
     })
 
-A sequence maps frame numbers to objects; a frame without objects is an empty list. Where only
-coordinates matter, an object may be written as its coordinates alone: ``{0: [(3, 4)]}``.
+A sequence maps frame numbers to objects; a frame without objects is an empty list. If only
+coordinates matter, an object may be its coordinates alone: ``{0: [(3, 4)]}``.
 """
 
 from __future__ import annotations
@@ -37,10 +37,10 @@ class Thing(Struct, frozen=True):
     Attributes:
         coordinates: Its 2, 4 or 8 coordinates in pixels.
         label: Its class.
-        confidence: How sure the system is; from 0 to 1 where more than the order counts.
+        confidence: Confidence, from 0 to 1 if more than the order of confidences matters.
         track_id: Its track, or `NO_TRACK`.
         flags: Bits of `ObjectFlag`.
-        columns: Further numbers by name.
+        columns: Additional numbers by name.
     """
 
     coordinates: tuple[float, ...]
@@ -52,7 +52,7 @@ class Thing(Struct, frozen=True):
 
 
 USUAL_EXAMPLES = 100
-"""Examples of a property under Hypothesis's own profile."""
+"""Number of examples of a property in Hypothesis's default profile."""
 
 Name = TypeVar("Name")
 
@@ -62,10 +62,10 @@ Frames = Mapping[tuple[str, str], Mapping[int, Objects]]
 
 
 def example_count(usual: int) -> int:
-    """Examples of a property that has its own number of them, under the profile that is loaded.
+    """Number of examples for a property with its own number, in the loaded profile.
 
-    A profile of Hypothesis that asks for several times the usual number gets several times as many
-    here; one that asks for less changes nothing, because these numbers are small already.
+    If the Hypothesis profile asks for a multiple of the default number, so does this. A profile
+    that asks for fewer changes nothing, because these numbers are small already.
     """
     return usual * max(1, settings().max_examples // USUAL_EXAMPLES)
 
@@ -81,7 +81,7 @@ def make_annotations(
 
     Args:
         frames: Objects by sequence and frame number.
-        arity: Coordinates an object has; needed only where there is no object.
+        arity: Number of coordinates of an object; needed only if there are no objects.
         dont_care: (sequence, frame number) of the don't-care frames.
         times_s: Times of frames by (sequence, frame number).
 
@@ -126,9 +126,9 @@ def _times(
 
 
 def scored_objects(truth: Annotations) -> Annotations:
-    """The truth as a perfect system would report it: its objects that count, and nothing else.
+    """The truth as a perfect system would detect it: only the objects that are scored.
 
-    What reports a crowd or a distractor may take an object beside it, by the rules of some.
+    By some rules, a detection of a crowd or a distractor may take a nearby object.
     """
     ordinary = truth.flags == 0
     return replace(truth, frame_flags=np.zeros_like(truth.frame_flags)).take_objects(ordinary)
@@ -137,7 +137,7 @@ def scored_objects(truth: Annotations) -> Annotations:
 def shuffled(annotations: Annotations, seed: int) -> Annotations:
     """The same content with frames, the objects of each frame, and both tables in another order.
 
-    The tables also gain a name that nothing uses, which must not matter either.
+    The tables also get an unused name, which must not matter either.
     """
     random = np.random.default_rng(seed)
     frames = annotations.take_frames(random.permutation(annotations.frame_count))

@@ -1,9 +1,9 @@
-"""Hypothesis strategies for truth and detections that make evaluators stumble.
+"""Hypothesis strategies for truth and detections with difficult cases.
 
-Coordinates come from a coarse lattice, so that equal distances, equal overlaps, objects that
-touch and objects that coincide are common instead of never; and the lattice is scaled, so that
-the order of an addition shows in the last bit. How much there is in a case is drawn by
-hypothesis and shrinks; what exactly comes from a seed, which costs a tenth of drawing it.
+Coordinates come from a coarse lattice, so that equal distances, equal overlaps, and touching or
+coinciding objects are common; the lattice is scaled, so that the order of an addition affects the
+last bit. Hypothesis draws and shrinks the sizes of a case. Its contents come from a seed, which
+costs a tenth of the time.
 """
 
 from __future__ import annotations
@@ -36,13 +36,13 @@ from vidscore_evaluators.evaluator import Needs, Unit
 from vidscore_evaluators.testing.examples import Frames, Thing, make_annotations
 
 EDGE_CONFIDENCES = (0.0, -0.0, 0.05, 0.15, 0.5, 0.95, 1.0)
-"""Confidences on which thresholds lie."""
+"""Confidences that are equal to thresholds."""
 
 SCORES = (-7.5, -1.0, 3.25, 1e300)
-"""Confidences that only their order makes sense of."""
+"""Confidences of which only the order is meaningful."""
 
 SCALES = (1.0, 1.0, 1 / 3, 0.7)
-"""Sizes of the lattice: one on which all arithmetic is exact, and some on which none is."""
+"""Scales of the lattice: with one of them all arithmetic is exact, with some none is."""
 
 
 class Case(NamedTuple):
@@ -53,7 +53,7 @@ class Case(NamedTuple):
 
 
 def seeds() -> SearchStrategy[int]:
-    """Seeds for `numpy.random.default_rng`, for orders and cuts that need not shrink."""
+    """Seeds for `numpy.random.default_rng`, for orders and splits that need not shrink."""
     return st.integers(0, 2**32 - 1)
 
 
@@ -71,19 +71,18 @@ def cases(
 ) -> Case:
     """Truth and detections as an evaluator needs them.
 
-    Each sequence has a listed frame at least; either side may lack frames that the other has, and
-    any frame may be empty. All boxes and quadrilaterals have some area. Some frames have a time.
+    Each sequence has at least one listed frame; either side may lack frames of the other, and any
+    frame may be empty. All boxes and quadrilaterals have an area. Some frames have a time.
 
     Args:
-        draw: Given by hypothesis.
+        draw: Provided by Hypothesis.
         needs: What the evaluator needs.
         labels: Labels of objects.
         domains: Domains of sequences.
         frame_numbers: Frame numbers to choose from.
-        object_flags: Bits of `ObjectFlag` that objects of the truth may carry.
-        dont_care_frames: Whether frames may be marked don't-care.
-        extent_px: Side of the square in which objects start: small, so that most of them have to
-            do with others.
+        object_flags: Bits of `ObjectFlag` that objects of the truth may have.
+        dont_care_frames: Whether frames may be marked as don't-care.
+        extent_px: Side of the square in which objects start: small, so that most objects interact.
     """
     truth_arity = draw(st.sampled_from(needs.truth_arities))
     detection_arity = draw(st.sampled_from(needs.detection_arities))
@@ -123,7 +122,7 @@ def cases(
 
 
 def _times(random: np.random.Generator, frames: Frames) -> dict[tuple[tuple[str, str], int], float]:
-    """Times of no frame, of some or of all, at 25 a second or nearly so."""
+    """Times for no, some or all frames, at 25 per second, exactly or almost."""
     share = (0.0, 0.0, 0.5, 1.0)[int(random.integers(4))]
     return {
         (key, number): number / 25 + float(random.integers(2)) / 1000
@@ -172,7 +171,7 @@ class _Artist(Struct, frozen=True):
         width, height = self._halves(1, self.extent_px / 2), self._halves(1, self.extent_px / 2)
         if arity == BOX:
             return x, y, x + width, y + height
-        # A rectangle whose first side is (width, rise); upright where that is 0.
+        # A rectangle whose first side is (width, rise); it is upright if the rise is 0.
         rise = self._halves(0, 2) * (self.random.random() < 0.3)
         across, down = -rise * height / width, height
         return (
@@ -205,7 +204,7 @@ def interleaving(case: Case, random: np.random.Generator) -> Batches:
 
 
 def common_frames(case: Case, sent: Mapping[Side, IntArray]) -> Case:
-    """The frames that are among those sent of either side."""
+    """The sent frames that both sides have."""
     came = {side: annotations.take_frames(sent[side]) for side, annotations in sides(case).items()}
     keys = {side: frame_keys(annotations) for side, annotations in came.items()}
     common = set(keys[Side.TRUTH]) & set(keys[Side.DETECTIONS])
@@ -217,7 +216,7 @@ def common_frames(case: Case, sent: Mapping[Side, IntArray]) -> Case:
 
 
 def parts(case: Case, unit: Unit, random: np.random.Generator) -> list[Case]:
-    """Up to three parts of whole frames, or of whole sequences where the unit says so."""
+    """Up to three parts of complete frames, or of complete sequences if the unit requires it."""
     part_of: dict[object, int] = {}
 
     def part_rows(annotations: Annotations) -> IntArray:
@@ -237,7 +236,7 @@ def parts(case: Case, unit: Unit, random: np.random.Generator) -> list[Case]:
 
 
 def joined_case(strategy: SearchStrategy[Case], count: int) -> Case:
-    """Up to `count` cases as one, the same in each run; each brings sequences of its own."""
+    """Join up to `count` cases into one, the same in each run; each has its own sequences."""
     found: list[Case] = []
 
     @settings(
@@ -264,7 +263,7 @@ def joined_case(strategy: SearchStrategy[Case], count: int) -> Case:
 
 @cache
 def two_workers() -> ProcessPoolExecutor:
-    """Two fresh processes, the same for all evaluators, because starting them takes longest."""
+    """Two new processes for all evaluators, because starting them takes longest."""
     return ProcessPoolExecutor(2, mp_context=multiprocessing.get_context("spawn"))
 
 
@@ -274,7 +273,7 @@ def sides(case: Case) -> dict[Side, Annotations]:
 
 
 def sequence_count(case: Case) -> int:
-    """Sequences that have a frame on either side."""
+    """Number of sequences that have a frame on either side."""
     used: set[SequenceKey] = set()
     for annotations in case:
         used.update(key for key, _ in frame_keys(annotations))

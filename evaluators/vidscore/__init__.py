@@ -1,7 +1,7 @@
 """The library of vidscore: read files, score detections against truth, in one call each.
 
-``import vidscore`` offers what `vidscore_evaluators` does, and imports it when it is asked for.
-The types that editors and type checkers see stand in ``__init__.pyi``, which knows the parameters
+``import vidscore`` offers the names of `vidscore_evaluators`, and imports them on first use.
+The types for editors and type checkers are in ``__init__.pyi``, which knows the parameters
 of each evaluator; `make docs` writes it.
 """
 
@@ -17,7 +17,7 @@ __path__ = extend_path(__path__, __name__)
 
 
 def __getattr__(name: str) -> Any:
-    """Import what is asked for."""
+    """Import a name on first use."""
     if name not in __all__:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     return getattr(vidscore_evaluators, name)

@@ -96,7 +96,7 @@ def are_flagged(flags: FlagArray, flag: IntFlag) -> BoolArray:
 
 
 class SequenceKey(NamedTuple):
-    """Identity of one video: its domain (empty where there is only one) and its own name."""
+    """Identity of one video: its domain (empty if there is only one) and its own name."""
 
     domain: str
     sequence: str
@@ -108,7 +108,7 @@ def key_columns(keys: Sequence[SequenceKey]) -> tuple[list[str], list[str]]:
 
 
 def sequence_name(key: tuple[str, str]) -> str:
-    """``Tower/001``; the sequence alone where there is no domain."""
+    """``Tower/001``; the sequence alone if there is no domain."""
     return "/".join(filter(None, key))
 
 
@@ -134,14 +134,14 @@ class Annotations(Struct, frozen=True, eq=False):
         frame_starts: (F + 1,) offsets into the object columns.
         coordinates: (N, 2 | 4 | 8) in pixels: x, y | x1, y1, x2, y2 | x1, y1, ..., x4, y4.
         label_indices: (N,) index into `labels`.
-        confidences: (N,) finite numbers, higher is more confident; 1 where a side has none.
-        track_ids: (N,) track identities, `NO_TRACK` where there is none.
+        confidences: (N,) finite numbers, higher is more confident; 1 if a side has none.
+        track_ids: (N,) track identities, `NO_TRACK` if there is none.
         flags: (N,) bits of `ObjectFlag`.
         columns: Further (N,) columns by name (area, truncation, occlusion).
-        frame_times_s: (F,) seconds at which each frame was captured, on any one clock, NaN where
-            unknown; None where no frame has a time. No score depends on them.
-        frame_arrivals_s: (F,) seconds at which the answer to each frame had arrived, on the clock
-            the truth's times, NaN where unknown; None where none is known. Only streaming
+        frame_times_s: (F,) seconds at which each frame was captured, on any one clock, NaN if
+            unknown; None if no frame has a time. No score depends on them.
+        frame_arrivals_s: (F,) seconds at which the answer to each frame arrived, on the clock of
+            the truth's times, NaN if unknown; None if none is known. Only streaming
             accuracy uses them; neither the wire nor a fingerprint includes them.
         masks: Masks of the N objects, whose coordinates are then boxes: bounding boxes of the
             masks, or boxes that came with them. None if no object has a mask.
@@ -215,7 +215,7 @@ class Annotations(Struct, frozen=True, eq=False):
         return frame_name(self.sequences[self.frame_sequences[row]], int(self.frame_numbers[row]))
 
     def mask_of(self, row: int) -> Masks | None:
-        """The mask of an object; None where it has none."""
+        """The mask of an object; None if it has none."""
         return None if self.masks is None else self.masks.run(row, row + 1)
 
     def take_objects(self, rows: AnyArray) -> Annotations:

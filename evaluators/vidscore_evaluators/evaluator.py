@@ -294,7 +294,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         """Outcomes of each object and detection; pure. Override it to offer outcomes.
 
         Args:
-            aligned: Both sides of whole frames, or whole sequences where `unit` says so.
+            aligned: Both sides of whole frames, or whole sequences if `unit` says so.
             at: The operating point on its curves; an evaluator without curves offers no choice.
 
         Raises:
@@ -387,7 +387,7 @@ class Evaluator(ABC, Generic[ParametersType]):
             measure: Name of one of its measures.
 
         Returns:
-            Both ends; None where unbounded.
+            Both ends; None if unbounded.
         """
         return next(entry.useful_range for entry in self.measures if entry.name == measure)
 

@@ -85,7 +85,7 @@ def intersection_areas(first: FloatArray, second: FloatArray, pixel: float = 0.0
 
 
 def overlap_ratios(first: FloatArray, second: FloatArray) -> FloatArray:
-    """Intersection over union of boxes; 0 where the union has no area.
+    """Intersection over union of boxes; 0 if the union has no area.
 
     Args:
         first: (N, 4) boxes.
@@ -99,7 +99,7 @@ def overlap_ratios(first: FloatArray, second: FloatArray) -> FloatArray:
 
 
 def ratios_of_areas(shared: FloatArray, first: FloatArray, second: FloatArray) -> FloatArray:
-    """Intersection over union from areas; 0 where the union has no area.
+    """Intersection over union from areas; 0 if the union has no area.
 
     Args:
         shared: (N,) areas of the intersections.

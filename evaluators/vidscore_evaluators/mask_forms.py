@@ -4,7 +4,7 @@ All forms are read for many masks at once. Errors are an `InputError` whose faul
 the mask as `entry`, and the wrong part of it as `field`: ``size``, ``counts`` or ``segmentation``.
 
 Polygons become masks exactly as pycocotools makes them, to the pixel: corners are rounded to fifths
-of pixels, sides walk from fifth to fifth, and a pixel of a column is inside where the outline has
+of pixels, sides walk from fifth to fifth, and a pixel of a column is inside if the outline has
 crossed the middle of the column above it an odd number of times.
 """
 

@@ -69,7 +69,7 @@ class Outcome(StrEnum):
     MISLOCALISED_AND_MISCLASSIFIED = "mislocalised_and_misclassified"
     """A false positive with too small an overlap with an object of another label."""
     BACKGROUND = "background"
-    """A false positive where there is no object."""
+    """A false positive that refers to no object."""
 
 
 OUTCOMES = tuple(Outcome)
@@ -128,7 +128,7 @@ class Outcomes(Struct, frozen=True, eq=False):
         rows: (N,) position of the object among those of its side and frame, from 0, as given.
         labels: (N,) index into `label_names`.
         confidences: (N,) confidences; NaN for truth.
-        tracks: (N,) track ids, `vidscore_evaluators.annotations.NO_TRACK` where there is none.
+        tracks: (N,) track ids, `vidscore_evaluators.annotations.NO_TRACK` if there is none.
         outcomes: (N,) index into `OUTCOMES`.
         partners: (N,) row on the other side, in the same frame, that it is matched with or that its
             outcome refers to; `NO_PARTNER` if there is none.

@@ -39,12 +39,12 @@ class Bounds(Struct, frozen=True):
 
     Attributes:
         description: What it does, in one sentence.
-        unit: Unit of a number, empty where it has none.
+        unit: Unit of a number, empty if it has none.
         minimum: Least value.
         maximum: Greatest value.
         exclusive_minimum: The value must be above this.
         exclusive_maximum: The value must be below this.
-        grid: Values that a sweep goes through; empty where sweeping makes no sense.
+        grid: Values that a sweep goes through; empty if sweeping makes no sense.
     """
 
     description: str

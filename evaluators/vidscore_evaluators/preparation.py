@@ -85,7 +85,7 @@ def prepare(
 
     Args:
         specification: The benchmark's specification, with its evaluators.
-        truth: The truth, or what has been read of it.
+        truth: The truth, or the source read from it.
         detections: The detections.
         choice: How both are read, and which part counts.
         wanted: Sequences to read alone, as for `vidscore_evaluators.formats.read_source`.
@@ -112,15 +112,15 @@ def read_sides(
     """Read both sides of a specification.
 
     Args:
-        specification: What is known of them; its presets say the format where none was chosen.
+        specification: Their specification; if no format was chosen, its presets determine it.
         truth: The truth, or its path.
         detections: The detections, or their path.
         choice: How both are read.
         wanted: Sequences to read alone, as for `vidscore_evaluators.formats.read_source`.
 
     Raises:
-        InputError: With every fault of the data; beside rows that cannot be read, with those that
-            the evaluators' rules refuse, and with sequences that nothing knows.
+        InputError: With every fault of the data: unreadable rows, rows that the evaluators' rules
+            refuse, and unknown sequences.
     """
     read = partial(
         read_pair,
@@ -146,7 +146,7 @@ def read_sides(
 def _refused_of_rest(
     read: Callable[[], Pair], specification: BenchmarkSpec, confidence_scale: str | None
 ) -> Iterator[Fault]:
-    """What is refused of the rows that can be read: by evaluators, and as of unknown sequences."""
+    """Faults of the readable rows: those that evaluators refuse, and unknown sequences."""
     try:
         pair = read()
         detections = scaled(pair.detections, confidence_scale)
@@ -160,12 +160,12 @@ def _refused_of_rest(
 
 
 def refused_by(evaluators: Sequence[Evaluator[Any]], side: Side, source: Source) -> Iterator[Fault]:
-    """What evaluators refuse of a side, each fault with its file and line, or entry.
+    """Faults of a side by the evaluators' rules, each with its file and line, or entry.
 
     Args:
         evaluators: The evaluators.
         side: Which side it is.
-        source: The side; where it says no shape, that is not looked at.
+        source: The side; if its shape is not known, the shape is not checked.
     """
     annotations = source.annotations
     for evaluator in evaluators:
@@ -249,7 +249,7 @@ def with_listed_names(pair: Pair, specification: BenchmarkSpec) -> Pair:
     found = tuple(listed_name_warnings(specification, keys))
     if not found:
         return pair
-    # Before what was counted in the truth, which shards add up after what names alone tell.
+    # Warnings about names come first: merged shards add up the counted ones after these.
     truth = structs.replace(pair.truth, warnings=(*found, *pair.truth.warnings))
     return structs.replace(pair, truth=truth)
 
@@ -280,7 +280,7 @@ def _given(data: Data | Source, side: Side) -> DataPath | Source:
     if isinstance(data, str | os.PathLike):
         return data_path(data)
     if isinstance(data, Annotations):
-        # Without an object, coordinates are as many as the reader or the caller took by chance.
+        # Without objects, the number of coordinates is an arbitrary choice.
         return Source(data, side.value, tells_shape=data.object_count > 0)
     return read_arrays(columns_of(data, side.value), side.value)
 

@@ -29,7 +29,7 @@ NAMES_LISTED = 20
 """Maximum number of names that a message lists."""
 
 Number = int | float | None
-"""A score: a count, a figure, or None where it is undefined."""
+"""A score: a count, a figure, or None if it is undefined."""
 
 
 class Row(NamedTuple):
@@ -204,7 +204,7 @@ class Report:
         specification: The benchmark specification in its JSON form.
         software: Versions of vidscore, numpy and scipy.
         scores: Blocks, curves and warnings.
-        preset: Name of the preset that asked for the evaluator; None where none did.
+        preset: Name of the preset that asked for the evaluator; None if none did.
         selection: The part of the data that was scored, as `vidscore_evaluators.selection` has it;
             empty for all.
     """
@@ -242,7 +242,7 @@ class Report:
         label: str | None = None,
         sequence: str | None = None,
     ) -> Number:
-        """One score; None where it is undefined.
+        """One score; None if it is undefined.
 
         Raises:
             KeyError: If the report has no such row; the message lists the names that it has.

@@ -36,7 +36,7 @@ class Items(Struct, frozen=True, eq=False):
     Attributes:
         coordinates: (N, 2 | 4 | 8) points, upright boxes or outlines, in pixels.
         confidences: (N,) confidences; from 0 to 1 if they extend the similarity.
-        track_ids: (N,) track identities, -1 where there is none.
+        track_ids: (N,) track identities, -1 if there is none.
         areas: (N,) areas in square pixels: the named column ``area``, else the shape's own.
         groups: (N,) group of each object.
         starts: (G + 1,) offsets: group g is rows ``starts[g]:starts[g + 1]``.

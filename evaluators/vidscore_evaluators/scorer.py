@@ -143,7 +143,7 @@ class Scorer:
         label: str | None = None,
         sequence: str | None = None,
     ) -> Number:
-        """One score of the frames so far; None where it is undefined.
+        """One score of the frames so far; None if it is undefined.
 
         Args:
             measure: The measure; if several evaluators have it, the first gives it.
@@ -343,7 +343,7 @@ def _named(
 
 
 def _name(number: int, labels: Labels | None) -> str | None:
-    """The name of a class number; None where it has none."""
+    """The name of a class number; None if it has none."""
     if labels is None:
         return str(number)
     if isinstance(labels, Mapping):

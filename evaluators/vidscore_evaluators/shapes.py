@@ -33,7 +33,7 @@ from vidscore_evaluators.pairs import (
 )
 
 PolygonArray = NDArray[np.object_]
-"""Shapely geometries, None where an item has none."""
+"""Shapely geometries, None if an item has none."""
 
 
 def box_polygons(boxes: FloatArray) -> PolygonArray:
@@ -236,7 +236,7 @@ def overlapping_self_pairs(shapes: Shapes, counts: OverlapRule) -> Pairs:
 def overlap_ratios_of(
     left: Shapes, left_rows: IntArray, right: Shapes, right_rows: IntArray
 ) -> FloatArray:
-    """Intersection over union of pairs of shapes; 0 where the union has no area.
+    """Intersection over union of pairs of shapes; 0 if the union has no area.
 
     Args:
         left: Shapes of one side.

@@ -194,7 +194,7 @@ class SequenceSpec:
 
     Attributes:
         name: Its name within the domain.
-        domain: Its domain, empty where there is only one.
+        domain: Its domain, empty if there is only one.
         frame_count: Number of its frames, numbered from `first_frame` on.
         first_frame: Number of its first frame.
         frames: The frames that are evaluated. None for all of `frame_count`; if that is None too,

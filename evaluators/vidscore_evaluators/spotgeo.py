@@ -33,8 +33,8 @@ Readings of the metric document, in both profiles:
 9. The second sum over "TP" in eq. 10 runs over the false positives: the text below it says so.
 10. The scoring page has d < epsilon, and "an average of each score for each frame"; the metric
     document has d <= epsilon (eq. 11) and sums (eqs. 14 to 17), and holds in `protocol`.
-11. Where nothing was there and nothing was detected, F1 is 1 and MSE is 0. Precision is 0 where
-    nothing was detected, and recall is 0 where nothing was there.
+11. Without objects and detections, F1 is 1 and MSE is 0. Precision is 0 without detections, and
+    recall is 0 without objects.
 12. Eq. 3 does not say which matching to take among equal sums; it is as in 6 for both profiles.
 """
 

@@ -91,7 +91,7 @@ class Columns(Struct, frozen=True):
         track_ids: (N,) track identities; optional.
         object_flags: (N,) bits of `ObjectFlag`; optional.
         columns: Further (N,) columns by name; optional.
-        frame_times_s: (F,) seconds at which the frames were captured, NaN where unknown; optional.
+        frame_times_s: (F,) seconds at which the frames were captured, NaN if unknown; optional.
         masks: Masks of the N objects, each already checked; None for none.
     """
 

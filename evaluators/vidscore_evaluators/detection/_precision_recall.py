@@ -220,7 +220,7 @@ def _whole_areas(found: Ranked, truth: Sequence[int]) -> list[float | None]:
 def precisions_at(
     true: IntArray, precisions: FloatArray, truth: Sequence[int], levels: FloatArray
 ) -> FloatArray:
-    """Monotone precision at recall levels; 0 where a recall is never reached.
+    """Monotone precision at recall levels; 0 if a recall is never reached.
 
     Args:
         true: (P, K) true positives in descending confidence.
@@ -311,7 +311,7 @@ def _rows_by_key(table: Table) -> dict[tuple[str | None, str], IntArray]:
 
 
 Values = list[float | None]
-"""A score at each of K thresholds; None where it is undefined."""
+"""A score at each of K thresholds; None if it is undefined."""
 
 Weight = Callable[[Cell], int]
 """Weight of a class in a mean over classes."""

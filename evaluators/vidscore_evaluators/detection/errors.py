@@ -15,8 +15,8 @@ first of these that applies, where b is the background threshold:
   Mended, it is gone.
 
 An object that is not found is *missed* unless a poor localisation or a wrong class points at it;
-mended, it is no longer asked for. The gain is the AP with all mistakes of one kind mended, less
-the AP as it is. Mending changes one kind at a time: gains do not add up.
+mended, it no longer counts as an object. The gain is the AP with all mistakes of one kind mended,
+less the AP as it is. Mending changes one kind at a time: gains do not add up.
 
 Readings of this project:
 

@@ -55,7 +55,7 @@ def with_masks(
 
     Args:
         entries: N entries.
-        image_sizes: (N, 2) height and width of the image of each, 0 where unknown.
+        image_sizes: (N, 2) height and width of the image of each, 0 if unknown.
         source: Name of the file.
         array: Key of the array, for error messages; empty if it is the whole document.
         faults: List to add faults to.

@@ -112,7 +112,7 @@ class WriteOptions(Struct, frozen=True):
 
     Attributes:
         truth: Annotations that define the numbers of images and classes; None for the written ones.
-        image_sizes: (F, 2) width and height of each frame's image in pixels; 0 where unknown.
+        image_sizes: (F, 2) width and height of each frame's image in pixels; 0 if unknown.
         unmarked: Don't-care frames that were left out because they cannot be marked.
         numbering: Numbers in the truth's own files; if these have another format, only of classes.
     """

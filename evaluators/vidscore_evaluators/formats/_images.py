@@ -162,7 +162,7 @@ def image_names(annotations: Annotations, digits: int, options: WriteOptions) ->
 def sizes_of_images(
     annotations: Annotations, owner: Source, image_size: tuple[int, int] | None
 ) -> IntArray:
-    """(F, 2) width and height of each frame's image, 0 where unknown.
+    """(F, 2) width and height of each frame's image, 0 if unknown.
 
     Args:
         annotations: The annotations to write.

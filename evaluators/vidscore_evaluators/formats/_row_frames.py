@@ -142,7 +142,7 @@ def given_areas(
         heights: (N,) heights as given.
 
     Returns:
-        The column, NaN where rounding makes no difference; empty if it never does.
+        The column, NaN if rounding makes no difference; empty if it never does.
     """
     given = widths * heights
     differs = given != box_areas(corners)
@@ -163,7 +163,7 @@ def with_listed_frames(
         table: The rows' places in the files.
         frames: (K,) indices of the frames' sequences, and (K,) numbers of the frames.
         places: (K,) indices of their files, and (K,) positions in these.
-        times_s: (K,) times of the frames, NaN where unknown; None if all are unknown.
+        times_s: (K,) times of the frames, NaN if unknown; None if all are unknown.
     """
     count = len(frames[0])
     if count == 0:

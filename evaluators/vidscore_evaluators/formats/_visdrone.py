@@ -56,7 +56,7 @@ def check_objects(checks: RowChecks, table: RowTable, side: Side) -> None:
 
 
 def degrees_of(table: RowTable) -> dict[str, FloatArray]:
-    """Truncation and occlusion, NaN where unknown."""
+    """Truncation and occlusion, NaN if unknown."""
     columns = {name: table.numbers[name] for name in DEGREES}
     return {name: np.where(column == -1.0, np.nan, column) for name, column in columns.items()}
 

@@ -5,11 +5,11 @@ y1, x2, y2], "confidence": 0.9, "track": 3}]}``, by the JSON Schema in ``json_li
 ``point`` and ``corners`` take the place of ``box`` for the other shapes, ``flags`` of a frame or an
 object has the words of generic CSV as an array, and ``numbers`` further numbers of an object by
 name. ``mask`` has the pixels of an object, ``{"size": [height, width], "counts": ...}`` with runs
-or COCO's text of them; its box is the one around it where there is no other. Masks are kept where
-all objects have one. A frame comes once, whole, and in any order; empty lines mean nothing.
+or COCO's text of them; without another box, its bounding box is used. Masks are kept if all
+objects have one. Each frame occurs once and completely, in any order; empty lines are ignored.
 
-`LineReader` takes the bytes as they come, in blocks of any size, so that a file and a pipe are read
-by the same code.
+`LineReader` takes bytes in blocks of any size, so that a file and a pipe are read by the same
+code.
 """
 
 from __future__ import annotations

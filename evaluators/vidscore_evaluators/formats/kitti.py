@@ -241,7 +241,7 @@ def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files
 
 
 def _known(annotations: Annotations, name: str) -> FloatArray:
-    """(N,) values of a named column, -1 where unknown."""
+    """(N,) values of a named column, -1 if unknown."""
     column = annotations.columns.get(name)
     if column is None:
         return _constant(annotations, _UNKNOWN)

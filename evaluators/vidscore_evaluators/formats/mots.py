@@ -6,9 +6,9 @@ is COCO's compressed text of runs. The truth is ``<root>/<sequence>/gt/gt.txt`` 
 folder of ``<sequence>.txt`` (KITTI MOTS) or one file; detections are such a folder or file. The
 project's readings:
 
-1. Classes go by name: 1 is a car, 2 a pedestrian. Class 10 of the truth is a don't-care region; in
+1. Classes are named: 1 is a car, 2 a pedestrian. Class 10 of the truth is a don't-care region; in
    detections it is an error.
-2. Frames are numbered as the files have them: KITTI MOTS from 0, MOTSChallenge from 1.
+2. Frames are numbered as in the files: KITTI MOTS from 0, MOTSChallenge from 1.
 3. ``seqinfo.ini`` beside ``gt`` means that frames 1 to its length are evaluated;
    ``evaluate_mots.seqmap``, in the folder of the truth or above it, states the last frame of each
    sequence, from 0 on. Without either, a frame of the truth without a row is not evaluated.

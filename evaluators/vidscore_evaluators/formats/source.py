@@ -134,7 +134,7 @@ class Numbering(Struct, frozen=True):
     Attributes:
         frames: Sequence and frame number of each image, by its number or other id.
         labels: Name of each class number.
-        files: File of each image, in the order of `frames`; empty where unknown.
+        files: File of each image, in the order of `frames`; empty if unknown.
         sizes: Height and width of each image, in the same order, 0 if unknown; or empty.
         image_names: For detections that name their images: the name behind each provisional frame
             number, which is replaced when the truth is known.

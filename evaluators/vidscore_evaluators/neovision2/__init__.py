@@ -18,7 +18,7 @@ remove what they cover; the confidence threshold; merging (detection-only); matc
 
 1. *Envelopes* (section 3.1). Annotated and detected objects alike are reduced to the smallest
    upright box around their corners; a box of two points may be given by any two opposite corners.
-   A don't-care region keeps its four corners; where its sides cross, it is their convex hull, and
+   A don't-care region keeps its four corners; if its sides cross, it is their convex hull, and
    a warning says so. A box without area stays, with a warning: it never matches, and it is never
    inside a region.
 2. *Matching* (section 3.2). In each frame and class a one-to-one matching with as many pairs of

@@ -82,7 +82,7 @@ def best_pairs(
         groups: (P,) group of each pair; no object has pairs in two groups.
         right_count: Objects on the right side.
     """
-    # As many pairs as possible, where a don't-care pair costs more than all real pairs together:
+    # As many pairs as possible, with don't-care pairs that cost more than all real pairs together:
     # some matching is maximum over all objects and over the real objects at once.
     order = np.lexsort((pairs.right, pairs.left, groups))
     _, blocks, sizes = factorize(groups[order])

@@ -221,10 +221,10 @@ class Contents(Struct, frozen=True):
 
     Attributes:
         labels: Objects by label, the most frequent first.
-        width_px: Widths of boxes; None where there are none.
-        height_px: Heights of boxes; None where there are none.
+        width_px: Widths of boxes, or None.
+        height_px: Heights of boxes, or None.
         tracks: Number of tracks.
-        track_frames: Frames of each track; None where there are no tracks.
+        track_frames: Frames of each track; None without tracks.
         empty_frames: Number of listed frames without objects.
     """
 

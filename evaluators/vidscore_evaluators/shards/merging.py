@@ -46,7 +46,7 @@ class Merged(Struct, frozen=True, eq=False):
     places: Mapping[FrameExample, str]
 
     def place_of(self, example: FrameExample) -> str:
-        """File and line, or entry, of the frame that a warning names; empty where unknown."""
+        """File and line, or entry, of the frame that a warning names; empty if unknown."""
         return self.places.get(example, "")
 
 

@@ -12,8 +12,8 @@ Differences from trackeval that change no defined figure:
 1. trackeval solves one assignment of (objects + tracks) squared, with a dummy partner for each.
    Here the same optimum is found only over objects and tracks that meet, since others cannot be
    assigned to each other; each connected component is solved separately.
-2. Without truth IDR is undefined, without detections IDP; trackeval has 0 there. Where there is
-   neither, IDF1 is 1, so that its dissimilarity of two empty sets is 0.
+2. Without truth IDR is undefined, without detections IDP; trackeval has 0 there. Without
+   both, IDF1 is 1, so that its dissimilarity of two empty sets is 0.
 
 One that changes figures if a similarity is exactly the threshold:
 

@@ -125,7 +125,7 @@ class Judge(Struct, frozen=True):
         return alone
 
     def judge(self, scenes: Sequence[SanityScene]) -> FloatArray:
-        """(K,) dissimilarities of K scenes; NaN where undefined."""
+        """(K,) dissimilarities of K scenes; NaN if undefined."""
 
         def scored(truth: Annotations, detections: Annotations) -> list[Scores]:
             return [self.evaluator.scores(self.evaluator.tally(truth, detections))]

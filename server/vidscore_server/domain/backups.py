@@ -8,7 +8,6 @@ be read would fail later, whenever it is asked for.
 
 from __future__ import annotations
 
-import secrets
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping
 from datetime import UTC, datetime, timedelta
 from typing import Any, BinaryIO
@@ -21,6 +20,7 @@ from vidscore_server.domain.basis import Basis
 from vidscore_server.domain.batches import inflate
 from vidscore_server.domain.benchmarks import from_json
 from vidscore_server.domain.live_clock import timeline_from_json
+from vidscore_server.domain.loading import hidden_name
 from vidscore_server.domain.names import parse_id
 from vidscore_server.domain.release import values_from_json
 from vidscore_server.domain.scores import GREATEST_COMPRESSION, report_of
@@ -29,7 +29,7 @@ from vidscore_server.errors import BackupError, NameTakenError, NotFoundError
 from vidscore_server.store import Reader, SqlStore, Transaction
 from vidscore_server.store.backup_file import BackupHeader, read_header, read_rows, write_backup
 from vidscore_server.store.errors import AlreadyExistsError
-from vidscore_server.store.records import HIDDEN, Role, Row, RowNumbers, SubmissionState
+from vidscore_server.store.records import Role, Row, RowNumbers, SubmissionState
 from vidscore_server.version import server_version
 
 LEAST_PAYLOAD_BYTES = 64 << 20
@@ -182,11 +182,6 @@ def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
     load(transaction, rows_under(hidden, header, file), {})
     show(transaction, hidden, header.benchmark)
     return header
-
-
-def hidden_name() -> str:
-    """A name under which a benchmark is loaded: nobody sees it before it is shown."""
-    return HIDDEN + secrets.token_hex(16)
 
 
 def rows_under(hidden: str, header: BackupHeader, file: BinaryIO) -> Iterator[Row]:

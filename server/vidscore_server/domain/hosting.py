@@ -76,7 +76,7 @@ class Hosting:
         self.context = context
         self.leases = Leases(context)
         self.benchmarks = Benchmarks(context)
-        self.truth = TruthStore(context)
+        self.truth = TruthStore(context, self.leases)
         self.heartbeat = Heartbeat(context)
         self.rules = RuleCache(context, self.benchmarks, self.truth)
         self.submissions = Submissions(context, self.benchmarks, self.heartbeat)

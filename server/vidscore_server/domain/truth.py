@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict
-from collections.abc import Iterable, Iterator
-from datetime import datetime
+from collections.abc import Iterable, Iterator, Sequence
+from datetime import UTC, datetime
+from functools import partial
 from itertools import chain
 from tempfile import SpooledTemporaryFile
 
@@ -25,18 +26,21 @@ from vidscore_server.domain.batches import (
     pack,
     repeated_frames,
     rule_faults,
+    unpack,
     unpacked,
 )
 from vidscore_server.domain.benchmarks import from_json, required_benchmark, to_json, with_truth_of
 from vidscore_server.domain.context import Context, Request, audit_server
 from vidscore_server.domain.definition import Definition
+from vidscore_server.domain.leases import Leases
+from vidscore_server.domain.loading import Part, in_parts, load_in_parts
 from vidscore_server.domain.names import benchmark_name, parse_string
 from vidscore_server.domain.private_part import settle
 from vidscore_server.errors import NotFoundError
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, Transaction
 from vidscore_server.store.errors import StoreDamagedError
-from vidscore_server.store.records import FrameName, TruthRevisionRecord
+from vidscore_server.store.records import BenchmarkRecord, FrameName, TruthRevisionRecord
 
 KEPT_REVISIONS = 2
 """Revisions whose columns stay in memory: submissions are mostly scored against the newest."""
@@ -48,6 +52,9 @@ DRAW_PURPOSE = "draw of private sequences"
 
 SPOOLED_BYTES = 1 << 20
 """Bytes of an upload that wait in memory for its end; more wait in a file."""
+
+NEVER = datetime(1970, 1, 1, tzinfo=UTC)
+"""Time of what nobody sees yet."""
 
 
 class UploadPlan(Struct, frozen=True):
@@ -221,10 +228,12 @@ class TruthStore:
 
     Args:
         context: The hosting context.
+        leases: The leases of the server.
     """
 
-    def __init__(self, context: Context) -> None:
+    def __init__(self, context: Context, leases: Leases) -> None:
         self._context = context
+        self._leases = leases
         self._kept: OrderedDict[tuple[str, int, str], Annotations] = OrderedDict()
 
     async def commit(
@@ -248,22 +257,16 @@ class TruthStore:
         parse_string(plan.comment, "header.comment")
         while True:
             merged = await self._context.read(lambda reader: self._merge(reader, plan, upload))
+            show = partial(self._show, request=request, plan=plan, merged=merged, upload=upload)
+            parts = partial(revision_parts, in_parts(chain(merged.kept, merged.added), len))
             try:
-                return await self._context.write(
-                    lambda transaction: self._commit(
-                        transaction,
-                        request,
-                        plan,
-                        merged,  # noqa: B023 - it has run when the loop goes on
-                        upload.definition,
-                    )
-                )
+                return await load_in_parts(self._context, self._leases, parts, show)
             except _BaseMovedError:
                 continue  # another upload was faster: merge with what it has made
 
     def _merge(self, reader: Reader, plan: UploadPlan, upload: TruthUpload) -> _MergedUpload:
         """Merge the upload with the newest revision, outside the writer, which others wait for."""
-        benchmark = required_benchmark(reader, plan.benchmark)
+        benchmark, codec = required_benchmark(reader, plan.benchmark), self._context.codec
         base = (benchmark.create_time, benchmark.truth_revision)
         before: list[bytes] = []
         frames, digest = len(upload.frames), upload.digest
@@ -271,25 +274,32 @@ class TruthStore:
         if plan.merge and benchmark.truth_revision:
             definition = with_truth_of(benchmark, upload.arity)
             arity = definition.arity(Side.TRUTH)
-            stored = self._stored(reader, plan.benchmark, benchmark.truth_revision, arity)
-            kept = _without(stored, upload)
-            codec = self._context.codec
-            before = [pack(codec.data_of(codec.write_batch(kept)))[0]]
-            frames += kept.frame_count
-            digest += fingerprint(kept)
-            contents += _contents_of(kept)
+            for payload in reader.truth_payloads(plan.benchmark, benchmark.truth_revision):
+                batch = codec.read_stored_batches([unpack(payload)], arity)
+                kept = _without(batch, upload)
+                if kept.frame_count:
+                    whole = kept.frame_count == batch.frame_count
+                    data = payload if whole else pack(codec.data_of(codec.write_batch(kept)))[0]
+                    before.append(data)
+                frames += kept.frame_count
+                digest += fingerprint(kept)
+                contents += _contents_of(kept)
         return _MergedUpload(
             base, before, upload.payloads, frames, str(digest), upload.arity, contents
         )
 
-    def _commit(
+    def _show(
         self,
         transaction: Transaction,
+        hidden: str,
+        *,
         request: Request,
         plan: UploadPlan,
         merged: _MergedUpload,
-        definition: Definition,
+        upload: TruthUpload,
     ) -> tuple[TruthRevisionRecord, int]:
+        """Make a revision of what was loaded under a hidden name."""
+
         def make() -> str:
             benchmark = required_benchmark(transaction, plan.benchmark)
             if plan.merge and merged.base != (benchmark.create_time, benchmark.truth_revision):
@@ -311,7 +321,7 @@ class TruthStore:
                 sequence_count=len(merged.contents.judged),
                 label_count=len(merged.contents.labels),
             )
-            transaction.insert_truth_revision(revision, chain(merged.kept, merged.added))
+            transaction.show_truth_revision(hidden, revision)
             before = with_truth_of(benchmark, merged.arity)
             settled = self._settled(plan, before, merged.contents.judged)
             if settled.draw != before.draw:
@@ -328,7 +338,7 @@ class TruthStore:
         number = int(request.once(transaction, make))
         revision = required_revision(transaction, plan.benchmark, number)
         benchmark = required_benchmark(transaction, plan.benchmark)
-        state = board_state(transaction, definition, benchmark)
+        state = board_state(transaction, upload.definition, benchmark)
         return revision, len(state.waiting) if state.is_under(number) else 0
 
     def _settled(
@@ -402,6 +412,31 @@ class TruthStore:
         payloads = reader.truth_payloads(benchmark, revision)
         batches = unpacked((payload, None) for payload in payloads)
         return self._context.codec.read_stored_batches(batches, arity)
+
+
+def revision_parts(parts: Iterable[Sequence[bytes]], hidden: str) -> Iterator[Part]:
+    """What loads a revision as the first one of a hidden benchmark, part by part.
+
+    Args:
+        parts: Its batches, as they are kept.
+        hidden: The hidden benchmark.
+    """
+    benchmark = BenchmarkRecord(hidden, "", None, None, NEVER, NEVER)
+    revision = TruthRevisionRecord(hidden, 1, "", NEVER, 0, complete=False, comment="")
+
+    def begin(transaction: Transaction) -> None:
+        transaction.insert_benchmark(benchmark)
+        transaction.insert_truth_revision(revision)
+
+    yield begin
+    first = 0
+    for payloads in parts:
+        yield partial(_add, hidden, first, payloads)
+        first += len(payloads)
+
+
+def _add(hidden: str, first: int, payloads: Sequence[bytes], transaction: Transaction) -> None:
+    transaction.add_truth_batches(hidden, 1, first, payloads)
 
 
 def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRevisionRecord:

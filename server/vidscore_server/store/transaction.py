@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from datetime import datetime, timedelta
-from itertools import islice
 from typing import Any
 
 from msgspec.structs import replace
@@ -37,9 +36,6 @@ from vidscore_server.store.records import (
 )
 from vidscore_server.store.removal import delete_frames, delete_remains
 from vidscore_server.store.tables import from_row, to_microseconds, to_row
-
-PAYLOADS_PER_STATEMENT = 16
-"""Truth batches of one insertion: a large upload must not be in memory at once."""
 
 
 class Transaction(LiveWriter, Reader):
@@ -105,18 +101,33 @@ class Transaction(LiveWriter, Reader):
         """
         return delete_remains(self._connection, to_microseconds(self.time()), batches)
 
-    def insert_truth_revision(self, record: TruthRevisionRecord, payloads: Iterable[bytes]) -> None:
-        """Add a revision with its batches."""
+    def insert_truth_revision(self, record: TruthRevisionRecord) -> None:
+        """Add a revision without any batch."""
         row = to_row(record)
         row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
-        revision_id = self._insert(t.truth_revisions, row, f"truth revision {record.revision}")
-        numbered = enumerate(payloads)
-        while batch := list(islice(numbered, PAYLOADS_PER_STATEMENT)):
-            rows = [
-                {"truth_revision_id": revision_id, "position": position, "payload": payload}
-                for position, payload in batch
-            ]
-            self._connection.execute(insert(t.truth_batches), rows)
+        self._insert(t.truth_revisions, row, f"truth revision {record.revision}")
+
+    def add_truth_batches(
+        self, benchmark: str, revision: int, first: int, payloads: Sequence[bytes]
+    ) -> None:
+        """Add batches to a revision that nobody sees yet, which has `first` of them already."""
+        number = self._truth_id(benchmark, revision)
+        rows = [
+            {"truth_revision_id": number, "position": position, "payload": payload}
+            for position, payload in enumerate(payloads, first)
+        ]
+        self._connection.execute(insert(t.truth_batches), rows)
+
+    def show_truth_revision(self, hidden: str, record: TruthRevisionRecord) -> None:
+        """Give a revision that was loaded as the first one of a hidden benchmark to its own.
+
+        The hidden benchmark is gone then.
+        """
+        row = to_row(record)
+        row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))
+        own = t.truth_revisions.c.id == self._truth_id(hidden, 1)
+        self._update(t.truth_revisions, own, row, f"truth of {hidden}")
+        self._delete(t.benchmarks, t.benchmarks.c.benchmark == hidden, f"benchmark {hidden}")
 
     def insert_submission(self, record: SubmissionRecord) -> None:
         """Add a submission."""
@@ -309,6 +320,15 @@ class Transaction(LiveWriter, Reader):
         found = self._connection.execute(query).scalar()
         if found is None:
             raise NotFoundError(f"benchmark {benchmark}")
+        return int(found)
+
+    def _truth_id(self, benchmark: str, revision: int) -> int:
+        c = t.truth_revisions.c
+        of_benchmark = c.benchmark_id == self._benchmark_id(benchmark)
+        query = select(c.id).where(of_benchmark, c.revision == revision)
+        found = self._connection.execute(query).scalar()
+        if found is None:
+            raise NotFoundError(f"truth revision {revision} of {benchmark}")
         return int(found)
 
     def _insert(self, table: Table, row: dict[str, Any], what: str) -> int:

@@ -7,7 +7,8 @@ from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from hashlib import sha256
-from typing import TypeVar
+from itertools import chain
+from typing import Any, TypeVar
 
 import orjson
 from msgspec.structs import replace
@@ -15,9 +16,11 @@ from tests.campaigns.simulation.batches import SEQUENCE, Batch
 from tests.campaigns.simulation.memory import SERVING, State
 from tests.campaigns.simulation.release_laws import ReleaseLaws
 from tests.campaigns.simulation.rules import Rules
+from tests.campaigns.simulation.servers import TRUTH
 
 from vidscore_server.domain.schedule import OUTAGE_BEATS, TIMEOUT_BEATS
 from vidscore_server.store.records import (
+    HIDDEN,
     OperationRecord,
     ScoreRecord,
     SubmissionKey,
@@ -136,8 +139,19 @@ class Laws:
                 self._scored(owner, score, before, after)
         if before.scores is not after.scores or before.benchmarks is not after.benchmarks:
             self.release.committed(before, after)
+        if before.truth is not after.truth:
+            self._truth(after)
         if before.serving is not after.serving:
             self._beats(after)
+
+    def _truth(self, state: State) -> None:
+        """Of each revision that anybody sees all batches are there, and of no other one any."""
+        for key in state.truth:
+            found = [
+                payload for at, payload in sorted(state.truth_batches.items()) if at[:2] == key
+            ]
+            if key[0] < HIDDEN and found != list(chain(*TRUTH)):
+                self._break(f"truth revision {key[1]} has the batches {found}")
 
     def _submission(
         self,
@@ -171,6 +185,10 @@ class Laws:
                 self._break(f"{key[1]} is still {record.state}")
         for operation in state.operations.values():
             self._finished(operation)
+        left = {key for key in state.benchmarks if key >= HIDDEN}
+        left |= {at[0] for at in state.truth_batches if at[:2] not in state.truth}
+        if left:
+            self._break(f"{len(left)} truths that were given up are still stored")
         if not self.release.is_at_rest(state):
             self._break("the board does not come to show the newest truth")
 
@@ -192,7 +210,7 @@ class Laws:
             if name in OF_SUBMISSIONS:
                 others = [key[:2] for key, *_ in _changed(old, new) if key[:2] not in mine]
             else:
-                others = [] if old == new else [name]
+                others = [] if _shown(old) == _shown(new) else [name]
             if others:
                 self._break(f"a command about {sorted(mine)} has changed {others[0]} of {name}")
 
@@ -360,6 +378,14 @@ class Laws:
     def _break(self, what: str) -> None:
         if what not in self.broken:
             self.broken.append(what)
+
+
+def _shown(table: Any) -> Any:
+    """A table without what hidden benchmarks have."""
+    if not isinstance(table, dict):
+        return table
+    names = {key: key[0] if isinstance(key, tuple) else key for key in table}
+    return {key: row for key, row in table.items() if names[key] < HIDDEN}
 
 
 def _same_frames(

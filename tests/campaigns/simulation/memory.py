@@ -16,6 +16,7 @@ from msgspec.structs import replace
 
 from vidscore_server.store.reader import OPEN_STATES
 from vidscore_server.store.records import (
+    HIDDEN,
     AuditRecord,
     BatchRecord,
     BenchmarkRecord,
@@ -44,6 +45,7 @@ class State:
 
     benchmarks: dict[str, BenchmarkRecord] = field(default_factory=dict)
     truth: dict[tuple[str, int], TruthRevisionRecord] = field(default_factory=dict)
+    truth_batches: dict[tuple[str, int, int], bytes] = field(default_factory=dict)
     submissions: dict[SubmissionKey, SubmissionRecord] = field(default_factory=dict)
     streams: dict[tuple[str, str, str], StreamRecord] = field(default_factory=dict)
     batches: dict[tuple[str, str, str, int], BatchRecord] = field(default_factory=dict)
@@ -118,11 +120,12 @@ class MemoryReader:
         return {
             name: (record.create_time, record.revision)
             for name, record in self._state.benchmarks.items()
+            if name < HIDDEN
         }
 
     def has_hidden(self) -> bool:
-        """Nothing here deletes or restores benchmarks."""
-        return False
+        """Whether anything is stored under a hidden name."""
+        return any(name >= HIDDEN for name in self._state.benchmarks)
 
     def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:
         """One revision of a benchmark's truth."""

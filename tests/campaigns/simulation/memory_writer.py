@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 from itertools import islice
 from types import MappingProxyType
@@ -13,6 +13,7 @@ from tests.campaigns.simulation.memory import SERVING, MemoryReader
 
 from vidscore_server.store.errors import AlreadyExistsError, NotFoundError
 from vidscore_server.store.records import (
+    HIDDEN,
     AuditRecord,
     BatchRecord,
     BenchmarkRecord,
@@ -97,11 +98,58 @@ class MemoryTransaction(MemoryReader):
         """Replace the record of a benchmark."""
         self._state.benchmarks = _updated(self._state.benchmarks, record.benchmark, record)
 
-    def insert_truth_revision(self, record: TruthRevisionRecord, _: Iterable[bytes]) -> None:
-        """Add a revision; nothing here reads its batches."""
+    def insert_truth_revision(self, record: TruthRevisionRecord) -> None:
+        """Add a revision without any batch."""
         self._state.truth = _inserted(
             self._state.truth, (record.benchmark, record.revision), record
         )
+
+    def add_truth_batches(
+        self, benchmark: str, revision: int, first: int, payloads: Sequence[bytes]
+    ) -> None:
+        """Add batches to a revision, which has `first` of them already."""
+        if (benchmark, revision) not in self._state.truth:
+            raise NotFoundError(f"truth revision {revision} of {benchmark}")
+        for position, payload in enumerate(payloads, first):
+            self._state.truth_batches = _inserted(
+                self._state.truth_batches, (benchmark, revision, position), payload
+            )
+
+    def show_truth_revision(self, hidden: str, record: TruthRevisionRecord) -> None:
+        """Give the first revision of a hidden benchmark, which is gone then, to its own."""
+        state, key = self._state, (record.benchmark, record.revision)
+        if (hidden, 1) not in state.truth:
+            raise NotFoundError(f"truth revision 1 of {hidden}")
+        moved = {
+            (*key, at[2]): payload for at, payload in state.truth_batches.items() if at[0] == hidden
+        }
+        self._delete_benchmark(hidden)
+        state.truth = _inserted(state.truth, key, record)
+        state.truth_batches = {**state.truth_batches, **moved}
+
+    def free_remains(self, batches: int) -> bool:
+        """Delete hidden benchmarks whose leases have ended, as far as `batches` go."""
+        now, state = self.time(), self._state
+        ended = [
+            work for work, held in state.leases.items() if work >= HIDDEN and held.end_time <= now
+        ]
+        state.leases = {work: held for work, held in state.leases.items() if work not in ended}
+        for hidden in [name for name in state.benchmarks if name >= HIDDEN]:
+            if batches <= 0:
+                return True
+            if hidden not in state.leases:
+                own = [key for key in state.truth_batches if key[0] == hidden]
+                batches -= len(own) + 2  # its revision and itself
+                self._delete_benchmark(hidden)
+        return batches <= 0
+
+    def _delete_benchmark(self, hidden: str) -> None:
+        state = self._state
+        state.benchmarks = {name: one for name, one in state.benchmarks.items() if name != hidden}
+        state.truth = {key: one for key, one in state.truth.items() if key[0] != hidden}
+        state.truth_batches = {
+            key: one for key, one in state.truth_batches.items() if key[0] != hidden
+        }
 
     # --- submissions -----------------------------------------------------------------------
 

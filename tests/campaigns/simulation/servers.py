@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Coroutine, Sequence
+from functools import partial
 from typing import Any, cast
 
 from msgspec.structs import replace
@@ -23,13 +24,14 @@ from vidscore_server.domain.context import Changes, Context, Request, StoreClock
 from vidscore_server.domain.expirer import Expirer
 from vidscore_server.domain.leaderboard import Board, RankedEntry, ranked_entries
 from vidscore_server.domain.leases import LeaseLostError, Leases
+from vidscore_server.domain.loading import load_in_parts
 from vidscore_server.domain.names import StreamName, SubmissionName
 from vidscore_server.domain.rescoring import Rescoring
 from vidscore_server.domain.schedule import Heartbeat
 from vidscore_server.domain.scorer import Scorer
 from vidscore_server.domain.scoring import Scheduler
 from vidscore_server.domain.submissions import Submissions, team_seen, visible
-from vidscore_server.domain.truth import TruthStore
+from vidscore_server.domain.truth import TruthStore, revision_parts
 from vidscore_server.settings import Settings
 from vidscore_server.store import Reader, SqlStore, Transaction
 from vidscore_server.store.errors import StoreError
@@ -37,6 +39,9 @@ from vidscore_server.store.records import StreamRecord, TruthRevisionRecord
 
 BENCHMARK = "b"
 UPKEEP_S = 10.0
+TRUTH = ([b"one"], [b"two", b"three"])
+"""Batches of every truth, in two parts."""
+
 RESTART_S = 3.0
 """How long a server waits before it tries once more to start."""
 
@@ -138,7 +143,7 @@ class Server:
         self.leases.owner = self._name
         self.benchmarks = Benchmarks(self.context)
         self.heartbeat = Heartbeat(self.context)
-        self.rules = RuleCache(self.context, self.benchmarks, TruthStore(self.context))
+        self.rules = RuleCache(self.context, self.benchmarks, TruthStore(self.context, self.leases))
         self.submissions = Submissions(self.context, self.benchmarks, self.heartbeat)
         self.appends = AppendQueue(self.context, self.benchmarks, ByteBudget(self.context.settings))
         scorer = cast("Scorer", SimulatedScorer(self.context, self.benchmarks, self._luck))
@@ -233,21 +238,26 @@ class Server:
         """Make a revision of the truth."""
         request = self.request(caller, "upload", request_id)
 
-        def make(transaction: Transaction) -> str:
+        def make(transaction: Transaction, hidden: str) -> str:
             benchmark = required_benchmark(transaction, BENCHMARK)
             number = benchmark.truth_revision + 1
             record = TruthRevisionRecord(
                 BENCHMARK, number, f"{number}", request.time, 1, complete, ""
             )
-            transaction.insert_truth_revision(record, ())
+            transaction.show_truth_revision(hidden, record)
             transaction.update_benchmark(
                 replace(benchmark, truth_revision=number, revision=benchmark.revision + 1)
             )
             request.audit(transaction, BENCHMARK)
             return str(number)
 
-        return await self.context.write(
-            lambda transaction: request.once(transaction, lambda: make(transaction))
+        return await load_in_parts(
+            self.context,
+            self.leases,
+            partial(revision_parts, TRUTH),
+            lambda transaction, hidden: request.once(
+                transaction, lambda: make(transaction, hidden)
+            ),
         )
 
     async def board(self, caller: Caller) -> list[RankedEntry]:

@@ -21,6 +21,7 @@ from tests.campaigns.simulation.stores import SharedStore
 from tests.campaigns.simulation.virtual_time import StuckError, VirtualLoop
 
 from vidscore_server.logs import LOGGER_NAME
+from vidscore_server.store.records import HIDDEN
 
 LONGEST_S = 4 * 3600.0
 """Everything comes to rest in that time, once nothing befalls a world any more."""
@@ -138,6 +139,7 @@ class World:
         return (
             all(record.state in SETTLED for record in state.submissions.values())
             and all(record.done for record in state.operations.values())
+            and not any(name >= HIDDEN for name in state.benchmarks)
             and self.laws.release.is_at_rest(state)
         )
 

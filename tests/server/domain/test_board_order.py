@@ -107,7 +107,7 @@ class Hosting(RuleBasedStateMachine):
             record = self.record(transaction)
             number = record.truth_revision + 1
             revision = TruthRevisionRecord("b", number, "", self.time, 1, complete, "")
-            transaction.insert_truth_revision(revision, [])
+            transaction.insert_truth_revision(revision)
             transaction.update_benchmark(
                 structs.replace(record, truth_revision=number, revision=record.revision + 1)
             )

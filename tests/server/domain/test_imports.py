@@ -29,7 +29,7 @@ from tests.server.domain.test_team_usage import rows, upkeep
 from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import backup_pb2
-from vidscore_server.domain import imports
+from vidscore_server.domain import imports, loading
 from vidscore_server.store.backup_file import read_rows
 from vidscore_server.store.records import Row
 
@@ -45,7 +45,7 @@ class HalfWay:
         self._reached, self._goes_on = threading.Event(), threading.Event()
         monkeypatch.setattr(imports, "in_parts", self._in_parts)
 
-    def _in_parts(self, rows: Iterable[Row]) -> Iterator[list[Row]]:
+    def _in_parts(self, rows: Iterable[Row], _: object) -> Iterator[list[Row]]:
         parts = [[row] for row in rows]
         loaded = int(self.share * len(parts))
         yield from parts[:loaded]
@@ -110,7 +110,7 @@ def held(data: bytes) -> list[Row]:
 async def test_what_comes_back_in_parts_is_what_was_backed_up(
     site: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(imports, "ROWS_PER_PART", 3)
+    monkeypatch.setattr(loading, "ITEMS_PER_PART", 3)
     data = await removed(site)
     await import_(site.organiser, data)
     assert held(await export(site.organiser, BENCHMARK)) == held(data)
@@ -173,7 +173,7 @@ async def test_of_a_backup_whose_rows_do_not_fit_nothing_is_left(
     site: Hosted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The last one does not, when all others were loaded."""
-    monkeypatch.setattr(imports, "ROWS_PER_PART", 1)
+    monkeypatch.setattr(loading, "ITEMS_PER_PART", 1)
     file, _ = made(tmp_path, [benchmark_row(definition=SOUND), STREAM])
     status = await refusal(import_(site.organiser, file.read_bytes()))
     assert status.reason == "BACKUP_UNUSABLE"
@@ -201,15 +201,3 @@ async def test_an_import_whose_lease_was_lost_is_given_up(
     await upkeep(site)
     assert rows(tmp_path) == NOTHING
     assert await listed(site) == ["benchmarks/other"]
-
-
-def test_a_part_has_as_many_rows_or_bytes_as_one_command_may_load(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Three rows, or ten bytes: a row that is larger ends its part."""
-    monkeypatch.setattr(imports, "ROWS_PER_PART", 3)
-    monkeypatch.setattr(imports, "BYTES_PER_PART", 10)
-    sizes = [0, 1, 2, 5, 5, 30, 1, 9, 9]
-    rows = [("t", {"payload": bytes(size), "number": 1 << 60}) for size in sizes]
-    parts = [[len(row["payload"]) for _, row in part] for part in imports.in_parts(rows)]
-    assert parts == [[0, 1, 2], [5, 5], [30], [1, 9], [9]]

@@ -22,10 +22,13 @@ from tests.server.domain.hosted import BENCHMARK, TRUTH, append, dots, end_of
 from tests.server.domain.test_backup_rows import submission_row
 from tests.server.domain.test_backups import SOUND, benchmark_row, made
 from tests.server.domain.test_scoring import library_report
+from tests.server.domain.test_team_usage import any_dots, noise
 from tests.server.scene import points
 
 from vidscore_protos.v1 import (
+    annotations_pb2,
     backup_pb2,
+    benchmark_pb2,
     benchmark_service_pb2,
     benchmark_service_pb2_grpc,
     organiser_pb2,
@@ -84,27 +87,37 @@ class Site:
 
     def prepare(self, channel: grpc.Channel) -> None:
         """Create the benchmark with its truth, and a submission."""
-        stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
-        stub.CreateBenchmark(
-            organiser_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=dots()),
-            metadata=self.metadata,
-        )
+        self.create(channel, dots())
         self.upload(channel)
         self.submissions(channel).CreateSubmission(
             pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id="one"),
             metadata=self.metadata,
         )
 
-    def upload(self, channel: grpc.Channel) -> None:
-        """Upload the truth as a new revision."""
+    def create(self, channel: grpc.Channel, benchmark: benchmark_pb2.Benchmark) -> None:
+        benchmark_service_pb2_grpc.BenchmarkServiceStub(channel).CreateBenchmark(
+            organiser_pb2.CreateBenchmarkRequest(benchmark_id="dots", benchmark=benchmark),
+            metadata=self.metadata,
+        )
+
+    def upload(self, channel: grpc.Channel, *batches: annotations_pb2.AnnotationBatch) -> None:
+        """Upload batches as a new revision of the truth, by default the usual ones."""
         stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
+        batches = batches or (TRUTH,)
         header = organiser_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
         uploads = [
             organiser_pb2.UploadTruthRequest(header=header),
-            organiser_pb2.UploadTruthRequest(truth=TRUTH),
-            organiser_pb2.UploadTruthRequest(end=end_of(TRUTH)),
+            *(organiser_pb2.UploadTruthRequest(truth=batch) for batch in batches),
+            organiser_pb2.UploadTruthRequest(end=end_of(*batches)),
         ]
         stub.UploadTruth(iter(uploads), metadata=self.metadata)
+
+    def truth(self, channel: grpc.Channel) -> tuple[int, int]:
+        """Number of the newest revision of the truth, and of its frames."""
+        stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
+        request = organiser_pb2.ReadTruthRequest(benchmark=BENCHMARK)
+        *_, last = stub.ReadTruth(request, metadata=self.metadata, timeout=TIMEOUT_S)
+        return last.revision, last.next_offset
 
     def submissions(
         self, channel: grpc.Channel
@@ -153,23 +166,26 @@ class Site:
 EXPECTED = library_report(TRUTH, points(FRAMES))
 
 
-# Commits: the heartbeat, the benchmark, its truth, the submission, its stream, and two for the
-# first frame, which has to be admitted.
+# Commits: the heartbeat, the benchmark, five for its truth, the submission, its stream, and two for
+# the first frame, which has to be admitted.
 @pytest.mark.parametrize(
     ("while_frames_come", "while_it_scores"),
     [
-        ("after_commit=kill@8", "before_score_commit=kill"),
-        pytest.param("before_commit=kill@8", "before_scoring=kill", marks=pytest.mark.nightly),
+        ("after_commit=kill@12", "before_score_commit=kill"),
+        pytest.param("before_commit=kill@12", "before_scoring=kill", marks=pytest.mark.nightly),
         pytest.param("before_acknowledge=kill@2", "", marks=pytest.mark.nightly),
     ],
 )
 def test_a_server_that_is_killed_loses_no_acknowledged_frame_and_scores_each_once(
-    tmp_path: Path, while_frames_come: str, while_it_scores: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, while_frames_come: str, while_it_scores: str
 ) -> None:
     site = Site(tmp_path)
-    with site.server(while_frames_come) as channel:
-        site.prepare(channel)
-        acknowledged = site.send(channel)
+    with monkeypatch.context() as patch:
+        # It would look for remainders while the truth is stored, in commits that nobody can count.
+        patch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "60000")
+        with site.server(while_frames_come) as channel:
+            site.prepare(channel)
+            acknowledged = site.send(channel)
     assert acknowledged == 1
     with site.server(while_it_scores) as channel:
         stored = site.submissions(channel).GetSubmission(
@@ -244,6 +260,46 @@ def test_a_server_that_is_killed_while_it_restores_a_benchmark_has_all_of_it_or_
             time.sleep(0.1)
         assert counted(site.path, "frames") == expected
         assert counted(site.path, "benchmarks") == bool(expected)
+
+
+LARGE = [noise(number, frames=24, objects=3000) for number in range(3)]
+"""Truth that is stored in three parts, of more than a megabyte each."""
+
+
+# Commits: the heartbeat, the lease, the hidden name, three parts, and the one that shows the truth.
+@pytest.mark.parametrize(
+    ("failpoints", "revision"),
+    [
+        ("before_commit=kill@6", 1),
+        *(
+            pytest.param(f"before_commit=kill@{commit}", 1, marks=pytest.mark.nightly)
+            for commit in (2, 3, 4, 5, 7)
+        ),
+        pytest.param("after_commit=kill@7", 2, marks=pytest.mark.nightly),
+    ],
+)
+def test_a_server_that_is_killed_while_it_stores_truth_has_the_old_one_or_the_new(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failpoints: str, revision: int
+) -> None:
+    monkeypatch.setenv("VIDSCORE_SERVER_MAXIMUM_FRAME_OBJECTS", "3000")
+    monkeypatch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "60000")  # it looks for remainders
+    site = Site(tmp_path)
+    with site.server() as channel:
+        site.create(channel, any_dots())
+        site.upload(channel)
+    with site.server(failpoints) as channel, pytest.raises(grpc.RpcError):
+        site.upload(channel, *LARGE)
+    monkeypatch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "100")
+    expected = [TRUTH] if revision == 1 else LARGE
+    with site.server() as channel:
+        assert site.truth(channel) == (revision, sum(len(one.frame_numbers) for one in expected))
+        end_s = time.monotonic() + TIMEOUT_S
+        batches = 1 if revision == 1 else 1 + len(LARGE)
+        while counted(site.path, "truth_batches") != batches and time.monotonic() < end_s:
+            time.sleep(0.1)
+        assert counted(site.path, "truth_batches") == batches
+        assert counted(site.path, "truth_revisions") == revision
+        assert counted(site.path, "benchmarks") == 1
 
 
 def counted(store: Path, what: str) -> int:

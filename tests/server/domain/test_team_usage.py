@@ -11,26 +11,30 @@ import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, hosting, refusal
 from tests.server.scene import points
 
-from vidscore_protos.v1 import annotations_pb2
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 from vidscore_protos.v1 import benchmark_service_pb2 as benchmarks
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.domain import expirer
 
 
-def noise(number: int, frames: int = 100) -> annotations_pb2.AnnotationBatch:
-    """Frames of 30 points by chance, of 16 bytes each, of which compression can save a tenth."""
-    chosen = (400.0 * np.random.default_rng(number).random((frames, 30, 2))).tolist()
+def noise(number: int, frames: int = 100, objects: int = 30) -> annotations_pb2.AnnotationBatch:
+    """Frames of points by chance, of 16 bytes each, of which compression can save a tenth."""
+    chosen = (400.0 * np.random.default_rng(number).random((frames, objects, 2))).tolist()
     first = number * frames
     return points({first + row: [(x, y) for x, y in found] for row, found in enumerate(chosen)})
 
 
-async def host(hosted: Hosted) -> None:
+def any_dots() -> benchmark_pb2.Benchmark:
     """A benchmark whose evaluator takes as many objects and frames as there are."""
     benchmark = dots()
     [evaluator] = benchmark.specification.evaluators
     evaluator.name = "ospa"
     evaluator.parameters.add(name="base", text="euclidean")
-    await hosted.organiser.create(benchmark)
+    return benchmark
+
+
+async def host(hosted: Hosted) -> None:
+    await hosted.organiser.create(any_dots())
 
 
 async def fill(hosted: Hosted, name: str, batches: range) -> None:

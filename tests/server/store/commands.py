@@ -22,6 +22,16 @@ def populate(transaction: Transaction) -> None:
     transaction.raise_epoch("b", "s", "default")
 
 
+def truth(*payloads: bytes, revision: int = 1) -> Callable[[Transaction], None]:
+    """Inserts a revision of the truth with its batches."""
+
+    def command(transaction: Transaction) -> None:
+        transaction.insert_truth_revision(r.truth_revision(revision))
+        transaction.add_truth_batches("b", revision, 0, payloads)
+
+    return command
+
+
 def append(offset: int, *frames: int, stream: str = "default") -> Callable[[Transaction], None]:
     """Appends frames of one sequence."""
 

@@ -10,7 +10,7 @@ import pytest
 from msgspec import structs
 from tests.server.store import records as r
 from tests.server.store.append_contract import AppendContract
-from tests.server.store.commands import append, populate, put
+from tests.server.store.commands import append, populate, put, truth
 from tests.server.store.live_contract import LiveContract
 from tests.server.store.removal_contract import RemovalContract
 from tests.server.store.score_contract import ScoreContract
@@ -117,7 +117,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
         [
             lambda t: t.insert_benchmark(r.benchmark()),
             lambda t: t.insert_submission(r.submission()),
-            lambda t: t.insert_truth_revision(r.truth_revision(), []),
+            lambda t: t.insert_truth_revision(r.truth_revision()),
             lambda t: t.insert_token(r.token()),
             lambda t: t.insert_operation(r.operation()),
             lambda t: t.put_response("t", "id", "digest", b"answer", r.NOON),
@@ -140,7 +140,9 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
         [
             lambda t: t.update_benchmark(r.benchmark()),
             lambda t: t.delete_benchmark("b"),
-            lambda t: t.insert_truth_revision(r.truth_revision(), []),
+            lambda t: t.insert_truth_revision(r.truth_revision()),
+            lambda t: t.add_truth_batches("b", 1, 0, [b"x"]),
+            lambda t: t.show_truth_revision("~", r.truth_revision()),
             lambda t: t.insert_submission(r.submission()),
             lambda t: t.update_submission(r.submission()),
             lambda t: t.delete_submission("b", "s"),
@@ -207,7 +209,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             store,
             populate,
             append(0, 1, 2),
-            lambda t: t.insert_truth_revision(r.truth_revision(), [b"x"]),
+            truth(b"x"),
             lambda t: t.insert_score(r.score()),
             lambda t: t.put_release(r.release()),
             lambda t: t.append_audit(r.audit()),
@@ -227,8 +229,9 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
         put(
             store,
             populate,
-            lambda t: t.insert_truth_revision(r.truth_revision(), iter(payloads)),
-            lambda t: t.insert_truth_revision(r.truth_revision(2), [b"new"]),
+            truth(*payloads[:30]),
+            lambda t: t.add_truth_batches("b", 1, 30, payloads[30:]),
+            truth(b"new", revision=2),
         )
         with store.read() as reader:
             assert list(reader.truth_payloads("b", 1)) == payloads

@@ -9,7 +9,7 @@ import pytest
 from msgspec import structs
 from sqlalchemy import func, select
 from tests.server.store import records as r
-from tests.server.store.commands import append, populate, put
+from tests.server.store.commands import append, populate, put, truth
 
 from vidscore_server.store import SqlStore, Transaction
 from vidscore_server.store.dump import TABLES
@@ -31,7 +31,7 @@ def fill(store: SqlStore) -> None:
         populate,
         append(0, 1, 2),
         append(2, 3),
-        lambda t: t.insert_truth_revision(r.truth_revision(), [b"one", b"two"]),
+        truth(b"one", b"two"),
         lambda t: t.insert_score(r.score()),
         lambda t: t.put_failed_rescoring("b", "s", "basis"),
         lambda t: t.put_release(r.release()),
@@ -166,6 +166,28 @@ class RemovalContract:
             assert kept == structs.replace(late, benchmark="c")
             assert [b for b, _ in reader.detection_payloads("c", "s")] == [b"payload", b"payload"]
             assert list(reader.truth_payloads("c", 1)) == [b"one", b"two"]
+
+    def test_truth_is_that_of_its_benchmark_once_it_is_shown(self, store: SqlStore) -> None:
+        """What was loaded under a hidden name is gone from there, with the name."""
+        hidden, shown = f"{HIDDEN}x", r.truth_revision(2)
+        fill(store)
+        before = stored(store)
+        put(
+            store,
+            lambda t: t.insert_benchmark(r.benchmark(hidden)),
+            lambda t: t.insert_truth_revision(r.truth_revision(1, hidden)),
+            lambda t: t.add_truth_batches(hidden, 1, 0, [b"three"]),
+            lambda t: t.add_truth_batches(hidden, 1, 1, [b"four"]),
+        )
+        with store.read() as reader:
+            assert reader.truth_revision("b", 2) is None
+        put(store, lambda t: t.show_truth_revision(hidden, shown))
+        with store.read() as reader:
+            assert reader.truth_revision("b", 2) == shown
+            assert list(reader.truth_payloads("b", 2)) == [b"three", b"four"]
+            assert list(reader.truth_payloads("b", 1)) == [b"one", b"two"]
+            assert not reader.has_hidden()
+        assert stored(store) == before + Counter(truth_revisions=1, truth_batches=2)
 
     def test_a_hidden_benchmark_is_kept_while_somebody_holds_its_lease(
         self, store: SqlStore, monkeypatch: pytest.MonkeyPatch

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from msgspec import structs
 from tests.server.store import records as r
-from tests.server.store.commands import append, populate, put
+from tests.server.store.commands import append, populate, put, truth
 from tests.support.varieties import mostly_nightly
 
 from vidscore_server.store import SqlStore, Transaction, dump, open_store
@@ -51,7 +51,7 @@ def fill(store: SqlStore) -> None:
         populate,
         append(0, 1, 2),
         append(2, 3),
-        lambda t: t.insert_truth_revision(r.truth_revision(), [b"one", b"\0two"]),
+        truth(b"one", b"\0two"),
         lambda t: t.insert_score(r.score()),
         lambda t: t.put_failed_rescoring("b", "s", "basis"),
         lambda t: t.put_release(r.release()),

@@ -15,7 +15,7 @@ from pathlib import Path
 import pytest
 from sqlalchemy import text
 from tests.server.store import records as r
-from tests.server.store.commands import populate, put
+from tests.server.store.commands import populate, put, truth
 from tests.server.store.contract import StoreContract
 from tests.server.store.sharing import SharingContract
 
@@ -352,8 +352,8 @@ def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
         store,
         lambda t: t._connection.execute(text(f"PRAGMA max_page_count = {pages + 5}")),
     )
-    large = [b"x" * 100_000]
-    refused = store.submit(lambda t: t.insert_truth_revision(r.truth_revision(), large))
+    large = b"x" * 100_000
+    refused = store.submit(truth(large))
     assert "disk is full" in str(refused.exception(10))
     with store.read() as reader:
         assert reader.submission("b", "s") == r.submission()
@@ -361,7 +361,7 @@ def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
     put(
         store,
         lambda t: t._connection.execute(text("PRAGMA max_page_count = 1000000")),
-        lambda t: t.insert_truth_revision(r.truth_revision(), large),
+        truth(large),
     )
     store.close()
 
@@ -370,7 +370,7 @@ def test_the_log_is_cut_after_much_was_written_while_the_store_is_open(path: Pat
     with closing(open_sqlite_store(path)) as store:
         log = Path(f"{path}-wal")
         large = [b"x" * (1 << 20)] * (2 * WAL_BYTES >> 20)
-        put(store, populate, lambda t: t.insert_truth_revision(r.truth_revision(), large))
+        put(store, populate, truth(*large))
         assert log.stat().st_size > 2 * WAL_BYTES
         beat = ServingRecord(r.NOON, r.later(1))
         put(store, lambda t: t.put_serving(beat), lambda t: t.put_serving(beat))

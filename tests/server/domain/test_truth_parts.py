@@ -1,0 +1,204 @@
+"""Truth is stored part by part: others write in between, and nobody sees a part of it."""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+
+import grpc
+import pytest
+from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
+from tests.server.domain.test_deleted_benchmarks import listed
+from tests.server.domain.test_imports import site
+from tests.server.domain.test_killed import counted
+from tests.server.domain.test_team_usage import upkeep
+from tests.server.scene import HERE, points
+from tests.support.waiting import TIMEOUT_S
+
+from vidscore_protos.v1 import annotations_pb2, organiser_pb2
+from vidscore_server.domain import batches, loading, truth
+
+__all__ = ["site"]
+
+Upload = asyncio.Task[organiser_pb2.TruthRevision]
+
+OLD = points({1: HERE, 2: []})
+NEW = [points({frame: [(float(frame), 1.0)]}) for frame in range(1, 6)]
+
+
+class HalfWay:
+    """Uploads are stored a batch at a time; one that is told to waits after a share of them."""
+
+    def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
+        self.share = 0.5
+        self._waits = False
+        self._reached, self._goes_on = threading.Event(), threading.Event()
+        read = truth._Spool.__iter__
+
+        def slowly(spool: truth._Spool) -> Iterator[bytes]:
+            payloads = list(read(spool))
+            stored = int(self.share * len(payloads))
+            yield from payloads[:stored]
+            if self._waits:
+                self._waits = False
+                self._reached.set()
+                assert self._goes_on.wait(TIMEOUT_S)
+            yield from payloads[stored:]
+
+        monkeypatch.setattr(truth._Spool, "__iter__", slowly)
+        monkeypatch.setattr(loading, "ITEMS_PER_PART", 1)
+
+    @asynccontextmanager
+    async def uploading(
+        self, client: Client, *, merge: bool = False, request_id: str = ""
+    ) -> AsyncIterator[Upload]:
+        """An upload of the new truth that stands half-way, and goes on at the end."""
+        self._waits = True
+        call = asyncio.create_task(client.upload(*NEW, merge=merge, request_id=request_id))
+        try:
+            assert await asyncio.to_thread(self._reached.wait, TIMEOUT_S)
+            yield call
+        finally:
+            self._goes_on.set()
+            await asyncio.wait([call])
+
+
+@pytest.fixture
+def half_way(monkeypatch: pytest.MonkeyPatch) -> HalfWay:
+    return HalfWay(monkeypatch)
+
+
+async def frames(
+    client: Client, revision: int = 0
+) -> tuple[int, list[annotations_pb2.AnnotationBatch]]:
+    """Number of a revision of the truth, the newest one by default, and its frames as batches."""
+    request = organiser_pb2.ReadTruthRequest(benchmark=BENCHMARK, revision=revision)
+    call = client.benchmarks.ReadTruth(request, metadata=client.metadata)
+    answers = [answer async for answer in call]
+    return answers[0].revision, [answer.truth for answer in answers]
+
+
+async def numbers(client: Client) -> tuple[int, list[int]]:
+    """Number of the newest revision, and the numbers of its frames."""
+    revision, read = await frames(client)
+    return revision, sorted(number for batch in read for number in batch.frame_numbers)
+
+
+def stored(folder: Path) -> tuple[int, int, int]:
+    """Benchmarks that are stored, revisions of truth, and their batches."""
+    tables = ("benchmarks", "truth_revisions", "truth_batches")
+    found = [counted(folder / "store.db", table) for table in tables]
+    return found[0], found[1], found[2]
+
+
+async def freed(hosted: Hosted, folder: Path, *, left: tuple[int, int, int]) -> None:
+    """Wait until so much is left, and see that it stays."""
+    async with asyncio.timeout(TIMEOUT_S):
+        while stored(folder) != left:
+            await upkeep(hosted)
+            await asyncio.sleep(0.01)
+    await upkeep(hosted)
+    assert stored(folder) == left
+
+
+async def test_truth_that_is_half_there_is_seen_by_nobody_and_holds_up_nobody(
+    site: Hosted, half_way: HalfWay, tmp_path: Path
+) -> None:
+    """For longer than a lease lasts, which is prolonged; nor is it taken for a remainder."""
+    await site.organiser.create_benchmark()
+    await site.organiser.upload(OLD)
+    async with half_way.uploading(site.organiser) as call:
+        await asyncio.sleep(1.5)
+        async with asyncio.timeout(TIMEOUT_S / 2):
+            await site.organiser.create_benchmark("other")  # a write, while the upload waits
+        await upkeep(site)
+        assert stored(tmp_path) == (3, 2, 3)
+        assert await listed(site) == [BENCHMARK, "benchmarks/other"]
+        assert await numbers(site.organiser) == (1, [1, 2])
+    assert (await call).revision == 2
+    assert await numbers(site.organiser) == (2, [1, 2, 3, 4, 5])
+    await upkeep(site)
+    assert stored(tmp_path) == (2, 2, 6)
+
+
+async def test_of_an_upload_whose_caller_has_gone_nothing_is_left(
+    site: Hosted, half_way: HalfWay, tmp_path: Path
+) -> None:
+    await site.organiser.create_benchmark()
+    await site.organiser.upload(OLD)
+    async with half_way.uploading(site.organiser) as call:
+        call.cancel()
+        await asyncio.wait([call])
+        await freed(site, tmp_path, left=(1, 1, 1))
+    assert await numbers(site.organiser) == (1, [1, 2])
+
+
+@pytest.mark.parametrize("share", [0.5, 1.0])
+async def test_an_upload_whose_lease_was_lost_is_given_up(
+    site: Hosted, half_way: HalfWay, tmp_path: Path, share: float
+) -> None:
+    """As where the server stood still: what it had loaded may be freed in part."""
+    half_way.share = share
+    await site.organiser.create_benchmark()
+    await site.organiser.upload(OLD)
+    hosting = site.server.hosting
+    assert hosting is not None
+    async with half_way.uploading(site.organiser) as call:
+        [lease] = await hosting.context.read(lambda reader: reader.leases())
+        await hosting.context.write(lambda t: t.end_lease(lease.work, lease.owner))
+        await upkeep(site)
+    status = await refusal(call)
+    assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE")
+    await freed(site, tmp_path, left=(1, 1, 1))
+    assert await numbers(site.organiser) == (1, [1, 2])
+
+
+async def test_of_the_same_upload_twice_at_once_there_is_one_revision(
+    site: Hosted, half_way: HalfWay, tmp_path: Path
+) -> None:
+    await site.organiser.create_benchmark()
+    async with half_way.uploading(site.organiser, request_id="u") as late:
+        first = await site.organiser.upload(*NEW, request_id="u")
+    assert await late == first
+    await freed(site, tmp_path, left=(1, 1, 5))
+
+
+async def test_an_upload_to_a_benchmark_that_is_deleted_meanwhile_leaves_nothing(
+    site: Hosted, half_way: HalfWay, tmp_path: Path
+) -> None:
+    await site.organiser.create_benchmark()
+    async with half_way.uploading(site.organiser) as call:
+        request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK)
+        client = site.organiser
+        await client.benchmarks.DeleteBenchmark(request, metadata=client.metadata)
+    assert (await refusal(call)).reason == "NOT_FOUND"
+    await freed(site, tmp_path, left=(0, 0, 0))
+
+
+async def test_truth_without_a_batch_is_a_revision(site: Hosted) -> None:
+    await site.organiser.create_benchmark()
+    assert (await site.organiser.upload()).revision == 1
+    assert await numbers(site.organiser) == (1, [])
+
+
+async def test_a_merge_keeps_batches_as_they_are_but_for_frames_that_come_again(
+    site: Hosted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """However much the truth has together: no batch is larger than what came in one."""
+    await site.organiser.create_benchmark()
+    base = [points(dict.fromkeys(frames, HERE)) for frames in ((1, 2), (3,), (4, 5))]
+    await site.organiser.upload(*base)
+    monkeypatch.setattr(batches, "MAXIMUM_BATCH_BYTES", base[0].ByteSize())
+    merged = await site.organiser.upload(points({2: [], 3: []}), merge=True)
+    assert merged.frame_count == 5
+    revision, read = await frames(site.organiser)
+    counts = {
+        number: count
+        for batch in read
+        for number, count in zip(batch.frame_numbers, batch.frame_object_counts, strict=True)
+    }
+    assert (revision, counts) == (2, {1: 1, 2: 0, 3: 0, 4: 1, 5: 1})
+    assert stored(tmp_path) == (1, 2, 3 + 3)

@@ -38,6 +38,7 @@ from vidscore_server.metrics import Metrics, MetricsEndpoint
 from vidscore_server.runtime import utc_now
 from vidscore_server.settings import Settings
 from vidscore_server.store import SqlStore
+from vidscore_server.temporary import find_folder
 from vidscore_server.workers import WorkerPool
 
 if TYPE_CHECKING:
@@ -131,6 +132,7 @@ class ScoringServer:
             from vidscore_server.domain.context import open_context  # noqa: PLC0415 - see above
             from vidscore_server.domain.hosting import Hosting  # noqa: PLC0415 - see above
 
+            find_folder()
             context = open_context(store, settings, batches, self._clock)
             clock = context.clock
             self.hosting = Hosting(context, workers, executor)

@@ -47,6 +47,7 @@ from vidscore_server.errors import (
 )
 from vidscore_server.logs import log_incident
 from vidscore_server.store.errors import StoreDamagedError, StoreError, StoreFullError
+from vidscore_server.temporary import told
 
 ERROR_DOMAIN = "vidscore"
 STATUS_KEY = "grpc-status-details-bin"
@@ -126,7 +127,7 @@ def refusal_of(error: BaseException) -> Refusal:
     In an exception group, the first error determines the code, and all contribute faults.
     """
     errors: list[tuple[VidscoreError, grpc.StatusCode]] = []
-    for leaf in leaves(error):
+    for leaf in map(told, leaves(error)):
         code = code_of(leaf) if isinstance(leaf, VidscoreError) else None
         if not isinstance(leaf, VidscoreError) or code is None:
             return _incident(leaf)

@@ -79,7 +79,7 @@ class Expirer:
             await self._context.write(partial(_free_some, SubmissionName(*found[0])), about=found)
 
     async def _free_remains(self) -> None:
-        """Free what is stored of benchmarks that were deleted, or whose restore was given up."""
+        """Free what deleted benchmarks have stored, and what was loaded and given up."""
         if not await self._context.read(lambda reader: reader.has_hidden()):
             return
         for _ in range(FREEING_STEPS):

@@ -25,7 +25,7 @@ SubmissionKey = tuple[str, str]
 """Benchmark and submission."""
 
 HIDDEN = "~"
-"""Begins the names of benchmarks that are being removed or restored; no other name does."""
+"""Begins the names of benchmarks that are being removed, restored, or hold truth that comes in."""
 
 HIDDEN_ROWS: SubmissionKey = ("", "")
 """What hidden benchmarks have stored, as if of a submission, for commands about that alone."""

@@ -93,7 +93,7 @@ class Transaction(LiveWriter, Reader):
     def free_remains(self, batches: int) -> bool:
         """Free what hidden benchmarks have stored, as much as `batches` usual batches.
 
-        These are deleted ones, and those whose restore has ended before they were shown: nobody
+        These are deleted ones, and those whose loading has ended before they were shown: nobody
         holds the lease of their name.
 
         Returns:

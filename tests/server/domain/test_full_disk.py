@@ -6,6 +6,7 @@ import os
 import resource
 import subprocess
 import sys
+import tempfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
@@ -15,9 +16,13 @@ import grpc
 import pytest
 from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer
-from tests.server.domain.hosted import Hosted, hosting, refusal
+from tests.server.domain.hosted import BENCHMARK, Hosted, hosting, refusal
 from tests.server.domain.sky import batch, batch_report, detections_of, place, truth
+from tests.server.domain.test_backups import export, import_
+from tests.server.domain.test_restored_benchmarks import delete
 from tests.server.scene import Refused, refused
+from tests.server.web.site.browsing import browsing
+from tests.server.web.site.uploading import DOTS, dots, send_file
 from tests.support.requirements import missing
 from tests.support.waiting import until
 
@@ -32,6 +37,7 @@ from vidscore_client import (
 )
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server import runtime
+from vidscore_server.domain import truth as truths
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.sqlite import open_sqlite_store
 
@@ -114,6 +120,57 @@ def test_a_store_that_finds_no_room_when_it_is_opened_says_so(small_disk: Path) 
         open_sqlite_store(path)
     filler.unlink()
     open_sqlite_store(path).close()
+
+
+@pytest.fixture
+def small_temporary(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """The folder of temporary files, of 2 MB."""
+    monkeypatch.setenv("TMPDIR", str(small_disk))
+    monkeypatch.setattr(tempfile, "tempdir", None)
+    return small_disk
+
+
+async def test_a_backup_that_finds_no_room_on_its_way_is_taken_once_there_is_some(
+    tmp_path: Path, small_temporary: Path
+) -> None:
+    async with hosting(tmp_path) as hosted:
+        await _open(hosted)
+        data = await export(hosted.organiser, BENCHMARK)
+        await delete(hosted)
+        assert tempfile.tempdir == str(small_temporary)  # on a full disk it would not be found
+        filler = _fill(small_temporary, spare_bytes=0)
+        found = await refusal(import_(hosted.organiser, data))
+        assert (found.code, found.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "STORE_FULL")
+        assert "make room" in found.message
+        filler.unlink()
+        assert (await import_(hosted.organiser, data)).benchmark == BENCHMARK
+
+
+async def test_truth_that_finds_no_room_on_its_way_is_taken_once_there_is_some(
+    tmp_path: Path, small_temporary: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(truths, "SPOOLED_BYTES", 1)
+    async with hosting(tmp_path) as hosted:
+        await _open(hosted)
+        filler = _fill(small_temporary, spare_bytes=0)
+        found = await refusal(hosted.organiser.upload(truth(FRAME_COUNT)))
+        assert (found.code, found.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "STORE_FULL")
+        assert "make room" in found.message
+        filler.unlink()
+        assert (await hosted.organiser.upload(truth(FRAME_COUNT))).revision == 2
+
+
+async def test_a_form_that_finds_no_room_for_its_file_says_so(
+    tmp_path: Path, small_temporary: Path
+) -> None:
+    async with browsing(tmp_path) as site:
+        await dots(site)
+        filler = _fill(small_temporary, spare_bytes=0)
+        page = await send_file(site.red, bytes(3 << 19))
+        assert page.status == 429
+        assert "make room" in page.words
+        filler.unlink()
+        assert "Frames 5" in (await send_file(site.red, DOTS)).words
 
 
 @pytest.mark.slow

@@ -9,6 +9,8 @@ from typing import Any, Protocol
 from msgspec import Struct
 
 from vidscore_server.logs import log_incident
+from vidscore_server.store.errors import StoreFullError
+from vidscore_server.temporary import told
 
 HTTP_STATUS: Mapping[str, int] = {
     "INVALID_ARGUMENT": 400,
@@ -76,7 +78,10 @@ class ServiceError(Exception):
 
 
 def incident(error: Exception) -> ServiceError:
-    """A mistake of ours as an answer; the log has its places, and none of the data."""
+    """A mistake of ours as an answer, or a full disk; the log has places, and none of the data."""
+    full = told(error)
+    if isinstance(full, StoreFullError):
+        return ServiceError("RESOURCE_EXHAUSTED", full.reason, str(full))
     return ServiceError("INTERNAL", "INTERNAL", log_incident(error)[1])
 
 

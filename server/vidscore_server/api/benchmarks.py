@@ -55,8 +55,8 @@ from vidscore_server.domain.policy_preview import preview_update
 from vidscore_server.domain.quotas import Quota, quotas_of, team_usage
 from vidscore_server.domain.release import public_definition, sees_board
 from vidscore_server.domain.sessions import Sessions, Use
-from vidscore_server.domain.truth import FIELD as TRUTH
-from vidscore_server.domain.truth import TruthUpload, UploadPlan
+from vidscore_server.domain.truth_upload import FIELD as TRUTH
+from vidscore_server.domain.truth_upload import TruthUpload, UploadPlan
 from vidscore_server.errors import message_order
 from vidscore_server.runtime import offload
 from vidscore_server.store import Reader

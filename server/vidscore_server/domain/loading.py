@@ -1,8 +1,8 @@
 """Store what is too much for one command, a part at a time: others write in between.
 
 It is loaded under a hidden name, whose lease is held meanwhile, and shown by one last command:
-nobody sees a part of it. Where that does not come, because the server died, the call was given up
-or what was loaded does not fit, it is freed like what deleted benchmarks leave.
+nobody sees a part of it. If that does not come, because the server died, the call was given up or
+what was loaded does not fit, it is freed like what deleted benchmarks leave.
 """
 
 from __future__ import annotations

@@ -231,7 +231,7 @@ async def test_a_message_that_is_larger_than_all_the_room_is_refused_with_the_se
 async def test_truth_that_waits_in_a_file_is_the_truth_that_was_uploaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("vidscore_server.domain.truth.SPOOLED_BYTES", 1)
+    monkeypatch.setattr("vidscore_server.domain.truth_upload.SPOOLED_BYTES", 1)
     async with hosting(tmp_path) as hosted:
         await hosted.organiser.create(_plane())
         batches = [_batch(f"s{row}", 100) for row in range(4)]

@@ -37,7 +37,7 @@ from vidscore_client import (
 )
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server import runtime
-from vidscore_server.domain import truth as truths
+from vidscore_server.domain import truth_upload
 from vidscore_server.store.errors import StoreError
 from vidscore_server.store.sqlite import open_sqlite_store
 
@@ -149,7 +149,7 @@ async def test_a_backup_that_finds_no_room_on_its_way_is_taken_once_there_is_som
 async def test_truth_that_finds_no_room_on_its_way_is_taken_once_there_is_some(
     tmp_path: Path, small_temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(truths, "SPOOLED_BYTES", 1)
+    monkeypatch.setattr(truth_upload, "SPOOLED_BYTES", 1)
     async with hosting(tmp_path) as hosted:
         await _open(hosted)
         filler = _fill(small_temporary, spare_bytes=0)

@@ -19,7 +19,8 @@ from tests.server.scene import HERE, points
 from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import annotations_pb2, organiser_pb2
-from vidscore_server.domain import batches, loading, truth
+from vidscore_server.domain import batches, loading
+from vidscore_server.domain.truth_upload import Spool
 
 __all__ = ["site"]
 
@@ -36,9 +37,9 @@ class HalfWay:
         self.share = 0.5
         self._waits = False
         self._reached, self._goes_on = threading.Event(), threading.Event()
-        read = truth._Spool.__iter__
+        read = Spool.__iter__
 
-        def slowly(spool: truth._Spool) -> Iterator[bytes]:
+        def slowly(spool: Spool) -> Iterator[bytes]:
             payloads = list(read(spool))
             stored = int(self.share * len(payloads))
             yield from payloads[:stored]
@@ -48,7 +49,7 @@ class HalfWay:
                 assert self._goes_on.wait(TIMEOUT_S)
             yield from payloads[stored:]
 
-        monkeypatch.setattr(truth._Spool, "__iter__", slowly)
+        monkeypatch.setattr(Spool, "__iter__", slowly)
         monkeypatch.setattr(loading, "ITEMS_PER_PART", 1)
 
     @asynccontextmanager

@@ -1,0 +1,185 @@
+"""An upload of truth: its batches are checked, counted and kept as they come."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from tempfile import SpooledTemporaryFile
+
+import numpy as np
+from msgspec import Struct, field
+
+from vidscore_evaluators.alignment import restrict
+from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
+from vidscore_server.domain.batches import (
+    frame_names,
+    name_faults,
+    pack,
+    repeated_frames,
+    rule_faults,
+)
+from vidscore_server.domain.definition import Definition
+from vidscore_server.settings import Settings
+from vidscore_server.store.records import FrameName
+
+FIELD = "truth"
+
+SPOOLED_BYTES = 1 << 20
+"""Bytes of an upload that wait in memory for its end; more wait in a file."""
+
+
+class UploadPlan(Struct, frozen=True):
+    """The plan of an upload of truth.
+
+    Attributes:
+        benchmark: The benchmark.
+        merge: Whether its frames are added to the newest revision's.
+        complete: Whether nothing waits for more.
+        comment: Why there is a new revision.
+    """
+
+    benchmark: str
+    merge: bool
+    complete: bool
+    comment: str
+
+
+class Contents(Struct, frozen=True):
+    """What truth has.
+
+    Attributes:
+        judged: By sequence with frames the objects that are judged.
+        objects: All objects.
+        labels: Labels of objects.
+    """
+
+    judged: Counter[SequenceKey] = field(default_factory=Counter)
+    objects: int = 0
+    labels: frozenset[str] = frozenset()
+
+    def __add__(self, other: Contents) -> Contents:
+        """Both together."""
+        judged = self.judged.copy()
+        judged.update(other.judged)  # which keeps sequences without objects
+        return Contents(judged, self.objects + other.objects, self.labels | other.labels)
+
+
+class Spool:
+    """Batches as they are kept, which wait in a file where they are many."""
+
+    def __init__(self) -> None:
+        self._file = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - it ends with the upload
+        self._sizes: list[int] = []
+        self.held_bytes = 0
+
+    def append(self, payload: bytes) -> None:
+        """Keep one more batch."""
+        self._file.write(payload)
+        self._sizes.append(len(payload))
+        self.held_bytes += len(payload)
+
+    def __iter__(self) -> Iterator[bytes]:
+        """All of them from the first on, as often as they are asked for."""
+        self._file.seek(0)
+        return map(self._file.read, self._sizes)
+
+    def close(self) -> None:
+        """Forget all batches."""
+        self._file.close()
+
+
+class TruthUpload:
+    """Frames of truth on their way into a revision.
+
+    Args:
+        definition: The benchmark.
+        settings: The server's limits.
+
+    Attributes:
+        definition: The benchmark.
+        arity: Coordinates that its objects have; None if nothing has said so yet.
+        frames: Frames that have come.
+        payloads: Batches as they are kept, once all have come.
+        digest: Fingerprint of everything that has come.
+        contents: What has come.
+    """
+
+    def __init__(self, definition: Definition, settings: Settings) -> None:
+        self.definition = definition
+        self._settings = settings
+        self.frames: set[FrameName] = set()
+        self.payloads = Spool()
+        self.digest = Fingerprint()
+        self.arity = definition.truth_arity
+        self.contents = Contents()
+
+    def arity_for(self, arity: int | None, geometry: str) -> int:
+        """Coordinates of an object of the next batch; the first batch may settle it.
+
+        Args:
+            arity: Coordinates that its geometry has; None for one that this version does not know.
+            geometry: The geometry's name.
+
+        Raises:
+            InputError: If nothing says the shape of its objects, or it does not fit the benchmark.
+        """
+        if self.arity:
+            return self.arity
+        if arity is None:
+            fault = Fault(geometry, "the shape of its objects", FIELD, field="geometry")
+            raise InputError([fault])
+        self.definition.with_truth_of(arity)
+        return arity
+
+    def add(self, batch: Annotations, data: bytes) -> None:
+        """Take in a batch.
+
+        Args:
+            batch: The batch, of the shape of `arity_for`.
+            data: Its bytes, as they are stored.
+
+        Raises:
+            LimitError: If the truth with it is larger than allowed.
+            InputError: With every fault.
+        """
+        names = frame_names(batch)
+        faults = [
+            *name_faults(batch, FIELD),
+            *rule_faults(self.definition.evaluators, Side.TRUTH, batch, FIELD),
+            *repeated_frames(names, self.frames, FIELD),
+        ]
+        if faults:
+            raise InputError(faults)
+        restrict(self.definition.specification, batch)  # refuses frames outside a video
+        payload, _ = pack(data)
+        self.frames.update(names)
+        self.payloads.append(payload)
+        for found, what, limit in (
+            (len(self.frames), "frames of truth", "maximum_frames"),
+            (self.payloads.held_bytes, "bytes of truth, compressed", "maximum_buffered_bytes"),
+        ):
+            maximum = getattr(self._settings, limit)
+            if found > maximum:
+                raise LimitError(f"{found} {what}", limit, maximum)
+        self.arity = batch.arity
+        self.digest += fingerprint(batch)
+        self.contents += contents_of(batch)
+
+    def close(self) -> None:
+        """Release the received batches."""
+        self.payloads.close()
+
+
+def contents_of(truth: Annotations) -> Contents:
+    """What truth, or a part of it, has."""
+    judged = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
+    rows = truth.frame_sequences[truth.object_frames[judged]]
+    counts = np.bincount(rows, minlength=len(truth.sequences))
+    there = np.unique(truth.frame_sequences).tolist()
+    return Contents(
+        Counter({truth.sequences[row]: int(counts[row]) for row in there}),
+        truth.object_count,
+        frozenset(truth.labels[row] for row in np.unique(truth.label_indices).tolist()),
+    )

@@ -8,7 +8,7 @@ separated by blanks; the class is in the name of the file.
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 import numpy as np
@@ -21,15 +21,28 @@ from vidscore_evaluators.formats._files import (
     InputPath,
     first_head,
     first_line,
+    is_folder,
     read_bytes,
     visible_entries,
 )
 from vidscore_evaluators.formats._format import file_name, refuse_no_words, shortest_number
 from vidscore_evaluators.formats._images import EXPECTED_NAME, ImageFrame, frame_of_name
 from vidscore_evaluators.formats._row_frames import RowColumns, index_frames
-from vidscore_evaluators.formats._sequence_files import read_plain_files, to_reading
+from vidscore_evaluators.formats._sequence_files import (
+    check_count,
+    read_plain_files,
+    to_reading,
+)
 from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, StringColumn, parse_number
-from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadLimits
+from vidscore_evaluators.formats.source import (
+    SWAPPED,
+    FaultList,
+    Files,
+    Reading,
+    ReadLimits,
+)
+
+FilesOfFolder = Callable[[InputPath], Sequence[InputPath]]
 
 
 class ClassFiles(Struct, frozen=True):
@@ -71,18 +84,23 @@ class ClassFiles(Struct, frozen=True):
             parse_number(text) is not None for text in fields[1:]
         )
 
-    def read(self, files: Sequence[InputPath], path: InputPath, limits: ReadLimits) -> Reading:
+    def read(
+        self, path: InputPath, layout: str, limits: ReadLimits, truth_files: FilesOfFolder
+    ) -> Reading:
         """Read files of detections.
 
         Args:
-            files: The files.
             path: The given path: their folder, or the only file.
-            limits: Limits of their size.
+            layout: Description of the files that the path should have, for error messages.
+            limits: Limits of their number and size.
+            truth_files: Finds the files of the truth in a folder.
 
         Raises:
-            InputError: If a file has another name, repeats the class of another file, or cannot be
-                read at all; with every fault.
+            InputError: If there are no files, or a file has another name, repeats the class of
+                another file, or cannot be read at all; with every fault.
         """
+        files = self.of_folder(path) if is_folder(path) else [path]
+        check_side(files, path, layout, limits, truth_files)
         labels, texts = self._contents(files, limits)
         kinds = [Kind.STRING, *[Kind.NUMBER] * (1 + len(self.corners))]
         rows = read_plain_files(files, texts, self.columns, kinds)
@@ -141,6 +159,18 @@ class ClassFiles(Struct, frozen=True):
             flags=np.zeros(count, dtype=np.uint8),
         )
         return rows, table
+
+
+def check_side(
+    files: Sequence[InputPath],
+    path: InputPath,
+    layout: str,
+    limits: ReadLimits,
+    others: FilesOfFolder,
+) -> None:
+    """Refuse no files of a side, or too many; `others` finds those of the other side."""
+    advice = SWAPPED if not files and others(path) else None
+    check_count(len(files), path, layout, limits, advice)
 
 
 def write_class_files(

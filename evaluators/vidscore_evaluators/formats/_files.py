@@ -235,6 +235,13 @@ def text_files(folder: InputPath) -> list[InputPath]:
     return [entry for entry in entries if entry.suffix == ".txt" and not is_folder(entry)]
 
 
+def text_files_at(path: InputPath, folder: str) -> list[InputPath]:
+    """A file alone, or the text files of a folder, or of the one that it holds by a name."""
+    if not is_folder(path):
+        return [path]
+    return text_files(path / folder if is_folder(path / folder) else path)
+
+
 def first_head(files: Iterable[InputPath], expected: str) -> bytes:
     """The first bytes of the first file that is not blank; empty if all are blank."""
     heads = (read_head(file, expected) for file in files)

@@ -26,7 +26,12 @@ from vidscore_evaluators.formats._csv import (
     normalised_rows,
     read_columns,
 )
-from vidscore_evaluators.formats._files import InputPath, byte_count, read_bytes
+from vidscore_evaluators.formats._files import (
+    InputPath,
+    byte_count,
+    read_bytes,
+    text_files_at,
+)
 from vidscore_evaluators.formats._row_frames import RowColumns, group_rows
 from vidscore_evaluators.formats._table import (
     EXPECTED_STRING,
@@ -51,6 +56,11 @@ from vidscore_evaluators.runtime import map_threads
 
 SequenceFiles = Mapping[SequenceKey, InputPath]
 """The file of each sequence, in order."""
+
+
+def sequence_files(path: InputPath, folder: str) -> SequenceFiles:
+    """The files that `text_files_at` finds, each called as its sequence."""
+    return {SequenceKey("", file.stem): file for file in text_files_at(path, folder)}
 
 
 def check_count(

@@ -219,10 +219,10 @@ class _Fitting(Struct):
     annotations: Annotations
     losses: list[str] = field(default_factory=list)
 
-    def lose(self, count: int, one: str, many: str, what: str) -> None:
+    def lose(self, count: int, noun: str, what: str, plural: str = "") -> None:
         """Record a number of losses, if any."""
         if count:
-            self.losses.append(f"{counted(count, one, many)} {what}")
+            self.losses.append(f"{counted(count, noun, plural)} {what}")
 
 
 def fit(annotations: Annotations, capacity: Capacity) -> tuple[Annotations, tuple[str, ...]]:
@@ -249,7 +249,7 @@ def fit(annotations: Annotations, capacity: Capacity) -> tuple[Annotations, tupl
     if not capacity.empty_frames:
         kept = fitting.annotations
         empty = kept.object_counts == 0
-        fitting.lose(int(empty.sum()), "frame", "frames", "without objects not listed")
+        fitting.lose(int(empty.sum()), "frame", "without objects not listed")
         fitting.annotations = kept.take_frames(~empty)
     return in_order(fitting.annotations), tuple(fitting.losses)
 
@@ -257,7 +257,7 @@ def fit(annotations: Annotations, capacity: Capacity) -> tuple[Annotations, tupl
 def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
     side = fitting.annotations
     if side.masks is not None and not capacity.masks:
-        fitting.lose(side.object_count, "mask", "masks", "not written")
+        fitting.lose(side.object_count, "mask", "not written")
         fitting.annotations = side = replace(side, masks=None)
     if not side.object_count and side.arity not in capacity.arities:
         fitting.annotations = with_arity(side, capacity.arities[0])  # has no shape
@@ -272,13 +272,12 @@ def _fit_shapes(fitting: _Fitting, capacity: Capacity) -> None:
         return
     if side.arity == POINT or BOX not in capacity.arities:
         expected = " or ".join(ARITIES[arity] for arity in capacity.arities)
-        count = side.object_count
-        found = f"{count} object{'s' * (count > 1)} as {ARITIES[side.arity]}"
+        found = f"{counted(side.object_count, 'object')} as {ARITIES[side.arity]}"
         raise GeometryError([Fault(found, expected)])
     boxes = bounding_boxes(side.coordinates)
     corners = corners_of_boxes(boxes)
     changed = int((np.sort(corners, axis=1) != np.sort(side.coordinates, axis=1)).any(axis=1).sum())
-    fitting.lose(changed, "object", "objects", "with four corners became the box around them")
+    fitting.lose(changed, "object", "with four corners became the box around them")
     fitting.annotations = replace(side, coordinates=boxes)
 
 
@@ -286,15 +285,15 @@ def _fit_frames(fitting: _Fitting, capacity: Capacity) -> None:
     side = fitting.annotations
     marked = (side.frame_flags & FrameFlag.DONT_CARE) != 0
     if not capacity.dont_care_frames and marked.any():
-        fitting.lose(int(marked.sum()), "don't-care frame", "don't-care frames", "left out")
+        fitting.lose(int(marked.sum()), "don't-care frame", "left out")
         fitting.annotations = side = side.take_frames(~marked)
     if not capacity.times and side.frame_times_s is not None:
         known = int((~np.isnan(side.frame_times_s)).sum())
-        fitting.lose(known, "time of a frame", "times of frames", "not written")
+        fitting.lose(known, "time of a frame", "not written", "times of frames")
         fitting.annotations = side = replace(side, frame_times_s=None)
     if not capacity.arrivals and side.frame_arrivals_s is not None:
         known = int((~np.isnan(side.frame_arrivals_s)).sum())
-        fitting.lose(known, "arrival of an answer", "arrivals of answers", "not written")
+        fitting.lose(known, "arrival of an answer", "not written", "arrivals of answers")
         fitting.annotations = replace(side, frame_arrivals_s=None)
 
 
@@ -304,7 +303,7 @@ def _fit_flags(fitting: _Fitting, capacity: Capacity) -> None:
         marked = (side.flags & flag) != 0
         if not capacity.flags & flag and marked.any():
             name = str(flag.name).lower()
-            fitting.lose(int(marked.sum()), "object", "objects", f"flagged {name} left out")
+            fitting.lose(int(marked.sum()), "object", f"flagged {name} left out")
             fitting.annotations = side.take_objects(~marked)
 
 
@@ -315,7 +314,7 @@ def _mark_classes(fitting: _Fitting, capacity: Capacity) -> None:
         named = np.array([one.casefold() == label for one in side.labels], dtype=np.bool_)
         changed = named[side.label_indices] & ((side.flags & flag) == 0)
         what = f"of the class {label} flagged {str(flag.name).lower()}, as all are in the format"
-        fitting.lose(int(changed.sum()), "object", "objects", what)
+        fitting.lose(int(changed.sum()), "object", what)
         flags = side.flags | np.where(changed, flag, 0).astype(np.uint8)
         fitting.annotations = replace(side, flags=flags)
 
@@ -327,18 +326,18 @@ def _fit_columns(fitting: _Fitting, capacity: Capacity) -> None:
         fitting.losses.append(f"{len(used)} classes became one")
     if not capacity.confidences:
         unsure = int((side.confidences != 1.0).sum())
-        fitting.lose(unsure, "confidence", "confidences", "not written")
+        fitting.lose(unsure, "confidence", "not written")
         fitting.annotations = side = replace(side, confidences=np.ones(count))
     if not capacity.tracks:
         tracked = int((side.track_ids != NO_TRACK).sum())
-        fitting.lose(tracked, "track id", "track ids", "not written")
+        fitting.lose(tracked, "track id", "not written")
         fitting.annotations = side = replace(side, track_ids=np.full(count, NO_TRACK))
     kept = capacity.columns
     if kept is not None:
         # A column that a box's corners give, except for rounding, is no loss.
         for name in sorted(set(side.columns) - kept - {BOX_AREA}):
             known = int((~np.isnan(side.columns[name])).sum())
-            fitting.lose(known, "value", "values", f"of the column {name} not written")
+            fitting.lose(known, "value", f"of the column {name} not written")
         columns = {name: column for name, column in side.columns.items() if name in kept}
         fitting.annotations = replace(side, columns=columns)
 

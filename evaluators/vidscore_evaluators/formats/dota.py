@@ -19,16 +19,15 @@ The project's readings:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
 
 from vidscore_evaluators.annotations import QUADRILATERAL, Annotations, ObjectFlag, Side
 from vidscore_evaluators.errors import Fault, InputError
-from vidscore_evaluators.formats._class_files import ClassFiles, write_class_files
+from vidscore_evaluators.formats._class_files import ClassFiles, check_side, write_class_files
 from vidscore_evaluators.formats._csv import normalised_rows
-from vidscore_evaluators.formats._files import InputPath, first_head, is_folder, text_files
+from vidscore_evaluators.formats._files import InputPath, first_head, is_folder, text_files_at
 from vidscore_evaluators.formats._format import (
     Capacity,
     Format,
@@ -48,13 +47,12 @@ from vidscore_evaluators.formats._images import (
 )
 from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._sequence_files import (
-    check_count,
     read_plain_files,
     read_texts,
     to_reading,
 )
 from vidscore_evaluators.formats._table import Kind, RowChecks, RowTable, parse_number
-from vidscore_evaluators.formats.source import SWAPPED, Files, Reading, ReadLimits
+from vidscore_evaluators.formats.source import Files, Reading, ReadLimits
 
 NAME = "dota"
 CORNERS = ("x1", "y1", "x2", "y2", "x3", "y3", "x4", "y4")
@@ -87,9 +85,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """
     if side is Side.TRUTH:
         return _read_truth(path, limits)
-    files = _RESULTS.of_folder(path) if is_folder(path) else [path]
-    _check_count(files, path, side, limits)
-    return _RESULTS.read(files, path, limits)
+    return _RESULTS.read(path, _LAYOUT[side], limits, _truth_files)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -118,21 +114,12 @@ def _looks_like_objects(head: bytes) -> bool:
 
 def _truth_files(path: InputPath) -> list[InputPath]:
     """The text files of a folder, sorted by name; of its ``labelTxt``, if there is one."""
-    folder = path / _LABELS if is_folder(path / _LABELS) else path
-    return [file for file in text_files(folder) if not _RESULTS.is_one(file)]
-
-
-def _check_count(
-    files: Sequence[InputPath], path: InputPath, side: Side, limits: ReadLimits
-) -> None:
-    others = _RESULTS.of_folder if side is Side.TRUTH else _truth_files
-    advice = SWAPPED if not files and others(path) else None
-    check_count(len(files), path, _LAYOUT[side], limits, advice)
+    return [file for file in text_files_at(path, _LABELS) if not _RESULTS.is_one(file)]
 
 
 def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
     found = _truth_files(path) if is_folder(path) else [path]
-    _check_count(found, path, Side.TRUTH, limits)
+    check_side(found, path, _LAYOUT[Side.TRUTH], limits, _RESULTS.of_folder)
     files = files_of_frames(found)
     texts = read_texts(files.values(), _FILE, limits, _rows_of)
     kinds = [*[Kind.NUMBER] * len(CORNERS), Kind.STRING, Kind.INTEGER]

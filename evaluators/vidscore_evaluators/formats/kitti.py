@@ -32,7 +32,7 @@ from vidscore_evaluators.formats._files import (
     first_head,
     first_line,
     is_folder,
-    text_files,
+    text_files_at,
 )
 from vidscore_evaluators.formats._format import (
     Capacity,
@@ -47,10 +47,10 @@ from vidscore_evaluators.formats._format import (
 )
 from vidscore_evaluators.formats._row_frames import RowColumns
 from vidscore_evaluators.formats._sequence_files import (
-    SequenceFiles,
     check_files,
     pair_text_files,
     read_blank_separated,
+    sequence_files,
     to_reading,
     wanted_files,
 )
@@ -104,7 +104,7 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
-    files = _find_files(path)
+    files = sequence_files(path, _LABELS)
     check_files(files, path, _LAYOUT, limits)
     files, listing = wanted_files(files, limits)
     rows = read_blank_separated(files.values(), _FILE, limits, COLUMNS, _KINDS)
@@ -123,7 +123,7 @@ def matches(path: InputPath, head: bytes) -> bool:
     """Whether a first row is of this format."""
     if not is_folder(path):
         return _looks_like_rows(head)
-    return _looks_like_rows(first_head(_find_files(path).values(), _FILE))
+    return _looks_like_rows(first_head(text_files_at(path, _LABELS), _FILE))
 
 
 def _looks_like_rows(head: bytes) -> bool:
@@ -133,14 +133,6 @@ def _looks_like_rows(head: bytes) -> bool:
         and parse_integer(fields[0]) is not None
         and all(parse_number(field) is not None for field in fields[3:])
     )
-
-
-def _find_files(path: InputPath) -> SequenceFiles:
-    if not is_folder(path):
-        return {SequenceKey("", path.stem): path}
-    if is_folder(path / _LABELS):
-        path = path / _LABELS
-    return {SequenceKey("", entry.stem): entry for entry in text_files(path)}
 
 
 def _check_rows(

@@ -413,7 +413,7 @@ def _remarks(annotations: Annotations, side: Side, options: WriteOptions) -> tup
     """Remark on classes that change, and on the number of frames that a seqinfo.ini adds."""
     if side is Side.TRUTH:
         count = int(_other_distractors(annotations).sum())
-        said = f"{count} object{'s' * (count > 1)} flagged distractor became of that class"
+        said = f"{counted(count, 'object')} flagged distractor became of that class"
         return (*([said] if count else []), *gap_remarks(annotations, options))
     used = set(used_labels(annotations))
     lost = used - {CLASSES[0], ""} if len(used) == 1 else ()

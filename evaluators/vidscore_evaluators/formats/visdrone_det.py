@@ -19,7 +19,6 @@ readings:
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from functools import partial
 
 import numpy as np
@@ -30,7 +29,7 @@ from vidscore_evaluators.formats._files import (
     first_head,
     first_line,
     is_folder,
-    text_files,
+    text_files_at,
 )
 from vidscore_evaluators.formats._format import (
     Capacity,
@@ -86,7 +85,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
-    found = _find_files(path)
+    found = text_files_at(path, _FOLDER)
     check_count(len(found), path, _LAYOUT, limits)
     files = files_of_frames(found)
     texts = [_LAST_COMMA.sub(b"", rows) for rows in read_texts(files.values(), _FILE, limits)]
@@ -101,7 +100,7 @@ def matches(path: InputPath, head: bytes) -> bool:
     """Whether a first row is of this format."""
     if not is_folder(path):
         return frame_of_name(path.stem) is not None and _looks_like_rows(head)
-    return _looks_like_rows(first_head(_find_files(path), _FILE))
+    return _looks_like_rows(first_head(text_files_at(path, _FOLDER), _FILE))
 
 
 def _looks_like_rows(head: bytes) -> bool:
@@ -113,12 +112,6 @@ def _looks_like_rows(head: bytes) -> bool:
     if len(fields) != len(COLUMNS) or any(parse_number(field) is None for field in fields):
         return False
     return are_class_and_degrees(fields[5:])
-
-
-def _find_files(path: InputPath) -> Sequence[InputPath]:
-    if not is_folder(path):
-        return [path]
-    return text_files(path / _FOLDER if is_folder(path / _FOLDER) else path)
 
 
 def _check_rows(table: RowTable, side: Side) -> RowChecks:

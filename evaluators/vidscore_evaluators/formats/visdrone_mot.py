@@ -31,7 +31,7 @@ from vidscore_evaluators.formats._files import (
     InputPath,
     first_head,
     is_folder,
-    text_files,
+    text_files_at,
 )
 from vidscore_evaluators.formats._format import (
     Capacity,
@@ -45,11 +45,11 @@ from vidscore_evaluators.formats._format import (
 )
 from vidscore_evaluators.formats._row_frames import RowColumns, boxes_of_rows, given_areas
 from vidscore_evaluators.formats._sequence_files import (
-    SequenceFiles,
     check_files,
     pair_text_files,
     read_plain_files,
     read_texts,
+    sequence_files,
     to_reading,
     wanted_files,
 )
@@ -96,7 +96,7 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
-    files = _find_files(path)
+    files = sequence_files(path, _FOLDER)
     check_files(files, path, _LAYOUT, limits)
     files, listing = wanted_files(files, limits)
     texts = read_texts(files.values(), _FILE, limits)
@@ -117,7 +117,7 @@ def matches(path: InputPath, head: bytes) -> bool:
     """Whether the first rows are of this format."""
     if not is_folder(path):
         return _looks_like_rows(head)
-    return _looks_like_rows(first_head(_find_files(path).values(), _FILE))
+    return _looks_like_rows(first_head(text_files_at(path, _FOLDER), _FILE))
 
 
 def _looks_like_rows(head: bytes) -> bool:
@@ -141,14 +141,6 @@ def _looks_like_row(fields: Sequence[str]) -> bool:
         and all(parse_number(field) is not None for field in fields[2:7])
         and are_class_and_degrees(fields[7:])
     )
-
-
-def _find_files(path: InputPath) -> SequenceFiles:
-    if not is_folder(path):
-        return {SequenceKey("", path.stem): path}
-    if is_folder(path / _FOLDER):
-        path = path / _FOLDER
-    return {SequenceKey("", entry.stem): entry for entry in text_files(path)}
 
 
 def _check_rows(table: RowTable, side: Side) -> RowChecks:

@@ -28,7 +28,7 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.formats._class_files import ClassFiles, write_class_files
+from vidscore_evaluators.formats._class_files import ClassFiles, check_side, write_class_files
 from vidscore_evaluators.formats._csv import CsvRows
 from vidscore_evaluators.formats._files import (
     InputPath,
@@ -54,10 +54,10 @@ from vidscore_evaluators.formats._images import (
     with_image_names,
 )
 from vidscore_evaluators.formats._row_frames import RowColumns
-from vidscore_evaluators.formats._sequence_files import check_count, to_reading
+from vidscore_evaluators.formats._sequence_files import to_reading
 from vidscore_evaluators.formats._table import RowChecks, RowTable, StringColumn, parse_number
 from vidscore_evaluators.formats._voc_xml import CORNERS, VocImage, object_faults, parse_voc_xml
-from vidscore_evaluators.formats.source import SWAPPED, FaultList, Files, Reading, ReadLimits
+from vidscore_evaluators.formats.source import FaultList, Files, Reading, ReadLimits
 from vidscore_evaluators.plausibility.image_sizes import ImageSizes
 
 NAME = "pascal-voc"
@@ -85,7 +85,9 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     Raises:
         InputError: If there is nothing of the kind, or a file cannot be read at all.
     """
-    return _read_truth(path, limits) if side is Side.TRUTH else _read_results(path, limits)
+    if side is Side.TRUTH:
+        return _read_truth(path, limits)
+    return _RESULTS.read(path, _LAYOUT[side], limits, _annotation_files)
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -112,20 +114,12 @@ def _annotation_files(path: InputPath) -> list[InputPath]:
     ]
 
 
-def _check_count(
-    files: Sequence[InputPath], path: InputPath, side: Side, limits: ReadLimits
-) -> None:
-    others = _RESULTS.of_folder if side is Side.TRUTH else _annotation_files
-    advice = SWAPPED if not files and others(path) else None
-    check_count(len(files), path, _LAYOUT[side], limits, advice)
-
-
 # --- truth -----------------------------------------------------------------------------------
 
 
 def _read_truth(path: InputPath, limits: ReadLimits) -> Reading:
     found = _annotation_files(path) if is_folder(path) else [path]
-    _check_count(found, path, Side.TRUTH, limits)
+    check_side(found, path, _LAYOUT[Side.TRUTH], limits, _RESULTS.of_folder)
     files = files_of_frames(found)
     images: list[VocImage] = []
     broken, faults = FaultList(), FaultList()
@@ -204,12 +198,6 @@ def _sizes(files: ImageFiles, images: Sequence[VocImage]) -> ImageSizes:
         else:
             sizes[key] = (max(known[0], image.size[0]), max(known[1], image.size[1]))
     return {key: size for key, size in sizes.items() if size is not None}
-
-
-def _read_results(path: InputPath, limits: ReadLimits) -> Reading:
-    files = _RESULTS.of_folder(path) if is_folder(path) else [path]
-    _check_count(files, path, Side.DETECTIONS, limits)
-    return _RESULTS.read(files, path, limits)
 
 
 # --- writing ---------------------------------------------------------------------------------

@@ -21,19 +21,20 @@ from vidscore_evaluators.neovision2._input import ProtocolInput
 from vidscore_evaluators.pairs import Pairs
 
 FAR_PX = 1000.0
+TAU_PX = 10.0
+"""Greatest distance of a true positive."""
 
 Points = list[list[float]]
 
 
 def spotgeo_counts(
-    truth: Sequence[Points], detections: Sequence[Points], tau_px: float = 10.0
+    truth: Sequence[Points], detections: Sequence[Points]
 ) -> tuple[int, int, int, float]:
     """TP, FN, FP and regression error, by one cost matrix and one assignment a frame.
 
     Args:
         truth: The objects of each frame, as they stand in the challenge's JSON.
         detections: The detections of each frame, likewise.
-        tau_px: Greatest distance of a true positive.
     """
     hits = misses = alarms = 0
     error = 0.0
@@ -41,10 +42,10 @@ def spotgeo_counts(
         matched = 0
         if len(objects) and len(found):
             distances = cdist(objects, found)
-            distances[distances > tau_px] = FAR_PX
+            distances[distances > TAU_PX] = FAR_PX
             rows, columns = linear_sum_assignment(distances)
             near = distances[rows, columns]
-            near = near[near <= tau_px]
+            near = near[near <= TAU_PX]
             matched = len(near)
             error += float(np.sum(np.where(near > 3.0, near**2, 0.0)))
         hits += matched

@@ -66,7 +66,7 @@ class Campaign:
         """What it is asked for by."""
         return self.settings.get("CAMPAIGN", self.target)
 
-    def of_tonight(self, effort: int | None = None) -> Campaign:
+    def of_tonight(self, effort: int | None) -> Campaign:
         """The same with the seed whose turn it is, if it has one.
 
         Args:

@@ -118,7 +118,6 @@ def annotations_of(
     sequences: list[SequenceKey],
     labels: tuple[str, ...],
     *,
-    first_frame: int = 0,
     arity: int = BOX,
 ) -> Annotations:
     """Boxes as annotations.
@@ -127,7 +126,6 @@ def annotations_of(
         boxes: The boxes; frames fall evenly on the sequences.
         sequences: Names of the sequences.
         labels: Names of the classes.
-        first_frame: Number of the first frame of a sequence.
         arity: 4 for upright boxes, 8 for their four corners.
     """
     length = -(-boxes.frame_count // len(sequences))
@@ -138,7 +136,7 @@ def annotations_of(
             sequences=sequences,
             labels=labels,
             frame_sequences=frames // length,
-            frame_numbers=frames % length + first_frame,
+            frame_numbers=frames % length,
             object_counts=np.bincount(boxes.frames, minlength=boxes.frame_count),
             coordinates=four_corners(boxes.corners) if arity == QUADRILATERAL else boxes.corners,
             label_indices=boxes.labels,

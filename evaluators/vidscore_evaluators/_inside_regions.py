@@ -31,7 +31,7 @@ def inside_regions(
     side: Annotations,
     regions: Annotations,
     rule: DontCareRule,
-    masks: tuple[Masks, Masks] | None = None,
+    masks: tuple[Masks, Masks] | None,
 ) -> BoolArray:
     """Whether enough of each object's area, by a rule, lies in the regions of its frame.
 

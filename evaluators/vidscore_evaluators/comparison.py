@@ -136,7 +136,7 @@ def compare(  # noqa: PLR0913 - a notebook's one call; all but three have defaul
 def contest_of(
     evaluators: Sequence[Evaluator[Any]],
     pairs: Mapping[str, Pair],
-    specification: BenchmarkSpec = BenchmarkSpec(),
+    specification: BenchmarkSpec,
 ) -> Contest:
     """Systems to be compared.
 

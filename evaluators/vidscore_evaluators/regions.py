@@ -122,7 +122,7 @@ def _areas_inside(contacts: _Contacts, regions: Regions, hulls: FloatArray) -> F
 
 
 def shares_of_outlines_inside(
-    group_starts: IntArray, outlines: FloatArray, regions: Regions, *, apart: bool = False
+    group_starts: IntArray, outlines: FloatArray, regions: Regions, *, apart: bool
 ) -> FloatArray:
     """Fraction of each quadrilateral's area that is inside the regions of its group.
 

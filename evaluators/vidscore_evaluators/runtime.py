@@ -86,7 +86,7 @@ def map_in_order(
     work: Callable[[Item], Result],
     items: Sequence[Item],
     *,
-    workers: int = 1,
+    workers: int,
     progress: Progress | None = None,
 ) -> list[Result]:
     """Apply a function to every item, in this process or in several.

@@ -235,7 +235,7 @@ def canonical_items(
     groups: IntArray,
     group_count: int,
     areas: FloatArray,
-    masks: Masks | None = None,
+    masks: Masks | None,
 ) -> tuple[Items, IntArray]:
     """Bring objects into canonical order.
 

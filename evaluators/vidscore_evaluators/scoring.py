@@ -371,10 +371,10 @@ def check_outcomes_offered(evaluators: Sequence[Evaluator[Any]]) -> None:
 def outcomes_of_pair(
     evaluator: Evaluator[Any],
     pair: Pair,
-    specification: BenchmarkSpec = BenchmarkSpec(),
-    at: OperatingPoint = OperatingPoint(),
+    specification: BenchmarkSpec,
+    at: OperatingPoint,
     *,
-    progress: Progress | None = None,
+    progress: Progress | None,
 ) -> Iterator[Outcomes]:
     """Outcomes of a pair that `vidscore_evaluators.formats.read_pair` has read, part by part.
 

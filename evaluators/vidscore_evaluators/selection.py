@@ -351,7 +351,7 @@ def _check(
     sides = (pair.truth.annotations, pair.detections.annotations)
     keys = sorted({*sides[0].sequences, *(entry.key for entry in specification.sequences)})
     faults = [
-        *_unknown("domain", selection.domains, [key.domain for key in keys]),
+        *_unknown_domains(selection, [key.domain for key in keys]),
         *_unknown_sequences(selection, keys),
         *_unknown_labels(selection, evaluators, sides, keys),
     ]
@@ -391,11 +391,11 @@ def _unknown_labels(
                 yield _fault("label", wanted, known, known, f"a label that {whose} scores")
 
 
-def _unknown(kind: str, chosen: Sequence[str] | None, known: Sequence[str]) -> Iterator[Fault]:
+def _unknown_domains(selection: Selection, known: Sequence[str]) -> Iterator[Fault]:
     names = list(dict.fromkeys(filter(None, known)))
-    for wanted in chosen or ():
+    for wanted in selection.domains or ():
         if wanted not in known:
-            yield _fault(kind, wanted, names, names)
+            yield _fault("domain", wanted, names, names)
 
 
 def _fault(

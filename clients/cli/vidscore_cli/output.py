@@ -237,7 +237,7 @@ def write_atomically(path: DataPath, data: bytes, mode: int = 0o666) -> None:
 
 
 @contextmanager
-def atomic_file(path: DataPath, mode: int = 0o666) -> Iterator[BinaryIO]:
+def atomic_file(path: DataPath, mode: int) -> Iterator[BinaryIO]:
     """A file to write, and read, that takes its place when it is whole; what fails leaves nothing.
 
     What is no regular file (a device, a pipe) cannot be replaced; it is written as it is, and not

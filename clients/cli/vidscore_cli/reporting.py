@@ -61,7 +61,7 @@ class WarningsRefusedError(click.ClickException):
     exit_code = ExitCode.INPUT
 
 
-def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None = None) -> None:
+def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None) -> None:
     """Write warnings to standard error, a line each; equal ones once.
 
     Args:
@@ -89,7 +89,7 @@ def show_source_warnings(
     return warnings
 
 
-def show_warnings_of(reports: Sequence[Report], locate: Locate | None = None) -> None:
+def show_warnings_of(reports: Sequence[Report], locate: Locate | None) -> None:
     """Write the warnings of reports to standard error.
 
     Args:

@@ -82,7 +82,7 @@ def greedy_outcomes(
     *,
     ignored_truth: BoolArray | None = None,
     forgiven: BoolArray | None = None,
-    matches: Matches | None = None,
+    matches: Matches | None,
 ) -> OutcomeArray:
     """Match greedily in descending confidence, separately at each threshold.
 
@@ -175,7 +175,7 @@ def best_outcomes(
     scene: Scene,
     similarity: Similarity,
     thresholds: Sequence[float],
-    matches: Matches | None = None,
+    matches: Matches | None,
 ) -> OutcomeArray:
     """Consider only each detection's most similar object, whether taken or not.
 
@@ -361,9 +361,7 @@ def decode(table: Table, column_count: int) -> OutcomeArray:
     return outcomes
 
 
-def _all_alike(
-    scene: Scene, similarity: Similarity, matches: Matches | None = None
-) -> OutcomeArray:
+def _all_alike(scene: Scene, similarity: Similarity, matches: Matches | None) -> OutcomeArray:
     """(D,) outcomes of greedy matching if every pair of a group is similar enough.
 
     As long as a target is free, some detection takes it, so ranks alone decide. The exception is a
@@ -398,7 +396,7 @@ def _matched_similarities(
     scene: Scene,
     candidates: Candidates,
     similarity: Similarity,
-    matches: Matches | None = None,
+    matches: Matches | None,
 ) -> FloatArray:
     """(D,) similarity of each detection to its match; below every threshold if it has none."""
     chosen = match_maximum_weight(

@@ -124,7 +124,7 @@ class Judgement:
         """(F,) mistakes in each frame, of one system or of all."""
         return self._all_mistakes if system is None else self.systems[system].counts.mistakes
 
-    def worst_frames(self, count: int, system: int | None = None) -> IntArray:
+    def worst_frames(self, count: int, system: int | None) -> IntArray:
         """Rows of the frames with the most mistakes, worst first; only frames with mistakes."""
         mistakes = self.mistakes(system)
         order = np.argsort(-mistakes, kind="stable")[:count]

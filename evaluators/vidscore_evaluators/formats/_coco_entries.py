@@ -283,7 +283,7 @@ def _is_size(value: object) -> bool:
     return (type(value) is int or (type(value) is float and value.is_integer())) and value > 0
 
 
-def _number(least: float, greatest: float, default: float | None = None) -> Rule:
+def _number(least: float, greatest: float, default: float | None) -> Rule:
     def holds(value: object) -> bool:
         return type(value) in (int, float) and least <= value <= greatest  # type: ignore[operator]
 

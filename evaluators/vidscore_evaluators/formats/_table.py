@@ -299,9 +299,9 @@ class RowChecks:
             fits = np.abs(column) <= MAXIMUM_COORDINATE_PX
             self.refuse(rows & ~fits, name, column, EXPECTED_COORDINATE)
 
-    def require_sizes(self, columns: Sequence[str]) -> None:
+    def require_sizes(self) -> None:
         """Refuse widths and heights that are missing or out of range."""
-        for name in columns:
+        for name in ("width", "height"):
             column = self._table.numbers[name]
             fits = (column >= 0.0) & (column <= MAXIMUM_COORDINATE_PX)
             expected = f"a number from 0 to {MAXIMUM_COORDINATE_PX:g}"

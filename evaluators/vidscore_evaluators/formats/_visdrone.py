@@ -44,7 +44,7 @@ def check_objects(checks: RowChecks, table: RowTable, side: Side) -> None:
     """Refuse rows whose box, score or class is invalid."""
     numbers = table.numbers
     checks.require_coordinates(("left", "top"))
-    checks.require_sizes(("width", "height"))
+    checks.require_sizes()
     classes = table.integers["class"]
     known = (classes >= 0) & (classes < len(CLASSES))
     checks.refuse(~known, "class", classes, f"the number of a class, 0 to {len(CLASSES) - 1}")

@@ -290,7 +290,7 @@ def _check_rows(table: RowTable, side: Side, last: int) -> RowChecks:
     checks.require_frames("frame", least=1)
     checks.require_tracks("id")
     checks.require_coordinates(("left", "top"))
-    checks.require_sizes(("width", "height"))
+    checks.require_sizes()
     if side is Side.DETECTIONS:
         checks.require_finite("conf")
         return checks

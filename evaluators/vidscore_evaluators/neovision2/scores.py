@@ -39,9 +39,9 @@ class _Scores:
         self._tables = tally.tables
         self._parameters = parameters
         self._costs = Costs(parameters.c_m, parameters.c_f)
-        self._sequence_frames = _column(tally.tables["frames"], "evaluated_frames")
+        self._sequence_frames = _frames(tally.tables["frames"])
         frames = tally.tables["frames"].grouped("domain")
-        self._domain_frames = _column(frames, "evaluated_frames")
+        self._domain_frames = _frames(frames)
         self._classes = _counts_by_key(tally.tables["classes"].grouped("domain", "class"))
         self._domains = _counts_by_key(tally.tables["detection_only"].grouped("domain"))
 
@@ -153,8 +153,8 @@ def _counts_by_key(table: Table) -> dict[Key, ClassCounts]:
     }
 
 
-def _column(table: Table, name: str) -> dict[Key, int]:
-    return dict(zip(_keys(table), table.count(name).tolist(), strict=True))
+def _frames(table: Table) -> dict[Key, int]:
+    return dict(zip(_keys(table), table.count("evaluated_frames").tolist(), strict=True))
 
 
 def _rows_by_key(table: Table) -> dict[Key, slice]:

@@ -51,9 +51,9 @@ def scored_frames(
     evaluator: Evaluator[Any],
     pair: Pair,
     specification: BenchmarkSpec,
-    at: OperatingPoint = OperatingPoint(),
+    at: OperatingPoint,
     *,
-    progress: Progress | None = None,
+    progress: Progress | None,
 ) -> ScoredFrames:
     """The outcomes of an evaluator for a pair, by frame.
 
@@ -86,7 +86,7 @@ def choose_media(
     rows: IntArray,
     pair: Pair,
     specification: BenchmarkSpec,
-    first_frame: int | None = None,
+    first_frame: int | None,
 ) -> Chosen:
     """Find the media of frames.
 
@@ -138,9 +138,9 @@ def draw_frames(
     media: Mapping[SequenceKey, SequenceMedia],
     writer: PictureWriter,
     *,
-    drawing: Drawing = Drawing(),
-    tail_frames: int = 0,
-    progress: Progress | None = None,
+    drawing: Drawing,
+    tail_frames: int,
+    progress: Progress | None,
 ) -> None:
     """Draw frames and write them, one at a time.
 

@@ -132,7 +132,7 @@ def wanted_by(
     return lambda key: shard_number(key, count) == number
 
 
-def readings_of(pair: Pair, cut_frames: int | None = None) -> Readings | None:
+def readings_of(pair: Pair, cut_frames: int | None) -> Readings | None:
     """The results of reading parts of both sides; None if the whole was read.
 
     Args:

@@ -29,7 +29,7 @@ from vidscore_evaluators.presets import create_evaluators
 from vidscore_evaluators.remote_files import DataPath, RemotePath, data_path, listed_files
 from vidscore_evaluators.report import Report
 from vidscore_evaluators.runtime import Progress
-from vidscore_evaluators.shards.dealing import SHARDS, Shard, check_cut
+from vidscore_evaluators.shards.dealing import Shard, check_cut
 from vidscore_evaluators.shards.merging import Merged, merge_shards
 from vidscore_evaluators.shards.readings import wanted_by
 from vidscore_evaluators.shards.run_folders import RunFolder, ShardIndex, index_of
@@ -155,7 +155,7 @@ def score_by(
     executor: Executor,
     task: ScoringTask,
     *,
-    shards: int = SHARDS,
+    shards: int,
     run_folder: Path | None = None,
     progress: Progress | None = None,
 ) -> Merged:

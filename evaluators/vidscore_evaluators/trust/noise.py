@@ -69,7 +69,7 @@ def noise_effect(
     contest: Contest,
     bound_px: float,
     *,
-    trials: int = TRIALS,
+    trials: int,
     seed: int = 1,
     workers: int = 1,
     progress: Progress | None = None,

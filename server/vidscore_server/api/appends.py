@@ -133,7 +133,7 @@ class Appender:
 
     async def _open(self, message: pb.AppendRequest) -> AppendTarget:
         """Look up the stream, which all batches of a call must name."""
-        stream = read_stream(message.stream, "stream")
+        stream = read_stream(message.stream)
         if self._target is not None:
             expected = (
                 f"{self._target.text} under epoch {self._target.epoch}, as in the request before"

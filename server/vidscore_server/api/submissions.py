@@ -113,7 +113,7 @@ class Watcher:
     """
 
     def __init__(
-        self, hosting: Hosting, scores: ScoreWriter, caller: Caller, window_frames: int = 0
+        self, hosting: Hosting, scores: ScoreWriter, caller: Caller, window_frames: int
     ) -> None:
         self._hosting = hosting
         self._scores = scores

@@ -259,8 +259,8 @@ def _sound_part(
 def check_definition(
     specification: BenchmarkSpec,
     values: Mapping[str, Any],
-    source: str | None = None,
-    known_faults: list[Fault] | None = None,
+    source: str | None,
+    known_faults: list[Fault] | None,
 ) -> Definition:
     """Check everything that surrounds a specification, and how it fits.
 

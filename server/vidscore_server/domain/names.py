@@ -76,7 +76,7 @@ def read_submission(name: str, field: str = "name") -> SubmissionName:
     return SubmissionName(*_matched(_SUBMISSION, name, expected, field))
 
 
-def read_stream(name: str, field: str) -> StreamName:
+def read_stream(name: str) -> StreamName:
     """The parts of a stream's resource name.
 
     Raises:
@@ -84,7 +84,7 @@ def read_stream(name: str, field: str) -> StreamName:
     """
     shape = "benchmarks/{benchmark}/submissions/{submission}/streams/{stream}"
     expected = f"{shape}, each {_ID_EXPECTED}"
-    return StreamName(*_matched(_STREAM, name, expected, field))
+    return StreamName(*_matched(_STREAM, name, expected, "stream"))
 
 
 def read_token(name: str) -> str:

@@ -113,7 +113,7 @@ def pack_report(
     evaluator: Evaluator[Any],
     report: Report,
     submitted: SubmittedNames,
-    streaming: Report | None = None,
+    streaming: Report | None,
 ) -> PackedReport:
     """Prepare a report for keeping, with the names that the submission has beside it.
 
@@ -162,7 +162,7 @@ def unpack_score(
     return bare, submitted
 
 
-def unpack_streaming(record: ScoreRecord, portion: Portion = Portion.WHOLE) -> Report | None:
+def unpack_streaming(record: ScoreRecord, portion: Portion) -> Report | None:
     """The report of a score by streaming accuracy; None if there is none.
 
     Raises:

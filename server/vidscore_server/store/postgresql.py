@@ -65,9 +65,7 @@ _LOCK_SUBMISSIONS = text(
 )
 
 
-def open_postgresql_store(
-    address: str, maximum_connections: int, *, must_exist: bool = False
-) -> SqlStore:
+def open_postgresql_store(address: str, maximum_connections: int, *, must_exist: bool) -> SqlStore:
     """Open a store in a database, and migrate its schema.
 
     Args:

@@ -52,7 +52,7 @@ STATIC_AGE_S = 3600
 """How long browsers keep scripts and style."""
 
 
-def site_app(site: Site, api: Iterable[BaseRoute] = ()) -> ASGIApp:
+def site_app(site: Site, api: Iterable[BaseRoute]) -> ASGIApp:
     """The application.
 
     Args:

@@ -22,7 +22,7 @@ GATE_EXAMPLES = 40
 NIGHTLY_EXAMPLES = 1000
 """The same in `make test-nightly`; those with a number of their own get ten times as many."""
 
-# A distribution of its own, whose tests are run by tests/evaluators/test_plugin.py.
+# A distribution of its own, whose tests are run by tests/evaluators/test_registry.py.
 collect_ignore = ["plugin"]
 
 # A shell starts what runs in its background with Ctrl-C ignored, and every process that it starts

@@ -28,7 +28,9 @@ TARGETS = ("masks", "coco-json", "mots", "append-batch", "spotgeo-json", "generi
 """Those that reach the most of the loops: runs, outlines, images, rows and keys."""
 
 TESTS = (
-    *("kernels", "masks", "geometry", "matching", "formats/test_grey_png.py"),
+    *("kernels", "masks", "test_masks.py", "test_mask_forms.py", "test_mask_outlines.py"),
+    *("test_geometry.py", "test_shapes.py", "test_quadrilaterals.py", "test_regions.py"),
+    *("matching", "test_pairs.py"),
     *("formats/test_coco_masks.py", "formats/test_coco_text.py", "formats/test_mots_images.py"),
     "formats/test_spotgeo_text.py",
 )

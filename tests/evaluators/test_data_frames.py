@@ -113,7 +113,7 @@ def test_a_text_that_stands_twice_in_its_table_is_one_category(backend: Any) -> 
 
 def outcomes() -> Outcomes:
     """An object without a track that is missed; a detection that is made up; a pair."""
-    from tests.evaluators.test_outcomes import table
+    from tests.evaluators.test_outcome_table import table
 
     return table()
 

@@ -9,7 +9,14 @@ from tests.evaluators.toy import Toy, ToyParameters, toy
 
 from vidscore_evaluators.annotations import Side
 from vidscore_evaluators.errors import GeometryError, TallyError
-from vidscore_evaluators.evaluator import Direction, Measure, software_versions
+from vidscore_evaluators.evaluator import (
+    Averaging,
+    Direction,
+    Dissimilarity,
+    Measure,
+    count_measure,
+    software_versions,
+)
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.report import Block, Report, Scores
 from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec, SequenceSpec
@@ -101,3 +108,28 @@ def test_ranks_go_by_the_first_measure_then_the_next_and_undefined_is_last() -> 
 
 def test_an_evaluator_forbids_nothing_unless_it_says_so() -> None:
     assert not super(Toy, toy()).faults(Side.TRUTH, TRUTH)
+
+
+# --- Measures say by themselves what most of them are
+
+
+def test_a_measure_is_a_pooled_ratio_that_should_be_high_unless_it_says_otherwise() -> None:
+    measure = Measure("f1", "How well.")
+    assert (measure.minimum, measure.maximum, measure.unit) == (0.0, 1.0, "ratio")
+    assert measure.direction is Direction.HIGHER
+    assert measure.averaging is Averaging.POOLED
+    assert measure.dissimilarity is Dissimilarity.NONE
+
+
+def test_a_count_is_a_number_of_things_without_upper_bound() -> None:
+    measure = count_measure("misses", "How many.", Direction.LOWER)
+    assert (measure.unit, measure.minimum, measure.maximum) == ("count", 0.0, None)
+    assert measure.direction is Direction.LOWER
+    assert count_measure("frames", "How many.").direction is Direction.NONE
+
+
+def test_words_of_the_enumerations_are_those_of_the_wire() -> None:
+    """The names of the proto enumerations end in these words."""
+    assert [str(direction) for direction in Direction] == ["higher", "lower", "none"]
+    assert [str(averaging) for averaging in Averaging] == ["pooled", "mean", "median"]
+    assert [str(form) for form in Dissimilarity] == ["none", "value", "one_minus"]

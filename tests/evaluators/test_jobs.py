@@ -15,7 +15,7 @@ from tests.evaluators.toy import toy
 from vidscore_evaluators import jobs
 from vidscore_evaluators.annotations import Annotations, empty_annotations, frame_keys
 from vidscore_evaluators.arrays import FlagArray
-from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError
+from vidscore_evaluators.errors import EvaluatorVersionError, GeometryError, ParameterError
 from vidscore_evaluators.evaluator import Needs, Unit, tally_many
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_evaluators.jobs import (
@@ -24,6 +24,7 @@ from vidscore_evaluators.jobs import (
     outcomes_in_parts,
     run_job,
     split,
+    sweep,
     tally_in_parts,
 )
 from vidscore_evaluators.registry import create_evaluator
@@ -269,3 +270,34 @@ def test_an_error_in_a_worker_comes_back_with_its_faults() -> None:
         tally_in_parts([create_evaluator("spotgeo")], boxes, boxes, workers=2)
     assert caught.value.faults[0].source == "truth"
     assert np.array_equal(boxes.object_counts, [1])
+
+
+# --- Sweeps of a parameter; that a grid in one tally equals one run a value is in the
+# contract
+
+
+def test_values_that_no_tally_holds_are_run_one_by_one() -> None:
+    """A sweep mixes grid values, others, and parameters without a held grid."""
+    box = Thing((0, 0, 10, 10))
+    truth = make_annotations({("", "v"): {0: [box]}})
+    detections = make_annotations({("", "v"): {0: [Thing((0, 0, 6.3, 10))]}})
+    for name in ("f1", "errors"):
+        scores = sweep(create_evaluator(name), "threshold", truth, detections, [0.6, 0.63, 0.64])
+        first = [
+            entry.blocks[0].measures["f1" if name == "f1" else "ap"][0] for entry in scores.values()
+        ]
+        assert (list(scores), first) == ([0.6, 0.63, 0.64], [1.0, 1.0, 0.0])
+
+
+def test_the_grid_is_that_of_the_base() -> None:
+    """GIoU starts at -1; a parameter without a grid has none."""
+    assert create_evaluator("f1", {"base": "giou"}).grid("threshold")[0] == -1.0
+    assert len(create_evaluator("map").grid("thresholds")) == 21
+    assert create_evaluator("errors").grid("interpolation") == ()
+
+
+def test_values_out_of_bounds_are_refused() -> None:
+    """A threshold above 1 is an error of the parameter."""
+    nothing = make_annotations({}, arity=4)
+    with pytest.raises(ParameterError, match="threshold"):
+        sweep(create_evaluator("f1"), "threshold", nothing, nothing, [1.5])

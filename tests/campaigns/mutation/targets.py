@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 TARGETS: Mapping[str, tuple[str, ...]] = {
-    "vidscore_evaluators.exact_sums": ("tests/evaluators/test_exact.py",),
+    "vidscore_evaluators.exact_sums": ("tests/evaluators/test_exact_sums.py",),
     "vidscore_evaluators.tally": (
         "tests/evaluators/test_tally.py",
-        "tests/evaluators/test_exact.py",
+        "tests/evaluators/test_exact_sums.py",
         "tests/evaluators/test_tally_bytes.py",
     ),
     "vidscore_evaluators.detection._ranking": ("tests/evaluators/detection/test_ranking.py",),

@@ -8,11 +8,15 @@ import shlex
 import signal
 import socket
 import subprocess
+import threading
+import time
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from urllib.error import URLError
 from urllib.request import urlopen
 
+import numpy as np
 import pytest
 from tests.clients.cli.helpers import BINARY, example_report, run, run_binary
 from tests.clients.cli.terminal import run_on_terminal
@@ -25,8 +29,16 @@ from vidscore_cli.demo.contest import (
     write_files,
 )
 from vidscore_cli.demo.network import Relay
-from vidscore_cli.demo.scenes import make_shows
+from vidscore_cli.demo.scenes import (
+    Detector,
+    Scene,
+    make_shows,
+    simulate_detections,
+    simulate_truth,
+)
 from vidscore_cli.demo.teams import Board
+from vidscore_evaluators.annotations import ObjectFlag
+from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Block, Report, Scores
 from vidscore_evaluators.scoring import score_annotations
@@ -206,3 +218,159 @@ def test_scores_of_domains_and_classes_stand_side_by_side() -> None:
         ("Tower", "all", "0.7500"),
         ("all", "all", "0.8750"),
     ]
+
+
+# --- The simulated videos and detectors of the demo
+
+
+STREET = Scene(
+    domain="Tower",
+    sequences=("001", "002"),
+    frame_count=40,
+    object_count=8,
+    width_px=1920.0,
+    height_px=1080.0,
+    speed_px=6.0,
+    lengths_px={"Car": 110.0, "Bus": 220.0, "Person": 45.0},
+)
+SKY = Scene(
+    domain="",
+    sequences=tuple(str(number) for number in range(1, 31)),
+    frame_count=5,
+    object_count=3,
+    width_px=640.0,
+    height_px=480.0,
+    speed_px=40.0,
+    first_frame=1,
+)
+PERFECT = Detector("perfect", 0.0, 0.0, 0.0, 0.0, 0.0)
+POOR = Detector("poor", 0.3, 5.0, 0.2, 0.2, 1.0)
+
+scenes = pytest.mark.parametrize("scene", [STREET, SKY], ids=["street", "sky"])
+
+
+@scenes
+def test_the_same_seed_gives_the_same_data_and_another_seed_other_data(scene: Scene) -> None:
+    first, again, other = (simulate_truth(scene, seed) for seed in (1, 1, 2))
+    assert fingerprint(first) == fingerprint(again) != fingerprint(other)
+    seen, seen_again = (simulate_detections(POOR, scene, first, 1) for _ in range(2))
+    assert fingerprint(seen) == fingerprint(seen_again)
+
+
+@scenes
+def test_a_perfect_detector_gives_the_truth_back(scene: Scene) -> None:
+    truth = simulate_truth(scene, 1)
+    seen = simulate_detections(PERFECT, scene, truth, 1)
+    assert np.array_equal(seen.coordinates, truth.coordinates)
+    assert np.array_equal(seen.frame_starts, truth.frame_starts)
+    assert np.array_equal(seen.label_indices, truth.label_indices)
+
+
+@scenes
+def test_every_frame_of_every_video_is_listed_on_both_sides(scene: Scene) -> None:
+    truth = simulate_truth(scene, 1)
+    seen = simulate_detections(POOR, scene, truth, 1)
+    for side in (truth, seen):
+        assert side.frame_count == len(scene.sequences) * scene.frame_count
+        assert side.frame_numbers.min() == scene.first_frame
+
+
+def test_a_poor_detector_misses_about_the_share_that_it_is_said_to_miss() -> None:
+    truth = simulate_truth(STREET, 1)
+    blind = Detector("half", 0.5, 0.0, 0.0, 0.0, 0.0)
+    seen = simulate_detections(blind, STREET, truth, 1)
+    assert 0.4 < seen.object_count / truth.object_count < 0.6
+
+
+def test_points_stay_within_the_image_as_the_sky_benchmark_asks() -> None:
+    seen = simulate_detections(POOR, SKY, simulate_truth(SKY, 1), 1)
+    assert seen.coordinates.min() >= -0.5
+    assert np.all(seen.coordinates <= [639.5, 479.5])
+
+
+def test_some_objects_of_a_street_are_ambiguous_and_none_of_the_sky() -> None:
+    ambiguous = np.mean(simulate_truth(STREET, 3).flags == ObjectFlag.IGNORE)
+    assert 0.0 < ambiguous < 0.3
+    assert not simulate_truth(SKY, 3).flags.any()
+
+
+# --- The cable that the demo cuts
+
+
+WAIT_S = 60.0
+
+
+@pytest.fixture
+def echo() -> Iterator[str]:
+    """Address of a server that says what it hears."""
+    listener = socket.create_server(("127.0.0.1", 0))
+
+    def answer() -> None:
+        while True:
+            try:
+                client, _ = listener.accept()
+            except OSError:
+                return
+            threading.Thread(target=repeat, args=(client,), daemon=True).start()
+
+    threading.Thread(target=answer, daemon=True).start()
+    yield f"127.0.0.1:{listener.getsockname()[1]}"
+    listener.shutdown(socket.SHUT_RDWR)
+    listener.close()
+
+
+def repeat(client: socket.socket) -> None:
+    with client:
+        while data := client.recv(100):
+            client.sendall(data)
+
+
+def connected(relay: Relay) -> socket.socket:
+    host, _, port = relay.address.rpartition(":")
+    return socket.create_connection((host, int(port)), timeout=WAIT_S)
+
+
+def test_what_is_said_comes_back_over_every_connection(echo: str) -> None:
+    with Relay(echo) as relay:
+        for count in (1, 2):
+            with connected(relay) as client:
+                client.sendall(b"hello")
+                assert client.recv(100) == b"hello"
+            assert relay.connections == count
+
+
+def test_a_cut_breaks_what_there_is_and_lets_others_through(echo: str) -> None:
+    with Relay(echo) as relay, connected(relay) as first:
+        first.sendall(b"one")
+        assert first.recv(100) == b"one"
+        relay.cut()
+        assert is_broken(first)
+        with connected(relay) as second:
+            second.sendall(b"two")
+            assert second.recv(100) == b"two"
+
+
+def test_a_server_that_is_gone_breaks_the_connection() -> None:
+    with Relay("127.0.0.1:1") as relay, connected(relay) as client:
+        assert is_broken(client)
+    assert relay.connections == 0
+
+
+def test_leaving_stops_listening(echo: str) -> None:
+    with Relay(echo) as relay:
+        pass
+    deadline_s = time.monotonic() + WAIT_S
+    while time.monotonic() < deadline_s:
+        try:
+            connected(relay).close()
+        except ConnectionRefusedError:
+            return
+    pytest.fail("it still listens")
+
+
+def is_broken(client: socket.socket) -> bool:
+    """Whether the other side is gone; waits for it."""
+    try:
+        return client.recv(100) == b""
+    except ConnectionError:
+        return True

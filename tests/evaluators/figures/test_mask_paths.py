@@ -7,7 +7,7 @@ import re
 import numpy as np
 import pytest
 from hypothesis import given
-from tests.evaluators.masks.test_masks import Pixels, images, masks_of
+from tests.evaluators.test_masks import Pixels, images, masks_of
 
 from vidscore_evaluators.figures import mask_paths as module
 from vidscore_evaluators.figures.mask_paths import mask_paths

@@ -14,7 +14,7 @@ from itertools import combinations, pairwise
 from typing import Any
 
 import pytest
-from tests.evaluators.geometry.exact_areas import (
+from tests.evaluators.exact_areas import (
     Box,
     Point,
     area,

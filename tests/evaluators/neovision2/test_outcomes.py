@@ -12,7 +12,7 @@ import pytest
 from bench.scenes import neovision2 as scenes
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from tests.evaluators.geometry.exact_areas import Box, overlap_ratio
+from tests.evaluators.exact_areas import Box, overlap_ratio
 from tests.evaluators.neovision2.helpers import FAR, TEN, Frames, car, region, score, spared, video
 from tests.support.outcome_rows import Row, outcomes_of, rows_of
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
+from google.longrunning import operations_pb2
 from google.protobuf.message import Message
 from hypothesis import given
 from hypothesis import strategies as st
@@ -14,6 +15,8 @@ from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, re
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.api.batches import read_stored_batch
 from vidscore_server.api.pages import fill, plain
+from vidscore_server.domain.definition import definition_from_dict
+from vidscore_server.domain.policy import Policy
 
 NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
@@ -89,3 +92,26 @@ def test_a_mask_is_a_list_of_paths() -> None:
 )
 def test_what_is_made_plain_can_be_filled_in_again(policy: benchmark_pb2.Policy) -> None:
     assert _filled(benchmark_pb2.Policy(), **plain(policy)) == policy
+
+
+# --- Plain values of messages that hold others without a type, and what may stand for
+# messages
+
+
+def test_a_message_without_a_type_has_the_name_of_its_type() -> None:
+    operation = operations_pb2.Operation(name="operations/x")
+    operation.metadata.Pack(organiser_pb2.RescoreMetadata(submissions_done=2))
+    found = plain(operation)
+    assert found["metadata"]["type"] == "RescoreMetadata"
+    assert found["metadata"]["submissions_done"] == 2
+    assert (found["error"], found["response"]) == (None, None)
+
+
+def test_a_definition_and_a_policy_stand_for_their_messages() -> None:
+    document = {"title": "Sky", "evaluators": [{"name": "spotgeo"}]}
+    request = organiser_pb2.CreateBenchmarkRequest()
+    fill(request, {"benchmark": definition_from_dict(document)})
+    assert request.benchmark.specification.title == "Sky"
+    changed = benchmark_pb2.Benchmark()
+    fill(changed, {"policy": Policy(visibility="live")})
+    assert changed.policy.visibility == benchmark_pb2.VISIBILITY_LIVE

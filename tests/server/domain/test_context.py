@@ -1,14 +1,18 @@
-"""A site goes by its store's clock, not by that of the machine."""
+"""The clock of a site, and how its servers learn what has changed."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager, suppress
 from datetime import UTC, datetime, timedelta
 from typing import Any, cast
 
-from vidscore_server.domain.context import StoreClock
+from vidscore_server.domain.context import ChangePoller, Changes, StoreClock
+from vidscore_server.domain.names import SubmissionName
 from vidscore_server.store import SqlStore
+
+# --- A site goes by its store's clock, not by that of the machine
+
 
 START = datetime(2031, 1, 1, tzinfo=UTC)
 
@@ -75,3 +79,50 @@ def test_who_waits_for_a_time_minds_what_the_store_says_meanwhile(monkeypatch: A
     with suppress(StopIteration):
         waiting.send(None)
     assert waits == [0.5, 0.25]
+
+
+# --- Whoever waits for a submission is told of what this server, or another one, has
+# changed
+
+
+ONE, TWO = SubmissionName("b", "one"), SubmissionName("b", "two")
+
+
+async def test_who_waits_is_told_of_that_submission_alone() -> None:
+    changes = Changes()
+    one, two = changes.waiter(ONE), changes.waiter(TWO)
+    changes.tell(ONE)
+    assert one.done()
+    assert not two.done()
+
+
+async def test_what_another_server_has_changed_is_told_when_its_revision_has_moved() -> None:
+    changes = Changes()
+    revisions = {ONE: 1, TWO: 1}
+    asked: list[tuple[SubmissionName, ...]] = []
+
+    async def look(names: Collection[SubmissionName]) -> dict[SubmissionName, int]:
+        asked.append(tuple(names))
+        return {name: revisions[name] for name in names}
+
+    poller = ChangePoller(changes, look)
+    await poller.look()
+    assert asked == []
+    first = changes.waiter(ONE)
+    await poller.look()
+    assert first.done()
+    one, two = changes.waiter(ONE), changes.waiter(TWO)
+    revisions[TWO] = 2
+    await poller.look()
+    assert two.done()
+    assert not one.done()
+    revisions[ONE] = 5
+    await poller.look()
+    assert one.done()
+    assert set(asked[-1]) == {ONE}
+
+
+async def test_a_waiter_that_is_given_back_is_not_asked_for() -> None:
+    changes = Changes()
+    changes.forget(ONE, changes.waiter(ONE))
+    assert changes.waited_for == ()

@@ -12,7 +12,18 @@ from hypothesis import strategies as st
 
 from vidscore_evaluators import pairs as pairs_module
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, starts_from_counts
-from vidscore_evaluators.pairs import BoundingBoxes, Pairs, gated_pairs, measured_pairs, self_pairs
+from vidscore_evaluators.pairs import (
+    BoundingBoxes,
+    Pairs,
+    component_labels,
+    connected_components,
+    gated_pairs,
+    measured_pairs,
+    self_pairs,
+)
+
+# --- Candidate pairs of all frames at once
+
 
 EVERY_CHUNK = pytest.mark.parametrize("chunk", [0, 1, 7, 1 << 15])
 MANY = 100
@@ -199,3 +210,103 @@ def test_what_is_no_array_of_boxes_is_refused(shape: tuple[int, ...]) -> None:
 def every_pair(left: IntArray, right: IntArray) -> BoolArray:
     every: BoolArray = (left >= 0) & (right >= 0)
     return every
+
+
+# --- Connected components of the graph of pairs
+
+
+SIDE = 6
+EDGES = st.sets(st.tuples(st.integers(0, SIDE - 1), st.integers(0, SIDE - 1)), max_size=14)
+Edge = tuple[int, int]
+
+
+def make_pairs(edges: list[Edge]) -> Pairs:
+    rows = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return Pairs(rows[:, 0].copy(), rows[:, 1].copy())
+
+
+def components_by_hand(edges: list[Edge]) -> list[set[Edge]]:
+    """Grow each component from an edge until no further edge shares an object with it."""
+    rest, found = set(edges), []
+    while rest:
+        component = {rest.pop()}
+        while more := {
+            edge for edge in rest if any(edge[0] == i or edge[1] == j for i, j in component)
+        }:
+            component |= more
+            rest -= more
+        found.append(component)
+    return found
+
+
+@given(EDGES)
+def test_components_are_those_that_growing_from_each_pair_finds(chosen: set[Edge]) -> None:
+    edges = sorted(chosen)
+    components = connected_components(make_pairs(edges), SIDE, SIDE)
+    groups: dict[int, set[Edge]] = {}
+    for edge, number in zip(edges, components.of_pairs.tolist(), strict=True):
+        groups.setdefault(number, set()).add(edge)
+    expected = components_by_hand(edges)
+    assert sorted(map(sorted, groups.values())) == sorted(map(sorted, expected))
+    assert sorted(groups) == list(range(components.count))
+    for number, group in groups.items():
+        assert components.left_counts[number] == len({i for i, _ in group})
+        assert components.right_counts[number] == len({j for _, j in group})
+        assert components.pair_counts[number] == len(group)
+
+
+def test_a_star_is_one_component_around_either_side() -> None:
+    pairs = make_pairs([(0, 0), (0, 1), (0, 2), (1, 3), (2, 3), (3, 4)])
+    components = connected_components(pairs, 4, 5)
+    assert components.of_pairs[:3].tolist() == [components.of_pairs[0]] * 3
+    assert components.of_pairs[3] == components.of_pairs[4]
+    assert sorted(components.pair_counts.tolist()) == [1, 2, 3]
+
+
+# --- Connected components, beside a plain search
+
+
+def ends(edges: list[Edge]) -> tuple[IntArray, IntArray]:
+    both = np.array(edges, dtype=np.int64).reshape(-1, 2)
+    return both[:, 0].copy(), both[:, 1].copy()
+
+
+def searched(edges: list[Edge], node_count: int) -> list[int]:
+    """By going from the least node of each component to its neighbours, and to theirs."""
+    least = [-1] * node_count
+    for start in range(node_count):
+        waiting = [start] if least[start] < 0 else []
+        while waiting:
+            node = waiting.pop()
+            if least[node] < 0:
+                least[node] = start
+                waiting += [b for a, b in edges if a == node] + [a for a, b in edges if b == node]
+    return least
+
+
+@given(st.integers(1, 12), st.data())
+def test_each_node_gets_the_least_of_its_component(node_count: int, data: st.DataObject) -> None:
+    nodes = st.integers(0, node_count - 1)
+    edges = data.draw(st.lists(st.tuples(nodes, nodes), max_size=14))
+    assert component_labels(*ends(edges), node_count).tolist() == searched(edges, node_count)
+
+
+def test_no_nodes_have_no_components() -> None:
+    assert component_labels(*ends([]), 0).tolist() == []
+
+
+@pytest.mark.parametrize("backwards", [False, True])
+def test_a_long_chain_is_one_component_whichever_way_it_is_given(backwards: bool) -> None:
+    chain = [(node, node + 1) for node in range(100_000)]
+    assert not component_labels(*ends(chain[::-1] if backwards else chain), 100_001).any()
+
+
+@pytest.mark.parametrize("edge", [(0, 3), (-1, 0), (3, 3)])
+def test_an_edge_to_a_node_that_is_not_there_is_refused(edge: Edge) -> None:
+    with pytest.raises(ValueError, match="edges do not join nodes from 0 to 2"):
+        component_labels(*ends([edge]), 3)
+
+
+def test_edges_that_lack_an_end_are_refused() -> None:
+    with pytest.raises(ValueError, match="edges do not join nodes"):
+        component_labels(np.zeros(2, dtype=np.int64), np.zeros(1, dtype=np.int64), 3)

@@ -9,7 +9,7 @@ import pytest
 import shapely
 from hypothesis import example, given
 from hypothesis import strategies as st
-from tests.evaluators.geometry import exact_areas
+from tests.evaluators import exact_areas
 
 from vidscore_evaluators.arrays import FloatArray
 from vidscore_evaluators.geometry import intersection_areas

@@ -1,11 +1,22 @@
-"""Two sides are cut into steps, and the steps come when they are due."""
+"""Live scores: the steps in which both sides come, and how scores are shown as they move."""
 
 from __future__ import annotations
 
-from vidscore_cli.live import FULL_SPEED_FRAMES, Step, frame_total, steps_at
+import io
+import os
+import pty
+
+import pytest
+from rich.text import Text
+from tests.clients.cli.terminal import read_until
+
+from vidscore_cli.live import FULL_SPEED_FRAMES, LiveDisplay, Step, frame_total, steps_at
 from vidscore_evaluators.annotations import Annotations, concatenate, frame_keys
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.testing.examples import make_annotations
+
+# --- Two sides are cut into steps, and the steps come when they are due
+
 
 TRUTH = make_annotations(
     {("", "b"): {1: [(1, 1)], 0: [(2, 2), (3, 3)]}, ("", "a"): {5: [], 2: [(4, 4)]}}
@@ -79,3 +90,43 @@ def test_at_full_speed_nothing_waits_and_steps_are_large() -> None:
 
 def test_at_a_high_rate_a_step_has_several_frames() -> None:
     assert [step.frames_sent for step in steps(400)] == [4, 6]
+
+
+# --- Moving scores: redrawn on a terminal, lines now and then anywhere else
+
+
+def test_without_a_terminal_there_is_a_line_at_once_and_the_next_only_after_the_interval() -> None:
+    stream = io.StringIO()
+    times_s = iter([50.0, 50.2, 50.9, 51.1, 51.2])
+    display = LiveDisplay(
+        stream, lambda: Text("picture"), lambda: "line", clock=lambda: next(times_s)
+    )
+    with display:
+        for _ in range(5):
+            display.changed()
+    assert stream.getvalue() == "line\nline\n"
+
+
+def test_on_a_terminal_the_picture_is_drawn_and_stays_where_it_is_kept(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setenv("TERM", "xterm-256color")
+    master, slave = pty.openpty()
+    with os.fdopen(slave, "w") as terminal:
+        display = LiveDisplay(terminal, lambda: Text("picture"), lambda: "line", keep=True)
+        with display:
+            display.changed()
+        assert "picture" in read_until(master, "picture")
+    os.close(master)
+
+
+def test_on_a_terminal_that_cannot_draw_there_are_lines(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("TERM", "dumb")
+    master, slave = pty.openpty()
+    with os.fdopen(slave, "w") as terminal:
+        with LiveDisplay(terminal, lambda: Text("picture"), lambda: "line") as display:
+            display.changed()
+        terminal.write("end")
+        terminal.flush()
+        assert os.read(master, 4096) == b"line\r\nend"
+    os.close(master)

@@ -6,7 +6,7 @@ from itertools import pairwise
 
 import numpy as np
 from hypothesis import given
-from tests.evaluators.masks.test_masks import Pixels, images, masks_of
+from tests.evaluators.test_masks import Pixels, images, masks_of
 
 from vidscore_evaluators.arrays import IntArray
 from vidscore_evaluators.mask_outlines import ColumnPieces, column_pieces, mask_outlines

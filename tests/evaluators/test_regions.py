@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from tests.evaluators.geometry import exact_areas
+from tests.evaluators import exact_areas
 
 from vidscore_evaluators.arrays import starts_from_counts
 from vidscore_evaluators.geometry import bounding_boxes

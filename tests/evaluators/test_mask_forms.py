@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from pycocotools import mask as coco
-from tests.evaluators.masks.test_masks import in_normal_form, pixels_of
+from tests.evaluators.test_masks import in_normal_form, pixels_of
 
 from vidscore_evaluators import mask_forms
 from vidscore_evaluators.arrays import AnyArray

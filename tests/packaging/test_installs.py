@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.packaging.programs import run
 from tests.support.tree import ROOT
 from tools.bootstrap import UV
 
@@ -28,42 +28,28 @@ PACKAGES = [
 ]
 
 
-def _run(*command: str | Path, cwd: Path = ROOT, **variables: str) -> str:
-    environment = {name: value for name, value in os.environ.items() if name != "VIRTUAL_ENV"}
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env=environment | variables,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 def _installs(folder: Path, *arguments: str, hosts: bool = False) -> None:
     """Install with the environment's own pip and try what came out of it."""
-    _run(sys.executable, "-m", "venv", folder / "venv")
-    _run(folder / "venv/bin/pip", "install", "--quiet", *arguments)
+    run(sys.executable, "-m", "venv", folder / "venv")
+    run(folder / "venv/bin/pip", "install", "--quiet", *arguments)
     _works(folder / "venv", folder, hosts=hosts)
 
 
 def _works(environment: Path, elsewhere: Path, *, hosts: bool = False) -> None:
     _hosts(environment, elsewhere) if hosts else _says_what_hosting_needs(environment, elsewhere)
     imports = "; ".join(f"import {package}" for package in PACKAGES)
-    _run(environment / "bin/python", "-W", "error", "-c", imports, cwd=elsewhere)
-    assert "Usage: vidscore" in _run(environment / "bin/vidscore", "--help", cwd=elsewhere)
+    run(environment / "bin/python", "-W", "error", "-c", imports, cwd=elsewhere)
+    assert "Usage: vidscore" in run(environment / "bin/vidscore", "--help", cwd=elsewhere)
     # OpenCV is an extra: a user's own build must survive.
-    listing = _run(environment / "bin/python", "-c", _LIST_DISTRIBUTIONS, cwd=elsewhere)
+    listing = run(environment / "bin/python", "-c", _LIST_DISTRIBUTIONS, cwd=elsewhere)
     assert "opencv" not in listing
 
 
 def _hosts(environment: Path, elsewhere: Path) -> None:
     """With the extra `server`, a store is made and the application imports."""
-    made = _run(environment / "bin/vidscore", "init", "--store", "site.db", cwd=elsewhere)
+    made = run(environment / "bin/vidscore", "init", "--store", "site.db", cwd=elsewhere)
     assert made.startswith("vidscore_")
-    _run(environment / "bin/python", "-c", "import vidscore_server.application", cwd=elsewhere)
+    run(environment / "bin/python", "-c", "import vidscore_server.application", cwd=elsewhere)
 
 
 def _says_what_hosting_needs(environment: Path, elsewhere: Path) -> None:
@@ -72,12 +58,12 @@ def _says_what_hosting_needs(environment: Path, elsewhere: Path) -> None:
     entry = {"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[1, 2]]}
     file = elsewhere / "frames.json"
     file.write_text(json.dumps([entry]))
-    scored = _run(vidscore, "score", "spotgeo", "--truth", file, "--detections", file)
+    scored = run(vidscore, "score", "spotgeo", "--truth", file, "--detections", file)
     assert ["f1", "1.0000"] in [line.split() for line in scored.splitlines()]
     line = {"sequence": "1", "frame": 1, "objects": [{"point": [1, 2]}]}
     lines = elsewhere / "frames.jsonl"
     lines.write_text(json.dumps(line) + "\n")
-    piped = _run("sh", "-c", f"{vidscore} pipe --score spotgeo --truth {file} < {lines}")
+    piped = run("sh", "-c", f"{vidscore} pipe --score spotgeo --truth {file} < {lines}")
     assert ["f1", "1.0000"] in [line.split() for line in piped.splitlines()]
     refused = subprocess.run([vidscore, "serve"], check=False, capture_output=True, text=True)
     assert (refused.returncode, "pip install 'vidscore[server]'" in refused.stderr) == (2, True)
@@ -101,7 +87,7 @@ def test_pip_installs_a_clone_that_can_host(tmp_path: Path) -> None:
 
 @by_night
 def test_pip_installs_from_a_repository(tmp_path: Path) -> None:
-    _run("git", "clone", "--quiet", ROOT, tmp_path / "remote")
+    run("git", "clone", "--quiet", ROOT, tmp_path / "remote")
     _installs(tmp_path, f"git+{(tmp_path / 'remote').as_uri()}")
 
 
@@ -117,6 +103,6 @@ def test_pip_installs_both_folders_as_editable(tmp_path: Path) -> None:
 
 def test_uv_sync_makes_a_working_environment(tmp_path: Path) -> None:
     # A copy: uv writes its lock file into the project.
-    _run("git", "clone", "--quiet", ROOT, tmp_path / "clone")
-    _run(UV, "sync", "--quiet", "--no-dev", cwd=tmp_path / "clone")
+    run("git", "clone", "--quiet", ROOT, tmp_path / "clone")
+    run(UV, "sync", "--quiet", "--no-dev", cwd=tmp_path / "clone")
     _works(tmp_path / "clone/.venv", tmp_path)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import hashlib
 import json
 import os
-import subprocess
 import sys
 from pathlib import Path
 
 import pytest
+from tests.packaging.programs import run
 from tests.support.requirements import missing
 from tests.support.tree import ROOT
 
@@ -18,28 +18,13 @@ from vidscore_client import __version__
 pytestmark = pytest.mark.campaign
 
 
-def run(*command: str | Path, cwd: Path, **variables: str) -> str:
-    hidden = {"VIRTUAL_ENV", "PYTHONPATH", "MAKEFLAGS", "MAKELEVEL", "MFLAGS"}
-    environment = {name: value for name, value in os.environ.items() if name not in hidden}
-    done = subprocess.run(
-        [str(part) for part in command],
-        cwd=cwd,
-        env=environment | variables,
-        check=False,
-        capture_output=True,
-        text=True,
-    )
-    assert done.returncode == 0, done.stdout + done.stderr
-    return done.stdout
-
-
 @pytest.fixture(scope="module")
 def released(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A clone in which a release was built."""
     if sys.platform != "linux":
         missing("Linux, where releases are built")
     clone = tmp_path_factory.mktemp("release") / "clone"
-    run("git", "clone", "--quiet", ROOT, clone, cwd=ROOT)
+    run("git", "clone", "--quiet", ROOT, clone)
     printed = run("make", "release", cwd=clone)
     assert "built twice, alike; 8 files in dist/" in printed
     return clone

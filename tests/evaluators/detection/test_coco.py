@@ -4,12 +4,10 @@ from __future__ import annotations
 
 import contextlib
 import io
-from typing import Any
 
 import numpy as np
 import pytest
-from pycocotools.coco import COCO
-from pycocotools.cocoeval import COCOeval
+from tests.evaluators.detection.pycocotools_peer import Scene, evaluated
 
 from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.registry import create_evaluator
@@ -32,12 +30,12 @@ def report_of(truth: Annotations, detections: Annotations) -> Report:
 
 def random_scene(
     seed: int, frames: int, objects: int, detections: int, classes: int
-) -> tuple[dict[int, list[Thing]], dict[int, list[Thing]]]:
+) -> tuple[Scene, Scene]:
     """Objects of all sizes, some crowded; detections near them and anywhere; no ties."""
     random = np.random.default_rng(seed)
     confidences = iter(random.permutation(frames * detections * 2) / (frames * detections * 2))
-    truth: dict[int, list[Thing]] = {}
-    found: dict[int, list[Thing]] = {}
+    truth: Scene = {}
+    found: Scene = {}
     for frame in range(frames):
         truth[frame] = [
             Thing(
@@ -73,50 +71,15 @@ def _jittered(random: np.random.Generator, box: tuple[float, ...]) -> tuple[floa
     return tuple(moved.tolist())
 
 
-def by_pycocotools(
-    truth: dict[int, list[Thing]], detections: dict[int, list[Thing]], labels: list[str]
-) -> dict[str, float | None]:
+def by_pycocotools(truth: Scene, detections: Scene, labels: list[str]) -> dict[str, float | None]:
     """The twelve figures of the reference implementation; -1 becomes None."""
-    annotations: list[dict[str, Any]] = []
-    results: list[dict[str, Any]] = []
-    for frame, things in truth.items():
-        for thing in things:
-            annotations.append(
-                _entry(frame, thing, labels)
-                | {
-                    "id": len(annotations) + 1,
-                    "area": thing.columns["area"],
-                    "iscrowd": int(bool(thing.flags & ObjectFlag.CROWD)),
-                }
-            )
-    for frame, things in detections.items():
-        results += [_entry(frame, thing, labels) | {"score": thing.confidence} for thing in things]
+    evaluation = evaluated(truth, detections, labels)
     with contextlib.redirect_stdout(io.StringIO()):
-        reference = COCO()
-        dataset: Any = {
-            "images": [{"id": frame} for frame in truth],
-            "categories": [{"id": index} for index in range(len(labels))],
-            "annotations": annotations,
-            "info": {},
-        }
-        reference.dataset = dataset
-        reference.createIndex()
-        evaluation = COCOeval(reference, reference.loadRes(results), "bbox")
-        evaluation.evaluate()
         evaluation.accumulate()
         evaluation.summarize()
     values = evaluation.stats.tolist()
     return {
         name: None if value == -1 else value for name, value in zip(FIGURES, values, strict=True)
-    }
-
-
-def _entry(frame: int, thing: Thing, labels: list[str]) -> dict[str, Any]:
-    x1, y1, x2, y2 = thing.coordinates
-    return {
-        "image_id": frame,
-        "category_id": labels.index(thing.label),
-        "bbox": [x1, y1, x2 - x1, y2 - y1],
     }
 
 

@@ -2,14 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import io
 from typing import Any, NamedTuple
 
 import numpy as np
 import pytest
-from pycocotools.coco import COCO
-from pycocotools.cocoeval import COCOeval
+from tests.evaluators.detection.pycocotools_peer import Scene, evaluated
 
 from vidscore_evaluators.alignment import align
 from vidscore_evaluators.annotations import ObjectFlag, Side
@@ -21,8 +18,6 @@ VIDEO = ("", "video")
 LABELS = ("a", "b", "c")
 THRESHOLD_ROW = {0.5: 0, 0.75: 5}
 """Row of each threshold among pycocotools' ten."""
-
-Scene = dict[int, list[Thing]]
 
 
 class Row(NamedTuple):
@@ -69,48 +64,6 @@ def _near(random: np.random.Generator, things: list[Thing]) -> tuple[float, ...]
     return tuple((box + random.uniform(-6, 6, 4)).tolist())
 
 
-def evaluated(truth: Scene, detections: Scene) -> COCOeval:
-    """The reference implementation after its matching."""
-    annotations: list[dict[str, Any]] = []
-    results: list[dict[str, Any]] = []
-    for frame, things in truth.items():
-        for thing in things:
-            entry = _entry(frame, thing)
-            _, _, width, height = entry["bbox"]
-            annotations.append(
-                entry
-                | {
-                    "id": len(annotations) + 1,
-                    "area": width * height,
-                    "iscrowd": int(bool(thing.flags & ObjectFlag.CROWD)),
-                }
-            )
-    for frame, things in detections.items():
-        results += [_entry(frame, thing) | {"score": thing.confidence} for thing in things]
-    with contextlib.redirect_stdout(io.StringIO()):
-        reference = COCO()
-        dataset: Any = {
-            "images": [{"id": frame} for frame in truth],
-            "categories": [{"id": index} for index in range(len(LABELS))],
-            "annotations": annotations,
-            "info": {},
-        }
-        reference.dataset = dataset
-        reference.createIndex()
-        evaluation = COCOeval(reference, reference.loadRes(results), "bbox")
-        evaluation.evaluate()
-    return evaluation
-
-
-def _entry(frame: int, thing: Thing) -> dict[str, Any]:
-    x1, y1, x2, y2 = thing.coordinates
-    return {
-        "image_id": frame,
-        "category_id": LABELS.index(thing.label),
-        "bbox": [x1, y1, x2 - x1, y2 - y1],
-    }
-
-
 def by_pycocotools(
     truth: Scene, detections: Scene, threshold: float
 ) -> tuple[list[Row], list[Row]]:
@@ -135,7 +88,7 @@ def by_pycocotools(
         told[side][at] = Row(*at, outcome, place[away][other][1] if other and named else None)
 
     column = THRESHOLD_ROW[threshold]
-    images: list[Any] = evaluated(truth, detections).evalImgs
+    images: list[Any] = evaluated(truth, detections, LABELS).evalImgs
     for image in images:
         if image is None or image["aRng"] != [0, 1e5**2]:
             continue

@@ -77,6 +77,12 @@ class Counter(Toy):
         return ()
 
 
+def changed(scores: Scores, name: str, value: Any) -> Scores:
+    """The totals of a counter with another value of one measure."""
+    [block] = scores.blocks
+    return Scores((dataclasses.replace(block, measures={**block.measures, name: (value,)}),))
+
+
 class OrderMatters(Counter):
     """Counts the detections that lie further right than the one before."""
 
@@ -127,19 +133,9 @@ class OutOfRange(Counter):
     """Reports a recall in percent."""
 
     def scores(self, tally: Tally) -> Scores:
-        [block] = super().scores(tally).blocks
-        recall = block.measures["recall"][0]
-        return Scores(
-            (
-                dataclasses.replace(
-                    block,
-                    measures={
-                        **block.measures,
-                        "recall": (None if recall is None else 100 * recall,),
-                    },
-                ),
-            )
-        )
+        scores = super().scores(tally)
+        recall = scores.blocks[0].measures["recall"][0]
+        return changed(scores, "recall", None if recall is None else 100 * recall)
 
 
 class Undeclared(Counter):
@@ -153,15 +149,8 @@ class FloatCounts(Counter):
     """Reports counts as floats."""
 
     def scores(self, tally: Tally) -> Scores:
-        [block] = super().scores(tally).blocks
-        frames = block.measures["frames"][0]
-        return Scores(
-            (
-                dataclasses.replace(
-                    block, measures={**block.measures, "frames": (float(frames or 0),)}
-                ),
-            )
-        )
+        scores = super().scores(tally)
+        return changed(scores, "frames", float(scores.blocks[0].measures["frames"][0] or 0))
 
 
 class CrookedCurve(Counter):
@@ -191,19 +180,9 @@ class NeverPerfect(Counter):
     """Never gives a recall above 0.9."""
 
     def scores(self, tally: Tally) -> Scores:
-        [block] = super().scores(tally).blocks
-        recall = block.measures["recall"][0]
-        return Scores(
-            (
-                dataclasses.replace(
-                    block,
-                    measures={
-                        **block.measures,
-                        "recall": (None if recall is None else recall * 0.9,),
-                    },
-                ),
-            )
-        )
+        scores = super().scores(tally)
+        recall = scores.blocks[0].measures["recall"][0]
+        return changed(scores, "recall", None if recall is None else recall * 0.9)
 
 
 class UpsideDown(Counter):
@@ -230,11 +209,8 @@ class NumpyValues(Counter):
     """Reports numpy's numbers, which JSON cannot hold."""
 
     def scores(self, tally: Tally) -> Scores:
-        [block] = super().scores(tally).blocks
-        frames = np.int64(block.measures["frames"][0] or 0)
-        return Scores(
-            (dataclasses.replace(block, measures={**block.measures, "frames": (frames,)}),)  # type: ignore[dict-item]
-        )
+        scores = super().scores(tally)
+        return changed(scores, "frames", np.int64(scores.blocks[0].measures["frames"][0] or 0))
 
 
 class Nameless(Counter):

@@ -225,11 +225,7 @@ async def test_after_two_deaths_a_submission_waits_its_pause_and_is_scored_after
 ) -> None:
     monkeypatch.setattr(Scheduler, "_release", lambda *_: None)
     clock = PlayedClock()
-    for _ in range(2):
-        async with hosting(tmp_path, clock, held=True) as hosted:
-            if await _is_new(hosted):
-                await hosted.organiser.submit(DETECTIONS)
-            await until(lambda: bool(hosted.workers.jobs))
+    await _die_twice(tmp_path, clock)
     async with hosting(tmp_path, clock, held=True) as hosted:
         assert hosted.server.hosting is not None
         scheduler = hosted.server.hosting.scheduler
@@ -249,11 +245,7 @@ async def test_after_two_deaths_who_has_read_before_the_second_does_not_cut_the_
 ) -> None:
     monkeypatch.setattr(Scheduler, "_release", lambda *_: None)
     clock = PlayedClock()
-    for _ in range(2):
-        async with hosting(tmp_path, clock, held=True) as hosted:
-            if await _is_new(hosted):
-                await hosted.organiser.submit(DETECTIONS)
-            await until(lambda: bool(hosted.workers.jobs))
+    await _die_twice(tmp_path, clock)
     look, seen = Scheduler._unfinished, list[list[SubmissionRecord]]()
 
     def look_once(scheduler: Scheduler, reader: Reader) -> list[SubmissionRecord]:
@@ -298,6 +290,15 @@ async def _while_time_passes(clock: PlayedClock, condition: Callable[[], bool]) 
         return condition()
 
     await until(holds)
+
+
+async def _die_twice(folder: Path, clock: PlayedClock) -> None:
+    """Have a submission that was being scored when its server ended, and when the next one did."""
+    for _ in range(2):
+        async with hosting(folder, clock, held=True) as hosted:
+            if await _is_new(hosted):
+                await hosted.organiser.submit(DETECTIONS)
+            await until(lambda: bool(hosted.workers.jobs))
 
 
 async def _is_new(hosted: Hosted) -> bool:

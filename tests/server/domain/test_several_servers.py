@@ -260,12 +260,7 @@ async def test_an_operation_whose_server_dies_is_ended_by_another_one(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:
     first, second, _ = clients
-    await _submit(second)
-    await second.seal()
-    await second.ended()
-    for server in trio.others:
-        server.pause()
-    await _restart(trio, clients, "before_score_commit=kill")
+    await _score_where_it_will_die(trio, clients)
     request = organiser_pb2.RescoreSubmissionsRequest(benchmark=BENCHMARK)
     await first.benchmarks.RescoreSubmissions(request, metadata=first.metadata)
     assert await asyncio.to_thread(trio.mortal.dies_within, TIMEOUT_S)
@@ -286,12 +281,7 @@ async def test_a_board_whose_server_dies_is_moved_by_another_one(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:
     first, second, third = clients
-    await _submit(second)
-    await second.seal()
-    await second.ended()
-    for server in trio.others:
-        server.pause()
-    await _restart(trio, clients, "before_score_commit=kill")
+    await _score_where_it_will_die(trio, clients)
     revision = await first.upload(truth(FRAME_COUNT))
     assert (revision.revision, revision.submissions_to_rescore) == (2, 1)
     assert await asyncio.to_thread(trio.mortal.dies_within, TIMEOUT_S)
@@ -322,6 +312,17 @@ async def _seal_where_only_the_first_looks(
     for server in trio.others:
         server.pause()
     await clients[0].seal()
+
+
+async def _score_where_it_will_die(trio: Trio, clients: tuple[Client, Client, Client]) -> None:
+    """Have a scored submission, and alone a server that dies before it keeps another score."""
+    _, second, _ = clients
+    await _submit(second)
+    await second.seal()
+    await second.ended()
+    for server in trio.others:
+        server.pause()
+    await _restart(trio, clients, "before_score_commit=kill")
 
 
 async def _until_leased(client: Client) -> None:

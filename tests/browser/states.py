@@ -10,7 +10,7 @@ from tests.browser.exhibits import GOOD, Exhibits
 Step = Callable[[Any, Exhibits], None]
 
 
-def _press(page: Any, words: str) -> None:
+def press(page: Any, words: str) -> None:
     page.get_by_role("button", name=words, exact=True).click()
 
 
@@ -19,7 +19,7 @@ def _create_refused(page: Any, exhibits: Exhibits) -> None:
     form = page.locator("form[action='/organise/new'][method=post]")
     form.get_by_label("Name", exact=True).fill("Not A Name")
     form.get_by_label("Evaluators or presets").fill("nonsense, f1")
-    _press(page, "Create benchmark")
+    press(page, "Create benchmark")
     page.get_by_role("alert").first.wait_for()
 
 
@@ -27,7 +27,7 @@ def _toml_refused(page: Any, exhibits: Exhibits) -> None:
     page.goto(exhibits.url("/organise/new"))
     page.locator("#toml_id").fill("fine")
     page.get_by_label("Text").fill("title = [1\nvery_long_" + 30 * "word_" + " = 1")
-    _press(page, "Create from the file")
+    press(page, "Create from the file")
     page.get_by_role("alert").first.wait_for()
 
 
@@ -35,7 +35,7 @@ def _truth_refused(page: Any, exhibits: Exhibits) -> None:
     page.goto(exhibits.url("/organise/benchmarks/empty/truth"))
     wrong = {"name": "truth.csv", "mimeType": "text/csv", "buffer": b"sequence,frame,x1\na,b,c\n"}
     page.locator("#file").set_input_files(wrong)
-    _press(page, "Look at it")
+    press(page, "Look at it")
     page.get_by_role("alert").first.wait_for()
 
 
@@ -63,28 +63,28 @@ def _disqualification_refused(page: Any, exhibits: Exhibits) -> None:
 def _token_refused(page: Any, exhibits: Exhibits) -> None:
     page.goto(exhibits.url("/organise/tokens"))
     page.get_by_label("Team").fill("No Team")
-    _press(page, "Make a token")
+    press(page, "Make a token")
     page.get_by_role("alert").first.wait_for()
 
 
 def _token_made(page: Any, exhibits: Exhibits) -> None:
     page.goto(exhibits.url("/organise/tokens"))
     page.get_by_label("Role").select_option("viewer")
-    _press(page, "Make a token")
+    press(page, "Make a token")
     page.get_by_label("Secret of the new token").wait_for()
 
 
 def _invitations_made(page: Any, exhibits: Exhibits) -> None:
     page.goto(exhibits.url("/organise/invitations"))
     page.locator("#teams").fill("teal, plum")
-    _press(page, "Make the links")
+    press(page, "Make the links")
     page.get_by_label("Links of the invitations").wait_for()
 
 
 def _trust_refused(page: Any, exhibits: Exhibits) -> None:
     page.goto(exhibits.url("/organise/benchmarks/open/trust"))
     page.get_by_label("Draws of sequences").fill("many")
-    _press(page, "Examine the ranking")
+    press(page, "Examine the ranking")
     page.get_by_role("alert").first.wait_for()
 
 
@@ -95,7 +95,7 @@ def _audit_filtered(page: Any, exhibits: Exhibits) -> None:
 def _token_unknown(page: Any, exhibits: Exhibits) -> None:
     page.goto(exhibits.url("/sign-in"))
     page.get_by_label("Token").fill("vidscore_nothing")
-    _press(page, "Sign in")
+    press(page, "Sign in")
     page.get_by_role("alert").wait_for()
 
 
@@ -108,10 +108,10 @@ def _name_taken(page: Any, exhibits: Exhibits) -> None:
     page.goto(exhibits.url("/benchmarks/open/submit"))
     file = {"name": "late.csv", "mimeType": "text/csv", "buffer": GOOD.encode()}
     page.get_by_label("Detections").set_input_files(file)
-    _press(page, "Check the file")
+    press(page, "Check the file")
     page.wait_for_url("**/uploads/*")
     page.locator("#name").fill("first")
-    _press(page, "Submit")
+    press(page, "Submit")
     page.locator("[role=alert]").first.wait_for()
 
 

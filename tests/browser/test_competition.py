@@ -11,6 +11,7 @@ import pytest
 from tests.browser.competition import Competition, frames_of
 from tests.browser.exhibits import sign_in
 from tests.browser.planted import planted_in
+from tests.browser.states import press
 
 pytestmark = pytest.mark.campaign
 
@@ -50,10 +51,6 @@ def pages(chromium: Any, site: Competition) -> Iterator[dict[str, Any]]:
     yield found
     for context in contexts.values():
         context.close()
-
-
-def press(page: Any, words: str) -> None:
-    page.get_by_role("button", name=words, exact=True).click()
 
 
 def upload_truth(page: Any, site: Competition, text: str, comment: str) -> None:

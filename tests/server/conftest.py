@@ -13,6 +13,7 @@ import pytest
 import pytest_asyncio
 from tests.server.domain.hosted import Hosted, hosting
 from tests.server.running import Running, serving
+from tests.server.web.site.browsing import Browsing, browsing
 from tests.support.own_status import servers_own_status
 from tests.support.plugin import forget_plug_ins
 
@@ -74,6 +75,20 @@ async def hosted(tmp_path: Path) -> AsyncIterator[Hosted]:
     """A server that hosts benchmarks, for one test."""
     async with hosting(tmp_path) as server:
         yield server
+
+
+@pytest_asyncio.fixture
+async def stream(hosted: Hosted) -> str:
+    """The stream of red's submission for a benchmark that has no truth yet."""
+    await hosted.organiser.create_benchmark()
+    return await hosted.red.submission()
+
+
+@pytest_asyncio.fixture
+async def site(tmp_path: Path) -> AsyncIterator[Browsing]:
+    """The site and the HTTP API of a hosting server, with a browser of each role."""
+    async with browsing(tmp_path) as found:
+        yield found
 
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from tests.evaluators.formats.helpers import validate_file
+from tests.evaluators.formats.helpers import validate_file, write
 
 from vidscore_evaluators.annotations import SequenceKey, Side
 from vidscore_evaluators.errors import Fault, InputError
@@ -23,12 +23,6 @@ from vidscore_evaluators.formats.source import FaultList, ReadLimits
 
 POINTS = "sequence,frame,x,y\n1,1,2,3\n"
 JSON = '[{"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": [[2, 3]]}]'
-
-
-def write(path: Path, text: str) -> Path:
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(text, encoding="utf-8")
-    return path
 
 
 def tree(root: Path) -> Path:

@@ -33,6 +33,7 @@ from vidscore_protos.v1 import (
     trust_service_pb2_grpc,
 )
 from vidscore_server.application import ScoringServer
+from vidscore_server.domain.hosting import Hosting
 from vidscore_server.executors import JobRunner
 from vidscore_server.settings import load_settings
 from vidscore_server.store.sqlite import open_sqlite_store
@@ -297,8 +298,18 @@ class Hosted:
         """A caller without a token."""
         return self.client("")
 
+    @property
+    def hosting(self) -> Hosting:
+        """What the server hosts."""
+        assert self.server.hosting is not None
+        return self.server.hosting
+
     def client(self, secret: str) -> Client:
         return _client(self.channel, secret)
+
+    async def expire(self) -> None:
+        """Have the server look at what is due, now."""
+        await self.hosting.expirer.expire()
 
 
 @asynccontextmanager

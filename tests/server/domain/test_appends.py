@@ -22,12 +22,6 @@ def frame(*numbers: int, at: float = 10.0) -> annotations_pb2.AnnotationBatch:
     return points({number: [(at, 20.0)] for number in numbers})
 
 
-@pytest.fixture
-async def stream(hosted: Hosted) -> str:
-    await hosted.organiser.create_benchmark()
-    return await hosted.red.submission()
-
-
 async def test_each_batch_is_acknowledged_with_the_next_offset(hosted: Hosted, stream: str) -> None:
     batches = {0: frame(1, 2), 2: frame(3), 3: frame(4)}
     appends = [append(stream, offset, batch) for offset, batch in batches.items()]

@@ -12,7 +12,6 @@ from typing import Any
 import grpc
 import numpy as np
 import pytest
-import pytest_asyncio
 from tests.crash.nursery import Nursery
 from tests.crash.servers import KilledServer, new_site
 from tests.server.domain.hosted import (
@@ -72,12 +71,6 @@ class RunningClock(PlayedClock):
     def __call__(self) -> datetime:
         self.pass_by(seconds=self.step_s)
         return self.now
-
-
-@pytest_asyncio.fixture
-async def stream(hosted: Hosted) -> str:
-    await hosted.organiser.create_benchmark()
-    return await hosted.red.submission()
 
 
 # --- arrival ---------------------------------------------------------------------------------

@@ -196,8 +196,7 @@ async def test_submissions_are_taken_from_opening_to_closing(hosted: Hosted) -> 
     hosted.clock.pass_by(seconds=10)
     late = await refusal(hosted.red.submission("late"))
     assert late.reason == "BENCHMARK_NOT_OPEN"
-    assert hosted.server.hosting is not None
-    await hosted.server.hosting.expirer.expire()
+    await hosted.expire()
     assert (await hosted.red.get("right")).state_reason in {"sealed_at_closing", "truth_missing"}
 
 
@@ -333,8 +332,6 @@ async def test_a_benchmark_that_is_not_understood_stops_no_other(hosted: Hosted)
     await hosted.organiser.upload(TRUTH)
     draft = submission_service_pb2.CreateSubmissionRequest(benchmark="benchmarks/odd")
     await hosted.red.submissions.CreateSubmission(draft, metadata=hosted.red.metadata)
-    hosting = hosted.server.hosting
-    assert hosting is not None
 
     def forget_evaluator(transaction: Transaction) -> None:
         record = transaction.benchmark("odd")
@@ -342,7 +339,7 @@ async def test_a_benchmark_that_is_not_understood_stops_no_other(hosted: Hosted)
         text = record.definition.replace('"spotgeo"', '"gone"')
         transaction.update_benchmark(replace(record, definition=text, revision=record.revision + 1))
 
-    await hosting.context.write(forget_evaluator)
+    await hosted.hosting.context.write(forget_evaluator)
     await hosted.red.submit(TRUTH)
     assert (await hosted.red.ended()).submission.state_reason == "scored"
     await hosted.organiser.upload(points({1: HERE}))

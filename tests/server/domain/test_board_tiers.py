@@ -198,7 +198,7 @@ async def test_what_is_not_released_changes_no_byte_that_others_see(hosted: Host
     await submit(hosted.red, "r2", range(3), 20)
     await submit(hosted.red, "r3", [1, *range(15)], 20)
     await settled(hosted.organiser)
-    await hosted.server.hosting.tiers.operations.finish()  # type: ignore[union-attr]
+    await hosted.hosting.tiers.operations.finish()
     assert [_uncounted(await client.board()) for client in watching] == before
     assert _uncounted(await hosted.red.board()) == own
 
@@ -235,8 +235,7 @@ async def test_a_server_that_has_the_tiers_of_a_board_gives_them_to_a_backup(
         await submit(hosted.blue, "b", [], 6)
         for client in (hosted.organiser, hosted.viewer):
             await settled(client)
-        assert hosted.server.hosting is not None
-        with hosted.server.hosting.context.store.read() as reader:
+        with hosted.hosting.context.store.read() as reader:
             tables = [name for name, _ in reader.dump("dots")]
             assert reader.tiers("dots", "spotgeo", 1, exact=True) is not None
     assert tables.count("tiers") == tables.count("score_draws") == 2
@@ -248,7 +247,7 @@ async def test_a_team_that_cannot_be_scored_on_draws_leaves_the_others_their_tie
 ) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE)
     await hosted.organiser.upload(sky(6))
-    updater = hosted.server.hosting.tiers  # type: ignore[union-attr]
+    updater = hosted.hosting.tiers
     tally = updater._sequence_tallies
 
     async def fail(definition: object, name: object, *rest: object) -> object:
@@ -287,18 +286,16 @@ async def test_new_truth_shows_the_tiers_of_the_old_one_until_there_are_others(
 async def test_tiers_that_another_server_works_on_are_left_to_it_until_its_lease_ends(
     hosted: Hosted,
 ) -> None:
-    hosting = hosted.server.hosting
-    assert hosting is not None
     work = "operation tiers dots"
-    await hosting.context.write(lambda t: t.take_lease(work, "other", timedelta(hours=1)))
+    await hosted.hosting.context.write(lambda t: t.take_lease(work, "other", timedelta(hours=1)))
     await hosted.organiser.create_benchmark(visibility=LIVE)
     await hosted.organiser.upload(sky(6))
     await submit(hosted.red, "r", range(6), 6)
     await submit(hosted.blue, "b", [0], 6)
-    await hosting.work()
-    await hosting.tiers.operations.finish()
+    await hosted.hosting.work()
+    await hosted.hosting.tiers.operations.finish()
     assert (await hosted.viewer.board()).tiers_note == "no tiers yet: they are being computed"
-    await hosting.context.write(lambda t: t.end_lease(work, "other"))
+    await hosted.hosting.context.write(lambda t: t.end_lease(work, "other"))
     assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
 
 
@@ -306,33 +303,31 @@ async def test_a_result_that_comes_after_its_lease_was_lost_is_not_kept(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lease goes to another server while the draws of the first submission are scored."""
-    hosting = hosted.server.hosting
-    assert hosting is not None
     work, lost = "operation tiers dots", asyncio.Event()
-    score = hosting.tiers._score_draws
+    score = hosted.hosting.tiers._score_draws
 
     async def lose(*arguments: Any) -> Any:
         found = await score(*arguments)
         if not lost.is_set():
             lost.set()
-            owner = hosting.leases.owner
-            await hosting.context.write(
+            owner = hosted.hosting.leases.owner
+            await hosted.hosting.context.write(
                 lambda t: (
                     t.end_lease(work, owner) and t.take_lease(work, "other", timedelta(hours=1))
                 )
             )
         return found
 
-    monkeypatch.setattr(hosting.tiers, "_score_draws", lose)
+    monkeypatch.setattr(hosted.hosting.tiers, "_score_draws", lose)
     await hosted.organiser.create_benchmark(visibility=LIVE)
     await hosted.organiser.upload(sky(6))
     await submit(hosted.red, "r", range(6), 6)
     await submit(hosted.blue, "b", [0], 6)
     await asyncio.wait_for(lost.wait(), TIMEOUT_S)
-    await hosting.tiers.operations.finish()
-    with hosting.context.store.read() as reader:
+    await hosted.hosting.tiers.operations.finish()
+    with hosted.hosting.context.store.read() as reader:
         assert "score_draws" not in {table for table, _ in reader.dump("dots")}
-    await hosting.context.write(lambda t: t.end_lease(work, "other"))
+    await hosted.hosting.context.write(lambda t: t.end_lease(work, "other"))
     assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
 
 
@@ -340,30 +335,28 @@ async def test_draws_of_a_deleted_benchmark_are_not_those_of_the_next_one_of_its
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The benchmark is replaced while the draws of its first submission are scored."""
-    hosting = hosted.server.hosting
-    assert hosting is not None
     replaced = asyncio.Event()
-    score = hosting.tiers._score_draws
+    score = hosted.hosting.tiers._score_draws
 
     async def replace_benchmark(*arguments: Any) -> Any:
         found = await score(*arguments)
         if not replaced.is_set():
             replaced.set()
-            await hosting.context.write(lambda t: t.delete_benchmark("dots"))
+            await hosted.hosting.context.write(lambda t: t.delete_benchmark("dots"))
             hosted.clock.pass_by(seconds=1)
             await hosted.organiser.create_benchmark(visibility=LIVE)
             await hosted.organiser.upload(_found([4, 5], 6))
             await submit(hosted.red, "r", range(6), 6)
         return found
 
-    monkeypatch.setattr(hosting.tiers, "_score_draws", replace_benchmark)
+    monkeypatch.setattr(hosted.hosting.tiers, "_score_draws", replace_benchmark)
     await hosted.organiser.create_benchmark(visibility=LIVE)
     await hosted.organiser.upload(sky(6))
     await submit(hosted.red, "r", range(6), 6)
     await submit(hosted.blue, "b", [0], 6)
     await asyncio.wait_for(replaced.wait(), TIMEOUT_S)
-    await hosting.tiers.operations.finish()
-    with hosting.context.store.read() as reader:
+    await hosted.hosting.tiers.operations.finish()
+    with hosted.hosting.context.store.read() as reader:
         assert "score_draws" not in {table for table, _ in reader.dump("dots")}
 
 
@@ -384,10 +377,8 @@ async def test_before_the_closing_tiers_are_by_the_public_sequences_and_then_by_
     await submit(hosted.blue, "b", range(6, 12), 12)
     assert [row.team for row in (await settled(hosted.organiser)).rows] == ["red", "blue"]
     assert [row.tier for row in (await settled(hosted.organiser)).rows] == [1, 2]
-    hosting = hosted.server.hosting
-    assert hosting is not None
-    await hosting.tiers.operations.finish()
-    await hosting.tiers.advance()
+    await hosted.hosting.tiers.operations.finish()
+    await hosted.hosting.tiers.advance()
     hosted.clock.pass_by(days=1)
     board = await settled(hosted.organiser)
     assert [(row.team, row.tier) for row in board.rows] == [("blue", 1), ("red", 2)]

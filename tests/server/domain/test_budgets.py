@@ -102,12 +102,11 @@ async def test_truth_that_is_merged_counts_with_what_it_is_merged_with(hosted: H
     await hosted.organiser.create_benchmark(submissions_in_all=None)
     await hosted.organiser.upload(scattered(250))
     await hosted.organiser.upload(points({1: HERE}, "more"), points({1: HERE}, "0"), merge=True)
-    assert hosted.server.hosting is not None
 
     def kept(reader: object) -> str:
         return str(reader.benchmark("dots").definition)  # type: ignore[attr-defined]
 
-    text = await hosted.server.hosting.context.read(kept)
+    text = await hosted.hosting.context.read(kept)
     # Of HERE's objects one frame is new; that of sequence 0 takes the place of its one object.
     assert from_json(text).truth_size == TruthSize(249 + 2 * len(HERE), 251)
 

@@ -130,7 +130,7 @@ async def hosted(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterat
 def _held_store(hosted: Hosted) -> Iterator[None]:
     """Nothing is stored meanwhile."""
     release = threading.Event()
-    site = hosted.server.hosting.context  # type: ignore[union-attr]
+    site = hosted.hosting.context
     site.store.submit(lambda _: release.wait(TIMEOUT_S), [])
     try:
         yield
@@ -139,8 +139,7 @@ def _held_store(hosted: Hosted) -> Iterator[None]:
 
 
 def _room(hosted: Hosted) -> ByteBudget:
-    assert hosted.server.hosting is not None
-    return hosted.server.hosting.budget
+    return hosted.hosting.budget
 
 
 async def test_a_client_that_does_not_wait_is_held_back_and_all_it_sent_is_stored(

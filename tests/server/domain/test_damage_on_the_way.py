@@ -31,12 +31,6 @@ def _checked(stream: str, number: int, wrong: int = 0) -> pb.AppendRequest:
     return message
 
 
-@pytest.fixture
-async def stream(hosted: Hosted) -> str:
-    await hosted.organiser.create_benchmark()
-    return await hosted.red.submission()
-
-
 async def test_a_batch_that_is_not_what_was_sent_is_refused_before_anything_is_stored(
     hosted: Hosted, stream: str
 ) -> None:
@@ -140,7 +134,7 @@ async def test_a_client_sends_what_was_damaged_again_and_all_is_stored_as_it_was
     else:
         await asyncio.to_thread(_submit, hosted.address, hosted.red.secret)
     [name] = await hosted.red.listed()
-    site = hosted.server.hosting.context  # type: ignore[union-attr]
+    site = hosted.hosting.context
     payloads = await site.read(lambda reader: list(reader.detection_payloads("dots", name)))
     stored = [AnnotationBatch.FromString(data) for data in unpacked(payloads)]
     assert [list(batch.coordinates) for batch in stored] == [list(HERE_X)] * FRAMES

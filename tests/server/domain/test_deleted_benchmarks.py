@@ -6,8 +6,8 @@ from pathlib import Path
 
 import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, hosting, refusal
-from tests.server.domain.test_restored_benchmarks import delete
-from tests.server.domain.test_team_usage import rows, upkeep
+from tests.server.domain.live_scene import delete_benchmark
+from tests.server.domain.test_team_usage import rows
 from tests.server.scene import points
 
 from vidscore_protos.v1 import benchmark_service_pb2, submission_service_pb2
@@ -43,23 +43,23 @@ async def test_a_deleted_benchmark_is_gone_at_once_and_freed_after_a_restart(
         await hosted.organiser.upload(TRUTH)
         for name in ("one", "two", "three"):
             await hosted.red.begin(points({1: [(1.0, 2.0)], 2: []}), name)
-        await delete(hosted)
+        await delete_benchmark(hosted)
         missing = await refusal(hosted.red.get("one"))
         assert missing.reason == "NOT_FOUND"
         assert await listed(hosted) == []
         await hosted.organiser.create_benchmark()
         assert await submissions(hosted) == []
         await hosted.red.begin(points({1: [(1.0, 2.0)]}), "one")
-        await upkeep(hosted)
+        await hosted.expire()
         assert rows(tmp_path)["submissions"] == 4
     async with hosting(tmp_path, upkeep_interval_ms=60_000) as hosted:
         for _ in range(20):
-            await upkeep(hosted)
+            await hosted.expire()
         assert rows(tmp_path) == ONE
         assert await submissions(hosted) == [f"{BENCHMARK}/submissions/one"]
-        await delete(hosted)
+        await delete_benchmark(hosted)
         for _ in range(20):
-            await upkeep(hosted)
+            await hosted.expire()
         assert rows(tmp_path) == NOTHING
 
 
@@ -67,6 +67,6 @@ async def test_who_sends_to_a_benchmark_that_is_deleted_is_told_so(hosted: Hoste
     await hosted.organiser.create_benchmark()
     stream = await hosted.red.submission("one")
     await hosted.red.append(stream, 0, points({1: []}))
-    await delete(hosted)
+    await delete_benchmark(hosted)
     late = await refusal(hosted.red.append(stream, 1, points({2: []})))
     assert late.reason == "NOT_FOUND"

@@ -129,11 +129,9 @@ async def test_a_reason_is_a_line_for_people(hosted: Hosted, reason: str) -> Non
 
 async def test_an_examination_of_the_ranking_leaves_it_out(hosted: Hosted) -> None:
     await _contest(hosted, benchmark_pb2.VISIBILITY_FINAL)
-    hosting = hosted.server.hosting
-    assert hosting is not None
     await disqualify(hosted, TWO)
 
-    found = await hosting.context.read(
+    found = await hosted.hosting.context.read(
         lambda reader: [may_rank(reader, "dots", name) for name in ("one", "two", "three", "four")]
     )
     assert found == [True, False, True, False]

@@ -27,11 +27,6 @@ async def _host(hosted: Hosted, **policy: Any) -> None:
     await hosted.organiser.upload(TRUTH)
 
 
-async def _sweep(hosted: Hosted) -> None:
-    assert hosted.server.hosting is not None
-    await hosted.server.hosting.expirer.expire()
-
-
 async def test_a_refused_first_batch_leaves_nothing_that_is_listed_and_no_place_taken(
     hosted: Hosted,
 ) -> None:
@@ -76,10 +71,10 @@ async def test_a_quiet_draft_is_deleted_and_its_name_is_free_for_everyone(
     await _host(hosted, quiet_timeout=HOUR, quiet_action=action)
     await hosted.red.submission()
     hosted.clock.pass_by(minutes=59)
-    await _sweep(hosted)
+    await hosted.expire()
     assert (await hosted.red.get()).state == pb.SUBMISSION_STATE_OPEN
     hosted.clock.pass_by(minutes=1)
-    await _sweep(hosted)
+    await hosted.expire()
     assert (await refusal(hosted.red.get())).code is grpc.StatusCode.NOT_FOUND
     await hosted.blue.begin(FRAME)
     assert (await hosted.blue.get()).team == "blue"
@@ -89,7 +84,7 @@ async def test_a_draft_is_deleted_at_closing(hosted: Hosted) -> None:
     await _host(hosted)
     await hosted.red.submission()
     await _close(hosted)
-    await _sweep(hosted)
+    await hosted.expire()
     assert (await refusal(hosted.red.get())).code is grpc.StatusCode.NOT_FOUND
 
 
@@ -97,8 +92,7 @@ async def test_the_first_frames_come_too_late_after_closing(hosted: Hosted) -> N
     """The next look of the server deletes the draft; the frames came before that."""
     await _host(hosted)
     stream = await hosted.red.submission()
-    assert hosted.server.hosting is not None
-    await hosted.server.hosting.stop()  # so that nothing is swept
+    await hosted.hosting.stop()  # so that nothing is swept
     await _close(hosted)
     assert (await refusal(hosted.red.append(stream, 0, FRAME))).reason == "BENCHMARK_NOT_OPEN"
     assert await hosted.red.listed() == []
@@ -205,14 +199,13 @@ async def test_a_benchmark_with_nothing_but_drafts_is_deleted_without_force(
 async def _empty(hosted: Hosted, name: str, state: SubmissionState) -> None:
     """What an older version left: a submission without frames in some state."""
     await hosted.red.submission(name)
-    assert hosted.server.hosting is not None
 
     def command(transaction: Transaction) -> None:
         record = transaction.submission("dots", name)
         assert record is not None
         transaction.update_submission(replace(record, state=state, seal_time=record.create_time))
 
-    await hosted.server.hosting.context.write(command)
+    await hosted.hosting.context.write(command)
 
 
 @pytest.mark.parametrize(
@@ -224,8 +217,7 @@ async def test_what_was_sealed_without_frames_is_cancelled_in_place_of_scored(
 ) -> None:
     await _host(hosted)
     await _empty(hosted, "one", state)
-    assert hosted.server.hosting is not None
-    hosted.server.hosting.wake()
+    hosted.hosting.wake()
     ended = (await hosted.red.ended()).submission
     assert (ended.state, ended.state_reason) == (
         pb.SUBMISSION_STATE_CANCELLED,
@@ -242,14 +234,13 @@ async def test_what_was_scored_without_frames_stands_on_no_board_and_costs_nothi
     await hosted.red.submit(FRAME)
     await hosted.red.ended()
     assert values((await hosted.organiser.scores())[0].report)["f1"] > 0
-    assert hosted.server.hosting is not None
 
     def lose_frames(transaction: Transaction) -> None:
         record = transaction.submission("dots", "one")
         assert record is not None
         transaction.update_submission(replace(record, frame_count=0))
 
-    await hosted.server.hosting.context.write(lose_frames)
+    await hosted.hosting.context.write(lose_frames)
     for client in (hosted.red, hosted.viewer, hosted.organiser):
         assert list((await client.board()).rows) == []
     assert await hosted.red.listed() == []

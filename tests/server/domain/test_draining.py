@@ -17,13 +17,7 @@ from tests.support.waiting import until
 
 from vidscore_protos.v1 import server_service_pb2, server_service_pb2_grpc
 from vidscore_protos.v1 import submission_service_pb2 as pb
-from vidscore_server.domain.hosting import Hosting
 from vidscore_server.store import Reader
-
-
-def hosting_of(hosted: Hosted) -> Hosting:
-    assert hosted.server.hosting is not None
-    return hosted.server.hosting
 
 
 def received(hosted: Hosted) -> float:
@@ -46,7 +40,7 @@ async def stored(hosted: Hosted) -> int:
         record = reader.submission("dots", "one")
         return 0 if record is None else record.frame_count
 
-    return await hosting_of(hosted).context.read(look)
+    return await hosted.hosting.context.read(look)
 
 
 async def test_batches_that_wait_for_the_store_are_acknowledged_before_the_stream_ends(
@@ -60,7 +54,7 @@ async def test_batches_that_wait_for_the_store_are_acknowledged_before_the_strea
         await call.write(append(stream, index, batch([index])))
         acknowledged.append((await call.read()).next_offset)
     release = threading.Event()
-    held = hosting_of(hosted).context.store.submit(lambda _: release.wait(60))
+    held = hosted.hosting.context.store.submit(lambda _: release.wait(60))
     for index in range(2, 5):
         await call.write(append(stream, index, batch([index])))
     await until(lambda: received(hosted) == 5)

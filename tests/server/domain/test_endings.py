@@ -21,12 +21,6 @@ SUBMISSION = f"{BENCHMARK}/submissions/one"
 REASON = "SERVER_DRAINING"
 
 
-@pytest.fixture
-async def stream(hosted: Hosted) -> str:
-    await hosted.organiser.create_benchmark()
-    return await hosted.red.submission()
-
-
 def _request(stream: str, number: int) -> pb.AppendRequest:
     return append(stream, number - 1, points({number: HERE}))
 
@@ -82,8 +76,7 @@ async def test_however_an_append_stream_ends_its_place_is_free_again(
 
 async def test_a_watch_that_is_cancelled_leaves_no_waiter(hosted: Hosted, stream: str) -> None:
     del stream
-    assert hosted.server.hosting is not None
-    changes = hosted.server.hosting.context.changes
+    changes = hosted.hosting.context.changes
     call = hosted.red.submissions.WatchSubmission(
         pb.WatchSubmissionRequest(name=SUBMISSION), metadata=hosted.red.metadata
     )

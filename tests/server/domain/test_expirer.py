@@ -66,28 +66,21 @@ async def test_a_benchmark_is_read_once_however_many_of_its_submissions_are_open
         return real(reader, benchmark)
 
     monkeypatch.setattr(Reader, "benchmark", read)
-    await _swept(hosted)
+    await hosted.expire()
     assert set(asked.values()) == {1}
 
 
 async def test_answers_to_requests_are_forgotten_after_a_week(hosted: Hosted) -> None:
-    assert hosted.server.hosting is not None
-    site = hosted.server.hosting.context
+    site = hosted.hosting.context
     now = hosted.clock()
     await site.write(lambda t: t.put_response("t", "old", "digest", b"answer", now))
-    await _swept(hosted)
+    await hosted.expire()
     hosted.clock.pass_by(days=6)
-    await _swept(hosted)
+    await hosted.expire()
     assert await site.read(lambda reader: reader.response("t", "old")) is not None
     hosted.clock.pass_by(days=2)
-    await _swept(hosted)
+    await hosted.expire()
     assert await site.read(lambda reader: reader.response("t", "old")) is None
-
-
-async def _swept(hosted: Hosted) -> None:
-    """Look at what is due, now."""
-    assert hosted.server.hosting is not None
-    await hosted.server.hosting.expirer.expire()
 
 
 async def _audited(hosted: Hosted, action: str) -> list[tuple[str, str]]:
@@ -114,7 +107,7 @@ async def test_what_ends_a_quiet_submission_is_in_its_history_and_the_audit_reco
     await hosted.organiser.upload(TRUTH)
     await hosted.red.begin(TRUTH)
     hosted.clock.pass_by(minutes=60)
-    await _swept(hosted)
+    await hosted.expire()
     assert (await hosted.red.ended()).submission.state_reason == last
     assert reason in [entry.reason for entry in (await hosted.red.get()).history]
     assert await _audited(hosted, reason) == [("server", f"{BENCHMARK}/submissions/one")]
@@ -124,7 +117,7 @@ async def test_a_quiet_draft_leaves_a_line_in_the_audit_record(hosted: Hosted) -
     await hosted.organiser.create_benchmark(quiet_timeout=Duration(seconds=3600))
     await hosted.red.submission()
     hosted.clock.pass_by(minutes=60)
-    await _swept(hosted)
+    await hosted.expire()
     assert await _audited(hosted, "draft_deleted") == [("server", f"{BENCHMARK}/submissions/one")]
 
 
@@ -142,7 +135,7 @@ async def test_a_quiet_submission_over_its_team_s_quota_is_cancelled(hosted: Hos
     await hosted.red.begin(TRUTH, "second")
     await update(hosted, "policy", change=one_a_day)
     hosted.clock.pass_by(minutes=60)
-    await _swept(hosted)
+    await hosted.expire()
     second = await hosted.red.get("second")
     assert second.state_reason == "cancelled_by_quota"
     assert await _audited(hosted, "cancelled_by_quota") == [("server", second.name)]

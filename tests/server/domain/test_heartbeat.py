@@ -170,9 +170,8 @@ async def test_an_open_submission_outlives_an_outage_longer_than_its_quiet_time(
 
 
 async def _beaten_and_swept(hosted: Hosted) -> None:
-    assert hosted.server.hosting is not None
-    await hosted.server.hosting.heartbeat.beat()
-    await hosted.server.hosting.expirer.expire()
+    await hosted.hosting.heartbeat.beat()
+    await hosted.expire()
 
 
 @pytest.mark.slow

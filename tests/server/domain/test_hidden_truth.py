@@ -105,12 +105,11 @@ async def test_incomplete_truth_is_waited_for_alike_whether_ones_frames_have_tru
 ) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(SECRET_TRUTH, complete=False)
-    assert hosted.server.hosting is not None
     found = []
     for sequence in ("with", "without"):
         await hosted.red.submit(points({1: [(1.0, 2.0)]}, sequence), sequence)
-        await hosted.server.hosting.work()
-        await hosted.server.hosting.scheduler.finish()
+        await hosted.hosting.work()
+        await hosted.hosting.scheduler.finish()
         found.append(_without_names(await hosted.red.get(sequence)))
     assert found[0] == found[1]
     assert "WAITING_FOR_TRUTH" in found[0]

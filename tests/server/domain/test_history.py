@@ -37,7 +37,7 @@ async def test_what_happened_to_a_draft_of_that_name_before_is_not_told(hosted: 
     await hosted.organiser.create_benchmark()
     await hosted.blue.submission()
     hosted.clock.pass_by(hours=2)
-    await hosted.server.hosting.work()  # type: ignore[union-attr]
+    await hosted.hosting.work()
     await hosted.red.begin(points({1: HERE}))
     assert _told(await hosted.red.get()) == ["default 1", "created"]
 

@@ -13,6 +13,7 @@ import grpc
 import pytest
 import pytest_asyncio
 from tests.server.domain.hosted import BENCHMARK, Hosted, hosting, refusal
+from tests.server.domain.live_scene import delete_benchmark
 from tests.server.domain.test_backups import (
     SOUND,
     STREAM,
@@ -24,8 +25,7 @@ from tests.server.domain.test_backups import (
     prepare,
 )
 from tests.server.domain.test_deleted_benchmarks import NOTHING, listed
-from tests.server.domain.test_restored_benchmarks import delete
-from tests.server.domain.test_team_usage import rows, upkeep
+from tests.server.domain.test_team_usage import rows
 from tests.support.waiting import TIMEOUT_S
 
 from vidscore_protos.v1 import backup_pb2
@@ -82,13 +82,12 @@ async def site(tmp_path: Path) -> AsyncIterator[Hosted]:
 async def removed(hosted: Hosted) -> bytes:
     """The backup of a benchmark that was there, and of which nothing is left."""
     await prepare(hosted)
-    hosting_ = hosted.server.hosting
-    assert hosting_ is not None
+    hosting_ = hosted.hosting
     await hosting_.work()
     await hosted.red.ended()
     data = await export(hosted.organiser, BENCHMARK)
-    await delete(hosted)
-    await upkeep(hosted)
+    await delete_benchmark(hosted)
+    await hosted.expire()
     return data
 
 
@@ -128,12 +127,12 @@ async def test_a_benchmark_that_is_half_there_is_seen_by_nobody_and_holds_up_nob
         missing = await refusal(site.red.get("one"))
         assert missing.reason == "NOT_FOUND"
         assert "submissions" not in {table for table, _ in held(await export(site.organiser))}
-        await upkeep(site)
+        await site.expire()
         assert rows(tmp_path)["submissions"] == 2
         await site.organiser.create_benchmark("third")  # a write, while the import waits
     assert (await call).submission_count == 2
     assert await listed(site) == [BENCHMARK, "benchmarks/other", "benchmarks/third"]
-    await upkeep(site)
+    await site.expire()
     assert held(await export(site.organiser, BENCHMARK)) == held(data)
 
 
@@ -147,7 +146,7 @@ async def test_of_two_imports_at_once_the_first_to_end_gets_the_name(
         once = rows(tmp_path)
     status = await refusal(late)
     assert (status.code, status.reason) == (grpc.StatusCode.ALREADY_EXISTS, "NAME_TAKEN")
-    await upkeep(site)
+    await site.expire()
     assert rows(tmp_path)["submissions"] == 2
     assert once["submissions"] > 2
     assert held(await export(site.organiser, BENCHMARK)) == held(data)
@@ -162,9 +161,9 @@ async def test_of_an_import_whose_caller_has_gone_nothing_is_left(
         await asyncio.wait([call])
         async with asyncio.timeout(TIMEOUT_S):
             while rows(tmp_path) != NOTHING:
-                await upkeep(site)
+                await site.expire()
                 await asyncio.sleep(0.01)
-    await upkeep(site)
+    await site.expire()
     assert rows(tmp_path) == NOTHING
     assert await listed(site) == ["benchmarks/other"]
 
@@ -177,9 +176,8 @@ async def test_of_a_backup_whose_rows_do_not_fit_nothing_is_left(
     file, _ = made(tmp_path, [benchmark_row(definition=SOUND), STREAM])
     status = await refusal(import_(site.organiser, file.read_bytes()))
     assert status.reason == "BACKUP_UNUSABLE"
-    await upkeep(site)
-    hosting_ = site.server.hosting
-    assert hosting_ is not None
+    await site.expire()
+    hosting_ = site.hosting
     assert not await hosting_.context.read(lambda reader: reader.has_hidden())
 
 
@@ -190,14 +188,13 @@ async def test_an_import_whose_lease_was_lost_is_given_up(
     """As where the server stood still: what it had loaded may be freed in part."""
     half_way.share = share
     data = await removed(site)
-    hosting_ = site.server.hosting
-    assert hosting_ is not None
+    hosting_ = site.hosting
     async with half_way.importing(site, data) as call:
         [lease] = await hosting_.context.read(lambda reader: reader.leases())
         await hosting_.context.write(lambda t: t.end_lease(lease.work, lease.owner))
-        await upkeep(site)
+        await site.expire()
     status = await refusal(call)
     assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE")
-    await upkeep(site)
+    await site.expire()
     assert rows(tmp_path) == NOTHING
     assert await listed(site) == ["benchmarks/other"]

@@ -210,11 +210,9 @@ async def test_a_backup_of_the_site_carries_invitations_and_one_of_a_benchmark_d
 ) -> None:
     await hosted.organiser.create_benchmark()
     [secret] = await _invited(hosted, "green")
-    hosting = hosted.server.hosting
-    assert hosting is not None
     for benchmark, kept in ((None, 1), ("dots", 0)):
         file, location = tmp_path / f"{kept}.backup", tmp_path / f"{kept}.db"
-        file.write_bytes(b"".join(export_backup(hosting.context.store, benchmark)))
+        file.write_bytes(b"".join(export_backup(hosted.hosting.context.store, benchmark)))
         restore(file, str(location))
         store = open_sqlite_store(location)
         try:

@@ -20,7 +20,6 @@ from tests.support.varieties import mostly_nightly
 from tests.support.waiting import until
 
 from vidscore_protos.v1 import submission_service_pb2 as pb
-from vidscore_server.domain.hosting import Hosting
 from vidscore_server.store import Transaction
 from vidscore_server.store.sql_store import SqlStore
 
@@ -61,7 +60,7 @@ def watch(hosted: Hosted, name: str, timeout: float | None) -> Call:
 
 
 def append_waits(hosted: Hosted) -> bool:
-    return _hosting(hosted).appends.held_count > 0
+    return hosted.hosting.appends.held_count > 0
 
 
 def is_watched(hosted: Hosted) -> bool:
@@ -218,18 +217,13 @@ async def _settled(hosted: Hosted) -> None:
     pool = _store(hosted)._engine.pool
     assert isinstance(pool, QueuePool)
     await until(lambda: hosted.server.sessions.open_count == 0)
-    await until(lambda: not _hosting(hosted).context.changes._waiting)
+    await until(lambda: not hosted.hosting.context.changes._waiting)
     await until(lambda: not append_waits(hosted) and pool.checkedout() == 1)  # the writer's
     await asyncio.sleep(0.05)
 
 
-def _hosting(hosted: Hosted) -> Hosting:
-    assert hosted.server.hosting is not None
-    return hosted.server.hosting
-
-
 def _store(hosted: Hosted) -> SqlStore:
-    return _hosting(hosted).context.store
+    return hosted.hosting.context.store
 
 
 def _left() -> tuple[int, int]:

@@ -65,8 +65,7 @@ async def test_no_live_score_covers_fewer_frames_than_the_policy_allows(hosted: 
     await hosted.organiser.upload(sequence("a"), sequence("b"))
     stream = await hosted.red.submission()
     await hosted.red.append(stream, 0, sequence("a"))
-    assert hosted.server.hosting is not None
-    live = await hosted.server.hosting.live.newest(NAME)
+    live = await hosted.hosting.live.newest(NAME)
     assert live is not None
     assert live.reports == ()
     await hosted.red.append(stream, 5, sequence("b"))
@@ -78,8 +77,7 @@ async def test_a_sequence_whose_truth_may_still_grow_is_not_completed(hosted: Ho
     await hosted.organiser.upload(sequence("a"), complete=False)
     stream = await hosted.red.submission()
     await hosted.red.append(stream, 0, sequence("a"))
-    assert hosted.server.hosting is not None
-    live = await hosted.server.hosting.live.newest(NAME)
+    live = await hosted.hosting.live.newest(NAME)
     assert live is not None
     assert live.reports == ()
 
@@ -89,8 +87,7 @@ async def test_without_the_policy_nothing_is_live(hosted: Hosted) -> None:
     await hosted.organiser.upload(sequence("a"))
     stream = await hosted.red.submission()
     await hosted.red.append(stream, 0, sequence("a"))
-    assert hosted.server.hosting is not None
-    assert await hosted.server.hosting.live.newest(NAME) is None
+    assert await hosted.hosting.live.newest(NAME) is None
 
 
 STATE = State(9, 1, "{}", datetime(2026, 5, 1, 12, tzinfo=UTC))
@@ -186,8 +183,7 @@ async def test_a_policy_that_no_longer_shows_live_scores_shows_none_that_was_mad
     await hosted.organiser.upload(sequence("a"), sequence("b"))
     stream = await hosted.red.submission()
     await hosted.red.append(stream, 0, sequence("a"))
-    assert hosted.server.hosting is not None
-    live = hosted.server.hosting.live
+    live = hosted.hosting.live
     assert await live.newest(NAME) is not None  # as where an organiser watches it
     change = organiser_pb2.UpdateBenchmarkRequest(
         benchmark=dots(visibility=benchmark_pb2.VISIBILITY_LADDER),
@@ -217,8 +213,7 @@ async def test_a_submission_of_the_same_name_as_an_earlier_one_counts_by_itself(
         stream = await hosted.red.submission()
         await hosted.red.append(stream, 0, sequence("a"))
         await _live(hosted, 5)
-        assert hosted.server.hosting is not None
-        record = await hosted.server.hosting.context.read(lambda reader: reader.submission(*NAME))
+        record = await hosted.hosting.context.read(lambda reader: reader.submission(*NAME))
         assert record is not None
         assert record.score_shown
         request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)

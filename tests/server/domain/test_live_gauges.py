@@ -29,8 +29,7 @@ async def test_live_scores_are_gauges_where_they_are_wanted_and_shown(
         stream = await hosted.red.submission()
         await hosted.red.append(stream, 0, points(dict.fromkeys(NUMBERS, HIT)))
         assert gauges(hosted) == []
-        assert hosted.server.hosting is not None
-        await hosted.server.hosting.live.newest(NAME)
+        await hosted.hosting.live.newest(NAME)
         labels = 'benchmark="dots",evaluator="spotgeo",measure="{}",submission="one"'
         expected = [
             f"vidscore_live_score{{{labels.format(name)}}} {value}"

@@ -49,9 +49,8 @@ async def _host(
     hosted: Hosted, private: annotations_pb2.AnnotationBatch, visibility: str, outcomes: str
 ) -> None:
     """A benchmark, a scored submission, another one that was off, and one that receives."""
-    assert hosted.server.hosting is not None
     # Digests and noise are keyed; with another secret each byte of them would differ.
-    structs.force_setattr(hosted.server.hosting.context, "secret", bytes(32))
+    structs.force_setattr(hosted.hosting.context, "secret", bytes(32))
     message = streets()
     message.specification.evaluators.add(name="tracer")
     message.policy.visibility = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
@@ -124,8 +123,7 @@ async def test_what_is_private_moves_nothing_before_the_closing_and_something_af
         (tmp_path / name).mkdir()
         async with hosting(tmp_path / name) as hosted:
             await _host(hosted, private, visibility, outcomes)
-            assert hosted.server.hosting is not None
-            newest = await hosted.server.hosting.live.newest(SubmissionName("dots", "two"))
+            newest = await hosted.hosting.live.newest(SubmissionName("dots", "two"))
             live.append(None if newest is None else newest.reports)
             told.append(await _everything(hosted))
             hosted.clock.pass_by(hours=1)

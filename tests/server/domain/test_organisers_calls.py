@@ -115,9 +115,7 @@ async def test_the_queue_lists_what_is_not_scored_and_counts_all(hosted: Hosted)
     await hosted.red.submit(TRUTH, "one")
     await hosted.blue.begin(TRUTH, "two")
     stub = server_service_pb2_grpc.ServerServiceStub(hosted.channel)
-    hosting = hosted.server.hosting
-    assert hosting is not None
-    await hosting.work()
+    await hosted.hosting.work()
     waiting = submission_service_pb2.SUBMISSION_STATE_WAITING_FOR_TRUTH
     receiving = submission_service_pb2.SUBMISSION_STATE_RECEIVING
 

@@ -335,9 +335,7 @@ async def test_a_repeat_gets_the_same_answer(hosted: Hosted) -> None:
     await host(hosted, visibility=BOOTSTRAP, ladder_step=0.001, private_sequences=[])
     await submit(hosted.red, "one", "ab")
     [before] = await hosted.red.scores()
-    hosting = hosted.server.hosting
-    assert hosting is not None
-    [again] = await hosting.scorer.results(SubmissionName("dots", "one"), 1)
+    [again] = await hosted.hosting.scorer.results(SubmissionName("dots", "one"), 1)
     assert again.estimate is not None
     assert round(again.estimate["f1"] or 0.0, 3) == f1(before.report)
 

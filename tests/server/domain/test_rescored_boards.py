@@ -364,7 +364,7 @@ async def test_a_newer_version_of_the_evaluator_scores_again_after_the_restart(
         assert rows(await hosted.viewer.board()) == OLD
     monkeypatch.setattr(SpotGeo, "version", "1.9.0")
     async with hosting(tmp_path) as hosted:
-        await hosted.server.hosting.work()  # type: ignore[union-attr]
+        await hosted.hosting.work()
         assert await _versions(hosted.organiser) == {"1.10.0"}, "an older server waits"
 
 

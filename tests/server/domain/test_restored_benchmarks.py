@@ -6,22 +6,17 @@ import asyncio
 from typing import Any
 
 from tests.server.domain.hosted import BENCHMARK, Hosted, refusal
+from tests.server.domain.live_scene import delete_benchmark
 from tests.server.domain.sky import batch, truth
 from tests.server.domain.test_backups import FRAME_COUNT, SENT, export, import_, prepare
 from tests.server.scene import points
 from tests.support.waiting import TIMEOUT_S
 
-from vidscore_protos.v1 import organiser_pb2
 from vidscore_protos.v1.submission_service_pb2 import (
     SUBMISSION_STATE_RECEIVING,
     CheckDetectionsRequest,
     WatchSubmissionRequest,
 )
-
-
-async def delete(hosted: Hosted) -> None:
-    request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
-    await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
 
 
 async def test_after_a_restore_a_truth_of_the_same_number_says_what_is_taken(
@@ -42,7 +37,7 @@ async def test_after_a_restore_a_truth_of_the_same_number_says_what_is_taken(
     data = await export(hosted.organiser, BENCHMARK)
     await upload("second")
     await check("second")
-    await delete(hosted)
+    await delete_benchmark(hosted)
     await import_(hosted.organiser, data)
     await upload("third")
     await check("third")
@@ -62,7 +57,7 @@ async def test_after_a_restore_a_board_shows_what_was_submitted_since(hosted: Ho
     await hosted.organiser.upload(truth(FRAME_COUNT))
     data = await export(hosted.organiser, BENCHMARK)
     assert await submitted("before") == ["Before"]
-    await delete(hosted)
+    await delete_benchmark(hosted)
     await import_(hosted.organiser, data)
     assert await submitted("since") == ["Since"]
 
@@ -72,11 +67,10 @@ async def test_submissions_of_a_restored_benchmark_are_not_quiet_since_the_backu
 ) -> None:
     await prepare(hosted)
     data = await export(hosted.organiser, BENCHMARK)
-    await delete(hosted)
+    await delete_benchmark(hosted)
     hosted.clock.pass_by(hours=3)  # no outage, which would count from then on
     await import_(hosted.organiser, data)
-    hosting_ = hosted.server.hosting
-    assert hosting_ is not None
+    hosting_ = hosted.hosting
     await hosting_.work()
     assert (await hosted.blue.get("two")).state == SUBMISSION_STATE_RECEIVING
     stream = f"{BENCHMARK}/submissions/two/streams/default"
@@ -89,7 +83,7 @@ async def test_a_watcher_of_before_a_restore_is_told_of_what_was_restored(hosted
     stream = f"{BENCHMARK}/submissions/two/streams/default"
     await hosted.blue.append(stream, 2, batch([5]))
     seen = (await hosted.blue.get("two")).revision
-    await delete(hosted)
+    await delete_benchmark(hosted)
     await import_(hosted.organiser, data)
     watch = WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/two", from_revision=seen)
     call: Any = hosted.blue.submissions.WatchSubmission(watch, metadata=hosted.blue.metadata)

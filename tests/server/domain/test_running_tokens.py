@@ -148,14 +148,13 @@ async def _revoke_here(hosted: Hosted, secret: str) -> None:
 
 async def _revoke_elsewhere(hosted: Hosted, secret: str) -> None:
     """Revoke a token in the store, as another server does of which this one hears nothing."""
-    assert hosted.server.hosting is not None
     name = secret.split("_")[1]
 
     def command(transaction: Any) -> None:
         record = transaction.token(name)
         transaction.update_token(replace(record, revoke_time=hosted.clock()))
 
-    await hosted.server.hosting.context.write(command)
+    await hosted.hosting.context.write(command)
 
 
 async def _let_it_expire(hosted: Hosted, _: str) -> None:

@@ -210,8 +210,7 @@ async def test_a_submission_whose_scoring_kills_its_server_six_times_is_scored_i
                 await hosted.organiser.submit(DETECTIONS)
             await _while_time_passes(clock, lambda: bool(hosted.workers.jobs))
     async with hosting(tmp_path, clock) as hosted:
-        assert hosted.server.hosting is not None
-        await hosted.server.hosting.scheduler.advance()
+        await hosted.hosting.scheduler.advance()
         found = await hosted.organiser.get()
         assert "6 times" in found.state_message
         assert found.state == pb.SUBMISSION_STATE_SEALED
@@ -227,8 +226,7 @@ async def test_after_two_deaths_a_submission_waits_its_pause_and_is_scored_after
     clock = PlayedClock()
     await _die_twice(tmp_path, clock)
     async with hosting(tmp_path, clock, held=True) as hosted:
-        assert hosted.server.hosting is not None
-        scheduler = hosted.server.hosting.scheduler
+        scheduler = hosted.hosting.scheduler
         await scheduler.advance()
         await hosted.organiser.submit(DETECTIONS, "two")
         await until(lambda: bool(hosted.workers.jobs))
@@ -254,9 +252,8 @@ async def test_after_two_deaths_who_has_read_before_the_second_does_not_cut_the_
 
     monkeypatch.setattr(Scheduler, "_unfinished", look_once)
     async with hosting(tmp_path, clock, held=True) as hosted:
-        assert hosted.server.hosting is not None
         for _ in range(2):
-            await hosted.server.hosting.scheduler.advance()
+            await hosted.hosting.scheduler.advance()
         assert (await hosted.organiser.get("one")).state == pb.SUBMISSION_STATE_SEALED
 
 
@@ -373,8 +370,7 @@ async def test_a_submission_that_is_cancelled_while_it_is_scored_gets_no_score(
     assert late.reason == "SUBMISSION_ENDED"
     await hosted.organiser.submissions.CancelSubmission(cancel, metadata=hosted.organiser.metadata)
     hosted.workers.gate.set()
-    assert hosted.server.hosting is not None
-    await hosted.server.hosting.scheduler.finish()
+    await hosted.hosting.scheduler.finish()
     assert await hosted.organiser.scores() == []
     assert (await hosted.red.get()).state == pb.SUBMISSION_STATE_CANCELLED
 
@@ -396,9 +392,8 @@ async def _stands(hosted: Hosted, state: pb.SubmissionState, name: str = "one") 
     for _ in range(500):
         if (await hosted.red.get(name)).state == state:
             break
-    assert hosted.server.hosting is not None
-    await hosted.server.hosting.work()
-    await hosted.server.hosting.scheduler.finish()
+    await hosted.hosting.work()
+    await hosted.hosting.scheduler.finish()
     assert (await hosted.red.get(name)).state == state
 
 

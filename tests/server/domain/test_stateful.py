@@ -146,7 +146,7 @@ class Submitting(RuleBasedStateMachine):
 
     async def die(self) -> None:
         """Go on with what the files held between two commits."""
-        hosting_site = self.hosted.server.hosting
+        hosting_site = self.hosted.hosting
         assert hosting_site is not None
         source, target = self.folder, Path(self.folders.name, str(self.lives + 1))
         await hosting_site.context.write(lambda _: shutil.copytree(source, target))

@@ -143,19 +143,17 @@ async def test_a_score_stays_released_to_the_step_of_its_time_until_the_board_mo
 
 async def _score_again(hosted: Hosted) -> None:
     """Keep another score under the first revision, as a server does that was slow."""
-    hosting = hosted.server.hosting
-    assert hosting is not None
-    results = await hosting.scorer.results(SubmissionName("dots", "one"), 1)
+    results = await hosted.hosting.scorer.results(SubmissionName("dots", "one"), 1)
 
     def command(transaction: Transaction) -> None:
         benchmark, submission = transaction.benchmark("dots"), transaction.submission("dots", "one")
         assert benchmark is not None
         assert submission is not None
-        definition = hosting.benchmarks.definition(benchmark)
+        definition = hosted.hosting.benchmarks.definition(benchmark)
         for result in results:
             keep_result(transaction, definition, submission, result, hosted.clock.now)
 
-    await hosting.context.write(command)
+    await hosted.hosting.context.write(command)
 
 
 async def _shown_f1(hosted: Hosted) -> tuple[float, float]:

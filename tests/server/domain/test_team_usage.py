@@ -57,11 +57,6 @@ async def left(hosted: Hosted) -> dict[str, int]:
     return {quota.name: quota.left for quota in found.quotas}
 
 
-async def upkeep(hosted: Hosted) -> None:
-    assert hosted.server.hosting is not None
-    await hosted.server.hosting.expirer.expire()
-
-
 async def test_a_cancelled_submission_frees_its_frames_and_keeps_its_record(
     hosted: Hosted, tmp_path: Path
 ) -> None:
@@ -69,7 +64,7 @@ async def test_a_cancelled_submission_frees_its_frames_and_keeps_its_record(
     await hosted.red.begin(points({1: [(1.0, 2.0)], 2: []}), "kept")
     await hosted.red.begin(points({1: [(1.0, 2.0)], 2: [], 3: []}), "given-up")
     before = await hosted.red.cancel("given-up")
-    await upkeep(hosted)
+    await hosted.expire()
     assert rows(tmp_path) == {
         "detection_batches": 1, "frames": 2, "sequences": 1, "streams": 2, "submissions": 2,
     }  # fmt: skip
@@ -96,7 +91,7 @@ async def test_frames_are_freed_in_steps_that_let_others_write(
         await hosted.red.cancel("one")
         counted = []
         for _ in range(5):
-            await upkeep(hosted)
+            await hosted.expire()
             found = rows(tmp_path)
             counted.append((found["detection_batches"], found["frames"], found["sequences"]))
         assert counted == [(3, 500, 1), (1, 500, 1), (0, 436, 1), (0, 308, 1), (0, 180, 1)]
@@ -107,9 +102,8 @@ async def test_a_submission_that_was_not_cancelled_keeps_its_frames(hosted: Host
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(TRUTH)
     assert (await hosted.red.ended()).submission.state_reason == "scored"
-    await upkeep(hosted)
-    assert hosted.server.hosting is not None
-    with hosted.server.hosting.context.store.read() as reader:
+    await hosted.expire()
+    with hosted.hosting.context.store.read() as reader:
         assert len(list(reader.detection_payloads("dots", "one"))) == 1
 
 
@@ -146,7 +140,7 @@ async def test_the_detections_of_a_team_take_so_many_mebibytes_until_some_are_ca
         assert "would hold 3 MiB of 2 MiB that they may: cancel one" in refused.message
         await hosted.blue.begin(noise(1), "theirs")
         await hosted.red.cancel("one")
-        await upkeep(hosted)
+        await hosted.expire()
         assert (await left(hosted))["maximum_team_mebibytes"] == 1
         await hosted.red.begin(noise(1), "three")
 

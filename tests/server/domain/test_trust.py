@@ -219,8 +219,7 @@ async def test_a_cancelled_analysis_ends_at_once_and_so_does_one_that_waits(
             request, metadata=ranked.organiser.metadata
         )
         assert reason_of(await waited(ranked.organiser, name)) == "CANCELLED"
-    assert ranked.server.hosting is not None
-    await ranked.server.hosting.trust.operations.finish()
+    await ranked.hosting.trust.operations.finish()
 
 
 @pytest.mark.nightly
@@ -307,9 +306,8 @@ async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
         begun = await examine(slow.organiser, questions=LONG)
         await has_begun(slow.organiser, begun.name)
         await take_from(slow)
-        assert slow.server.hosting is not None
         async with asyncio.timeout(TIMEOUT_S):
-            await slow.server.hosting.trust.operations.finish()
+            await slow.hosting.trust.operations.finish()
         request = operations_pb2.GetOperationRequest(name=begun.name)
         found = await slow.organiser.operations.GetOperation(
             request, metadata=slow.organiser.metadata
@@ -319,8 +317,7 @@ async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
 
 async def take_from(hosted: Hosted) -> None:
     """Let another server have all that this one works on, as if its leases had ended."""
-    assert hosted.server.hosting is not None
-    site = hosted.server.hosting.context
+    site = hosted.hosting.context
 
     def take(transaction: Transaction) -> None:
         for lease in transaction.leases():

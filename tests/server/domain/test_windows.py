@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Client, Hosted, refusal
-from tests.server.domain.test_draining import hosting_of
 from tests.server.scene import points
 
 from vidscore_client._decoding import decode_report
@@ -47,7 +46,7 @@ async def test_a_window_is_made_anew_once_something_has_come_and_it_has_rested(
     await hosted.organiser.upload(TRUTH)
     stream = await hosted.red.submission("one")
     await hosted.red.append(stream, 0, points({1: [(10.0, 20.0)]}))
-    newest, name = hosting_of(hosted).windows.newest, SubmissionName("dots", "one")
+    newest, name = hosted.hosting.windows.newest, SubmissionName("dots", "one")
     monkeypatch.setattr(windows, "REST_FACTOR", 0.0)
     first = await newest(name, 5)
     assert first is not None
@@ -68,7 +67,7 @@ async def test_the_windows_that_were_looked_at_last_are_kept(
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await hosted.red.append(await hosted.red.submission("one"), 0, points({1: []}))
-    newest, name = hosting_of(hosted).windows.newest, SubmissionName("dots", "one")
+    newest, name = hosted.hosting.windows.newest, SubmissionName("dots", "one")
     of_one, of_two = [await newest(name, size) for size in (1, 2)]
     assert await newest(name, 1) is of_one
     await newest(name, 3)  # in the place of the window of two frames

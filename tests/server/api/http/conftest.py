@@ -1,15 +1,15 @@
-"""The HTTP API of a hosting server, with its callers of each role."""
+"""A caller of the HTTP API."""
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator
-from pathlib import Path
-
 import pytest_asyncio
-from tests.server.web.site.browsing import Browsing, browsing
+from tests.server.api.http.asking import Caller, caller
+from tests.server.web.site.browsing import Browsing
 
 
 @pytest_asyncio.fixture
-async def site(tmp_path: Path) -> AsyncIterator[Browsing]:
-    async with browsing(tmp_path) as found:
-        yield found
+async def red(site: Browsing) -> Caller:
+    """A team with a submission that takes frames."""
+    await site.hosted.organiser.create_benchmark()
+    await site.hosted.red.submission("one")
+    return caller(site, site.hosted.red)

@@ -8,7 +8,6 @@ import zlib
 from pathlib import Path
 from typing import Any
 
-import pytest
 from tests.server.api.http.asking import (
     FOUND,
     JSON,
@@ -28,14 +27,6 @@ from vidscore_protos.v1 import submission_service_pb2
 BATCH = "SubmissionService/AppendBatch"
 GET = "SubmissionService/GetSubmission"
 LIST = "SubmissionService/ListSubmissions"
-
-
-@pytest.fixture
-async def red(site: Browsing) -> Caller:
-    """A team with a submission that takes frames."""
-    await site.hosted.organiser.create_benchmark()
-    await site.hosted.red.submission("one")
-    return caller(site, site.hosted.red)
 
 
 async def test_a_team_submits_and_reads_its_scores(site: Browsing) -> None:

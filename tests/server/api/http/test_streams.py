@@ -42,14 +42,6 @@ APPEND = V1 + "SubmissionService/AppendFrames"
 NEXT = points({4: [(1.0, 2.0)], 5: []})
 
 
-@pytest_asyncio.fixture
-async def red(site: Browsing) -> Caller:
-    """A team with a submission that takes frames."""
-    await site.hosted.organiser.create_benchmark()
-    await site.hosted.red.submission("one")
-    return caller(site, site.hosted.red)
-
-
 # --- Events
 
 

@@ -45,12 +45,12 @@ async def test_an_operation_is_shown_and_cancelled_under_its_own_benchmark_alone
 ) -> None:
     await prepare(site.hosted)
     await site.hosted.organiser.create_benchmark("other")
-    hosting = site.hosted.server.hosting
-    assert hosting is not None
     examined = OperationRecord(
         "ranking-1", "ranking", '{"benchmark":"dots"}', later(0), done=True, error="CANCELLED"
     )
-    await hosting.context.write(lambda transaction: transaction.insert_operation(examined))
+    await site.hosted.hosting.context.write(
+        lambda transaction: transaction.insert_operation(examined)
+    )
     site.hosted.workers.gate.clear()
     page = await site.organiser.get(HERE)
     page = await site.organiser.send(page, f"{HERE}/rescore", comment="held")
@@ -65,7 +65,7 @@ async def test_an_operation_is_shown_and_cancelled_under_its_own_benchmark_alone
         assert refused.status == 404
         own = await site.organiser.get(f"{HERE}/operations/{name}")
         assert own.status == 200
-        with hosting.context.store.read() as reader:
+        with site.hosted.hosting.context.store.read() as reader:
             record = reader.operation(name)
         assert record is not None
         assert not record.cancel_requested
@@ -105,8 +105,6 @@ async def test_the_newest_examinations_of_a_benchmark_are_listed_and_nothing_els
 ) -> None:
     """Operations come in the order of their names, which are by chance."""
     await prepare(site.hosted)
-    hosting = site.hosted.server.hosting
-    assert hosting is not None
     kept = [
         OperationRecord(
             f"ranking-{row:03}", "ranking", '{"benchmark":"dots"}', later(row), done=True
@@ -123,7 +121,7 @@ async def test_the_newest_examinations_of_a_benchmark_are_listed_and_nothing_els
         for record in kept:
             transaction.insert_operation(record)
 
-    await hosting.context.write(keep)
+    await site.hosted.hosting.context.write(keep)
     page = await site.organiser.get(f"{HERE}/trust")
     listed = re.findall(r"operations/([a-z]+-[0-9]+)", page.text)
     assert listed == [f"ranking-{row:03}" for row in range(100, 0, -1)]

@@ -22,6 +22,7 @@ from tests.crash.servers import KilledServer
 from tests.crash.sites import Site
 from tests.server.domain.hosted import Hosted, hosting
 from tests.server.domain.sky import batch, batch_report, truth
+from tests.server.scene import report_bytes
 from tools.campaign_record import record
 
 from vidscore_protos.v1 import submission_service_pb2 as pb
@@ -166,6 +167,5 @@ async def _scored(hosted: Hosted, secret: str) -> str:
     if ended.submission.state != pb.SUBMISSION_STATE_SCORED:
         return "failed"
     [score] = await organiser.scores()
-    score.report.specification.Clear()
-    found = score.report.SerializeToString(deterministic=True)
+    found = report_bytes(score.report)
     return "scored as they were" if found == batch_report(FRAME_COUNT, SENT) else "wrong"

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import grpc
 from tests.server.domain.hosted import BENCHMARK, dots, end_of
+from tests.server.scene import report_bytes
 
 from vidscore_protos.v1 import (
     access_service_pb2,
@@ -80,6 +81,4 @@ class Organiser:
         """The reports of its scores, newest first; those by which a re-scoring changed nothing."""
         request = submission_service_pb2.ListScoresRequest(submission=name)
         scores = self._submissions.ListScores(request, metadata=self._metadata).scores
-        for score in scores:
-            score.report.specification.Clear()
-        return [score.report.SerializeToString(deterministic=True) for score in scores]
+        return [report_bytes(score.report) for score in scores]

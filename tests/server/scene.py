@@ -16,6 +16,12 @@ Points = Sequence[tuple[float, float]]
 HERE: Points = [(10.0, 20.0)]
 
 
+def report_bytes(report: report_pb2.Report) -> bytes:
+    """A report without its specification: equal ones are equal bytes."""
+    report.specification.Clear()
+    return report.SerializeToString(deterministic=True)
+
+
 def points(frames: Mapping[int, Points], sequence: str = "1") -> annotations_pb2.AnnotationBatch:
     """A batch of points: frame number to coordinates."""
     return annotations_pb2.AnnotationBatch(

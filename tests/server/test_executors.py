@@ -16,7 +16,7 @@ from tests.server.domain.hosted import Client, _client, hosting
 from tests.server.domain.sky import batch, batch_report, truth
 from tests.server.domain.test_boards import _rescore, _waited
 from tests.server.running import PlayedWorkers
-from tests.server.scene import HERE, points
+from tests.server.scene import HERE, points, report_bytes
 from tests.support.dask_cluster import Cluster, kill, running_cluster
 from tests.support.waiting import TIMEOUT_S, eventually, until
 
@@ -260,8 +260,7 @@ async def _submit(organiser: Client, team: Client) -> None:
 
 async def _report(organiser: Client) -> bytes:
     [score, *_] = await organiser.scores()
-    score.report.specification.Clear()
-    return score.report.SerializeToString(deterministic=True)
+    return report_bytes(score.report)
 
 
 @pytest.mark.parametrize(("bound", "large"), [(0, True), (1 << 20, False)])

@@ -14,6 +14,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, create_token, hosting, refusal
 from tests.server.domain.sky import batch, batch_report, truth
+from tests.server.scene import report_bytes
 
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.testing.examples import example_count
@@ -94,8 +95,7 @@ def is_number(column: str) -> bool:
 
 async def report(client: Client, name: str = "one") -> bytes:
     [score] = await client.scores(name)
-    score.report.specification.Clear()
-    return score.report.SerializeToString(deterministic=True)
+    return report_bytes(score.report)
 
 
 @pytest.mark.slow

@@ -20,7 +20,7 @@ from tests.server.domain.hosted import BENCHMARK, Hosted, hosting, refusal
 from tests.server.domain.sky import batch, batch_report, detections_of, place, truth
 from tests.server.domain.test_backups import export, import_
 from tests.server.domain.test_restored_benchmarks import delete
-from tests.server.scene import Refused, refused
+from tests.server.scene import Refused, refused, report_bytes
 from tests.server.web.site.browsing import browsing
 from tests.server.web.site.uploading import DOTS, dots, send_file
 from tests.support.requirements import missing
@@ -231,9 +231,7 @@ async def _check_scored(hosted: Hosted, frame_count: int = FRAME_COUNT) -> None:
 
 async def _check_report(hosted: Hosted) -> None:
     [score] = await hosted.organiser.scores()
-    score.report.specification.Clear()
-    found = score.report.SerializeToString(deterministic=True)
-    assert found == batch_report(FRAME_COUNT, range(FRAME_COUNT))
+    assert report_bytes(score.report) == batch_report(FRAME_COUNT, range(FRAME_COUNT))
 
 
 @contextmanager

@@ -23,7 +23,7 @@ from tests.server.domain.test_backup_rows import submission_row
 from tests.server.domain.test_backups import SOUND, benchmark_row, made
 from tests.server.domain.test_scoring import library_report
 from tests.server.domain.test_team_usage import any_dots, noise
-from tests.server.scene import points
+from tests.server.scene import points, report_bytes
 
 from vidscore_protos.v1 import (
     annotations_pb2,
@@ -159,8 +159,7 @@ class Site:
         watch = pb.WatchSubmissionRequest(name=SUBMISSION)
         *_, last = stub.WatchSubmission(watch, metadata=self.metadata, timeout=TIMEOUT_S)
         [score] = last.scores
-        score.report.specification.Clear()
-        return score.report.SerializeToString(deterministic=True)
+        return report_bytes(score.report)
 
 
 EXPECTED = library_report(TRUTH, points(FRAMES))

@@ -10,6 +10,7 @@ import pytest_asyncio
 from google.protobuf.duration_pb2 import Duration
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, hosting, refusal
 from tests.server.domain.test_scoring import DETECTIONS, library_report
+from tests.server.scene import report_bytes
 from tests.support.waiting import until
 
 from vidscore_evaluators.jobs import Job
@@ -59,9 +60,7 @@ async def test_a_failed_submission_is_scored_again_as_if_nothing_had_been(
     assert (again.seal_time, again.frame_count) == (before.seal_time, before.frame_count)
     assert (await breaking.red.ended()).submission.state_reason == "scored"
     [score] = await breaking.organiser.scores()
-    score.report.specification.Clear()
-    found = score.report.SerializeToString(deterministic=True)
-    assert found == library_report(TRUTH, DETECTIONS)
+    assert report_bytes(score.report) == library_report(TRUTH, DETECTIONS)
 
 
 async def test_a_retry_has_all_attempts_again(breaking: Hosted) -> None:

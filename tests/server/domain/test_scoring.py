@@ -17,7 +17,7 @@ from tests.server.domain.hosted import (
     refusal,
     values,
 )
-from tests.server.scene import HERE, points
+from tests.server.scene import HERE, points, report_bytes
 from tests.support.waiting import until
 
 from vidscore_evaluators import jobs
@@ -52,9 +52,7 @@ def library_report(
     rules = BatchRules(2, Settings())
     sides = (read_batch(truth, "", rules), read_batch(detections, "", rules))
     [report] = score_annotations([create_evaluator("spotgeo")], *sides)
-    message = write_report(report)
-    message.specification.Clear()
-    return message.SerializeToString(deterministic=True)
+    return report_bytes(write_report(report))
 
 
 @pytest.mark.parametrize("least_cut", [jobs.OBJECTS_PER_CUT, 0], ids=["one job", "job a frame"])
@@ -77,8 +75,7 @@ async def test_the_report_is_the_librarys_bit_for_bit_however_the_frames_came(
     ended = await hosted.red.ended()
     assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
     [score] = await hosted.organiser.scores()
-    score.report.specification.Clear()
-    assert score.report.SerializeToString(deterministic=True) == library_report(TRUTH, DETECTIONS)
+    assert report_bytes(score.report) == library_report(TRUTH, DETECTIONS)
     assert score.truth_revision == 2
     assert score.current
     assert not score.partial
@@ -107,8 +104,7 @@ async def test_detections_of_an_unknown_sequence_are_left_out_of_the_score(hoste
     await hosted.red.seal()
     await hosted.red.ended()
     [score] = await hosted.organiser.scores()
-    score.report.specification.Clear()
-    assert score.report.SerializeToString(deterministic=True) == library_report(TRUTH, DETECTIONS)
+    assert report_bytes(score.report) == library_report(TRUTH, DETECTIONS)
 
 
 async def test_truth_that_comes_later_scores_what_has_waited(hosted: Hosted) -> None:
@@ -333,9 +329,7 @@ async def test_a_restart_in_the_middle_of_scoring_gives_the_same_score(tmp_path:
     async with hosting(tmp_path) as hosted:
         await hosted.organiser.ended()
         [score] = await hosted.organiser.scores()
-        score.report.specification.Clear()
-        found = score.report.SerializeToString(deterministic=True)
-        assert found == library_report(TRUTH, DETECTIONS)
+        assert report_bytes(score.report) == library_report(TRUTH, DETECTIONS)
 
 
 async def test_a_restart_in_the_middle_of_scoring_does_not_wait_for_truth_once_more(

@@ -26,6 +26,7 @@ from tests.server.domain.hosted import (
 )
 from tests.server.domain.sky import batch, batch_report, detections_of, place, truth, truth_of
 from tests.server.domain.test_scoring import library_report
+from tests.server.scene import report_bytes
 from tests.support.postgresql import Cluster
 from tests.support.varieties import mostly_nightly
 
@@ -392,11 +393,7 @@ async def _check_score(clients: tuple[Client, ...], scores: int = 1) -> None:
         listed = await client.submissions.ListScores(request, metadata=client.metadata)
         assert len(listed.scores) == scores
         for score in listed.scores:
-            report: Any = score.report
-            report.specification.Clear()
-            assert report.SerializeToString(deterministic=True) == batch_report(
-                FRAME_COUNT, range(FRAME_COUNT)
-            )
+            assert report_bytes(score.report) == batch_report(FRAME_COUNT, range(FRAME_COUNT))
         boards.append(await _board(client))
     assert all(board == boards[0] for board in boards)
     assert len(boards[0]) == 1

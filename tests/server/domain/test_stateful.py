@@ -30,6 +30,7 @@ from hypothesis.stateful import (
 from tests.campaigns.settings import CRASHES
 from tests.server.domain.hosted import BENCHMARK, Hosted, append, hosting, refusal
 from tests.server.domain.sky import batch, batch_report, truth
+from tests.server.scene import report_bytes
 from tests.support.waiting import until
 
 from vidscore_protos.v1 import submission_service_pb2 as pb
@@ -328,9 +329,7 @@ class Submitting(RuleBasedStateMachine):
     def every_report_is_that_of_the_batch(self) -> None:
         for model in self.scored:
             [score] = self.run(self.hosted.organiser.scores(model.name))
-            score.report.specification.Clear()
-            found = score.report.SerializeToString(deterministic=True)
-            assert found == batch_report(FRAME_COUNT, model.frames)
+            assert report_bytes(score.report) == batch_report(FRAME_COUNT, model.frames)
 
     def teardown(self) -> None:
         """Every life that went well so far ends with a score."""

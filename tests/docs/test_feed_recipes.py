@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from tests.clients.cli.recorded import detection_array, vision_store
+from tests.clients.cli.bridge.recorded import detection_array, vision_store
 from tools.docs_pages import ROOT, blocks
 
 from vidscore_evaluators.feeds import schema_of_name

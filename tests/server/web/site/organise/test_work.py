@@ -11,7 +11,7 @@ from tests.server.domain.hosted import BENCHMARK, TRUTH
 from tests.server.scene import points
 from tests.server.store.records import later
 from tests.server.web.site.browsing import Browsing, Page
-from tests.server.web.site.test_organise import HERE, prepare
+from tests.server.web.site.organise.test_organise import HERE, prepare
 from tests.support.waiting import TIMEOUT_S
 
 from vidscore_evaluators.jobs import Job

@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 from mcap.writer import CompressionType, IndexType, Writer
 from rosbags.rosbag2 import StoragePlugin
+from tests.clients.cli.bridge.recorded import DETECTIONS, NOISE, write_bag
+from tests.clients.cli.bridge.test_bridge import FRAMES, bridge, deepstream, environment
 from tests.clients.cli.helpers import well
-from tests.clients.cli.recorded import DETECTIONS, NOISE, write_bag
-from tests.clients.cli.test_bridge import FRAMES, bridge, deepstream, environment
 from tests.clients.cli.test_pipe_hosted import Environment, frame_count
 from tests.support.waiting import eventually
 

@@ -9,7 +9,7 @@ from itertools import chain
 from typing import Any, ClassVar, cast
 
 import pytest
-from tests.clients.cli.test_bridge import deepstream
+from tests.clients.cli.bridge.test_bridge import deepstream
 
 from vidscore_cli.bridge.source_run import BATCH_FRAMES, WATCHED_FRAMES, SourceRun
 from vidscore_cli.bridge.sources import Message

@@ -11,8 +11,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from tests.clients.cli.brokers import Broker, Kafka, Mosquitto, Nats
-from tests.clients.cli.test_bridge import free_port
+from tests.clients.cli.bridge.brokers import Broker, Kafka, Mosquitto, Nats
+from tests.clients.cli.bridge.test_bridge import free_port
 from tests.support.certificates import Authority, make_authority
 from tests.support.requirements import missing
 

@@ -10,9 +10,9 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from tests.clients.cli.brokers import BROKERS, Broker
+from tests.clients.cli.bridge.brokers import BROKERS, Broker
+from tests.clients.cli.bridge.test_bridge import bridging, deepstream, stopped
 from tests.clients.cli.helpers import run
-from tests.clients.cli.test_bridge import bridging, deepstream, stopped
 from tests.clients.cli.test_pipe_hosted import Environment, frame_count, host
 from tests.support.varieties import mostly_nightly
 from tests.support.waiting import TIMEOUT_S, eventually

@@ -8,16 +8,16 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from tests.clients.cli.brokers import Broker
-from tests.clients.cli.guarded_brokers import (
+from tests.clients.cli.bridge.brokers import Broker
+from tests.clients.cli.bridge.guarded_brokers import (
     GUARDED,
     PASSWORD,
     GuardedKafka,
     TokenNats,
     unsecured_token,
 )
-from tests.clients.cli.test_bridge import bridging, stopped
-from tests.clients.cli.test_bridge_brokers import Feed, hosting
+from tests.clients.cli.bridge.test_bridge import bridging, stopped
+from tests.clients.cli.bridge.test_brokers import Feed, hosting
 from tests.clients.cli.test_pipe_hosted import Environment, frame_count
 from tests.support.varieties import mostly_nightly
 from tests.support.waiting import TIMEOUT_S

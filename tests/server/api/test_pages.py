@@ -1,45 +1,117 @@
-"""Tokens of pages come back as they were given, and nothing else passes for one."""
+"""Messages as plain values, and back."""
 
 from __future__ import annotations
 
 from datetime import UTC, datetime
-from types import SimpleNamespace
 
 import pytest
+from google.longrunning import operations_pb2
+from google.protobuf.message import Message
+from hypothesis import given
+from hypothesis import strategies as st
+from tests.server.scene import points
 
-from vidscore_evaluators.errors import InputError
-from vidscore_server.api.requests import Time, read_page_token, write_page_token
+from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, organiser_pb2, report_pb2
+from vidscore_protos.v1 import submission_service_pb2 as pb
+from vidscore_server.api.batches import read_stored_batch
+from vidscore_server.api.pages import fill, plain
+from vidscore_server.domain.definition import definition_from_dict
+from vidscore_server.domain.policy import Policy
+
+NOON = datetime(2026, 11, 22, 12, tzinfo=UTC)
 
 
-def asked(token: str) -> SimpleNamespace:
-    return SimpleNamespace(page_token=token)
+def _filled(message: Message, **values: object) -> Message:
+    fill(message, values)
+    return message
 
 
-def test_a_token_is_read_as_it_was_written() -> None:
-    token = write_page_token("näme", 7)
-    assert read_page_token(asked(token), str, int) == ("näme", 7)
-    assert read_page_token(asked(""), str, int) is None
-    now = datetime(2026, 1, 2, 3, 4, 5, 6, tzinfo=UTC)
-    assert read_page_token(asked(write_page_token(now, "a")), Time, str) == (now, "a")
+def test_times_enums_numbers_and_what_is_not_there_are_plain() -> None:
+    message = pb.Submission(
+        name="benchmarks/b/submissions/s",
+        state=pb.SUBMISSION_STATE_WAITING_FOR_TRUTH,
+        frame_count=1 << 40,
+        streams=[pb.StreamInfo(stream="default", epoch=2)],
+    )
+    message.create_time.FromDatetime(NOON)
+    found = plain(message)
+    assert found["state"] == "waiting_for_truth"
+    assert found["frame_count"] == 1 << 40
+    assert found["create_time"] == NOON
+    assert found["seal_time"] is None
+    [stream] = found["streams"]
+    assert (stream["stream"], stream["epoch"], stream["next_offset"]) == ("default", 2, 0)
+    assert found["warnings"] == []
 
 
-@pytest.mark.parametrize(
-    "token",
-    [
-        "x",
-        write_page_token("a"),
-        write_page_token("a", "b"),
-        write_page_token("a", -1),
-        write_page_token("a", 1 << 63),
-        write_page_token("a\0b", 1),
-    ],
+def test_an_optional_number_that_is_not_there_is_none_and_no_zero() -> None:
+    assert plain(benchmark_pb2.Policy())["ladder_step"] is None
+    assert plain(benchmark_pb2.Policy(ladder_step=0.0))["ladder_step"] == 0.0
+
+
+def test_maps_are_dictionaries_and_durations_seconds() -> None:
+    assert plain(report_pb2.Report(software={"numpy": "2"}))["software"] == {"numpy": "2"}
+    policy = benchmark_pb2.Policy()
+    policy.quiet_timeout.FromMilliseconds(1500)
+    assert plain(policy)["quiet_timeout"] == 1.5
+
+
+def test_an_enum_that_says_nothing_is_an_empty_word() -> None:
+    assert plain(benchmark_pb2.Policy())["visibility"] == ""
+
+
+def test_a_field_that_a_message_lacks_is_a_mistake() -> None:
+    with pytest.raises(KeyError):
+        fill(pb.Submission(), {"nmae": "x"})
+
+
+def test_annotations_stand_for_a_batch() -> None:
+    batch = points({1: [(10.0, 20.0)], 2: []})
+    annotations = read_stored_batch(batch.SerializeToString(), 2)
+    message = _filled(pb.AppendRequest(), stream="s", offset=3, detections=annotations)
+    assert isinstance(message, pb.AppendRequest)
+    assert message.offset == 3
+    assert list(message.detections.frame_numbers) == [1, 2]
+    assert isinstance(message.detections, annotations_pb2.AnnotationBatch)
+
+
+def test_a_mask_is_a_list_of_paths() -> None:
+    message = _filled(organiser_pb2.UpdateBenchmarkRequest(), update_mask=["policy.visibility"])
+    assert plain(message)["update_mask"] == ["policy.visibility"]
+
+
+@given(
+    st.builds(
+        benchmark_pb2.Policy,
+        visibility=st.sampled_from([0, 1, 2, 3]),
+        ladder_step=st.none() | st.floats(0.0, 1.0),
+        released_measures=st.lists(st.text(max_size=5), max_size=3),
+        submissions_in_all=st.integers(-1, 1 << 20),
+        public_board=st.none() | st.booleans(),
+    )
 )
-def test_what_no_store_can_be_asked_for_is_no_token(token: str) -> None:
-    with pytest.raises(InputError, match="a token of the page before"):
-        read_page_token(asked(token), str, int)
+def test_what_is_made_plain_can_be_filled_in_again(policy: benchmark_pb2.Policy) -> None:
+    assert _filled(benchmark_pb2.Policy(), **plain(policy)) == policy
 
 
-@pytest.mark.parametrize("time", ["soon", "2026-01-02T03:04:05", 7])
-def test_a_time_that_is_none_is_no_token(time: str | int) -> None:
-    with pytest.raises(InputError, match="a token of the page before"):
-        read_page_token(asked(write_page_token(time, "a")), Time, str)
+# --- Plain values of messages that hold others without a type, and what may stand for
+# messages
+
+
+def test_a_message_without_a_type_has_the_name_of_its_type() -> None:
+    operation = operations_pb2.Operation(name="operations/x")
+    operation.metadata.Pack(organiser_pb2.RescoreMetadata(submissions_done=2))
+    found = plain(operation)
+    assert found["metadata"]["type"] == "RescoreMetadata"
+    assert found["metadata"]["submissions_done"] == 2
+    assert (found["error"], found["response"]) == (None, None)
+
+
+def test_a_definition_and_a_policy_stand_for_their_messages() -> None:
+    document = {"title": "Sky", "evaluators": [{"name": "spotgeo"}]}
+    request = organiser_pb2.CreateBenchmarkRequest()
+    fill(request, {"benchmark": definition_from_dict(document)})
+    assert request.benchmark.specification.title == "Sky"
+    changed = benchmark_pb2.Benchmark()
+    fill(changed, {"policy": Policy(visibility="live")})
+    assert changed.policy.visibility == benchmark_pb2.VISIBILITY_LIVE

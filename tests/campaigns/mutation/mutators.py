@@ -165,7 +165,7 @@ def _of_statement(body: list[ast.stmt], row: int, function: str) -> Iterator[_Si
     if isinstance(statement, ast.Return) and not _is_none(statement.value):
         yield _Site(function, statement, "return None", lines, lambda: _forget_value(statement))
     if isinstance(statement, ast.If | ast.While) and not _has_own_changes(statement.test):
-        yield from _turned(statement, "test", function, lines)
+        yield from _turned(statement, function, lines)
     for expression in _expressions(statement):
         yield from _of_expression(statement, expression, function, lines)
 
@@ -196,12 +196,13 @@ def _has_own_changes(test: ast.expr) -> bool:
     return isinstance(test, ast.Compare | ast.BoolOp | ast.UnaryOp | ast.Constant)
 
 
-def _turned(parent: ast.AST, field: str, function: str, lines: tuple[int, int]) -> Iterator[_Site]:
+def _turned(
+    parent: ast.If | ast.While | ast.IfExp, function: str, lines: tuple[int, int]
+) -> Iterator[_Site]:
     """A condition and its opposite."""
-    test: ast.expr = getattr(parent, field)
-    turned = ast.copy_location(ast.UnaryOp(ast.Not(), test), test)
+    turned = ast.copy_location(ast.UnaryOp(ast.Not(), parent.test), parent.test)
     after = ast.unparse(turned)
-    yield _Site(function, test, after, lines, lambda: setattr(parent, field, turned))
+    yield _Site(function, parent.test, after, lines, lambda: setattr(parent, "test", turned))
 
 
 def _expressions(parent: ast.AST) -> Iterator[ast.expr]:
@@ -231,7 +232,7 @@ def _of_expression(
     elif isinstance(node, ast.UnaryOp) and isinstance(node.op, ast.Not):
         yield _swapped(parent, node, node.operand, function, lines)
     elif isinstance(node, ast.IfExp) and not _has_own_changes(node.test):
-        yield from _turned(node, "test", function, lines)
+        yield from _turned(node, function, lines)
     elif isinstance(node, ast.BinOp) and type(node.op) in OPERATORS and not _of_texts(node):
         yield _field(node, "op", OPERATORS[type(node.op)](), function, lines)
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):

@@ -62,7 +62,7 @@ class Luck:
         return found
 
 
-def value_of(submission: str, revision: int, portion: Portion = Portion.WHOLE) -> float:
+def value_of(submission: str, revision: int, portion: Portion) -> float:
     """The score of a submission under a revision of the truth, as any server finds it."""
     digest = sha256(f"{submission}/{revision}/{portion}".encode()).digest()
     value = int.from_bytes(digest[:4], "big") % STEPS / STEPS

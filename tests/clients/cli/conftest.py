@@ -33,12 +33,10 @@ def spotgeo_entry(frame: int, *points: tuple[float, float], sequence: int = 1) -
     }
 
 
-def neovision2_row(
-    frame: int, x: float, label: str, confidence: float = 1.0, ambiguous: str = "FALSE"
-) -> str:
+def neovision2_row(frame: int, x: float, label: str, confidence: float = 1.0) -> str:
     """A row of a Neovision2 file: a box of 10 x 10 pixels at (x, 0)."""
     corners = f"{x},0,{x + 10},0,{x + 10},10,{x},10"
-    return f"{frame},{corners},{label},FALSE,{ambiguous},{confidence},,1.0"
+    return f"{frame},{corners},{label},FALSE,FALSE,{confidence},,1.0"
 
 
 def write_neovision2(folder: Path, domain: str, sequence: str, rows: list[str]) -> None:

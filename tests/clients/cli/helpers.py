@@ -57,19 +57,14 @@ class Chunks(io.BytesIO):
 
 
 class Ticking:
-    """A clock that goes on by so much with each tick.
+    """A clock that goes on by 0.4 s with each tick."""
 
-    Args:
-        step_s: Seconds of a tick.
-    """
-
-    def __init__(self, step_s: float) -> None:
-        self._step_s = step_s
+    def __init__(self) -> None:
         self._now_s = 100.0
 
     def tick(self) -> None:
         """Go on."""
-        self._now_s += self._step_s
+        self._now_s += 0.4
 
     def __call__(self) -> float:
         """Seconds since some moment."""

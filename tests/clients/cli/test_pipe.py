@@ -270,7 +270,7 @@ def test_running_scores_are_those_of_the_frames_so_far_at_most_once_a_second(
     """A frame each 0.4 s: shown at once, and the third one after it more than a second later."""
     found = [frame("a", 0, 0, 100), frame("a", 1), *DETECTIONS[3:], DETECTIONS[0]]
     rows = [json.dumps(entry) + "\n" for entry in found]
-    clock = Ticking(0.4)
+    clock = Ticking()
     score_lines(typed(truth), Chunks(rows, clock.tick), clock=clock)
     said = [line for line in capsys.readouterr().err.splitlines() if " of 5 frames" in line]
     assert said == ["1 of 5 frames, f1 f1 1.0000", "4 of 5 frames, f1 f1 0.5000"]

@@ -180,7 +180,7 @@ def test_what_is_durable_is_shown_at_most_once_a_second(
         "sequences": False,
         "curves": False,
     }
-    clock = Ticking(0.4)
+    clock = Ticking()
     frames = Chunks(map(line, range(8)), clock.tick)
     submit_lines(PipeSubmission(**options), frames, clock=clock)
     written = capsys.readouterr()

@@ -74,8 +74,8 @@ def onvif(body: str, before: str = "") -> bytes:
     ).encode()
 
 
-def onvif_object(class_: str, shape: str = "") -> str:
-    box = shape or '<tt:BoundingBox left="20.0" top="180.0" right="100.0" bottom="30.0"/>'
+def onvif_object(class_: str) -> str:
+    box = '<tt:BoundingBox left="20.0" top="180.0" right="100.0" bottom="30.0"/>'
     return (
         '<tt:Object ObjectId="12"><tt:Appearance><tt:Shape>'
         f"{box}</tt:Shape>{class_}</tt:Appearance></tt:Object>"

@@ -42,14 +42,14 @@ FILES = {
 }
 
 
-def divided(folder: Path, side: Side, format_name: str, owners: int = 3) -> Path:
-    """The scene of the shards in a few files of several sequences each, with an index."""
+def divided(folder: Path, side: Side, format_name: str) -> Path:
+    """The scene of the shards in three files of several sequences each, with an index."""
     made = scene(side).annotations
     root = folder / side.value
     root.mkdir(parents=True)
-    for owner in range(owners):
+    for owner in range(3):
         rows = [NAMES.index(made.sequences[row].sequence) for row in made.frame_sequences.tolist()]
-        part = made.take_frames(np.flatnonzero(np.array(rows) % owners == owner))
+        part = made.take_frames(np.flatnonzero(np.array(rows) % 3 == owner))
         source = Source(part.with_used_tables(), "given")
         written = convert(source, format_name, side).files[""]
         (root / f"part-{owner}.{format_name.replace('generic-', '')}").write_bytes(written)

@@ -97,18 +97,17 @@ ALL_METRICS = {
 }
 
 
-def trackeval_tables(dataset: Any, labels: Mapping[str, str], tracker: str = "T") -> Table:
+def trackeval_tables(dataset: Any, labels: Mapping[str, str]) -> Table:
     """Every figure of trackeval for its dataset: by class, by sequence, and of everything.
 
     Args:
         dataset: A dataset of trackeval.
         labels: Label by trackeval's name of the class.
-        tracker: The tracker's folder.
     """
     by_class: dict[str, dict[str, Any]] = {label: {} for label in labels.values()}
     with contextlib.redirect_stdout(io.StringIO()):
         for sequence in dataset.seq_list:
-            raw = dataset.get_raw_seq_data(tracker, sequence)
+            raw = dataset.get_raw_seq_data("T", sequence)
             for name, label in labels.items():
                 data = dataset.get_preprocessed_seq_data(raw, name)
                 by_class[label][sequence] = {

@@ -153,7 +153,7 @@ def trackeval_data(scene: Case) -> dict[str, Any]:
     }
 
 
-def motmetrics_accumulator(scene: Case, threshold: float = 0.5) -> Any:
+def motmetrics_accumulator(scene: Case) -> Any:
     """A scene of one sequence as motmetrics takes it, objects in the order of their ids."""
     truth, found = frames_of(scene.truth), frames_of(scene.detections)
     nothing: Frame = (np.zeros(0, dtype=np.int64), np.zeros((0, 4)))
@@ -162,6 +162,6 @@ def motmetrics_accumulator(scene: Case, threshold: float = 0.5) -> Any:
         ids, boxes = truth[number]
         other_ids, other_boxes = found.get(number, nothing)
         distances = 1 - iou_table(boxes, other_boxes)
-        distances[distances > 1 - threshold] = np.nan
+        distances[distances > 0.5] = np.nan
         accumulator.update(ids, other_ids, distances, frameid=number)
     return accumulator

@@ -124,13 +124,12 @@ async def delete_benchmark(hosted: Hosted) -> None:
     await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
 
 
-async def until_stored(hosted: Hosted, count: int, name: str = "one") -> None:
+async def until_stored(hosted: Hosted, count: int) -> None:
     """Wait until red's submission has so many frames."""
-    submission = f"{BENCHMARK}/submissions/{name}"
-    while name not in await hosted.red.listed():  # noqa: ASYNC110 - there is nothing to watch yet
+    while "one" not in await hosted.red.listed():  # noqa: ASYNC110 - there is nothing to watch yet
         await asyncio.sleep(0)
     async for update in hosted.red.submissions.WatchSubmission(
-        pb.WatchSubmissionRequest(name=submission), metadata=hosted.red.metadata
+        pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one"), metadata=hosted.red.metadata
     ):
         if update.submission.frame_count >= count:
             return

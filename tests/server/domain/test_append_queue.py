@@ -17,8 +17,8 @@ SUBMISSION = f"{BENCHMARK}/submissions/one"
 OTHERS = ("a", "b", "c", "d", "e")
 
 
-def _frame(number: int, sequence: str) -> pb.AppendRequest:
-    return append(f"{SUBMISSION}/streams/{sequence}", 0, points({number: HERE}, sequence))
+def _frame(sequence: str) -> pb.AppendRequest:
+    return append(f"{SUBMISSION}/streams/{sequence}", 0, points({1: HERE}, sequence))
 
 
 async def _outcome(hosted: Hosted, message: pb.AppendRequest) -> int | str:
@@ -41,7 +41,7 @@ async def streams(hosted: Hosted) -> None:
 async def test_a_batch_that_breaks_a_rule_does_not_touch_those_that_came_with_it(
     hosted: Hosted, wrong: int
 ) -> None:
-    batches = [_frame(1, name) for name in OTHERS]
+    batches = [_frame(name) for name in OTHERS]
     batches[wrong].detections.coordinates[0] = float("nan")
     found = await asyncio.gather(*(_outcome(hosted, batch) for batch in batches))
     expected = [1 if row != wrong else "INVALID_ARGUMENT" for row in range(len(OTHERS))]
@@ -55,7 +55,7 @@ async def test_a_frame_that_is_stored_already_does_not_touch_those_that_came_wit
 ) -> None:
     stored = append(f"{SUBMISSION}/streams/default", 0, points({1: HERE}, OTHERS[wrong]))
     assert await _outcome(hosted, stored) == 1
-    batches = [_frame(1, name) for name in OTHERS]
+    batches = [_frame(name) for name in OTHERS]
     found = await asyncio.gather(*(_outcome(hosted, batch) for batch in batches))
     assert found == [1 if row != wrong else "ALREADY_EXISTS" for row in range(len(OTHERS))]
     assert (await hosted.red.get()).frame_count == len(OTHERS)
@@ -84,6 +84,6 @@ async def test_nothing_behind_a_refused_batch_of_a_call_is_stored(hosted: Hosted
 async def test_a_batch_that_comes_twice_at_once_is_acknowledged_twice_and_stored_once(
     hosted: Hosted,
 ) -> None:
-    again = [_outcome(hosted, _frame(1, "a")) for _ in range(3)]
+    again = [_outcome(hosted, _frame("a")) for _ in range(3)]
     assert await asyncio.gather(*again) == [1, 1, 1]
     assert (await hosted.red.get()).frame_count == 1

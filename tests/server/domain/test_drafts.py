@@ -111,7 +111,7 @@ async def test_a_name_under_which_a_team_has_a_draft_is_free_for_it_alone(hosted
     await _host(hosted)
     await hosted.red.submission()
     assert (await refusal(hosted.blue.submission())).reason == "NAME_TAKEN"
-    await _create(hosted.red, "Another")
+    await _create_another(hosted.red)
     assert (await hosted.red.get()).title == "Another"
     stream = await hosted.red.submission()
     await hosted.red.append(stream, 0, FRAME, epoch=2)
@@ -123,7 +123,7 @@ async def test_a_draft_that_is_begun_anew_shuts_the_writers_of_the_old_one_out(
 ) -> None:
     await _host(hosted)
     stream = await hosted.red.submission()
-    await _create(hosted.red, "Another")
+    await _create_another(hosted.red)
     assert (await hosted.red.open(f"{BENCHMARK}/submissions/one")).epoch == 2
     assert (await refusal(hosted.red.append(stream, 0, FRAME))).reason == "EPOCH_STALE"
     assert await hosted.red.append(stream, 0, FRAME, epoch=2) == 1
@@ -133,14 +133,14 @@ async def test_a_cancelled_draft_can_be_begun_anew(hosted: Hosted) -> None:
     await _host(hosted)
     await hosted.red.submission()
     assert (await hosted.red.cancel()).state == pb.SUBMISSION_STATE_CANCELLED
-    await _create(hosted.red, "Another")
+    await _create_another(hosted.red)
     opened = await hosted.red.open(f"{BENCHMARK}/submissions/one")
     stream = f"{BENCHMARK}/submissions/one/streams/default"
     assert await hosted.red.append(stream, 0, FRAME, epoch=opened.epoch) == 1
 
 
-async def _create(client: Client, title: str) -> None:
-    request = pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id="one", title=title)
+async def _create_another(client: Client) -> None:
+    request = pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id="one", title="Another")
     await client.submissions.CreateSubmission(request, metadata=client.metadata)
 
 
@@ -196,12 +196,12 @@ async def test_a_benchmark_with_nothing_but_drafts_is_deleted_without_force(
 # --- stores of older versions, which sealed and scored what has no frame --------------------------
 
 
-async def _empty(hosted: Hosted, name: str, state: SubmissionState) -> None:
+async def _empty(hosted: Hosted, state: SubmissionState) -> None:
     """What an older version left: a submission without frames in some state."""
-    await hosted.red.submission(name)
+    await hosted.red.submission("one")
 
     def command(transaction: Transaction) -> None:
-        record = transaction.submission("dots", name)
+        record = transaction.submission("dots", "one")
         assert record is not None
         transaction.update_submission(replace(record, state=state, seal_time=record.create_time))
 
@@ -216,7 +216,7 @@ async def test_what_was_sealed_without_frames_is_cancelled_in_place_of_scored(
     hosted: Hosted, state: SubmissionState
 ) -> None:
     await _host(hosted)
-    await _empty(hosted, "one", state)
+    await _empty(hosted, state)
     hosted.hosting.wake()
     ended = (await hosted.red.ended()).submission
     assert (ended.state, ended.state_reason) == (

@@ -29,8 +29,8 @@ def _things(labels: dict[str, list[str]]) -> annotations_pb2.AnnotationBatch:
     )
 
 
-async def _report(client: Client, name: str = "one") -> report_pb2.Report:
-    [score] = await client.scores(name)
+async def _report(client: Client) -> report_pb2.Report:
+    [score] = await client.scores("one")
     return score.report
 
 

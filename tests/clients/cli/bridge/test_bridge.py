@@ -39,7 +39,7 @@ def bridge(environment: Environment, *options: str, input_: str | None = None) -
     return run("bridge", *options, "--benchmark", "street", env=environment, input_=input_)
 
 
-def deepstream(number: int, sensor: str = "cam") -> dict[str, object]:
+def deepstream(number: int) -> dict[str, object]:
     """What DeepStream sends of a frame, as nv.Frame in JSON."""
     box = {"leftX": number, "topY": 0, "rightX": number + 10, "bottomY": 10}
     found = {"id": "1", "type": "car", "confidence": 0.5 + number / 100, "bbox": box}
@@ -47,7 +47,7 @@ def deepstream(number: int, sensor: str = "cam") -> dict[str, object]:
         "version": "4.0",
         "id": str(number),
         "timestamp": f"2026-01-31T12:00:{number / 10:06.3f}Z",
-        "sensorId": sensor,
+        "sensorId": "cam",
         "objects": [found],
     }
 

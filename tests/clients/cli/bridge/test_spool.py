@@ -155,12 +155,12 @@ def damaged(path: Path, place: int) -> bytes:
     return bytes(data)
 
 
-def spooled(path: Path, count: int = 10) -> list[tuple[bytes, int]]:
-    """Messages that a killed bridge has left."""
+def spooled(path: Path) -> list[tuple[bytes, int]]:
+    """Ten messages that a killed bridge has left."""
     spool = opened(path)
-    for number in range(count):
+    for number in range(10):
         spool.append(b"message %d" % number)
-    found = spool.read(count, NOW)
+    found = spool.read(10, NOW)
     spool.close()
     return found
 

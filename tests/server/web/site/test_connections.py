@@ -36,9 +36,10 @@ def _address(site: Browsing) -> bytes:
     return urlsplit(site.nobody.base).netloc.encode()
 
 
-def _unfinished_form(site: Browsing, path: str) -> bytes:
+def _unfinished_form(site: Browsing) -> bytes:
     head = (
-        f"POST {path} HTTP/1.1\r\nHost: {_address(site).decode()}\r\nOrigin: {site.nobody.base}\r\n"
+        f"POST /sign-in HTTP/1.1\r\nHost: {_address(site).decode()}\r\n"
+        f"Origin: {site.nobody.base}\r\n"
         "Content-Type: application/x-www-form-urlencoded\r\nContent-Length: 99\r\n\r\ntoken="
     )
     return head.encode()
@@ -90,7 +91,7 @@ async def test_an_answer_that_takes_long_is_not_cut_off(
 ) -> None:
     monkeypatch.setattr(serving, "HEAD_TIMEOUT_S", 0.2)
     async with _connected(site) as (reader, writer), asyncio.timeout(TIMEOUT_S):
-        writer.write(_unfinished_form(site, "/sign-in"))
+        writer.write(_unfinished_form(site))
         await asyncio.sleep(0.6)
         writer.write(b"x" * 93)
         assert b" 401 " in await reader.readuntil(b"\r\n")
@@ -103,7 +104,7 @@ async def test_unfinished_forms_of_one_host_shut_nobody_out_of_the_rest(
     async with AsyncExitStack() as stack:
         for _ in range(2):
             _, writer = await stack.enter_async_context(_connected(site))
-            writer.write(_unfinished_form(site, "/sign-in"))
+            writer.write(_unfinished_form(site))
             await writer.drain()
         asked = [await site.nobody.post("/sign-out", {}) for _ in range(10)]
         page = asked[-1]
@@ -117,7 +118,7 @@ async def test_a_form_that_does_not_end_is_refused_in_time(
 ) -> None:
     monkeypatch.setattr(visit, "FORM_TIMEOUT_S", 0.2)
     async with _connected(site) as (reader, writer), asyncio.timeout(TIMEOUT_S):
-        writer.write(_unfinished_form(site, "/sign-in"))
+        writer.write(_unfinished_form(site))
         assert b" 504 " in await reader.readuntil(b"\r\n")
 
 

@@ -240,8 +240,8 @@ async def test_what_is_in_a_file_is_no_markup_of_the_page(site: Browsing) -> Non
 # --- The spool
 
 
-def _facts(size: int = 10, modified: str = "") -> FileFacts:
-    return FileFacts("a.csv", size, modified)
+def _facts(size: int = 10) -> FileFacts:
+    return FileFacts("a.csv", size, "")
 
 
 def test_a_team_can_keep_only_so_many_files_waiting() -> None:

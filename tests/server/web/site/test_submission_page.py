@@ -413,9 +413,9 @@ async def test_a_link_that_is_fetched_ahead_uses_no_quota(site: Browsing) -> Non
         for link in LINK.findall((await site.red.get(path)).text):
             if link.startswith(ONE):
                 await site.red.get(html.unescape(link))
-    assert await _audited(site, "ReadOutcomes") == 0
+    assert await _outcomes_read(site) == 0
     await site.red.agree(f"{ONE}/frames")
-    assert await _audited(site, "ReadOutcomes") == 1
+    assert await _outcomes_read(site) == 1
 
 
 @pytest.mark.usefixtures("tracer")
@@ -433,13 +433,13 @@ async def test_outcomes_of_a_new_score_are_asked_for_anew(site: Browsing) -> Non
             pass
     for path in (shown.path, shown.path.replace("/outcomes?", "/outcomes.csv?"), judged.path):
         assert "counts as one more submission" in (await site.red.get(path)).words
-    assert await _audited(site, "ReadOutcomes") == 1
+    assert await _outcomes_read(site) == 1
     assert "Rows 1 to" in (await site.red.agree(f"{ONE}/outcomes")).words
-    assert await _audited(site, "ReadOutcomes") == 2
+    assert await _outcomes_read(site) == 2
 
 
-async def _audited(site: Browsing, action: str) -> int:
-    page = await site.organiser.get(f"/organise/audit.csv?action={action}")
+async def _outcomes_read(site: Browsing) -> int:
+    page = await site.organiser.get("/organise/audit.csv?action=ReadOutcomes")
     return len(page.text.splitlines()) - 1
 
 

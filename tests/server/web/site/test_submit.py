@@ -16,9 +16,12 @@ from tests.server.scene import points
 from tests.server.web.site.browsing import Browser, Browsing, Page, browsing
 from tests.server.web.site.uploading import DOTS, WRONG, dots, only_submission, send_file
 
-from vidscore_protos.v1 import annotations_pb2
 from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.web.site.service import ServiceError
+
+FIRST_FRAMES = points({1: [(10.0, 20.0), (300.0, 200.0)], 2: []})
+"""The first two frames of the dots as the file has them."""
+
 
 # --- The way through
 
@@ -169,7 +172,7 @@ async def test_the_same_file_goes_on_where_its_stream_ends(site: Browsing) -> No
         metadata=client.metadata,
     )
     await client.open(name, stream)
-    await client.append(f"{name}/streams/{stream}", 0, _first_frames(2))
+    await client.append(f"{name}/streams/{stream}", 0, FIRST_FRAMES)
     assert (await client.get("falcon")).frame_count == 2
     await site.red.post(page.path, page.fields(page.path))
     ended = await client.ended("falcon")
@@ -189,7 +192,7 @@ async def test_a_file_goes_on_although_no_further_submission_may_begin(site: Bro
     )
     name = f"{BENCHMARK}/submissions/falcon"
     await client.open(name, stream)
-    await client.append(f"{name}/streams/{stream}", 0, _first_frames(2))
+    await client.append(f"{name}/streams/{stream}", 0, FIRST_FRAMES)
     told = await site.red.get(f"/{name}")
     assert "it goes on after frame 2" in told.words
     page = await send_file(site.red, DOTS)
@@ -237,7 +240,7 @@ async def test_a_server_that_starts_again_has_every_frame_that_it_acknowledged(
         )
         name = f"{BENCHMARK}/submissions/falcon"
         await site.hosted.red.open(name, stream)
-        await site.hosted.red.append(f"{name}/streams/{stream}", 0, _first_frames(2))
+        await site.hosted.red.append(f"{name}/streams/{stream}", 0, FIRST_FRAMES)
         gone, base = page.path, site.red
     assert base.cookies
     async with browsing(tmp_path) as site:
@@ -326,13 +329,6 @@ async def test_a_file_with_too_many_frames_is_refused_before_it_is_sent(tmp_path
         await site.hosted.organiser.create_benchmark()
         page = await send_file(site.red, DOTS)
         assert "5 frames at most maximum_frames = 4" in page.words
-
-
-def _first_frames(count: int) -> annotations_pb2.AnnotationBatch:
-    """The first frames of the dots as the file has them."""
-    found = points({1: [(10.0, 20.0), (300.0, 200.0)], 2: []})
-    assert len(found.frame_numbers) == count
-    return found
 
 
 async def _work_is_done(site: Browsing) -> None:

@@ -29,9 +29,10 @@ MAXIMUM_IMAGE_SIDE_PX = 2**31 - 1
 """Largest width and height of an image: what 32 bits on the wire hold."""
 
 
-def is_image_size(width: int, height: int) -> bool:
-    """Whether an image can have these sides, in pixels."""
-    return all(1 <= side <= MAXIMUM_IMAGE_SIDE_PX for side in (width, height))
+def image_size_of(width: float | None, height: float | None) -> tuple[int, int] | None:
+    """Sides of an image in whole pixels, as a file gives them; None where no image has these."""
+    sides = int(width or 0), int(height or 0)
+    return sides if all(1 <= side <= MAXIMUM_IMAGE_SIDE_PX for side in sides) else None
 
 
 _UP_TO = f"frames up to {MAXIMUM_FRAME_NUMBER}"

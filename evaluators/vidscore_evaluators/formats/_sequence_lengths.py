@@ -25,7 +25,7 @@ from vidscore_evaluators.formats._sequence_files import SequenceFiles
 from vidscore_evaluators.formats._table import RowTable, parse_integer
 from vidscore_evaluators.formats.source import ReadLimits, show_text
 from vidscore_evaluators.names import counted
-from vidscore_evaluators.specification import MAXIMUM_FRAMES, is_image_size
+from vidscore_evaluators.specification import MAXIMUM_FRAMES, image_size_of
 
 _NO_GAPS = f"frames up to {MAXIMUM_FRAMES}, as a sequence has no gaps"
 
@@ -56,11 +56,8 @@ def read_sequence_info(file: InputPath, limits: ReadLimits) -> SequenceInfo | No
     length = parse_integer(text)
     if length is None or not 1 <= length <= MAXIMUM_FRAMES:
         raise InputError([Fault(show_text(text), expected, source=str(path), field="seqLength")])
-    names = ("imWidth", "imHeight")
-    width, height = (
-        parse_integer(parser.get("Sequence", name, fallback="")) or 0 for name in names
-    )
-    return SequenceInfo(length, (width, height) if is_image_size(width, height) else None)
+    sides = (parser.get("Sequence", name, fallback="") for name in ("imWidth", "imHeight"))
+    return SequenceInfo(length, image_size_of(*map(parse_integer, sides)))
 
 
 def write_sequence_info(name: str, length: int, image_sizes: IntArray) -> bytes:

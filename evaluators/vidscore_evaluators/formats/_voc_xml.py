@@ -16,7 +16,7 @@ from msgspec import Struct, field
 from vidscore_evaluators.errors import Fault
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_number, parse_string
 from vidscore_evaluators.formats.source import show_text
-from vidscore_evaluators.specification import is_image_size
+from vidscore_evaluators.specification import image_size_of
 
 CORNERS = ("xmin", "ymin", "xmax", "ymax")
 
@@ -105,9 +105,8 @@ class _Builder:
     @property
     def size(self) -> tuple[int, int] | None:
         """Width and height, if both are valid for an image."""
-        numbers = [parse_number(self._size.get(name, "")) for name in ("width", "height")]
-        width, height = (int(number) if number is not None else 0 for number in numbers)
-        return (width, height) if is_image_size(width, height) else None
+        texts = (self._size.get(name, "") for name in ("width", "height"))
+        return image_size_of(*map(parse_number, texts))
 
     def _refuse(self, found: str, expected: str) -> _RefusedError:
         return _RefusedError(Fault(found, expected, line=self.parser.CurrentLineNumber))

@@ -127,8 +127,7 @@ def test_copies_and_pickles_have_the_value() -> None:
         assert copied == _Pair(5)
 
 
-# --- Reports of small inputs compute digests and warnings when they are read, and nothing
-# differs
+# --- Reports of small inputs, whose digests and warnings are computed when they are read
 
 
 BOXES: list[list[float]] = [[0, 0, 10, 10], [20, 0, 30, 10], [0, 20, 10, 30]]

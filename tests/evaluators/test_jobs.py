@@ -272,8 +272,7 @@ def test_an_error_in_a_worker_comes_back_with_its_faults() -> None:
     assert np.array_equal(boxes.object_counts, [1])
 
 
-# --- Sweeps of a parameter; that a grid in one tally equals one run a value is in the
-# contract
+# --- Sweeps of a parameter; the contract has that a grid equals one run a value
 
 
 def test_values_that_no_tally_holds_are_run_one_by_one() -> None:

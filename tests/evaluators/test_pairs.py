@@ -1,4 +1,4 @@
-"""Candidate pairs of all frames at once."""
+"""Candidate pairs, and the connected components of their graph."""
 
 from __future__ import annotations
 

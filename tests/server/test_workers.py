@@ -151,8 +151,7 @@ async def test_a_worker_says_what_became_of_each_object(workers: WorkerPool) -> 
     ]
 
 
-# --- An analysis in a process of its own: its outcome, its errors, its progress, and its
-# end
+# --- An analysis in a process of its own
 
 
 SECRET = "123.4567"

@@ -201,8 +201,7 @@ def test_a_folder_of_photographs_is_no_folder_of_labels(tmp_path: Path) -> None:
     assert "mots" not in str(faults[0])
 
 
-# --- Grey PNG images: as OpenCV writes them, and what is wrong with a file is told with its
-# chunk
+# --- Grey PNG images: as OpenCV writes them, and what is wrong is told with its chunk
 
 
 FILTERS = {

@@ -290,8 +290,7 @@ def test_whole_sequences_are_needed_only_where_the_last_frame_decides() -> None:
     assert create_evaluator("neovision2", {"frames": "all"}).unit is Unit.SEQUENCE
 
 
-# --- The protocol's own example of a system output (section 4, Table 4), against its true
-# objects
+# --- the protocol's own example: a system's output of Table 4, against its true objects -----------
 
 
 FIRST = (701, 489, 870, 489, 870, 560, 701, 560)

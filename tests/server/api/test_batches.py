@@ -295,8 +295,7 @@ def test_counts_that_ask_for_more_than_there_is_are_refused_before_room_is_made(
         read_batch(message, "truth", RULES)
 
 
-# --- Batches out of the store are what they were when they came, however many are read at
-# once
+# --- Batches out of the store, however many are read at once
 
 
 def _batch(sequence: str, *numbers: int, **fields: object) -> annotations_pb2.AnnotationBatch:

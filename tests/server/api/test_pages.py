@@ -94,8 +94,7 @@ def test_what_is_made_plain_can_be_filled_in_again(policy: benchmark_pb2.Policy)
     assert _filled(benchmark_pb2.Policy(), **plain(policy)) == policy
 
 
-# --- Plain values of messages that hold others without a type, and what may stand for
-# messages
+# --- Messages that hold others without a type, and what may stand for messages
 
 
 def test_a_message_without_a_type_has_the_name_of_its_type() -> None:

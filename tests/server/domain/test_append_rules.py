@@ -249,8 +249,7 @@ def test_however_many_names_are_wrong_the_advice_is_bounded() -> None:
     assert len(late_warnings([check_names(known_names(definition, truth), detections, "")])) == 20
 
 
-# --- The rules of a benchmark are looked up once for all who wait, and never outlive a
-# change
+# --- Rules of a benchmark are looked up once for all who wait, and outlive no change
 
 
 BENCHMARK = "night"

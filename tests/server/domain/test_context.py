@@ -81,8 +81,7 @@ def test_who_waits_for_a_time_minds_what_the_store_says_meanwhile(monkeypatch: A
     assert waits == [0.5, 0.25]
 
 
-# --- Whoever waits for a submission is told of what this server, or another one, has
-# changed
+# --- Whoever waits for a submission is told of what any server has changed
 
 
 ONE, TWO = SubmissionName("b", "one"), SubmissionName("b", "two")

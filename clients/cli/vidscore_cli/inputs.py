@@ -299,6 +299,19 @@ def select_evaluators(
     return dataclasses.replace(manifest, evaluators=evaluators), typed
 
 
+def chosen_evaluators(
+    names: Sequence[str], settings: Sequence[str], manifest: str | None
+) -> tuple[BenchmarkSpec, list[Evaluator[Any]]]:
+    """The specification of what was typed and of the manifest, and its evaluators.
+
+    Raises:
+        click.UsageError: As for `select_evaluators` and `create_evaluators`.
+        InputError: With every fault of the manifest.
+    """
+    specification, typed = select_evaluators(names, settings, read_specification(manifest))
+    return specification, create_evaluators(specification, names, typed)
+
+
 def create_evaluators(
     specification: BenchmarkSpec, names: Sequence[str], typed: Settings
 ) -> list[Evaluator[Any]]:

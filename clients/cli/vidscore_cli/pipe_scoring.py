@@ -12,10 +12,8 @@ from msgspec.structs import replace
 
 from vidscore_cli.inputs import (
     FileOptions,
-    create_evaluators,
-    read_specification,
+    chosen_evaluators,
     read_truth,
-    select_evaluators,
 )
 from vidscore_cli.lines import BadLineError, FrameInput
 from vidscore_cli.live import LiveDisplay, RunningScores
@@ -83,9 +81,7 @@ def score_lines(
         BadLineError: If a line breaks a rule, and ends the run.
         InputError: If the truth, or what all frames make together, breaks one.
     """
-    manifest = read_specification(typed.manifest)
-    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
-    evaluators = create_evaluators(specification, typed.evaluators, settings)
+    specification, evaluators = chosen_evaluators(typed.evaluators, typed.settings, typed.manifest)
     thresholds = parse_thresholds(typed.fail_under, evaluators)
     with alarm_of(typed.alert, typed.baseline, typed.alert_url, evaluators) as alarm:
         scoring = LiveScoring(typed, evaluators, specification, alarm)

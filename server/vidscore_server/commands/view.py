@@ -13,10 +13,8 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.input_paths import InputPath, name_and_path
 from vidscore_cli.inputs import (
     FileOptions,
-    create_evaluators,
+    chosen_evaluators,
     read_data,
-    read_specification,
-    select_evaluators,
     select_part,
     typed_operating_point,
 )
@@ -114,9 +112,7 @@ def view(**choices: Any) -> None:
     if typed.output is not None:
         check_output(typed.output)
     paths = _system_paths(typed.detections)
-    manifest = read_specification(typed.manifest)
-    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
-    evaluators = create_evaluators(specification, typed.evaluators, settings)
+    specification, evaluators = chosen_evaluators(typed.evaluators, typed.settings, typed.manifest)
     with ProgressBar() as bar:
         bar.stage("reading")
         material, pictures, places = _material(typed, paths, evaluators, specification, bar)

@@ -8,11 +8,9 @@ from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     FileOptions,
     check_outcomes,
-    create_evaluators,
+    chosen_evaluators,
     doubts,
     read_data,
-    read_specification,
-    select_evaluators,
     select_part,
     typed_operating_point,
 )
@@ -74,9 +72,7 @@ def outcomes(**choices: Any) -> None:
 
     typed = Tracing(**choices)
     check_outcome_output(typed.output)
-    manifest = read_specification(typed.manifest)
-    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
-    evaluators = create_evaluators(specification, typed.evaluators, settings)
+    specification, evaluators = chosen_evaluators(typed.evaluators, typed.settings, typed.manifest)
     check_outcomes(evaluators, typed=bool(typed.evaluators))
     at = OperatingPoint(typed.at_threshold, typed.at_confidence)
     with ProgressBar() as bar:

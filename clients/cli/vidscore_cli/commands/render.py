@@ -15,11 +15,9 @@ from vidscore_cli.input_paths import InputPath, refuse_input
 from vidscore_cli.inputs import (
     FileOptions,
     check_outcomes,
-    create_evaluators,
+    chosen_evaluators,
     doubts,
     read_data,
-    read_specification,
-    select_evaluators,
     select_part,
     typed_operating_point,
 )
@@ -196,9 +194,7 @@ def render(**choices: Any) -> None:
     typed = Rendering(**choices)
     _check_output(typed)
     load_opencv()
-    manifest = read_specification(typed.manifest)
-    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
-    evaluators = create_evaluators(specification, typed.evaluators, settings)
+    specification, evaluators = chosen_evaluators(typed.evaluators, typed.settings, typed.manifest)
     evaluator = _drawn_evaluator(evaluators, typed.outcomes_of, typed=bool(typed.evaluators))
     with ProgressBar() as bar:
         bar.stage("reading")

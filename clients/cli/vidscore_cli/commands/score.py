@@ -18,11 +18,9 @@ from vidscore_cli.archives import (
 from vidscore_cli.command_tree import command
 from vidscore_cli.inputs import (
     InputChoice,
-    create_evaluators,
+    chosen_evaluators,
     read_data,
-    read_specification,
     read_truth,
-    select_evaluators,
     select_part,
 )
 from vidscore_cli.many_systems import PARQUET, score_each, systems_matching, write_systems
@@ -115,9 +113,7 @@ def score(**choices: Any) -> int:
     check_output(typed.output)
     if typed.tally is not None:
         check_output(typed.tally, "--tally")
-    manifest = read_specification(typed.manifest)
-    specification, settings = select_evaluators(typed.evaluators, typed.settings, manifest)
-    evaluators = create_evaluators(specification, typed.evaluators, settings)
+    specification, evaluators = chosen_evaluators(typed.evaluators, typed.settings, typed.manifest)
     if typed.cut_frames is not None:
         from vidscore_evaluators.shards.dealing import check_cut
 

@@ -16,7 +16,7 @@ from urllib.parse import urlsplit
 
 from msgspec import Struct, structs
 
-from vidscore_evaluators.errors import Fault, InputError, ParameterError
+from vidscore_evaluators.errors import Fault, InputError, LimitError, ParameterError
 from vidscore_evaluators.formats.manifest import parse_toml
 from vidscore_evaluators.parameters import parameter, parse_parameters
 from vidscore_server.addresses import ListenAddress, parse_address
@@ -317,6 +317,16 @@ class Settings:
     def web_address(self) -> ListenAddress | None:
         """`web`, parsed; None if it is empty."""
         return parse_address(self.web) if self.web else None
+
+    def check_limit(self, limit: str, size: int, found: str) -> None:
+        """Refuse a size over the setting of a name; `found` says in words what there is.
+
+        Raises:
+            LimitError: If it is over it.
+        """
+        maximum = getattr(self, limit)
+        if size > maximum:
+            raise LimitError(found, limit, maximum)
 
     def faults(self) -> Iterator[Fault]:
         """Yield contradictions between settings that are valid by themselves."""

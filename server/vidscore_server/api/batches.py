@@ -23,7 +23,7 @@ from vidscore_evaluators.annotations import (
     empty_annotations,
 )
 from vidscore_evaluators.arrays import AnyArray, IntArray
-from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.masks import Masks
 from vidscore_evaluators.validation import Columns, build_annotations
 from vidscore_protos.v1 import annotations_pb2
@@ -246,9 +246,7 @@ def _refuse_too_large(
         (len(message.columns), "columns", "maximum_batch_columns"),
     )
     for found, things, limit in sizes:
-        maximum = getattr(settings, limit)
-        if found > maximum:
-            raise LimitError(f"a batch with {found} {things}", limit, maximum)
+        settings.check_limit(limit, found, f"a batch with {found} {things}")
 
 
 def _fits(geometry: annotations_pb2.Geometry, has_objects: bool, arity: int) -> bool:

@@ -100,8 +100,7 @@ def read_examination(
     place = f"{PATH}.evaluators" if wanted else f"{SPECIFICATION_PATH}.evaluators"
     evaluators = ranking_evaluators(definition, wanted, place)
     count = len({entry.name for entry in evaluators})  # a preset may stand for many
-    if count > settings.maximum_evaluators:
-        raise LimitError(f"{count} evaluators", "maximum_evaluators", settings.maximum_evaluators)
+    settings.check_limit("maximum_evaluators", count, f"{count} evaluators")
     return Examination(definition, evaluators, tuple(message.systems), questions)
 
 

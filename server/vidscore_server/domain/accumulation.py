@@ -9,7 +9,6 @@ from typing import Any
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations
-from vidscore_evaluators.errors import LimitError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.live import Accumulator
@@ -150,6 +149,4 @@ class Accumulation:
         return tally
 
     def _refuse_too_large(self, size: int) -> None:
-        maximum = self._settings.maximum_tally_bytes
-        if size > maximum:
-            raise LimitError(f"tallies of {size} bytes", "maximum_tally_bytes", maximum)
+        self._settings.check_limit("maximum_tally_bytes", size, f"tallies of {size} bytes")

@@ -20,7 +20,7 @@ from typing import Any, Generic, TypeVar
 from msgspec import Struct, structs
 
 from vidscore_evaluators.annotations import Annotations, Side
-from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.live import Coverage, Pairing, final_frames, pair_frames
 from vidscore_evaluators.registry import is_built_in
@@ -347,17 +347,13 @@ class ScoringSession:
 
     def _count_frames(self, side: Side, batch: Annotations) -> None:
         self._frames[side] += batch.frame_count
-        maximum = self._settings.maximum_frames
-        if self._frames[side] > maximum:
-            found = f"{self._frames[side]} frames of {side.value}"
-            raise LimitError(found, "maximum_frames", maximum)
+        count = self._frames[side]
+        self._settings.check_limit("maximum_frames", count, f"{count} frames of {side.value}")
 
     def _refuse_too_much_buffered(self) -> None:
         held = self._pairing.held_bytes + self._accumulation.pending_bytes
-        maximum = self._settings.maximum_buffered_bytes
-        if held > maximum:
-            found = f"{held} bytes wait for their other side or for a tally"
-            raise LimitError(found, "maximum_buffered_bytes", maximum)
+        found = f"{held} bytes wait for their other side or for a tally"
+        self._settings.check_limit("maximum_buffered_bytes", held, found)
 
     async def _until_there_is_room(self) -> None:
         while self._accumulation.settleable_bytes > 2 * COMPACT_BYTES:

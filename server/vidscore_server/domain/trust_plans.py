@@ -18,7 +18,6 @@ from vidscore_evaluators.annotations import Annotations, Side, concatenate, empt
 from vidscore_evaluators.errors import (
     Fault,
     InputError,
-    LimitError,
     SpecificationError,
     UnknownEvaluatorError,
     VidscoreError,
@@ -207,9 +206,7 @@ def check_limits(
         LimitError: With the limit that it breaks.
     """
     for found, what, limit in _amounts(plan, submissions):
-        maximum = getattr(settings, limit)
-        if found > maximum:
-            raise LimitError(f"{found} {what}", limit, maximum)
+        settings.check_limit(limit, found, f"{found} {what}")
 
 
 def _amounts(
@@ -366,9 +363,7 @@ class UploadedContest:
             (of_systems, "frames of all systems", "maximum_trust_frames"),
             (held, "bytes of truth and detections", "maximum_buffered_bytes"),
         ):
-            maximum = getattr(self._settings, limit)
-            if found > maximum:
-                raise LimitError(f"{found} {what}", limit, maximum)
+            self._settings.check_limit(limit, found, f"{found} {what}")
 
 
 class _Frames:

@@ -13,7 +13,6 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import Annotations, SequenceKey, Side
-from vidscore_evaluators.errors import LimitError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.names import counted
 from vidscore_server.domain.basis import board_state
@@ -154,10 +153,8 @@ class TruthStore:
             benchmark = required_benchmark(transaction, plan.benchmark)
             if plan.merge and merged.base != (benchmark.create_time, benchmark.truth_revision):
                 raise _BaseMovedError
-            maximum = self._context.settings.maximum_frames
-            if merged.frame_count > maximum:
-                found = f"{merged.frame_count} frames of truth"
-                raise LimitError(found, "maximum_frames", maximum)
+            found = f"{merged.frame_count} frames of truth"
+            self._context.settings.check_limit("maximum_frames", merged.frame_count, found)
             number = benchmark.truth_revision + 1
             revision = TruthRevisionRecord(
                 benchmark=plan.benchmark,

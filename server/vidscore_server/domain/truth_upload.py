@@ -11,7 +11,7 @@ from msgspec import Struct, field
 
 from vidscore_evaluators.alignment import restrict
 from vidscore_evaluators.annotations import Annotations, ObjectFlag, SequenceKey, Side
-from vidscore_evaluators.errors import Fault, InputError, LimitError
+from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_server.domain.batches import (
     frame_names,
@@ -160,9 +160,7 @@ class TruthUpload:
             (len(self.frames), "frames of truth", "maximum_frames"),
             (self.payloads.held_bytes, "bytes of truth, compressed", "maximum_buffered_bytes"),
         ):
-            maximum = getattr(self._settings, limit)
-            if found > maximum:
-                raise LimitError(f"{found} {what}", limit, maximum)
+            self._settings.check_limit(limit, found, f"{found} {what}")
         self.arity = batch.arity
         self.digest += fingerprint(batch)
         self.contents += contents_of(batch)

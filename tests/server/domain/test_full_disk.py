@@ -17,9 +17,9 @@ import pytest
 from tests.crash.organiser import Organiser
 from tests.crash.servers import KilledServer
 from tests.server.domain.hosted import BENCHMARK, Hosted, hosting, refusal
+from tests.server.domain.live_scene import delete_benchmark
 from tests.server.domain.sky import batch, batch_report, detections_of, place, truth
 from tests.server.domain.test_backups import export, import_
-from tests.server.domain.test_restored_benchmarks import delete
 from tests.server.scene import Refused, refused, report_bytes
 from tests.server.web.site.browsing import browsing
 from tests.server.web.site.uploading import DOTS, dots, send_file
@@ -136,7 +136,7 @@ async def test_a_backup_that_finds_no_room_on_its_way_is_taken_once_there_is_som
     async with hosting(tmp_path) as hosted:
         await _open(hosted)
         data = await export(hosted.organiser, BENCHMARK)
-        await delete(hosted)
+        await delete_benchmark(hosted)
         assert tempfile.tempdir == str(small_temporary)  # on a full disk it would not be found
         filler = _fill(small_temporary, spare_bytes=0)
         found = await refusal(import_(hosted.organiser, data))

@@ -14,7 +14,6 @@ from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
 from tests.server.domain.test_deleted_benchmarks import listed
 from tests.server.domain.test_imports import site
 from tests.server.domain.test_killed import counted
-from tests.server.domain.test_team_usage import upkeep
 from tests.server.scene import HERE, points
 from tests.support.waiting import TIMEOUT_S
 
@@ -99,9 +98,9 @@ async def freed(hosted: Hosted, folder: Path, *, left: tuple[int, int, int]) -> 
     """Wait until so much is left, and see that it stays."""
     async with asyncio.timeout(TIMEOUT_S):
         while stored(folder) != left:
-            await upkeep(hosted)
+            await hosted.expire()
             await asyncio.sleep(0.01)
-    await upkeep(hosted)
+    await hosted.expire()
     assert stored(folder) == left
 
 
@@ -115,13 +114,13 @@ async def test_truth_that_is_half_there_is_seen_by_nobody_and_holds_up_nobody(
         await asyncio.sleep(1.5)
         async with asyncio.timeout(TIMEOUT_S / 2):
             await site.organiser.create_benchmark("other")  # a write, while the upload waits
-        await upkeep(site)
+        await site.expire()
         assert stored(tmp_path) == (3, 2, 3)
         assert await listed(site) == [BENCHMARK, "benchmarks/other"]
         assert await numbers(site.organiser) == (1, [1, 2])
     assert (await call).revision == 2
     assert await numbers(site.organiser) == (2, [1, 2, 3, 4, 5])
-    await upkeep(site)
+    await site.expire()
     assert stored(tmp_path) == (2, 2, 6)
 
 
@@ -150,7 +149,7 @@ async def test_an_upload_whose_lease_was_lost_is_given_up(
     async with half_way.uploading(site.organiser) as call:
         [lease] = await hosting.context.read(lambda reader: reader.leases())
         await hosting.context.write(lambda t: t.end_lease(lease.work, lease.owner))
-        await upkeep(site)
+        await site.expire()
     status = await refusal(call)
     assert (status.code, status.reason) == (grpc.StatusCode.UNAVAILABLE, "STORE_UNAVAILABLE")
     await freed(site, tmp_path, left=(1, 1, 1))

@@ -133,15 +133,22 @@ class LineReader(Struct, eq=False):
     arity: int | None = None
     _line: int = 0
     _tail: bytes = b""
+    _refused: bool = False
     _seen: SeenFrames = field(default_factory=SeenFrames)
 
     def feed(self, data: bytes) -> LineBlock:
-        """Read the lines that end in these bytes; the start of an unfinished line is kept."""
+        """Read the lines that end in these bytes; the start of an unfinished line is kept.
+
+        A line that is too long is refused before its end, which may never come.
+        """
         first, *others = data.split(b"\n")
-        # If a line is already too long, its further bytes are not needed to refuse it.
-        begun = self._tail + first if len(self._tail) <= MAXIMUM_LINE_BYTES else self._tail
-        lines = [begun, *others]
-        self._tail = lines.pop()
+        lines = others if self._refused else [self._tail + first, *others]
+        if lines:
+            self._tail = lines.pop()
+            self._refused = len(self._tail) > MAXIMUM_LINE_BYTES + len(codecs.BOM_UTF8)
+        if self._refused and self._tail:
+            lines.append(self._tail)
+            self._tail = b""
         return self._read(lines)
 
     def finish(self) -> LineBlock:
@@ -185,7 +192,7 @@ class LineReader(Struct, eq=False):
         texts, numbers = [], []
         for number, line in enumerate(lines, self._line + 1):
             text = line.removeprefix(codecs.BOM_UTF8) if number == 1 else line
-            if text and not text.isspace():
+            if len(text) > MAXIMUM_LINE_BYTES or (text and not text.isspace()):
                 texts.append(text)
                 numbers.append(number)
         if max(map(len, texts), default=0) <= MAXIMUM_LINE_BYTES:

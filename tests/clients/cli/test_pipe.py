@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import itertools
 import json
 import re
 from collections.abc import Sequence
@@ -12,6 +13,7 @@ from typing import Any
 import pytest
 from tests.clients.cli.helpers import Chunks, Ticking, run, well
 
+from vidscore_cli.lines import BadLineError
 from vidscore_cli.pipe_scoring import PipeScoring, score_lines
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.errors import ParameterError
@@ -184,6 +186,12 @@ def test_what_a_line_says_is_named_with_its_line(truth: str, entry: str, said: s
     result = pipe(truth, lines(DETECTIONS[:1]) + entry, "--no-progress")
     assert result.exit_code == ExitCode.INPUT
     assert result.stderr.startswith(f"Error: {said}")
+
+
+def test_a_line_that_never_ends_ends_the_run_once_it_is_too_long(truth: str) -> None:
+    endless = Chunks(itertools.chain(["x" * (1 << 18)] * 5, iter(pytest.fail, "")))
+    with pytest.raises(BadLineError, match=r"^line 1: found a longer line, expected at most"):
+        score_lines(typed(truth, progress=False), endless)
 
 
 def test_a_rule_of_an_evaluator_names_the_line_that_breaks_it(truth: str) -> None:

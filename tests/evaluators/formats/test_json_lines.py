@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import json
 from pathlib import Path
 from typing import Any
@@ -344,15 +345,25 @@ def test_a_line_is_bounded(tmp_path: Path) -> None:
     )
 
 
-def test_a_long_line_without_an_end_takes_no_more_room_than_one_line_and_a_block() -> None:
+@pytest.mark.parametrize("filler", [b"x", b" "])
+def test_a_line_without_an_end_is_refused_once_as_soon_as_it_is_too_long(filler: bytes) -> None:
     reader = LineReader()
-    block = b"x" * (1 << 18)
-    for _ in range(40):
-        assert reader.feed(block).faults == ()
-        assert len(reader._tail) <= MAXIMUM_LINE_BYTES + len(block)
-    found = reader.feed(b"\n" + lines_of(line()).encode())
-    assert [fault.line for fault in found.faults] == [1]
-    assert (found.frames.frame_count, found.lines.tolist()) == (1, [2])
+    block = filler * (1 << 18)
+    told = [[fault.line for fault in reader.feed(block).faults] for _ in range(8)]
+    assert told == [[], [], [], [], [1], [], [], []]
+    assert reader._tail == b""
+    found = reader.feed(filler + b"\n" + lines_of(line()).encode())
+    assert (found.frames.frame_count, found.lines.tolist(), found.faults) == (1, [2], [])
+    assert reader.finish().faults == []
+
+
+def test_a_mark_of_the_byte_order_is_no_part_of_the_longest_line() -> None:
+    text = json.dumps(line()).encode()
+    whole = codecs.BOM_UTF8 + text + b" " * (MAXIMUM_LINE_BYTES - len(text))
+    reader = LineReader()
+    blocks = [reader.feed(part) for part in (whole, b"\n")]
+    assert [block.faults for block in blocks] == [(), []]
+    assert blocks[1].frames.frame_count == 1
 
 
 def test_more_lines_than_a_block_are_one_file(tmp_path: Path) -> None:

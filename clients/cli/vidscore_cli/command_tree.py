@@ -10,6 +10,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import click
 
+from vidscore_cli.unwritable import naming_stdout
+
 if TYPE_CHECKING:
     from importlib.metadata import EntryPoint
 
@@ -68,7 +70,16 @@ class ConnectionOption(click.Option):
     """An option that says how to reach a server, as all commands that talk to one have it."""
 
 
-class Command(click.Command):
+class _Helping(click.Command):
+    """A command that, where its help cannot be written, says where to."""
+
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the words; those that ask for help or the version get it."""
+        with naming_stdout():
+            return super().make_context(*args, **extra)
+
+
+class Command(_Helping):
     """A command whose help has the connection apart, and ends in examples that run as they stand.
 
     Args:
@@ -119,7 +130,7 @@ class Command(click.Command):
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
 
 
-class CommandTree(click.Group):
+class CommandTree(click.Group, _Helping):
     """A group that knows where its commands are and imports them when asked.
 
     Args:

@@ -7,7 +7,8 @@ import gc
 import io
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from typing import Any, NoReturn
 
 import click
@@ -194,15 +195,27 @@ class _Root(CommandTree):
         """Read the words; ``help score`` is another way to ask for ``score --help``."""
         return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
 
+    def make_context(self, *args: Any, **extra: Any) -> click.Context:
+        """Read the words, or show help; a reader who has gone away (``| head``) is no error."""
+        with _minding_the_reader():
+            return super().make_context(*args, **extra)
+
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; a reader who has gone away (``| head``) is no error."""
-        try:
+        """Run a command; a reader who has gone away is no error."""
+        with _minding_the_reader():
             result = super().invoke(ctx)
             sys.stdout.flush()
-        except BrokenPipeError:
-            _silence_stdout()
-            return ExitCode.PIPE_CLOSED
         return result
+
+
+@contextmanager
+def _minding_the_reader() -> Iterator[None]:
+    """End without noise where whoever reads standard output has stopped."""
+    try:
+        yield
+    except BrokenPipeError:
+        _silence_stdout()
+        raise click.exceptions.Exit(ExitCode.PIPE_CLOSED) from None
 
 
 def _show(error: click.ClickException) -> None:

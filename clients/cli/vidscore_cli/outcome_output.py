@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING
 
 import click
 
-from vidscore_cli.output import STDOUT, atomic_file, check_output, naming_stdout
+from vidscore_cli.output import STDOUT, atomic_file, check_output
+from vidscore_cli.unwritable import naming_stdout
 from vidscore_evaluators.remote_files import data_path
 
 if TYPE_CHECKING:

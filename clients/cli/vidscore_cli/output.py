@@ -18,6 +18,7 @@ from typing import TYPE_CHECKING, BinaryIO, TextIO
 import click
 
 from vidscore_cli.input_paths import refuse_input
+from vidscore_cli.unwritable import about, naming_stdout
 from vidscore_evaluators.names import escape_controls
 from vidscore_evaluators.remote_files import (
     DataPath,
@@ -342,29 +343,6 @@ def atomic_folder(path: Path) -> Iterator[Path]:
         raise about(path, error) from None
     finally:
         _remove(neighbour)
-
-
-@contextmanager
-def naming_stdout() -> Iterator[None]:
-    """Where standard output is written to: an error that names no file is about it.
-
-    Raises:
-        OSError: If it cannot be written.
-    """
-    try:
-        yield
-        sys.stdout.flush()  # what a buffer has taken is not yet written
-    except BrokenPipeError:
-        raise
-    except OSError as error:
-        if error.filename is not None:
-            raise
-        raise about("standard output", error) from None
-
-
-def about(path: Path | str, error: OSError) -> OSError:
-    """The error of a place that cannot be written; of a temporary file: of what it replaces."""
-    return OSError(error.errno, f"cannot be written: {(error.strerror or '').lower()}", str(path))
 
 
 def _without_padding(text: str) -> str:

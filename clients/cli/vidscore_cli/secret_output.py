@@ -10,7 +10,8 @@ from pathlib import Path
 
 import click
 
-from vidscore_cli.output import SECRET_MODE, STDOUT, about, check_file, deliver
+from vidscore_cli.output import SECRET_MODE, STDOUT, check_file, deliver
+from vidscore_cli.unwritable import about
 
 
 @contextmanager

@@ -45,6 +45,10 @@ def test_a_pipe_is_written_as_it_is(folder: Path) -> None:
         (f"{SCORE} > /dev/full", "standard output"),
         ("outcomes f1 --truth t.csv --detections d.csv > /dev/full", "standard output"),
         ("completion bash > /dev/full", "standard output"),
+        ("--help > /dev/full", "standard output"),
+        ("--version > /dev/full", "standard output"),
+        ("trust --help > /dev/full", "standard output"),
+        ("help trust ranking > /dev/full", "standard output"),
         ("benchmark new f1 > /dev/full", "standard output"),
         ("init --store site.db > /dev/full 2> >(tail -n 1 >&2)", "standard output"),
     ],
@@ -77,6 +81,14 @@ def test_results_for_a_closed_standard_output_are_an_error_of_one_line(
     done = in_bash(f"vidscore {command} >&-", folder)
     assert done.returncode == 1
     assert done.stderr == "Error: standard output: cannot be written: bad file descriptor\n"
+
+
+@pytest.mark.parametrize("command", ["--help", "help score", "--version", "evaluators"])
+def test_a_reader_who_has_stopped_ends_every_output_in_silence(command: str, folder: Path) -> None:
+    gone = "{ exec <&-; echo >go; }"
+    piped = f"mkfifo go; {{ read <go; vidscore {command}; }} | {gone}; echo ${{PIPESTATUS[0]}}"
+    done = in_bash(piped, folder)
+    assert (done.stdout, done.stderr) == ("141\n", "")
 
 
 def test_a_closed_standard_error_changes_nothing_else(folder: Path) -> None:

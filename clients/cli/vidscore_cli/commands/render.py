@@ -34,7 +34,6 @@ from vidscore_cli.options import (
 )
 from vidscore_cli.output import (
     STDOUT,
-    about,
     atomic_folder,
     check_folder_of,
     deliver_json,
@@ -46,6 +45,7 @@ from vidscore_cli.output import (
 )
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.reporting import show_warnings
+from vidscore_cli.unwritable import about
 from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:

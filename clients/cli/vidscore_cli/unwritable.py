@@ -1,0 +1,34 @@
+"""Errors of places that cannot be written, in the same words for all of them."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+
+def about(path: Path | str, error: OSError) -> OSError:
+    """The error of a place that cannot be written; of a temporary file: of what it replaces."""
+    return OSError(error.errno, f"cannot be written: {(error.strerror or '').lower()}", str(path))
+
+
+@contextmanager
+def naming_stdout() -> Iterator[None]:
+    """Where standard output is written to: an error that names no file is about it.
+
+    Raises:
+        OSError: If it cannot be written.
+    """
+    try:
+        yield
+        sys.stdout.flush()  # what a buffer has taken is not yet written
+    except BrokenPipeError:
+        raise
+    except OSError as error:
+        if error.filename is not None:
+            raise
+        raise about("standard output", error) from None

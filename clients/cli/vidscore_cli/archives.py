@@ -14,7 +14,7 @@ from click.core import ParameterSource
 from vidscore_cli.input_paths import refuse_input
 from vidscore_cli.inputs import FileOptions, InputChoice, check_format_name
 from vidscore_cli.options import Decorator, together
-from vidscore_cli.output import STDOUT, say, write_atomically
+from vidscore_cli.output import STDOUT, check_folder, say, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_evaluators.errors import ParameterError
 from vidscore_evaluators.names import counted
@@ -81,19 +81,23 @@ class ArchiveOptions(FileOptions, frozen=True):
             raise click.UsageError("--cut-frames needs --tally or --dask")
         if self.tally is not None and self.dask is not None:
             raise click.UsageError("--tally and --dask exclude each other")
-        if self.run_folder is not None and isinstance(data_path(self.run_folder), RemotePath):
-            raise click.UsageError(f"--run-folder {self.run_folder}: expected a folder on a disk")
         if self.run_folder is not None:
-            # What is kept in a folder of inputs would be read as one.
-            there = Path(self.run_folder).absolute()
-            there = next(place for place in (there, *there.parents) if place.exists())
-            refuse_input(str(there), "--run-folder")
+            _check_run_folder(self.run_folder)
         if self.dask is None:
             _refuse_typed({"shards": "--shards", "run_folder": "--run-folder"}, "needs --dask")
         if self.tally is not None:
             _refuse_typed(_OF_REPORTS, "goes with vidscore merge, not with --tally")
         if self.dask is not None and self.dask != LOCAL and _is_typed("workers"):
             raise click.UsageError("--workers goes with --dask local: a cluster has its own")
+
+
+def _check_run_folder(run_folder: str) -> None:
+    if isinstance(data_path(run_folder), RemotePath):
+        raise click.UsageError(f"--run-folder {run_folder}: expected a folder on a disk")
+    folder = check_folder(run_folder, "--run-folder")
+    if not folder.exists():
+        # What is kept in a folder of inputs would be read as one.
+        refuse_input(str(folder.parent), "--run-folder")
 
 
 def archive_options() -> Decorator:
@@ -128,7 +132,7 @@ def archive_options() -> Decorator:
         click.option(
             "--run-folder",
             metavar="DIR",
-            type=click.Path(file_okay=False),
+            type=click.Path(),
             help="Keep finished shards in this folder, and score only those that are missing; "
             "for --dask.",
         ),

@@ -181,6 +181,29 @@ def check_file(output: str, option: str = "FILE") -> Path:
     return path
 
 
+def check_folder(output: str, option: str) -> Path:
+    """Refuse what is no folder to write to, and cannot become one, before any work is done.
+
+    Args:
+        output: A folder that is there, or a new one.
+        option: The option that names it.
+
+    Returns:
+        Its path.
+
+    Raises:
+        click.BadParameter: If it is a file, lies in a folder that is not there, or holds what the
+            command reads.
+        OSError: If it cannot be.
+    """
+    folder = Path(output)
+    check_folder_of(folder, option)
+    if folder.exists() and not folder.is_dir():
+        raise click.BadParameter(f"{folder} is no folder", param_hint=option)
+    refuse_input(output, option)
+    return folder
+
+
 def check_folder_of(path: Path, option: str) -> None:
     """Refuse a place in a folder that is not there, before any work is done.
 
@@ -279,7 +302,7 @@ def atomic_file(path: DataPath, mode: int) -> Iterator[BinaryIO]:
     except OSError as error:
         raise about(path, error) from None
     finally:
-        neighbour.unlink(missing_ok=True)
+        remove(neighbour)
 
 
 def _let_read(neighbour: Path, target: Path, most: int = 0o777) -> None:
@@ -294,7 +317,7 @@ def removing_at_sigterm(neighbour: Path) -> Iterator[None]:
     """While a file or folder is being filled: SIGTERM removes it before it ends the process."""
 
     def end(number: int, _frame: FrameType | None) -> None:
-        _remove(neighbour)
+        remove(neighbour)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
@@ -310,13 +333,15 @@ def removing_at_sigterm(neighbour: Path) -> Iterator[None]:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
 
 
-def _remove(place: Path) -> None:
+def remove(place: Path) -> None:
+    """Remove a file or folder, if it is there; what cannot be removed stays, unsaid."""
     import shutil
 
     if place.is_dir():
         shutil.rmtree(place, ignore_errors=True)
     else:
-        place.unlink(missing_ok=True)
+        with suppress(OSError):  # a read-only disk says so before it says that nothing is there
+            place.unlink()
 
 
 @contextmanager
@@ -342,7 +367,7 @@ def atomic_folder(path: Path) -> Iterator[Path]:
     except OSError as error:
         raise about(path, error) from None
     finally:
-        _remove(neighbour)
+        remove(neighbour)
 
 
 def _without_padding(text: str) -> str:

@@ -12,6 +12,8 @@ import hashlib
 import json
 import os
 import secrets
+from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import numpy as np
@@ -144,8 +146,9 @@ class RunFolder:
     """
 
     def __init__(self, path: Path) -> None:
-        path.mkdir(parents=True, exist_ok=True)
         self._path = path
+        with self._naming():
+            path.mkdir(parents=True, exist_ok=True)
 
     def kept(self, index: ShardIndex) -> dict[Shard, bytes]:
         """Tally files of the shards that are kept here, as files of this run.
@@ -180,17 +183,24 @@ class RunFolder:
             OSError: If it cannot be written.
         """
         neighbour = self._path / f".{key}.{secrets.token_hex(4)}.part"
+        with self._naming():
+            try:
+                with neighbour.open("wb") as file:
+                    file.write(tally)
+                    file.flush()
+                    os.fsync(file.fileno())
+                neighbour.replace(self._file(key))
+            finally:
+                neighbour.unlink(missing_ok=True)
+
+    @contextmanager
+    def _naming(self) -> Iterator[None]:
+        """What cannot be written is told of the folder."""
         try:
-            with neighbour.open("wb") as file:
-                file.write(tally)
-                file.flush()
-                os.fsync(file.fileno())
-            neighbour.replace(self._file(key))
+            yield
         except OSError as error:
             said = f"cannot be written: {(error.strerror or '').lower()}"
             raise OSError(error.errno, said, str(self._path)) from None
-        finally:
-            neighbour.unlink(missing_ok=True)
 
     def _file(self, key: str) -> Path:
         return self._path / f"{key}{_SUFFIX}"

@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
+import errno
 import os
+from collections.abc import Callable
+from functools import partial
 from pathlib import Path
+from typing import Any
 
 import pytest
 from tests.clients.cli.helpers import run, well
@@ -19,6 +23,7 @@ COMMANDS = {
     "convert to a folder": ("convert", "t.csv", "--to", "kitti-tracking"),
     "pictures": ("trust", "ranking", "f1", "--truth", "t.csv", "--system", "d.csv", "--system",
                  "e.csv", "--pictures"),
+    "run folder": ("score", "f1", *FILES, "--dask", "local", "--run-folder"),
     "backup": ("backup",),
 }  # fmt: skip
 LONGEST = "ü" * 127 + "x"
@@ -55,6 +60,58 @@ def test_a_place_that_cannot_be_is_told_in_one_line(
     assert result.exit_code == 1
     assert result.stderr == f"Error: {place}: cannot be written: {reason}\n"
     assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
+@pytest.mark.parametrize(
+    ("place", "said"),
+    [
+        ("no/x", "there is no folder {}/no to write x to"),
+        ("t.csv/x", "there is no folder {}/t.csv"),
+    ],
+)
+def test_a_place_in_no_folder_is_wrong_usage(
+    command: tuple[str, ...], place: str, said: str, folder: Path
+) -> None:
+    before = sorted(folder.rglob("*"))
+    result = run(*command, place)
+    assert (result.exit_code, said.format(folder) in result.stderr) == (2, True), result.stderr
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize("option", ["run folder", "pictures"])
+def test_a_file_in_place_of_a_folder_is_wrong_usage(option: str) -> None:
+    Path("file").write_text("")
+    result = run(*COMMANDS[option], "file")
+    assert (result.exit_code, "file is no folder\n" in result.stderr) == (2, True), result.stderr
+
+
+@pytest.mark.parametrize(
+    "name",
+    ["score", "tally", "view", "render", "convert to a file", "convert to a folder", "pictures"],
+)
+@pytest.mark.parametrize(
+    ("number", "calls"),
+    [(errno.EACCES, ("open", "mkdir")), (errno.EROFS, ("open", "mkdir", "unlink"))],
+    ids=["locked", "read-only"],
+)
+def test_a_folder_that_takes_nothing_is_told_in_the_last_line(
+    name: str, number: int, calls: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A read-only disk refuses to remove a file before it looks whether there is one."""
+    reason = os.strerror(number)
+
+    def refusing(own: Callable[..., Any], path: object, *rest: Any, **named: Any) -> Any:
+        if "locked" in str(path):
+            raise OSError(number, reason, path)
+        return own(path, *rest, **named)
+
+    Path("locked").mkdir()
+    for call in calls:
+        monkeypatch.setattr(os, call, partial(refusing, getattr(os, call)))
+    result = run(*COMMANDS[name], "locked/x")
+    said = f"Error: locked/x: cannot be written: {reason.lower()}"
+    assert (result.exit_code, result.stderr.splitlines()[-1]) == (1, said)
 
 
 @pytest.mark.parametrize(

@@ -257,6 +257,15 @@ class TestRunFolder:
         file.write_bytes(damage)
         assert self.scored(scene, folder, shards=1) == (plain(scene), 1)
 
+    def test_a_folder_that_cannot_be_made_is_told_as_all_that_cannot_be_written(
+        self, scene: Path, folder: Path
+    ) -> None:
+        folder.parent.mkdir()
+        folder.symlink_to(folder)
+        with pytest.raises(OSError, match="cannot be written: file exists") as caught:
+            self.scored(scene, folder)
+        assert caught.value.filename == str(folder)
+
     def test_a_disk_that_is_full_is_named_by_the_folder(
         self, scene: Path, folder: Path, monkeypatch: pytest.MonkeyPatch
     ) -> None:

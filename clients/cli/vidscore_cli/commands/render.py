@@ -41,6 +41,7 @@ from vidscore_cli.output import (
     headed,
     led_to,
     neighbour_of,
+    remove,
     removing_at_sigterm,
 )
 from vidscore_cli.progress import ProgressBar
@@ -358,7 +359,7 @@ def _writer(typed: Rendering, frames_per_s: float) -> Iterator[PictureWriter]:
     except OSError as error:
         raise about(path, error) from None
     finally:
-        neighbour.unlink(missing_ok=True)
+        remove(neighbour)
 
 
 def _document(

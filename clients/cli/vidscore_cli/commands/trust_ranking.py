@@ -37,7 +37,7 @@ from vidscore_cli.options import (
     truth_option,
     workers_option,
 )
-from vidscore_cli.output import check_folder_of, check_output, deliver_json, write_atomically
+from vidscore_cli.output import check_folder, check_output, deliver_json, write_atomically
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import within
 from vidscore_cli.remote import ALL_TYPED, open_client, to_frames
@@ -51,6 +51,7 @@ from vidscore_cli.trust_output import (
     seed_option,
     show_progress,
 )
+from vidscore_cli.unwritable import about
 from vidscore_evaluators.errors import InputError
 
 if TYPE_CHECKING:
@@ -171,7 +172,8 @@ def ranking(**choices: Any) -> None:
     there = source is click.core.ParameterSource.COMMANDLINE
     typed = RankingExamination(server_is_typed=there, **choices)
     check_output(typed.output)
-    _check_folder(typed.pictures)
+    if typed.pictures is not None:
+        check_folder(typed.pictures, "--pictures")
     questions = Questions(
         draws=typed.draws, noise_px=typed.noise_px, trials=typed.trials, seed=typed.seed
     )
@@ -268,9 +270,13 @@ def _deliver(document: Document, typed: RankingExamination) -> None:
     from vidscore_evaluators.trust.tables import doubt_of_draws, ranking_pictures, ranking_tables
 
     if typed.pictures is not None:
-        Path(typed.pictures).mkdir(exist_ok=True)
+        folder = Path(typed.pictures)
+        try:
+            folder.mkdir(exist_ok=True)
+        except OSError as error:
+            raise about(folder, error) from None
         for name, picture in ranking_pictures(document):
-            write_atomically(Path(typed.pictures) / name, picture.encode())
+            write_atomically(folder / name, picture.encode())
     if typed.format_ == "json":
         deliver_json(document, typed.output)
         return
@@ -299,16 +305,6 @@ def _system_paths(typed: Sequence[str]) -> dict[str, str]:
             raise click.UsageError(f"--system {entry}: there is a system {name} already")
         paths[name] = path
     return paths
-
-
-def _check_folder(pictures: str | None) -> None:
-    """Refuse what is no folder and cannot be made one before any work is done."""
-    if pictures is None:
-        return
-    folder = Path(pictures)
-    check_folder_of(folder, "--pictures")
-    if folder.exists() and not folder.is_dir():
-        raise click.BadParameter(f"{folder} is no folder", param_hint="--pictures")
 
 
 def _read_sides(

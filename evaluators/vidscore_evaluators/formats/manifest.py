@@ -51,7 +51,7 @@ def read_manifest(path: Path) -> BenchmarkSpec:
             specification, or names videos that cannot be decoded; with every fault, also those of
             its evaluators.
     """
-    document, faults = _read(path)
+    document, faults = read_document(path)
     try:
         specification = spec_from_dict(document, source=str(path))
         if not faults:
@@ -77,21 +77,6 @@ def _evaluator_faults(document: Mapping[str, Any], source: str) -> Iterator[Faul
         yield from evaluator_faults(entries[:_MOST_EVALUATORS], source, create)
 
 
-def read_document(path: Path) -> dict[str, Any]:
-    """Read a TOML file with a manifest's keys and others; count the frames of its videos.
-
-    Only its videos are checked; the caller judges the other keys.
-
-    Raises:
-        InputError: If there is no such file.
-        SpecificationError: If it is not TOML, or names videos that cannot be decoded.
-    """
-    document, faults = _read(path)
-    if faults:
-        raise SpecificationError(faults)
-    return document
-
-
 def parse_document(data: bytes, name: str) -> dict[str, Any]:
     """Parse the bytes of a TOML file with a manifest's keys and others.
 
@@ -102,12 +87,17 @@ def parse_document(data: bytes, name: str) -> dict[str, Any]:
         name: Its name, for error messages.
 
     Raises:
-        SpecificationError: If it is not TOML, with line and column, or would need too much memory.
+        SpecificationError: If it is not TOML, with line and column, or would need too much memory;
+            or if a list of classes is empty.
     """
     if len(data) > MAXIMUM_BYTES:
         fault = Fault(f"{len(data)} bytes", f"at most {MAXIMUM_BYTES}", source=name)
         raise SpecificationError([fault])
-    return parse_toml(data, name, "a manifest")
+    document = parse_toml(data, name, "a manifest")
+    faults = list(_empty_lists(document, name))
+    if faults:
+        raise SpecificationError(faults)
+    return document
 
 
 def write_document(document: Mapping[str, Any]) -> str:
@@ -117,10 +107,19 @@ def write_document(document: Mapping[str, Any]) -> str:
     return tomli_w.dumps(_without_tuples(dict(document)))
 
 
-def _read(path: Path) -> tuple[dict[str, Any], list[Fault]]:
-    """A document with its videos measured, and the faults of these."""
+def read_document(path: Path) -> tuple[dict[str, Any], list[Fault]]:
+    """Read a TOML file with a manifest's keys and others; count the frames of its videos.
+
+    Returns:
+        The document, and what is wrong with its videos and its lists of classes; the caller judges
+        the other keys.
+
+    Raises:
+        InputError: If there is no such file.
+        SpecificationError: If it is not TOML.
+    """
     document = read_toml(path, "a manifest", MAXIMUM_BYTES)
-    faults: list[Fault] = []
+    faults = list(_empty_lists(document, str(path)))
     sequences = document.get("sequences")
     if isinstance(sequences, list):
         document["sequences"] = [
@@ -186,6 +185,20 @@ def _syntax_fault(message: str, data: bytes, name: str) -> Fault:
     if position is None or position[1] is None:
         return Fault(found, "TOML", source=name, line=data.count(b"\n") + 1)
     return Fault(found, "TOML", source=name, line=int(position[1]), field=f"column {position[2]}")
+
+
+def _empty_lists(document: Mapping[str, Any], source: str) -> Iterator[Fault]:
+    """A fault for each empty list of classes, by which nothing would be scored.
+
+    Specifications may have one: of a domain without any of the labels that were chosen.
+    """
+    domains = document.get("domains")
+    parts = enumerate(domains if isinstance(domains, list) else ())
+    tables = {"": document} | {f"domains[{row}].": part for row, part in parts}
+    for place, table in tables.items():
+        if isinstance(table, dict) and table.get("classes") == []:
+            expected = "at least one label, or no such key"
+            yield Fault("[]", expected, source=source, field=f"{place}classes")
 
 
 def _measured(entry: object, index: int, manifest: Path, faults: list[Fault]) -> object:

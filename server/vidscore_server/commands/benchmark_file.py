@@ -149,6 +149,6 @@ def _read_definition(file: str) -> dict[str, Any]:
     from vidscore_evaluators.formats.manifest import read_document
     from vidscore_server.domain.benchmark_file import check_document
 
-    document = read_document(Path(file))
-    check_document(document, file)
+    document, faults = read_document(Path(file))
+    check_document(document, file, faults)
     return document

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from vidscore_evaluators.annotations import Side
-from vidscore_evaluators.errors import SpecificationError
+from vidscore_evaluators.errors import Fault, SpecificationError
 from vidscore_evaluators.evaluator import Evaluator
 from vidscore_evaluators.formats.manifest import write_document
 from vidscore_evaluators.parameters import ParameterDescription, describe_parameters
@@ -46,7 +46,7 @@ _SEQUENCES = """\
 """
 
 
-def check_document(document: Mapping[str, Any], source: str) -> None:
+def check_document(document: Mapping[str, Any], source: str, found: Sequence[Fault] = ()) -> None:
     """Find what is wrong in a benchmark's file.
 
     An evaluator that is not installed here may be a plug-in of the server, which then judges.
@@ -54,15 +54,18 @@ def check_document(document: Mapping[str, Any], source: str) -> None:
     Args:
         document: The file as dictionaries.
         source: Its name, for error messages.
+        found: Faults that its reader has found.
 
     Raises:
         SpecificationError: With every fault of the file.
     """
+    faults = list(found)
     try:
         definition_from_dict(document, source=source)
     except SpecificationError as error:
-        if not all(_EVALUATOR_NAME.fullmatch(fault.field or "") for fault in error.faults):
-            raise
+        faults.extend(error.faults)
+    if not all(_EVALUATOR_NAME.fullmatch(fault.field or "") for fault in faults):
+        raise SpecificationError(faults)
 
 
 def template(name: str, title: str) -> str:

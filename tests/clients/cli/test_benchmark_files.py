@@ -59,7 +59,7 @@ def test_every_fault_of_a_benchmarks_file_is_told_at_once(folder: Path, organise
         BENCHMARK.replace("title", "titel")
         .replace('visibility = "final"', 'visibility = "finale"\nsubmission_per_day = 3')
         .replace('detection_geometry = "point"', 'detection_geometry = "points"')
-        + '\n[[sequences]]\nname = "1"\nframecount = 5\n'
+        + '\n[[sequences]]\nname = "1"\nframecount = 5\n[[domains]]\nname = "x"\nclasses = []\n'
     )
     result = organiser("benchmark", "create", "wrong", "wrong.toml")
     assert result.exit_code == ExitCode.INPUT
@@ -76,6 +76,7 @@ def test_every_fault_of_a_benchmarks_file_is_told_at_once(folder: Path, organise
     assert "did you mean point?" in told
     assert "sequences[0].framecount" in told
     assert "did you mean frame_count?" in told
+    assert "domains[0].classes: found [], expected at least one label" in told
 
 
 def test_shapes_that_the_evaluator_leaves_open_follow_from_the_truth(

@@ -10,7 +10,7 @@ import pytest
 from vidscore_evaluators.convert import to_dict
 from vidscore_evaluators.errors import InputError, SpecificationError
 from vidscore_evaluators.formats import manifest
-from vidscore_evaluators.formats.manifest import read_manifest, write_document
+from vidscore_evaluators.formats.manifest import parse_document, read_manifest, write_document
 from vidscore_evaluators.formats.video import VideoSize
 from vidscore_evaluators.specification import (
     BenchmarkSpec,
@@ -117,6 +117,21 @@ def test_all_faults_of_keys_and_videos_are_listed(tmp_path: Path) -> None:
         read_manifest(write(tmp_path, text))
     found = {fault.field or Path(fault.source or "").name for fault in caught.value.faults}
     assert found == {"titel", "sequences[0].frame_cont", "missing.mp4"}
+
+
+def test_a_list_without_a_class_is_refused_as_it_would_score_nothing(tmp_path: Path) -> None:
+    """All figures were those of no object at all, such as an F1 of 1, with a warning."""
+    text = 'classes = []\ntitel = "x"\n'
+    text += '[[domains]]\nname = "a"\n[[domains]]\nname = "b"\nclasses = []\n'
+    with pytest.raises(SpecificationError) as caught:
+        read_manifest(write(tmp_path, text))
+    expected = "at least one label, or no such key"
+    assert [(fault.field, fault.found, fault.expected) for fault in caught.value.faults[1:]] == [
+        ("classes", "[]", expected),
+        ("domains[1].classes", "[]", expected),
+    ]
+    with pytest.raises(SpecificationError, match=r"^a form, classes: found \[\], expected at"):
+        parse_document(b"classes = []", "a form")
 
 
 @pytest.mark.parametrize(

@@ -63,6 +63,7 @@ from vidscore_evaluators.evaluator import (
     Task,
     count_measure,
 )
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.outcome_table import OperatingPoint, Outcome, OutcomeBuilder, Outcomes
 from vidscore_evaluators.parameters import parameter
 from vidscore_evaluators.plausibility.labels import LabelUse
@@ -286,7 +287,7 @@ def _input_faults(
             source=side.value,
             entry=frame,
             field="frame_object_counts",
-            found=f"{counts[frame]} detections in {annotations.frame_name(frame)}",
+            found=f"{counted(int(counts[frame]), 'detection')} in {annotations.frame_name(frame)}",
             expected=f"at most {most}",
         )
         for frame in _first(counts > most)

@@ -29,6 +29,7 @@ from vidscore_evaluators.annotations import (
 from vidscore_evaluators.arrays import BoolArray, FloatArray, IntArray, run_starts
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.evaluator import Evaluator
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import Curve, Report, ReportWarning, with_warnings
 
 MAXIMUM_LATENCY_S = 86_400.0
@@ -129,7 +130,7 @@ class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
         message = (
             "frames were judged against the last answer that had arrived by their time "
             f"(streaming accuracy): {late}; {waiting} without an answer yet, {unused} of "
-            f"{self.detections.frame_count} answers never the last"
+            f"{counted(self.detections.frame_count, 'answer')} never the last"
         )
         return ReportWarning("streaming_accuracy", message, len(rows))
 

@@ -231,7 +231,9 @@ class _Builder:
         """The (N, arity) coordinates, if their number agrees with the counts."""
         arity: Any = self._columns.arity
         if not isinstance(arity, int) or arity not in ARITIES:
-            self._fault("geometry", f"{_shown(arity)} coordinates per object", "2, 4 or 8")
+            whole = type(arity) is int
+            found = f"{counted(arity, 'coordinate')} per object" if whole else _shown(arity)
+            self._fault("geometry", found, "2, 4 or 8")
             return np.zeros((0, 0))
         flat = self._number("coordinates", self._columns.coordinates, width=arity)
         if "coordinates" in self._unreadable:
@@ -317,7 +319,7 @@ class _Builder:
             if width is not None and array.ndim == 2 and array.shape[1] != width and array.size:
                 raise ValueError(f"rows of {counted(array.shape[1], 'value')}")
             if array.ndim > (1 if width is None else 2):
-                raise ValueError(f"an array of {array.ndim} dimensions")
+                raise ValueError(f"an array of {counted(array.ndim, 'dimension')}")
         except ValueError as error:
             self._unreadable.add(name)
             self._fault(name, str(error), expected)

@@ -128,6 +128,7 @@ def test_later_changes_of_the_input_do_not_reach_the_annotations() -> None:
     ("changes", "faults"),
     [
         ({"arity": 3}, ["geometry: found 3 coordinates per object, expected 2, 4 or 8"]),
+        ({"arity": 1}, ["geometry: found 1 coordinate per object, expected 2, 4 or 8"]),
         ({"arity": 0}, ["geometry: found 0 coordinates per object, expected 2, 4 or 8"]),
         (
             {"sequences": [("d", "s"), ("d", "s")]},

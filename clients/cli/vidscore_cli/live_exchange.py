@@ -17,6 +17,7 @@ from vidscore_cli.remote import to_frames
 from vidscore_cli.session import ExitCode
 from vidscore_evaluators.annotations import SequenceKey, frame_name
 from vidscore_evaluators.errors import Fault
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from rich.console import RenderableType
@@ -223,9 +224,9 @@ class Exchange:
     def _progress(self) -> str:
         frame = self._last_told
         if frame is None:
-            return f"0 of {self._frame_count} frames"
+            return f"0 of {counted(self._frame_count, 'frame')}"
         name = frame_name(SequenceKey(frame.domain, frame.sequence), frame.frame)
-        counts = f"{self._in_time} answers in time, {self._late} late"
+        counts = f"{counted(self._in_time, 'answer')} in time, {self._late} late"
         return f"frame {frame.position + 1} of {self._frame_count} ({name}): {counts}"
 
     def _draw(self) -> RenderableType:

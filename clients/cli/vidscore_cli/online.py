@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
-from vidscore_evaluators.names import escape_controls
+from vidscore_evaluators.names import counted, escape_controls
 
 if TYPE_CHECKING:
     from vidscore_client import Client, OnlineRecord, Submission
@@ -24,7 +24,7 @@ def online_of(client: Client, submission: Submission) -> OnlineRecord | None:
 
 def online_text(online: OnlineRecord) -> str:
     """Certified or why not, latencies, and where the frames came from."""
-    counts = f"{online.in_time_count} of {online.frame_count} frames in time"
+    counts = f"{online.in_time_count} of {counted(online.frame_count, 'frame')} in time"
     why = counts if online.certified else escape_controls(online.message)
     parts = [f"{'certified' if online.certified else 'not certified'}: {why}"]
     latencies = {
@@ -45,8 +45,8 @@ def clock_text(live: Mapping[str, Any]) -> str:
     own = len(live.get("sequences", ()))
     rate = live.get("frame_rate")
     parts = [
-        *([] if rate is None else [f"{rate:g} frames a second"]),
-        *([f"{own} sequences with times of their own"] if own else []),
+        *([] if rate is None else [f"{counted(rate, 'frame', form='g')} a second"]),
+        *([f"{counted(own, 'sequence')} with times of their own"] if own else []),
         f"frames: {live.get('frames', 'held by the participant')}",
     ]
     return "; ".join(parts)

@@ -176,7 +176,8 @@ class LiveScoring:
         coverage = self._scorer.coverage
         others = coverage.waiting_for_truth
         beside = f", {counted(others, 'frame')} that the truth does not have" if others else ""
-        return f"{coverage.paired} of {self._truth.annotations.frame_count} frames{beside}"
+        frames = counted(self._truth.annotations.frame_count, "frame")
+        return f"{coverage.paired} of {frames}{beside}"
 
     def so_far(self) -> tuple[str, list[Report]]:
         """Which frames there are, and their reports; of a window, those of its frames."""
@@ -266,7 +267,7 @@ class LiveScoring:
         if self._last is None or not self._last.frame_count:
             self._alarm.judge(reports, "everything")
         else:
-            self._alarm.judge(self._last.reports(), f"the last {self._last.size} frames")
+            self._alarm.judge(self._last.reports(), f"the last {counted(self._last.size, 'frame')}")
 
     def _add_truth(self, truth: Annotations) -> None:
         from vidscore_evaluators.annotations import Side

@@ -9,7 +9,7 @@ from typing import Any, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from vidscore_client._values import is_list, shown
+from vidscore_client._values import counted, is_list, shown
 from vidscore_client.errors import InputError
 
 MAXIMUM_RUN = 2**32 - 1
@@ -67,7 +67,7 @@ class Masks:
             or starts[-1] != len(self.runs)
             or np.any(starts[1:] < starts[:-1])
         ):
-            expected = f"{self.count + 1} offsets that ascend from 0 to {len(self.runs)}"
+            expected = f"{counted(self.count + 1, 'offset')} ascending from 0 to {len(self.runs)}"
             raise InputError("masks.starts", f"{starts[:1]} ... {starts[-1:]}", expected)
         self._widen()
 
@@ -138,7 +138,7 @@ def masks_of(masks: MaskInput, count: int) -> Masks:
     """
     found = masks if isinstance(masks, Masks) else Masks.of(masks)
     if found.count != count:
-        raise InputError("masks", f"{found.count} masks", f"{count}, one for each object")
+        raise InputError("masks", counted(found.count, "mask"), f"{count}, one for each object")
     return found
 
 

@@ -9,6 +9,7 @@ from msgspec import Struct
 
 from vidscore_evaluators.errors import Fault, InputError
 from vidscore_evaluators.feeds.frames import MAXIMUM_DOCUMENT_BYTES, MAXIMUM_MESSAGE_BYTES, Framing
+from vidscore_evaluators.names import counted
 
 _LENGTH_BYTES = 4
 
@@ -63,7 +64,8 @@ class Cutter(Struct):
         """
         message, self._rest = self._rest, b""
         if message and self.framing is Framing.LENGTH:
-            raise InputError([Fault(f"an end after {len(message)} bytes", "a whole message")])
+            found = f"an end after {counted(len(message), 'byte')}"
+            raise InputError([Fault(found, "a whole message")])
         self.offset += len(message)
         if message.strip():
             yield Cut(message, self.offset)

@@ -24,6 +24,7 @@ from vidscore_evaluators.feeds.frames import (
     json_object,
     track_number,
 )
+from vidscore_evaluators.names import counted
 
 _NANOSECONDS = 1e9
 _COVARIANCES = 36
@@ -220,7 +221,7 @@ class _CdrReader:
         """The length of a sequence, bounded by the minimum size of its elements."""
         count = self.uint32()
         if count * least_bytes > len(self._data) - self._at:
-            raise _CdrError(f"a sequence of {count} in {len(self._data)} bytes")
+            raise _CdrError(f"a sequence of {count} in {counted(len(self._data), 'byte')}")
         return count
 
     def done(self) -> None:
@@ -239,7 +240,7 @@ class _CdrReader:
     def _take(self, size: int) -> memoryview:
         end = self._at + size
         if end > len(self._data):
-            raise _CdrError(f"an end after {len(self._data)} bytes")
+            raise _CdrError(f"an end after {counted(len(self._data), 'byte')}")
         data = self._data[self._at : end]
         self._at = end
         return data

@@ -29,6 +29,7 @@ from vidscore_evaluators.formats._heads import PARTITIONED
 from vidscore_evaluators.formats._table import EXPECTED_STRING, parse_string
 from vidscore_evaluators.formats._tree_paths import TreePath
 from vidscore_evaluators.formats.source import ReadLimits, listed_names, show_text
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.parquet_tables import arrow_library
 from vidscore_evaluators.report import ReportWarning
 
@@ -263,7 +264,7 @@ def check_rows(rows: int, columns: int, source: str, limits: ReadLimits) -> None
     if size > limits.maximum_unpacked_bytes:
         expected = f"at most maximum_unpacked_bytes = {limits.maximum_unpacked_bytes}"
         advice = "score it in shards, which read only their sequences"
-        found = f"{rows} rows of {columns} columns, {size} bytes"
+        found = f"{counted(rows, 'row')} of {counted(columns, 'column')}, {size} bytes"
         raise InputError([Fault(found, expected, source=source, advice=advice)])
 
 

@@ -32,6 +32,7 @@ from vidscore_evaluators.formats.source import FaultList, ReadLimits
 from vidscore_evaluators.kernels.reading import unfilter_rows
 from vidscore_evaluators.mask_forms import MAXIMUM_MASK_PIXELS, masks_from_label_image
 from vidscore_evaluators.masks import Masks, concatenate_masks
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.runtime import map_threads
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
@@ -278,7 +279,7 @@ def _chunks(data: bytes, name: str) -> Iterator[tuple[bytes, memoryview]]:
         end = place + _CHUNK.size + size + _CHECKSUM_BYTES
         if len(data) < end:
             found = f"the end of the file at byte {len(data)}"
-            raise _wrong(found, f"{size} bytes from byte {place} on", name, kind)
+            raise _wrong(found, f"{counted(size, 'byte')} from byte {place} on", name, kind)
         if zlib.crc32(content, zlib.crc32(kind)) != int.from_bytes(view[end - 4 : end], "big"):
             raise _wrong("another checksum", f"the checksum of byte {place} and on", name, kind)
         yield kind, content
@@ -298,7 +299,7 @@ def _header_of(kind: bytes, content: memoryview, name: str) -> _Header:
 def _problem(header: _Header) -> tuple[str, str] | None:
     """What an image is, and what is expected, if it is not of the supported kind."""
     if header.colour != _GREY or header.depth not in _DEPTHS:
-        found = f"{header.depth} bits of colour type {header.colour}"
+        found = f"{counted(header.depth, 'bit')} of colour type {header.colour}"
         return found, "grey, colour type 0, of 8 or 16 bits"
     if header.interlace or header.compression or header.filtering:
         return "interlacing, or another compression", "neither"
@@ -318,8 +319,9 @@ def _pixels(header: _Header, packed: bytes, name: str) -> AnyArray:
     except zlib.error:
         raise _wrong("what cannot be unpacked", "whole data", name, b"IDAT") from None
     if len(content) != whole:
-        found = f"{'more' if len(content) > whole else len(content)} bytes"
-        raise _wrong(found, f"{whole} bytes of {header.height} rows", name, b"IDAT")
+        found = "more bytes" if len(content) > whole else counted(len(content), "byte")
+        expected = f"{whole} bytes of {counted(header.height, 'row')}"
+        raise _wrong(found, expected, name, b"IDAT")
     rows = np.frombuffer(bytearray(content), dtype=np.uint8)
     row = unfilter_rows(rows, header.height, size, step)
     if row < header.height:

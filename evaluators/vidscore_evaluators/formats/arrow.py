@@ -43,6 +43,7 @@ from vidscore_evaluators.formats._heads import (
 )
 from vidscore_evaluators.formats.generic import refuse_own_names
 from vidscore_evaluators.formats.source import Files
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.parquet_tables import GROUP_ROWS, arrow_library
 
 
@@ -94,7 +95,7 @@ class ArrowFile(OpenFile):
                 self._readers[fields] = self._pa.ipc.open_file(self._source, options=options)
             found = self._readers[fields].get_batch(index)
             if found.num_rows != row_count:
-                raise ValueError(f"{found.num_rows} rows in place of {row_count}")
+                raise ValueError(f"{counted(found.num_rows, 'row')} in place of {row_count}")
             return found
 
 

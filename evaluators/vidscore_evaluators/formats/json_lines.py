@@ -68,6 +68,7 @@ from vidscore_evaluators.formats.source import (
     SourcePositions,
 )
 from vidscore_evaluators.mask_forms import compressed_texts
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 NAME = JSON_LINES
@@ -351,7 +352,7 @@ def _check_lines(annotations: Annotations, lines: Sequence[bytes]) -> None:
     expected = f"at most {MAXIMUM_OBJECTS} objects and {MAXIMUM_LINE_BYTES} bytes in a line"
     faults = [
         Fault(
-            f"{count} objects, {len(line)} bytes in {annotations.frame_name(row)}",
+            f"{counted(count, 'object')}, {len(line)} bytes in {annotations.frame_name(row)}",
             expected,
             advice="write parquet or generic-csv in its place",
         )

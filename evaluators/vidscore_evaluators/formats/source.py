@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from vidscore_evaluators.annotations import Annotations, SequenceKey
 from vidscore_evaluators.arrays import BoolArray, IntArray
 from vidscore_evaluators.errors import Fault
-from vidscore_evaluators.names import first_of
+from vidscore_evaluators.names import counted, first_of
 from vidscore_evaluators.plausibility.image_sizes import ImageSizes
 from vidscore_evaluators.report import ReportWarning
 
@@ -350,7 +350,8 @@ class FaultList(Struct, eq=False):
         )
         rest = self.total - len(faults)
         if rest:
-            faults.append(Fault(f"{rest} more faults", f"at most {MAXIMUM_FAULTS} to be listed"))
+            expected = f"at most {MAXIMUM_FAULTS} to be listed"
+            faults.append(Fault(counted(rest, "more fault"), expected))
         return faults
 
 

@@ -13,7 +13,7 @@ from vidscore_evaluators.errors import Fault, InputError, TallyError
 from vidscore_evaluators.evaluator import Evaluator, software_versions
 from vidscore_evaluators.formats._files import read_at
 from vidscore_evaluators.formats.source import ReadLimits
-from vidscore_evaluators.names import first_of
+from vidscore_evaluators.names import counted, first_of
 from vidscore_evaluators.remote_files import DataPath
 from vidscore_evaluators.report import FrameExample, Report, with_warnings
 from vidscore_evaluators.shards.dealing import Shard
@@ -191,7 +191,8 @@ def _faults_between(headers: Mapping[str, ShardHeader]) -> Iterator[Fault]:
     missing = [shard for shard in Shard.all_of(count) if shard not in owners]
     if missing:
         names = first_of(list(map(str, missing)), SHARDS_NAMED)
-        yield Fault(f"no usable tally file of shard {names}", f"{count} tally files, one per shard")
+        expected = f"{counted(count, 'tally file')}, one per shard"
+        yield Fault(f"no usable tally file of shard {names}", expected)
 
 
 def _usual(headers: Mapping[str, ShardHeader]) -> str:

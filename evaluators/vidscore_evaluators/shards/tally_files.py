@@ -15,6 +15,7 @@ from typing import Any
 from msgspec import Struct
 
 from vidscore_evaluators.errors import ParameterError, TallyError
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import FrameExample
 from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.plain import example_of
@@ -84,7 +85,8 @@ def shard_from_bytes(data: bytes) -> ShardTally:
     header, tallies = _opened(data)
     read = [tally_from_bytes(one) for one in tallies]
     if len(read) != len(header.run.judges):
-        raise TallyError(f"{len(read)} tallies of {len(header.run.judges)} evaluators")
+        whole = counted(len(header.run.judges), "evaluator")
+        raise TallyError(f"{counted(len(read), 'tally', 'tallies')} of {whole}")
     return ShardTally(header.run, header.shard, read, header.places, header.readings)
 
 

@@ -16,6 +16,7 @@ from msgspec import Struct, field
 
 from vidscore_evaluators.arrays import FloatArray, IntArray
 from vidscore_evaluators.figures.markup import markup_text
+from vidscore_evaluators.names import counted
 from vidscore_evaluators.report import Number
 from vidscore_evaluators.trust.criterion import Outcome
 from vidscore_evaluators.trust.paper import (
@@ -304,7 +305,7 @@ def _sweep_table(systems: Sequence[str], one: Part, sweep: Part) -> TextTable:
 def _noise_table(systems: Sequence[str], one: Part, noise: Part) -> TextTable:
     title = (
         f"{_title(one)}: annotations off by up to {noise['bound_px']:g} px; the order changes in "
-        f"{noise['changed']:.0%} of {noise['trials']} trials (mean Kendall distance "
+        f"{noise['changed']:.0%} of {counted(noise['trials'], 'trial')} (mean Kendall distance "
         f"{noise['kendall_distance']:.3g}); share in which the row ranks above the column"
     )
     return _square(title, systems, noise["above"])

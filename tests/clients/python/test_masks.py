@@ -127,7 +127,7 @@ def test_masks_of_unsigned_columns_are_joined_with_others() -> None:
 
 
 def test_there_is_a_mask_for_each_object() -> None:
-    with pytest.raises(InputError, match="1 masks"):
+    with pytest.raises(InputError, match="found 1 mask,"):
         SingleFrame.of(4, "a", 0, [BOX, BOX], masks=[MASK])
-    with pytest.raises(InputError, match="1 masks"):
+    with pytest.raises(InputError, match="found 1 mask,"):
         Frames([("", "a")], [0], [0], [0, 2], np.array([BOX, BOX]), masks=Masks.of([MASK]))  # type: ignore[arg-type]

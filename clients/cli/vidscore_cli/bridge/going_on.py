@@ -14,10 +14,10 @@ def offset_and_mark(offset: int | list[int] | None) -> tuple[int, int | None]:
 
 def ends_before(path: str, found: str, begin: int) -> Fault:
     """The fault of a source that ends before what was read of it when it was read last."""
-    return Fault(found, f"the {begin} that were read before, and what follows", source=path)
+    return Fault(found, f"the {begin} read before, and what follows", source=path)
 
 
 def replaced(path: str, found: str, begin: str) -> Fault:
     """The fault of a source that does not begin as the one that was read before."""
-    expected = f"the one of which {begin} were read before, and what follows"
+    expected = f"the one that begins with the {begin} read before, and what follows"
     return Fault(found, expected, source=path, advice="submit another to another submission")

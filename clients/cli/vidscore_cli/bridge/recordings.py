@@ -16,6 +16,7 @@ import click
 from vidscore_cli.bridge.going_on import ends_before, offset_and_mark, replaced
 from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 from vidscore_evaluators.errors import Fault, InputError, MissingExtraError
+from vidscore_evaluators.names import counted
 
 SUFFIXES = (".mcap", ".db3")
 """Endings of the names of recordings: MCAP, and what rosbag2 writes as SQLite."""
@@ -87,7 +88,7 @@ class RecordingSource:
         if not number:
             raise InputError([self._nothing(seen)])
         if number < begin:
-            raise InputError([ends_before(str(self._path), f"{number} messages", begin)])
+            raise InputError([ends_before(str(self._path), counted(number, "message"), begin)])
 
     def _chosen(self, file: Path, types: Mapping[str, str]) -> Sequence[str]:
         """The topics of a file that are read.
@@ -107,7 +108,7 @@ class RecordingSource:
         return [topic for topic in self._topics if topic in types]
 
     def _replaced(self, begin: int) -> Fault:
-        return replaced(str(self._path), "another first message", f"{begin} messages")
+        return replaced(str(self._path), "another first message", counted(begin, "message"))
 
     def _nothing(self, types: Mapping[str, str]) -> Fault:
         asked = ", ".join(self._topics) or " or ".join(self._types)

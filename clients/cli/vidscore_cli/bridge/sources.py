@@ -25,6 +25,7 @@ from vidscore_cli.output import say
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.feeds.frames import Framing
 from vidscore_evaluators.feeds.framing import Cutter
+from vidscore_evaluators.names import counted
 
 CHUNK_BYTES = 1 << 18
 """Most bytes that are taken from a stream at once."""
@@ -132,10 +133,10 @@ class ByteSource:
             rest -= len(data)
         if rest:
             self.close()
-            raise InputError([ends_before(self._path, f"{begin - rest} bytes", begin)])
+            raise InputError([ends_before(self._path, counted(begin - rest, "byte"), begin)])
         if crc not in {None, self._behind(begin)[1]}:
             self.close()
-            raise InputError([replaced(self._path, "other first bytes", f"{begin} bytes")])
+            raise InputError([replaced(self._path, "other first bytes", counted(begin, "byte"))])
 
     def _behind(self, end: int) -> list[int]:
         """Where to go on behind an offset."""

@@ -14,6 +14,7 @@ from zlib import crc32
 
 from vidscore_cli.output import say
 from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.names import counted
 
 _HEADER = struct.Struct(">4sIQ")
 _MAGIC = b"VSP2"
@@ -184,7 +185,7 @@ class Spool:
         lost = [damage for damage in damages if damage.end > durable]
         self.gap += len(lost)
         byte_count = sum(damage.end - damage.begin for damage in lost)
-        text = f"{byte_count} bytes of messages that were not durable are left out"
+        text = f"{counted(byte_count, 'byte')} of messages that were not durable, left out"
         first = self._place(damages[0].begin)
         say(f"Warning: {self._path}: damaged at byte {first}: {text}", err=True)
         say(f"Warning: {self._path} as it was is kept as {kept}", err=True)

@@ -34,6 +34,7 @@ from vidscore_cli.output import check_output
 from vidscore_cli.remote import geometry_of, open_client, to_frames, to_reports
 from vidscore_cli.reporting import Presentation, View, write_reports
 from vidscore_cli.sites import ServerChoice
+from vidscore_evaluators.names import counted
 
 if TYPE_CHECKING:
     from vidscore_client import LiveReport
@@ -122,7 +123,7 @@ class ReplayProgress(RunningScores):
     """
 
     def __init__(self, frame_count: int, ranking: Mapping[str, Sequence[str]]) -> None:
-        super().__init__(ranking, f"0 of {frame_count} frames")
+        super().__init__(ranking, f"0 of {counted(frame_count, 'frame')}")
         self._frame_count = frame_count
 
     def take(self, live: LiveReport) -> None:
@@ -130,7 +131,7 @@ class ReplayProgress(RunningScores):
         coverage = live.coverage
         waiting = coverage.frames_waiting_for_detections + coverage.frames_waiting_for_truth
         others = f", {waiting} wait for their other side" if waiting else ""
-        frames = f"{coverage.paired_frames} of {self._frame_count} frames{others}"
+        frames = f"{coverage.paired_frames} of {counted(self._frame_count, 'frame')}{others}"
         self.show(frames, to_reports(live.reports))
 
 

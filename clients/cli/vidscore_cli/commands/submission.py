@@ -97,8 +97,10 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
     record = {**asdict(found), "online": None if online is None else asdict(online)}
     record["changes"] = record.pop("revision")  # of the submission; that of the truth is another
     if format_ == "table":
-        streams = [f"{entry.stream} ({entry.next_offset} frames)" for entry in found.streams]
-        record = {**record, "streams": ", ".join(streams), "waits_for": submission_waits_for(found)}
+        streams = ", ".join(
+            f"{entry.stream} ({counted(entry.next_offset, 'frame')})" for entry in found.streams
+        )
+        record = {**record, "streams": streams, "waits_for": submission_waits_for(found)}
         record["warnings"] = len(found.warnings)
         record["online"] = None if online is None else online_text(online)
         left_out = {"due_time", "due_reason", *([] if online else ["online"])}

@@ -242,7 +242,7 @@ def test_a_file_that_is_shorter_than_what_was_read_of_it_is_refused(tmp_path: Pa
     """A file that was begun anew is no end of the one before, which would seal what is there."""
     path = tmp_path / "found.jsonl"
     path.write_bytes(b"a\nb\n")
-    with pytest.raises(InputError, match=r"found 4 bytes, expected the 5 that were read before"):
+    with pytest.raises(InputError, match=r"found 4 bytes, expected the 5 read before"):
         ByteSource(str(path), Framing.LINES).open(5)
     at_its_end = ByteSource(str(path), Framing.LINES)
     at_its_end.open(4)
@@ -270,7 +270,7 @@ def test_a_file_that_was_replaced_by_another_is_refused_and_one_that_grew_goes_o
     grown.close()
     path.write_bytes(other * (lines + 1))
     read = width * lines
-    expected = f"found other first bytes, expected the one of which {read} bytes were read"
+    expected = f"found other first bytes, expected the one that begins with the {read} bytes"
     with pytest.raises(InputError, match=expected):
         ByteSource(str(path), Framing.LINES).open(offset)
 

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import configparser
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 
@@ -23,9 +23,11 @@ from vidscore_evaluators.formats._format import WriteOptions
 from vidscore_evaluators.formats._row_frames import RowColumns, with_listed_frames
 from vidscore_evaluators.formats._sequence_files import SequenceFiles
 from vidscore_evaluators.formats._table import RowTable, parse_integer
-from vidscore_evaluators.formats.source import ReadLimits, show_text
+from vidscore_evaluators.formats.source import Reading, ReadLimits, show_text
 from vidscore_evaluators.names import counted
 from vidscore_evaluators.specification import MAXIMUM_FRAMES, image_size_of
+
+T = TypeVar("T")
 
 _NO_GAPS = f"frames up to {MAXIMUM_FRAMES}, as a sequence has no gaps"
 
@@ -35,6 +37,34 @@ class SequenceInfo(NamedTuple):
 
     length: int
     image_size: tuple[int, int] | None
+
+
+def read_beside(read: Callable[[], T], nothing: T) -> tuple[T, list[Fault]]:
+    """What stands beside the rows of a truth, and what is wrong with it, to be told with theirs.
+
+    Args:
+        read: Reads it.
+        nothing: What there is where it cannot be read.
+    """
+    try:
+        return read(), []
+    except InputError as error:
+        return nothing, list(error.faults)
+
+
+def check_beside(faults: Sequence[Fault], reading: Reading) -> Reading:
+    """The reading of the rows, if nothing is wrong with what stands beside them.
+
+    Args:
+        faults: What is wrong with it.
+        reading: The reading.
+
+    Raises:
+        InputError: With the faults of both, if there are any beside the rows.
+    """
+    if faults:
+        raise InputError([*faults, *reading.faults.listed()])
+    return reading
 
 
 def read_sequence_info(file: InputPath, limits: ReadLimits) -> SequenceInfo | None:
@@ -165,7 +195,7 @@ _EXPECTED: Mapping[str, str] = MappingProxyType(
 
 def read_sequence_lengths(
     path: InputPath, files: SequenceFiles, limits: ReadLimits, prefix: str = PREFIX
-) -> Mapping[SequenceKey, int]:
+) -> dict[SequenceKey, int]:
     """Number of frames of each sequence that a seqmap names, beside a truth or above it.
 
     Args:

@@ -20,6 +20,7 @@ readings:
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 import numpy as np
 from msgspec.structs import replace
@@ -56,6 +57,8 @@ from vidscore_evaluators.formats._sequence_files import (
 )
 from vidscore_evaluators.formats._sequence_lengths import PREFIX as SEQMAP
 from vidscore_evaluators.formats._sequence_lengths import (
+    check_beside,
+    read_beside,
     read_sequence_lengths,
     with_frames_without_rows,
 )
@@ -108,14 +111,16 @@ def read(path: InputPath, side: Side, limits: ReadOptions) -> Reading:
     check_files(files, path, _LAYOUT, limits)
     files, listing = wanted_files(files, limits)
     rows = read_blank_separated(files.values(), _FILE, limits, COLUMNS, _KINDS)
-    lengths = read_sequence_lengths(path, files, limits) if side is Side.TRUTH else {}
+    lengths, unread = dict[SequenceKey, int](), list[Fault]()
+    if side is Side.TRUTH:
+        lengths, unread = read_beside(partial(read_sequence_lengths, path, files, limits), lengths)
     checks = _check_rows(rows.table, side, tuple(files), lengths)
 
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
         columns = _row_columns(table, tuple(files), side)
         return with_frames_without_rows(columns, table, lengths, first=0)
 
-    reading = to_reading(rows, checks, to_columns, str(path), NAME)
+    reading = check_beside(unread, to_reading(rows, checks, to_columns, str(path), NAME))
     return replace(reading, listing=listing)
 
 

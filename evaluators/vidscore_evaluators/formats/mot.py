@@ -72,7 +72,9 @@ from vidscore_evaluators.formats._sequence_files import (
     wanted_files,
 )
 from vidscore_evaluators.formats._sequence_lengths import (
+    check_beside,
     gap_remarks,
+    read_beside,
     read_sequence_info,
     with_frames_without_rows,
     write_sequence_info,
@@ -210,7 +212,8 @@ def _holds_parts(folder: InputPath) -> bool:
 def _read_file(key: SequenceKey, path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     """Read a file completely, while its rows are in a cache and other threads read other files."""
     rows = _read_rows(path, side, limits)
-    info = read_sequence_info(path, limits) if side is Side.TRUTH else None
+    is_truth = side is Side.TRUTH
+    info, unread = read_beside(lambda: read_sequence_info(path, limits) if is_truth else None, None)
     lengths = {} if info is None else {key: info.length}
 
     def to_columns(table: RowTable) -> tuple[RowColumns, RowTable]:
@@ -221,7 +224,7 @@ def _read_file(key: SequenceKey, path: InputPath, side: Side, limits: ReadLimits
         return with_frames_without_rows(columns, table, lengths)
 
     checks = _check_rows(rows.table, side, lengths.get(key, MAXIMUM_FRAME_NUMBER))
-    reading = to_reading(rows, checks, to_columns, str(path), NAME)
+    reading = check_beside(unread, to_reading(rows, checks, to_columns, str(path), NAME))
     if info is None or not info.image_size:
         return reading
     return replace(reading, source=replace(reading.source, image_sizes={key: info.image_size}))

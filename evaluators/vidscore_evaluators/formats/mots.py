@@ -59,6 +59,8 @@ from vidscore_evaluators.formats._sequence_files import (
 )
 from vidscore_evaluators.formats._sequence_lengths import (
     MOTS_PREFIX,
+    check_beside,
+    read_beside,
     read_sequence_info,
     read_sequence_lengths,
     with_frames_without_rows,
@@ -115,7 +117,7 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
     rows = read_plain_files(
         files.values(), heads, COLUMNS[:-1], [Kind.INTEGER] * (len(COLUMNS) - 1)
     )
-    lengths = _Lengths.of(path, files, side, limits)
+    lengths, unread = read_beside(lambda: _Lengths.of(path, files, side, limits), _Lengths({}, {}))
     checks = _check_rows(rows.table, side, rows.table.source_of_row, lengths.bounds(tuple(files)))
     masks, mask_of_row = _read_masks(rows.table, texts, checks)
 
@@ -127,14 +129,16 @@ def read(path: InputPath, side: Side, limits: ReadLimits) -> Reading:
 
     reading = to_reading(rows, checks, to_columns, str(path), NAME)
     reading.faults.extend(_overlap_faults(reading.source))
-    return reading
+    return check_beside(unread, reading)
 
 
 def _read_images(
     path: InputPath, folders: SequenceFiles, side: Side, limits: ReadLimits
 ) -> Reading:
     """Read label images; each lists its frame, and its objects share no pixels."""
-    lengths = _Lengths.of(path, folders, side, limits)
+    lengths, unread = read_beside(
+        lambda: _Lengths.of(path, folders, side, limits), _Lengths({}, {})
+    )
     names = tuple(folders)
     first, last = lengths.bounds(names)
     known = lengths.from_zero
@@ -154,7 +158,8 @@ def _read_images(
         columns, table = with_listed_frames(columns, table, frames, places)
         return lengths.listed(columns, table, images.first_images, 0)
 
-    return to_reading(CsvRows(images.table, FaultList(), 0), checks, to_columns, str(path), NAME)
+    rows = CsvRows(images.table, FaultList(), 0)
+    return check_beside(unread, to_reading(rows, checks, to_columns, str(path), NAME))
 
 
 def matches(path: InputPath, head: bytes) -> bool:
@@ -197,13 +202,25 @@ class _Lengths(Struct, frozen=True):
 
     @classmethod
     def of(cls, path: InputPath, files: SequenceFiles, side: Side, limits: ReadLimits) -> _Lengths:
-        """Look for both beside the files of a truth; detections have neither."""
+        """Look for both beside the files of a truth; detections have neither.
+
+        Raises:
+            InputError: With everything that is wrong with them.
+        """
         if side is Side.DETECTIONS:
             return cls({}, {})
-        infos = {key: read_sequence_info(file, limits) for key, file in files.items()}
-        from_one = {key: info.length for key, info in infos.items() if info is not None}
+        faults, from_one = list[Fault](), dict[SequenceKey, int]()
+        for key, file in files.items():
+            info, unread = read_beside(partial(read_sequence_info, file, limits), None)
+            faults += unread
+            if info is not None:
+                from_one[key] = info.length
         others = {key: file for key, file in files.items() if key not in from_one}
-        return cls(from_one, read_sequence_lengths(path, others, limits, MOTS_PREFIX))
+        read = partial(read_sequence_lengths, path, others, limits, MOTS_PREFIX)
+        from_zero, unread = read_beside(read, dict[SequenceKey, int]())
+        if faults or unread:
+            raise InputError([*faults, *unread])
+        return cls(from_one, from_zero)
 
     def bounds(self, sequences: tuple[SequenceKey, ...]) -> tuple[IntArray, IntArray]:
         """First and last frame of each sequence."""

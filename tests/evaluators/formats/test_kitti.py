@@ -125,6 +125,12 @@ def test_a_seqmap_that_does_not_fit_is_refused(tmp_path: Path, seqmap: str, expe
     assert expected in str(fault)
 
 
+def test_what_is_wrong_with_a_seqmap_is_told_with_what_is_wrong_with_rows(tmp_path: Path) -> None:
+    path = write(tmp_path / "label_02" / "0001.txt", LABELS.replace("2 1 Car", "x 1 Car")).parent
+    write(tmp_path / "evaluate_tracking.seqmap", "0001 empty 000000\n")
+    assert sorted(fault.found for fault in validate_file(path)) == ["'0001 empty 000000'", "'x'"]
+
+
 def test_a_frame_far_beyond_the_length_of_the_seqmap_is_refused(tmp_path: Path) -> None:
     """Where there is none it is a frame."""
     greatest = 2**53 - 1

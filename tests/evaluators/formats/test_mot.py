@@ -236,6 +236,13 @@ def test_other_faults_are_named(tmp_path: Path) -> None:
     assert fault.found == "nothing of the kind"
 
 
+def test_what_is_wrong_with_seqinfo_is_told_with_what_is_wrong_with_rows(tmp_path: Path) -> None:
+    root = sequence(tmp_path, "a", "1,1,x,20,30,40,1,-1,-1,-1\n" + MOT15, "[Sequence]\n")
+    sequence(tmp_path, "b", MOT15, "[Sequence]\nseqLength=0\n")
+    found = {fault.field: fault.found for fault in validate_file(root, format_name="motchallenge")}
+    assert found == {None: "nothing of the kind", "column left": "'x'", "seqLength": "'0'"}
+
+
 def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
     (fault,) = validate_file(tmp_path, format_name="motchallenge")
     assert fault.found == "nothing of the kind"

@@ -68,6 +68,15 @@ def test_a_seqinfo_says_the_length_from_one_on(tmp_path: Path) -> None:
     assert (fault.found, fault.field) == ("4", "column frame")
 
 
+def test_all_that_is_wrong_beside_rows_and_with_them_is_told(tmp_path: Path) -> None:
+    for name, length in (("a", "x"), ("b", "0")):
+        write(tmp_path / "t" / name / "gt", f"1 2005 9 6 8 {LEFT}", name="gt.txt")
+        (tmp_path / "t" / name / "seqinfo.ini").write_text(f"[Sequence]\nseqLength={length}\n")
+    write(tmp_path, "a empty 000000", name="evaluate_mots.seqmap")
+    found = sorted(fault.found for fault in faults_of(tmp_path / "t"))
+    assert found == ["'0'", "'a empty 000000'", "'x'", "9", "9"]
+
+
 @pytest.mark.parametrize("frame", [0, 2**53 - 1])
 def test_a_frame_before_the_first_or_far_beyond_the_length_is_refused(
     tmp_path: Path, frame: int

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import dataclasses
-from collections.abc import Iterator, Sequence
-from contextlib import contextmanager
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager, suppress
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal
 
@@ -326,8 +326,6 @@ def create_evaluators(
         click.UsageError: If what was typed is wrong.
         InputError: If what the manifest says is wrong; with every fault of every evaluator.
     """
-    from vidscore_evaluators.presets import repeated_evaluators
-
     created: list[Evaluator[Any]] = []
     typed_wrong: list[str] = []
     wrong: list[Fault] = []
@@ -344,12 +342,18 @@ def create_evaluators(
         raise click.UsageError("\n".join(typed_wrong))
     if wrong:
         raise InputError(wrong)
-    faults = repeated_evaluators(created)
-    if faults:
-        if names:
-            raise click.UsageError("\n".join(fault.description for fault in faults))
-        raise SpecificationError([structs.replace(fault, source="manifest") for fault in faults])
+    _refuse_repeated(created, names)
     return created
+
+
+def _refuse_repeated(evaluators: Iterable[Evaluator[Any]], names: Sequence[str]) -> None:
+    from vidscore_evaluators.presets import repeated_evaluators
+
+    faults = repeated_evaluators(evaluators)
+    if faults and names:
+        raise click.UsageError("\n".join(fault.description for fault in faults))
+    if faults:
+        raise SpecificationError([structs.replace(fault, source="manifest") for fault in faults])
 
 
 def sent_specification(
@@ -366,11 +370,13 @@ def sent_specification(
         The specification, and the presets by evaluator.
 
     Raises:
-        click.UsageError: If what was typed cannot go with a preset's file.
+        click.UsageError: If what was typed cannot go with a preset's file, or if an evaluator comes
+            twice, as far as this side knows those of the server.
         InputError: If such a file is no preset, or what a manifest says cannot go with it.
     """
     from vidscore_evaluators.presets import without_files
 
+    _refuse_repeated(_known_here(specification), names)
     try:
         return without_files(specification)
     except ParameterError as error:
@@ -378,6 +384,16 @@ def sent_specification(
         if not any(fault.field in own if fault.field else names for fault in error.faults):
             raise
         raise click.UsageError("\n".join(map(str, error.faults))) from None
+
+
+def _known_here(specification: BenchmarkSpec) -> Iterator[Evaluator[Any]]:
+    """The evaluators, but for those that only a server may know, by their default parameters."""
+    from vidscore_evaluators.presets import evaluators_of
+    from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
+
+    for entry in specification.evaluators:
+        with suppress(UnknownEvaluatorError, InputError):
+            yield from evaluators_of(EvaluatorSpec(entry.name), BenchmarkSpec(), files=True)
 
 
 def typed_fields(

@@ -238,6 +238,7 @@ BLAMED = {
     "a parameter of a manifest's": (2, "--set threshold=7", '[[evaluators]]\nname = "f1"\n'),
     "an evaluator": (2, "f9", ""),
     "evaluators that do not go together": (2, "coco-detection coco", ""),
+    "evaluators of the format of other files": (2, "coco-detection coco --input-format auto", ""),
     "a manifest's parameter": (1, "", WRONG_PARAMETER),
     "a manifest's parameter of what was typed": (1, "f1", WRONG_PARAMETER),
     "a manifest's beside one that is right": (1, "f1 --set cutoff_px=5", WRONG_PARAMETER),
@@ -260,8 +261,9 @@ def test_what_was_typed_and_what_a_manifest_says_have_their_codes_wherever_it_is
     command: str, code: int, typed: str, manifest: str, server: str
 ) -> None:
     Path("m.toml").write_text(manifest)
-    words = [*command.format(server=server).split(), *typed.split()]
+    words = [*command.format(server=server).split(), "--input-format", "generic-csv"]
+    words += typed.split()
     if manifest:
         words += ["--manifest", "m.toml"]
-    result = run(*words, "--truth", "t.csv", "--input-format", "generic-csv")
+    result = run(*words, "--truth", "t.csv")
     assert result.exit_code == code, result.stderr

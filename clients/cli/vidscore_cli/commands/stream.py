@@ -95,9 +95,9 @@ def stream(**choices: Any) -> None:
     check_output(replay.output)
     manifest = read_specification(replay.manifest)
     specification, settings = select_evaluators(replay.evaluators, replay.settings, manifest)
-    pair = read_data(replay.choice(replay.detections), specification)
     sent, presets = sent_specification(specification, replay.evaluators, settings)
     typed = typed_fields(sent, replay.evaluators, settings)
+    pair = read_data(replay.choice(replay.detections), specification)
     sides = (pair.truth.annotations, pair.detections.annotations)
     streamed = _stream(replay, *sides, sent, typed)
     # What was odd about the files the server cannot know.

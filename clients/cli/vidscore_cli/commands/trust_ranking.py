@@ -234,11 +234,11 @@ def _examine_there(
 
     if typed.workers != 1:
         raise click.UsageError("not together with --server: --workers")
+    sent, _ = sent_specification(specification, typed.evaluators, settings)
+    fields = typed_fields(sent, typed.evaluators, settings)
     with ProgressBar() as bar:
         bar.stage(READING)
         truth, systems = _read_sides(typed, paths, (), specification)
-    sent, _ = sent_specification(specification, typed.evaluators, settings)
-    fields = typed_fields(sent, typed.evaluators, settings)
     with ProgressBar() as bar, open_client(typed.server, typed=fields) as client:
         bar.stage("sending")
         return client.trust.examine_upload(

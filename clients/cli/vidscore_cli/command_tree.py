@@ -17,7 +17,9 @@ if TYPE_CHECKING:
 
 OTHER_WORDS = {
     **dict.fromkeys(("--gt", "--ground-truth", "--groundtruth", "--reference"), "--truth"),
-    **dict.fromkeys(("--pred", "--preds", "--predictions", "--dets", "--results"), "--detections"),
+    **dict.fromkeys(
+        ("--pred", "--preds", "--predictions", "--dets", "--dt", "--results"), "--detections"
+    ),
 }
 """Options of these commands by their names in other tools."""
 
@@ -91,9 +93,14 @@ class Command(_Helping):
         self.examples = tuple(examples)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words; an option that other tools have gets this one's as a suggestion."""
+        """Read the words; an option that other tools have gets this one's as a suggestion.
+
+        Raises:
+            click.UsageError: If a word is wrong, or a path is empty, as of a variable that is not
+                set: it would stand for the working folder.
+        """
         try:
-            return super().parse_args(ctx, args)
+            rest = super().parse_args(ctx, args)
         except click.NoSuchOption as error:
             own = {option for parameter in self.params for option in parameter.opts}
             meant = OTHER_WORDS.get(error.option_name)
@@ -101,6 +108,13 @@ class Command(_Helping):
                 raise
             said = f"No such option {error.option_name!r}; did you mean {meant}?"
             raise click.UsageError(said, ctx=error.ctx) from None
+        for parameter in self.params:
+            typed = ctx.params.get(parameter.name or "")
+            words = typed if isinstance(typed, tuple) else (typed,)
+            if isinstance(parameter.type, click.Path) and "" in words:
+                said = "an empty name, expected the path of a file or folder"
+                raise click.BadParameter(said, ctx=ctx, param=parameter)
+        return rest
 
     def invoke(self, ctx: click.Context) -> Any:
         """Run the command in a process that keeps freed arrays for reuse."""

@@ -28,6 +28,31 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.parametrize(
+    ("command", "named"),
+    [
+        (("score", "f1", *FILES, "--output", ""), "'--output'"),
+        (("score", "f1", "--truth", "", "--detections", "d.csv"), "'--truth'"),
+        (("render", "f1", *FILES, "--output", ""), "'--output'"),
+        (("convert", "t.csv", "", "--to", "jsonl"), "'TARGET'"),
+        (("compare", "f1", "--truth", "t.csv", "d.csv", ""), "'[EVALUATOR]... A B [C]...'"),
+        (("trust", "ranking", "f1", "--truth", "t.csv", "--system", "d.csv", "--system", "e.csv",
+          "--pictures", ""), "'--pictures'"),
+        (("validate", ""), "'PATH'"),
+        (("serve", "--config", ""), "'--config'"),
+    ],
+)  # fmt: skip
+def test_an_empty_path_is_wrong_usage_wherever_it_is_typed(
+    command: tuple[str, ...], named: str, folder: Path
+) -> None:
+    """It would be the working folder, or an error that does not say which option it is about."""
+    before = sorted(folder.rglob("*"))
+    result = run(*command)
+    said = f"Invalid value for {named}: an empty name, expected the path of a file or folder\n"
+    assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+    assert sorted(folder.rglob("*")) == before
+
+
+@pytest.mark.parametrize(
     "command",
     [("outcomes",), ("render", "--output", "pictures"), ("view", "--output", "page.html")],
 )

@@ -224,7 +224,8 @@ def _show(error: click.ClickException) -> None:
 
     text = io.StringIO()
     error.show(text)
-    click.echo(escape_controls(text.getvalue(), but="\n"), nl=False, err=True)
+    # click sets choices out by tabs.
+    click.echo(escape_controls(text.getvalue(), but="\n\t"), nl=False, err=True)
 
 
 def _open_missing_streams() -> None:

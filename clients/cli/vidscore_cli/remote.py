@@ -66,6 +66,8 @@ UNAUTHENTICATED = "UNAUTHENTICATED"
 HAS_SUBMISSIONS = "HAS_SUBMISSIONS"
 """Reasons whose messages are about metadata and fields, which nobody types."""
 
+NOT_SERVED = "it hosts no benchmarks (vidscore serve --store does), or is older than this command"
+
 KEY_ADVICE = "set VIDSCORE_TOKEN, give --token, or use vidscore login"
 
 
@@ -256,7 +258,10 @@ def _messages(server: ServerChoice, *, typed: tuple[str, ...]) -> Iterator[None]
         raise ServerUnreachableError(_no_service(address, error)) from None
     except AccessDeniedError as error:
         raise AccessRefusedError(_access_refused(server, error)) from None
-    except (InternalError, UnsupportedError) as error:
+    except UnsupportedError:
+        said = f"the server at {address} does not serve this: {NOT_SERVED}"
+        raise ServerUnreachableError(said) from None
+    except InternalError as error:
         raise ServerFailedError(f"the server at {address} failed: {error}") from None
     except VidscoreError as error:
         fields = [violation.field for violation in error.violations] or [""]

@@ -225,9 +225,12 @@ def choose_server(
         environment: What the environment says of ``server`` and ``token``.
 
     Raises:
-        click.ClickException: If there is no such site, it has another server than the one that is
-            typed, or the file of sites cannot be read.
+        click.ClickException: If the server is empty, there is no such site, it has another server
+            than the one that is typed, or the file of sites cannot be read.
     """
+    if typed["server"] == "":  # as of a variable that is not set; another server would be asked
+        expected = "expected host:port, [address]:port or unix:path"
+        raise click.UsageError(f"--server: found '', {expected}")
     sites = read_sites()
     named = None if site_name is None else sites.named(site_name)
     if named is not None and typed["server"] not in {None, named.address}:

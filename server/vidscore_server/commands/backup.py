@@ -16,6 +16,7 @@ from vidscore_cli.options import server_options
 from vidscore_cli.output import atomic_file, check_file, say
 from vidscore_cli.remote import open_client
 from vidscore_cli.sites import ServerChoice
+from vidscore_server.commands.store import check_store
 
 if TYPE_CHECKING:
     from vidscore_server.store.backup_file import BackupHeader
@@ -74,6 +75,8 @@ def restore(file: str, store: str | None, server: ServerChoice) -> None:
     """
     from vidscore_server.domain.administration import restore as restore_backup
 
+    if store is not None:
+        check_store(store, "--store")
     with _naming(file):
         if store is not None:
             header = restore_backup(Path(file), store)

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import os
 from contextlib import closing
+from pathlib import Path
 
 import click
 
 from vidscore_cli.command_tree import CommandTree, Entry, command
 from vidscore_cli.options import secret_file_option
-from vidscore_cli.output import say
+from vidscore_cli.output import check_folder_of, say
 from vidscore_cli.progress import ProgressBar
 from vidscore_cli.records import write_records
 from vidscore_cli.secret_output import place_of, secret_output
@@ -47,12 +48,26 @@ def init(store: str, secret_file: str | None) -> None:
     from vidscore_server.domain.administration import initialise
     from vidscore_server.store import shown_location
 
+    check_store(store, "--store")
     with secret_output(secret_file) as write:
         made = initialise(store)
         done = "is ready" if made.is_first else "has a further organiser's token"
         place = place_of(secret_file)
         say(f"The store {shown_location(store)} {done}. {place}", err=True)
         write(made.secret)
+
+
+def check_store(location: str, option: str) -> None:
+    """Refuse a file of a store in a folder that is not there, before any work is done.
+
+    Raises:
+        click.BadParameter: If the folder is not there.
+        OSError: If the place cannot be.
+    """
+    from vidscore_server.store import is_address
+
+    if not is_address(location):
+        check_folder_of(Path(location), option)
 
 
 @click.group("store", cls=CommandTree, sections=SECTIONS)
@@ -80,6 +95,7 @@ def copy(source: str, target: str) -> None:
 
     if os.path.realpath(source) == os.path.realpath(target):
         raise click.UsageError("FROM and TO are one store: name a new one to copy to")
+    check_store(target, "TO")
     with (
         closing(open_store(source, must_exist=True)) as opened,
         closing(open_store(target)) as copied,

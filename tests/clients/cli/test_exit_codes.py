@@ -122,6 +122,29 @@ def test_a_password_in_the_address_of_a_source_is_wrong_usage_and_not_repeated()
     assert "pw" not in result.stderr
 
 
+def test_choices_are_set_out_as_click_does_it() -> None:
+    """Its tabs were escaped, as those that others wrote are."""
+    result = run("token", "create")
+    assert result.exit_code == 2
+    assert "Choose from:\n\torganiser,\n\tparticipant,\n\tviewer\n" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "command",
+    [
+        ("init", "--store", "no/site.db"),
+        ("restore", "t.csv", "--store", "no/site.db"),
+        ("store", "copy", "site.db", "no/site.db"),
+    ],
+)
+def test_a_store_in_a_folder_that_is_not_there_is_wrong_usage(
+    command: tuple[str, ...], folder: Path
+) -> None:
+    result = run(*command)
+    said = f"there is no folder {folder}/no to write site.db to\n"
+    assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
+
+
 def test_a_state_that_is_none_is_wrong_usage() -> None:
     result = run("queue", "--state", "nope", "--server", "127.0.0.1:9")
     assert (result.exit_code, "--state: found 'nope', expected" in result.stderr) == (2, True)

@@ -6,7 +6,7 @@ from typing import NoReturn
 
 import click
 import pytest
-from tests.clients.cli.helpers import as_remote, example_report
+from tests.clients.cli.helpers import as_remote, example_report, run
 
 import vidscore_client
 from vidscore_cli.remote import ALL_TYPED, geometry_of, open_client, to_frames, to_reports
@@ -45,6 +45,7 @@ def test_frames_keep_their_columns_and_their_geometry(
         (vidscore_client.InvalidArgumentError("wrong"), ExitCode.INPUT),
         (vidscore_client.LimitExceededError("much"), ExitCode.INPUT),
         (vidscore_client.InternalError("broken"), ExitCode.INTERNAL),
+        (vidscore_client.UnsupportedError("Method not found!"), ExitCode.UNREACHABLE),
         (vidscore_client.InputError("target", "'x'", "host:port"), ExitCode.USAGE),
         (vidscore_client.InputError("coordinates", "'x'", "numbers"), ExitCode.INPUT),
     ],
@@ -58,6 +59,13 @@ def test_each_error_of_the_sdk_has_its_exit_code(
     with pytest.raises(click.ClickException) as raised, open_client(ServerChoice("127.0.0.1:1")):
         fail()
     assert raised.value.exit_code == code
+
+
+def test_a_server_without_a_store_is_no_mistake_of_ours(server: str) -> None:
+    """It has no call of hosted benchmarks; grpc says that a method was not found."""
+    result = run("benchmark", "list", "--server", server)
+    said = f"Error: the server at {server} does not serve this: it hosts no benchmarks"
+    assert (result.exit_code, said in result.stderr) == (3, True), result.stderr
 
 
 @pytest.mark.parametrize(("typed", "code"), [(ALL_TYPED, ExitCode.USAGE), ((), ExitCode.INPUT)])

@@ -109,6 +109,13 @@ def test_without_a_file_the_server_is_the_one_on_this_machine() -> None:
     assert chosen() == ServerChoice(DEFAULT_ADDRESS)
 
 
+def test_a_server_that_is_empty_is_not_another_one() -> None:
+    """As ``--server "$SCORER"`` is where the variable is not set."""
+    result = run("health", "--server", "")
+    assert result.exit_code == 2
+    assert "--server: found '', expected host:port" in result.stderr
+
+
 @pytest.mark.usefixtures("kept")
 def test_an_unknown_site_is_a_usage_error_that_names_those_there_are() -> None:
     result = run("health", "--site", "lub")

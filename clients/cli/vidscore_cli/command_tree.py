@@ -23,6 +23,9 @@ OTHER_WORDS = {
 }
 """Options of these commands by their names in other tools."""
 
+DASHES = "-\u2013\u2014"
+"""What may stand before an option that was typed; text processors make one long dash of two."""
+
 EXTRAS = {
     "server": ("alembic", "grpc_health", "grpc_reflection", "prometheus_client", "sqlalchemy"),
     "web": ("jinja2", "starlette", "uvicorn"),
@@ -93,25 +96,27 @@ class Command(_Helping):
         self.examples = tuple(examples)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words; an option that other tools have gets this one's as a suggestion.
+        """Read the words; an option of other tools, or of other dashes, gets a suggestion.
 
         Raises:
             click.UsageError: If a word is wrong, or a path is empty, as of a variable that is not
                 set: it would stand for the working folder.
         """
+        words = [word.partition("=")[0] for word in args]
         try:
             rest = super().parse_args(ctx, args)
-        except click.NoSuchOption as error:
+        except (click.NoSuchOption, click.MissingParameter) as error:
             own = {option for parameter in self.params for option in parameter.opts}
-            meant = OTHER_WORDS.get(error.option_name)
-            if meant not in own:
-                raise
-            said = f"No such option {error.option_name!r}; did you mean {meant}?"
-            raise click.UsageError(said, ctx=error.ctx) from None
+            for word in words:
+                meant = OTHER_WORDS.get(word, f"--{word.lstrip(DASHES)}")
+                if word[:1] in DASHES and word != meant in own:
+                    said = f"No such option {word!r}; did you mean {meant}?"
+                    raise click.UsageError(said, ctx=error.ctx) from None
+            raise
         for parameter in self.params:
             typed = ctx.params.get(parameter.name or "")
-            words = typed if isinstance(typed, tuple) else (typed,)
-            if isinstance(parameter.type, click.Path) and "" in words:
+            paths = typed if isinstance(typed, tuple) else (typed,)
+            if isinstance(parameter.type, click.Path) and "" in paths:
                 said = "an empty name, expected the path of a file or folder"
                 raise click.BadParameter(said, ctx=ctx, param=parameter)
         return rest
@@ -168,6 +173,17 @@ class CommandTree(click.Group, _Helping):
 
         points = metadata.entry_points(group=self._group) if self._group else ()
         return {point.name: point for point in sorted(points) if point.name not in self._own}
+
+    def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
+        """Read the words up to the name of a command, and say where those of a command go."""
+        try:
+            return super().parse_args(ctx, args)
+        except click.NoSuchOption as error:
+            if error.possibilities or isinstance(self, Command):
+                raise
+            advice = "the options of a command go after its name"
+            said = f"No such option {error.option_name!r} here; {advice}"
+            raise click.UsageError(said, ctx=error.ctx) from None
 
     def list_commands(self, ctx: click.Context) -> list[str]:
         """Names of all commands, in the order of the help."""

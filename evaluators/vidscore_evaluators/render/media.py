@@ -226,7 +226,8 @@ def find_media(
             raise InputError([Fault(several, expected, source=str(path))])
         return {key: Video(path, first_frames[key]) for key in wanted}
     if not path.is_dir():
-        raise InputError([Fault("neither a video nor a folder", "", source=str(path))])
+        problem = "neither a video nor a folder" if path.exists() else "file or folder not found"
+        raise InputError([Fault(problem, "", source=str(path))])
     own = _images_in(path)
     found = {
         key: _named(path, files.get(key, {}))

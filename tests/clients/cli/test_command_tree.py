@@ -250,12 +250,31 @@ def test_the_version_has_a_short_option() -> None:
 
 @pytest.mark.parametrize(
     ("typed", "meant"),
-    [("--gt", "--truth"), ("--pred", "--detections"), ("--predictions", "--detections")],
+    [
+        ("--gt", "--truth"),
+        ("--pred", "--detections"),
+        ("--dt", "--detections"),
+        ("-truth", "--truth"),
+        ("\u2014truth", "--truth"),
+    ],
 )
-def test_an_option_of_other_tools_gets_the_one_that_is_meant(typed: str, meant: str) -> None:
+def test_an_option_of_other_tools_or_dashes_gets_the_one_that_is_meant(
+    typed: str, meant: str
+) -> None:
     result = run("score", "f1", typed, "a.csv")
     assert result.exit_code == 2
     assert f"No such option '{typed}'; did you mean {meant}?" in result.stderr
+
+
+@pytest.mark.parametrize(
+    "words", [("--truth", "t.csv", "score"), ("benchmark", "--server", "h:1", "list")]
+)
+def test_an_option_before_the_command_that_has_it_is_told_where_to_go(
+    words: tuple[str, ...],
+) -> None:
+    result = run(*words)
+    assert result.exit_code == 2
+    assert "here; the options of a command go after its name\n" in result.stderr
 
 
 @pytest.mark.parametrize(

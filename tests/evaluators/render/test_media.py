@@ -125,7 +125,7 @@ def test_every_sequence_without_media_is_named(tmp_path: Path) -> None:
         "no images and no video of sequence street",
         "no images and no video of sequence Tower/alley",
     ]
-    with pytest.raises(InputError, match="neither a video nor a folder"):
+    with pytest.raises(InputError, match="file or folder not found"):
         media_of(tmp_path / "nothing", STREET)
 
 

@@ -141,6 +141,19 @@ def test_ranking_examines_systems_and_draws_pictures(data: Path, tmp_path: Path)
     ]  # fmt: skip
 
 
+def test_what_is_odd_about_the_truth_is_told_once_for_all_systems(tmp_path: Path) -> None:
+    rows = "sequence,frame,class,track,x1,y1,x2,y2{}\ns,0,car,1,1,1,9,9{}\n"
+    for name, more in (("t", ("", "")), ("d", (",confidence", ",0.5")), ("e", ("", ""))):
+        (tmp_path / f"{name}.csv").write_text(rows.format(*more))
+    result = run(
+        "trust", "ranking", "f1", "--truth", str(tmp_path / "t.csv"), "--draws", "0",
+        "--system", str(tmp_path / "d.csv"), "--system", str(tmp_path / "e.csv"), "--trials", "1",
+    )  # fmt: skip
+    assert result.exit_code == 0, result.stderr
+    told = [f"{name}.csv: the column track was read" in result.stderr for name in "tde"]
+    assert (told, result.stderr.count("t.csv: the column track was read")) == ([True] * 3, 1)
+
+
 @pytest.mark.slow
 def test_ranking_shows_intervals_and_groups_of_several_sequences(data: Path) -> None:
     """Neovision2's two videos; a system and the same again cannot be told apart."""

@@ -330,6 +330,7 @@ def _read_sides(
             confidence_scale=typed.confidence_scale,
         )
         pair = read_data(choice, specification, read)
+        told = () if read is None else read.warnings
         read = pair.truth
         truth, systems[name] = read.annotations, pair.detections.annotations
         try:
@@ -337,7 +338,7 @@ def _read_sides(
         except InputError as error:
             raise type(error)([pair.locate(fault) for fault in error.faults]) from None
         part = Selected(list(evaluators), pair, specification)
-        show_warnings(tuple(doubts(part)), pair.place_of)
+        show_warnings([one for one in doubts(part) if one not in told], pair.place_of)
     if truth is None:
         raise click.UsageError(TOO_FEW)
     return truth, systems

@@ -102,7 +102,7 @@ class Command(_Helping):
             click.UsageError: If a word is wrong, or a path is empty, as of a variable that is not
                 set: it would stand for the working folder.
         """
-        words = [word.partition("=")[0] for word in args]
+        given, words = list(args), [word.partition("=")[0] for word in args]
         try:
             rest = super().parse_args(ctx, args)
         except (click.NoSuchOption, click.MissingParameter) as error:
@@ -113,12 +113,10 @@ class Command(_Helping):
                     said = f"No such option {word!r}; did you mean {meant}?"
                     raise click.UsageError(said, ctx=error.ctx) from None
             raise
+        _, _, order = self.make_parser(ctx).parse_args(given)
         for parameter in self.params:
-            typed = ctx.params.get(parameter.name or "")
-            paths = typed if isinstance(typed, tuple) else (typed,)
-            if isinstance(parameter.type, click.Path) and "" in paths:
-                said = "an empty name, expected the path of a file or folder"
-                raise click.BadParameter(said, ctx=ctx, param=parameter)
+            if isinstance(parameter.type, click.Path):
+                _check_paths(ctx, parameter, order.count(parameter))
         return rest
 
     def invoke(self, ctx: click.Context) -> Any:
@@ -147,6 +145,20 @@ class Command(_Helping):
         with formatter.section("Examples"):
             for example in self.examples:
                 formatter.write(f"{'':{formatter.current_indent}}{example}\n")
+
+
+def _check_paths(ctx: click.Context, parameter: click.Parameter, times: int) -> None:
+    """Refuse an empty path, and several where click would take the last and pass over the rest.
+
+    Raises:
+        click.BadParameter: If it is so.
+    """
+    typed = ctx.params.get(parameter.name or "")
+    if "" in (typed if isinstance(typed, tuple) else (typed,)):
+        said = "an empty name, expected the path of a file or folder"
+        raise click.BadParameter(said, ctx=ctx, param=parameter)
+    if times > 1 and not parameter.multiple:
+        raise click.BadParameter("given twice, expected once", ctx=ctx, param=parameter)
 
 
 class CommandTree(click.Group, _Helping):

@@ -465,6 +465,8 @@ def _by_evaluator(settings: Sequence[str], names: Sequence[str]) -> Settings:
     typed: Settings = {}
     for setting in settings:
         evaluator, name, value = _split(setting, names)
+        if name in typed.get(evaluator, {}):
+            raise click.UsageError(f"--set {setting}: {name} is set twice; give it one value")
         typed.setdefault(evaluator, {})[name] = value
     return typed
 

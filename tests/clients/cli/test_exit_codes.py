@@ -52,6 +52,19 @@ def test_an_empty_path_is_wrong_usage_wherever_it_is_typed(
     assert sorted(folder.rglob("*")) == before
 
 
+def test_a_path_that_would_be_passed_over_is_wrong_usage() -> None:
+    """Of two files of detections the last one was scored, unsaid."""
+    result = run("score", "f1", *FILES, "--detections", "e.csv")
+    assert result.exit_code == 2
+    assert "Invalid value for '--detections': given twice, expected once\n" in result.stderr
+
+
+def test_a_parameter_with_two_values_is_wrong_usage() -> None:
+    result = run("score", "f1", *FILES, "--set", "threshold=0.5", "--set", "f1.threshold=0.7")
+    assert result.exit_code == 2
+    assert "--set f1.threshold=0.7: threshold is set twice; give it one value\n" in result.stderr
+
+
 @pytest.mark.parametrize(
     "command",
     [("outcomes",), ("render", "--output", "pictures"), ("view", "--output", "page.html")],

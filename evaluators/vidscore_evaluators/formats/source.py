@@ -24,7 +24,7 @@ NOTHING = "nothing"
 SKIPPED_ROWS = "skipped_rows"
 NAMES_IN_WARNING = 10
 
-SWAPPED = "you may have swapped --truth and --detections"
+SWAPPED = "it seems to be the other side; check --truth and --detections, or --side"
 """Advice if detections look like ground truth, or the other way round."""
 
 

@@ -289,7 +289,7 @@ def test_swapped_sides_are_named_where_a_file_shows_them(
     assert right.exit_code == 0, right.stderr
     swapped = run("score", "f1", "--truth", detections, "--detections", truth)
     assert swapped.exit_code == 1
-    assert "; you may have swapped --truth and --detections" in swapped.stderr
+    assert "; it seems to be the other side; check --truth and --detections" in swapped.stderr
 
 
 def test_a_missing_file_is_told_like_a_shell_does(tmp_path: Path) -> None:

@@ -134,7 +134,7 @@ def test_exchanged_sides_are_told(tmp_path: Path) -> None:
     found = write(tmp_path / "d" / "Task1_plane.txt", ROW).parent
     for path, side in ((found, Side.TRUTH), (truth, Side.DETECTIONS)):
         (fault,) = validate_file(path, side=side, format_name="dota")
-        assert "swapped" in (fault.advice or "")
+        assert "the other side" in (fault.advice or "")
 
 
 def test_the_format_is_recognised(tmp_path: Path) -> None:

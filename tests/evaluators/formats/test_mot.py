@@ -251,7 +251,7 @@ def test_a_folder_without_files_is_refused(tmp_path: Path) -> None:
     root = sequence(tmp_path, "a", MOT17)
     (fault,) = validate_file(root, side=Side.DETECTIONS)
     assert fault.found == "nothing of the kind"
-    assert "swapped" in (fault.advice or "")
+    assert "the other side" in (fault.advice or "")
 
 
 def test_the_format_is_recognised(tmp_path: Path) -> None:

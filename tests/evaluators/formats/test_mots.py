@@ -122,7 +122,7 @@ def test_a_region_among_detections_is_refused(tmp_path: Path) -> None:
     """As truth in the place of detections, which a class of nothing is not."""
     [fault] = faults_of(write(tmp_path, f"0 10000 10 6 8 {LEFT}"), Side.DETECTIONS)
     assert fault.field == "column class"
-    assert "swapped" in (fault.advice or "")
+    assert "the other side" in (fault.advice or "")
     [fault] = faults_of(write(tmp_path, f"0 3000 3 6 8 {LEFT}"), Side.DETECTIONS)
     assert (fault.field, fault.advice) == ("column class", None)
 

@@ -228,7 +228,7 @@ def test_exchanged_sides_are_told(tmp_path: Path) -> None:
     write(tmp_path / "comp3_det_test_cat.txt", RESULT)
     for folder, side in ((tmp_path, Side.TRUTH), (kit(tmp_path / "kit"), Side.DETECTIONS)):
         (fault,) = validate_file(folder, side=side, format_name="pascal-voc")
-        assert "swapped" in (fault.advice or "")
+        assert "the other side" in (fault.advice or "")
 
 
 def test_what_is_written_is_read_back(tmp_path: Path) -> None:

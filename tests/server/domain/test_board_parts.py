@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import grpc
 import pytest
-from tests.server.domain.hosted import Client, Hosted, dots, refusal
+from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, refusal
+from tests.server.domain.test_disqualification import disqualify
 from tests.server.scene import HERE, parameter, points
 
 from vidscore_protos.v1 import annotations_pb2, organiser_pb2
@@ -16,9 +19,13 @@ def _labelled(label: str) -> annotations_pb2.AnnotationBatch:
     return batch
 
 
-async def _host(organiser: Client, visibility: str = "VISIBILITY_FINAL") -> None:
+async def _host(
+    organiser: Client, visibility: str = "VISIBILITY_FINAL", labels: Sequence[str] = ()
+) -> None:
     """Cars, judged class by class."""
     message = dots(visibility=visibility)
+    if labels:
+        message.specification.classes.names.extend(labels)
     message.specification.ClearField("evaluators")
     entry = message.specification.evaluators.add(name="f1")
     entry.parameters.append(parameter("base", "euclidean"))
@@ -64,6 +71,30 @@ async def test_an_unknown_domain_is_refused_and_a_board_without_scores_is_empty(
     assert found.violations == {
         "domain": "found 'night', expected none, for single ones have no scores"
     }
+
+
+async def test_of_listed_classes_a_board_is_empty_until_something_is_scored(
+    hosted: Hosted,
+) -> None:
+    await _host(hosted.organiser, labels=["car", "bus"])
+    assert list((await hosted.red.board(label="bus")).rows) == []
+    found = await refusal(hosted.red.board(label="zebra"))
+    assert found.violations == {"label": "found 'zebra', expected bus or car"}
+
+
+async def test_a_disqualified_submission_stands_on_the_boards_of_its_own_classes(
+    hosted: Hosted,
+) -> None:
+    await _host(hosted.organiser, "VISIBILITY_LIVE")
+    for client, name, label in ((hosted.red, "one", "car"), (hosted.blue, "two", "tram")):
+        await client.submit(_labelled(label), name)
+        await client.ended(name)
+        await disqualify(hosted, f"{BENCHMARK}/submissions/{name}", f"{name} had help")
+    told = {
+        label: [row.disqualification for row in (await hosted.organiser.board(label=label)).rows]
+        for label in ("car", "tram")
+    }
+    assert told == {"car": ["one had help", "two had help"], "tram": ["two had help"]}
 
 
 async def test_boards_of_a_class_are_the_organisers_alone_under_the_ladder(hosted: Hosted) -> None:

@@ -16,6 +16,7 @@ import polars as pl
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
+from msgspec.structs import replace
 
 import vidscore
 from vidscore_evaluators.annotations import SequenceKey, Side
@@ -23,7 +24,7 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import AUTO, index_folder
 from vidscore_evaluators.formats._sequence_index import NAME as INDEX
 from vidscore_evaluators.preparation import DataChoice, judged_by
-from vidscore_evaluators.report import report_to_json
+from vidscore_evaluators.report import FrameExample, report_to_json
 from vidscore_evaluators.runtime import spawn_context
 from vidscore_evaluators.shards.dealing import Shard, shard_number
 from vidscore_evaluators.shards.merging import merge_shards
@@ -135,10 +136,13 @@ def test_a_file_without_an_object_has_the_shape_of_the_others(
 # --- run folders -----------------------------------------------------------------------------
 
 
-def by_run_folder(root: Path, evaluator: str, **parameters: Any) -> tuple[str, dict[Any, str]]:
+def by_run_folder(
+    root: Path, evaluator: str, cut_frames: int | None = None, **parameters: Any
+) -> tuple[str, dict[Any, str]]:
     """The report, and where the frames stand that warnings may cite."""
     with ThreadPoolExecutor(1) as executor:
         scoring = task(root, evaluator, ("t.csv", "d.csv"), **parameters)
+        scoring = replace(scoring, choice=DataChoice(AUTO, cut_frames=cut_frames))
         found = score_by(executor, scoring, shards=2, run_folder=root / "kept")
     return report_to_json(found.reports[0]), dict(found.places)
 
@@ -167,6 +171,42 @@ def test_a_run_folder_tells_a_value_of_0_from_one_that_is_missing(tmp_path: Path
         assert report == wanted
         found.append(report)
     assert found[0] != found[1]
+
+
+@pytest.mark.parametrize(
+    ("name", "other"),
+    [("car", "bus"), ("1,car", "1,van"), ("0000", "0001"), ("visibility", "occlusion")],
+)
+def test_a_run_folder_knows_names_beside_what_is_under_them(
+    tmp_path: Path, name: str, other: str
+) -> None:
+    """Of all of a class, of one object, of a sequence of the same shard, of a further column."""
+    rows = [
+        f"0000,{frame},{label},10,10,50,50" for frame, label in enumerate(("car", "car", "van"))
+    ]
+    truth = "\n".join([f"{HEADER},visibility", *(f"{row},1" for row in rows), ""])
+    detections = "\n".join([f"{HEADER},confidence", *(f"{row},.5" for row in rows), ""])
+    found = []
+    for new in (name, other):
+        write(tmp_path, {"t.csv": truth.replace(name, new), "d.csv": detections.replace(name, new)})
+        report, _ = by_run_folder(tmp_path, "f1")
+        assert report == whole(tmp_path, "f1", ("t.csv", "d.csv"))
+        found.append(report)
+    assert found[0] != found[1]
+
+
+@pytest.mark.parametrize("cut_frames", [None, 2])
+def test_a_run_folder_names_the_lines_of_sampled_frames_as_they_are_now(
+    tmp_path: Path, cut_frames: int | None
+) -> None:
+    """The third run finds all tallies of the second."""
+    write(tmp_path, {"d.csv": f"{HEADER},confidence\n0000,6,car,10,10,50,50,.5\n"})
+    for blank_lines in (0, 2, 2):
+        blank = "\n" * blank_lines
+        write(tmp_path, {"t.csv": f"{HEADER}\n{blank}0000,6,car,10,10,50,50\n"})
+        _, places = by_run_folder(tmp_path, "f1", cut_frames)
+        example = FrameExample(Side.TRUTH, SequenceKey("", "0000"), 6)
+        assert places[example] == f"{tmp_path / 't.csv'}, line {2 + blank_lines}"
 
 
 @pytest.mark.parametrize("cited", ["0000", "0002"])

@@ -263,7 +263,7 @@ def test_an_executor_reads_a_preset_that_has_changed_again(tmp_path: Path) -> No
         for threshold, f1 in ((0.5, 1.0), (0.95, 0.0)):
             write_preset(tmp_path, threshold)
             report = vidscore.score(preset, *sides, executor=executor, shards=2)
-            assert report.value("f1") == f1
+            assert (report.value("f1"), report.preset) == (f1, "my.toml")
 
 
 @pytest.mark.slow

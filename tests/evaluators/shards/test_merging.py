@@ -11,7 +11,7 @@ from tests.evaluators.shards.scenes import read_scene, write_scene, write_tallie
 
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import Fingerprint
-from vidscore_evaluators.report import report_to_json
+from vidscore_evaluators.report import ReportWarning, report_to_json
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.shards.dealing import Shard
 from vidscore_evaluators.shards.merging import TALLIES_PER_SUM, TallySum, merge_files, merge_shards
@@ -107,6 +107,35 @@ def test_a_file_of_other_parameters_is_refused(tmp_path: Path, files: list[Path]
     text = faults_of([*files[1:], strange])
     assert text == (
         f"{strange}, parameter threshold of f1: found 0.25, expected 0.5, as in {files[1]}"
+    )
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("version", "0.0.1"),
+        ("specification", {"title": "of another day"}),
+        ("preset", "mine"),
+        ("selection", {"labels": ["car"]}),
+    ],
+)
+def test_a_file_of_an_evaluator_under_other_rules_is_refused(
+    files: list[Path], field: str, value: object
+) -> None:
+    shard = shard_from_bytes(files[2].read_bytes())
+    judges = tuple(replace(judge, **{field: value}) for judge in shard.run.judges)
+    files[2].write_bytes(shard_to_bytes(replace(shard, run=replace(shard.run, judges=judges))))
+    text = faults_of(files)
+    assert text.startswith(f"{files[2]}, {field} of f1: found ")
+    assert len(text.splitlines()) == 1
+
+
+def test_a_file_of_data_that_was_read_with_other_warnings_is_refused(files: list[Path]) -> None:
+    shard = shard_from_bytes(files[2].read_bytes())
+    run = replace(shard.run, warnings=(ReportWarning("skipped-rows", "Two rows.", 2),))
+    files[2].write_bytes(shard_to_bytes(replace(shard, run=run)))
+    assert faults_of(files) == (
+        f"{files[2]}, warnings of reading: found 2 x skipped-rows, expected none, as in {files[0]}"
     )
 
 

@@ -9,14 +9,24 @@ import numpy as np
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.evaluators.formats.helpers import validate_file
 
-from vidscore_evaluators.annotations import Annotations, FrameFlag, ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.annotations import (
+    BOX,
+    Annotations,
+    FrameFlag,
+    ObjectFlag,
+    SequenceKey,
+    Side,
+)
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import Pair, read_pair, read_source
+from vidscore_evaluators.formats.convert import convert
 from vidscore_evaluators.formats.neovision2 import HEADER
 from vidscore_evaluators.formats.source import ReadLimits, Source
+from vidscore_evaluators.testing import Thing, make_annotations
 
 TABLE_4 = (
     "0,701,489,870,489,870,560,701,560,Car,FALSE,FALSE,1.0,,1.0",
@@ -214,6 +224,20 @@ def test_other_files_are_left_alone_with_a_warning_and_hidden_ones_without(tmp_p
     assert "README.txt, Tower/notes.doc" in warning.message
 
 
+@pytest.mark.parametrize("names", [("a.CSV", "a.csv"), (" a.csv",)])
+def test_a_file_whose_name_is_no_sequence_of_its_own_is_an_error(
+    tmp_path: Path, names: tuple[str, ...]
+) -> None:
+    """Of two files of one name, the second would hide the first."""
+    write(tmp_path, {"Tower/b": TABLE_4})
+    for name in names:
+        (tmp_path / "Tower" / name).write_text(",".join(HEADER) + "\n")
+    with pytest.raises(InputError) as raised:
+        read(tmp_path)
+    [fault] = raised.value.faults
+    assert (fault.source, fault.found) == (str(tmp_path / "Tower"), repr(names[-1]))
+
+
 def test_a_csv_file_outside_a_domain_is_an_error(tmp_path: Path) -> None:
     root = write(tmp_path, {"Tower/001": [row()], "002": [row()]})
     (fault,) = validate_file(root, format_name="neovision2-csv")
@@ -289,3 +313,57 @@ def test_detections_of_an_unknown_sequence_are_left_out_on_request(tmp_path: Pat
     assert SequenceKey("Heli", "9") not in read_.annotations.sequences
     assert read_.annotations.frame_count == 1
     assert [(warning.code, warning.count) for warning in read_.warnings] == [("skipped_rows", 1)]
+
+
+# --- writing ---------------------------------------------------------------------------------
+
+BOX_1 = Thing((1.0, 2.0, 8.0, 9.5), "Car", confidence=0.7)
+CORNERS_1 = "1,2,8,2,8,9.5,1,9.5"
+
+
+def written(side: Side, frames: dict[int, list[Thing]], *dont_care: int) -> list[str]:
+    """Rows of the file of a sequence Tower/001."""
+    key = SequenceKey("Tower", "001")
+    annotations = make_annotations(
+        {key: frames}, arity=BOX, dont_care=[(key, n) for n in dont_care]
+    )
+    files = convert(Source(annotations, "given"), "neovision2-csv", side).files
+    assert list(files) == ["Tower/001.csv"]
+    header, *rows = files["Tower/001.csv"].decode().split("\n")[:-1]
+    assert header == ",".join(HEADER)
+    return rows
+
+
+def test_truth_is_written_in_the_words_of_table_4() -> None:
+    """Corners go round a box; regions and don't-care frames are marked by the class."""
+    occluded = replace(BOX_1, columns={"occlusion": 1.0})
+    ignored = replace(BOX_1, flags=ObjectFlag.IGNORE, columns={"occlusion": 0.0})
+    region = replace(BOX_1, label="", flags=ObjectFlag.REGION)
+    frames = {0: [occluded, ignored], 1: [], 2: [region], 3: [], 4: [BOX_1]}
+    assert written(Side.TRUTH, frames, 3) == [
+        f"0,{CORNERS_1},Car,TRUE,FALSE,1.0,,",
+        f"0,{CORNERS_1},Car,FALSE,TRUE,1.0,,",
+        "1,,,,,,,,,,,,,,",
+        f"2,{CORNERS_1},DCR,,FALSE,1.0,,",
+        "3,,,,,,,,,DCF,,,,,",
+        f"4,{CORNERS_1},Car,,FALSE,1.0,,",
+    ]
+
+
+def test_detections_are_written_with_their_confidences_and_any_class() -> None:
+    """What marks frames and regions of the truth is an ordinary class there."""
+    frames = {number: [replace(BOX_1, label=label)] for number, label in ((2, "DCF"), (5, "dcr"))}
+    assert written(Side.DETECTIONS, frames) == [
+        f"2,{CORNERS_1},DCF,,FALSE,0.7,,",
+        f"5,{CORNERS_1},dcr,,FALSE,0.7,,",
+    ]
+
+
+def test_an_object_without_a_class_is_not_written() -> None:
+    with pytest.raises(InputError, match="found an object without a class"):
+        written(Side.TRUTH, {0: [replace(BOX_1, label="")]})
+
+
+def test_a_class_that_a_spreadsheet_would_run_is_not_written() -> None:
+    with pytest.raises(InputError, match="=1"):
+        written(Side.DETECTIONS, {0: [replace(BOX_1, label="=1+1")]})

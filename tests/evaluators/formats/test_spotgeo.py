@@ -18,6 +18,8 @@ from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_pair, read_source
 from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.formats.spotgeo import GREATEST_INTEGER
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 REAL_TRUTH = ROOT.parent / "shared" / "data" / "spotgeo" / "train_anno.json"
 
@@ -104,7 +106,9 @@ BROKEN: list[tuple[Any, str | None, str]] = [
     ({**entry(), "frame": 1.0}, "frame", "1.0"),
     ({**entry(), "frame": True}, "frame", "true"),
     ({**entry(), "frame": -1}, "frame", "-1"),
+    ({**entry(), "frame": MAXIMUM_FRAME_NUMBER + 1}, "frame", str(MAXIMUM_FRAME_NUMBER + 1)),
     ({**entry(), "frame": None}, "frame", "null"),
+    ({**entry(), "sequence_id": GREATEST_INTEGER + 1}, "sequence_id", str(GREATEST_INTEGER + 1)),
     ({**entry(), "sequence_id": 2**63}, "sequence_id", "9223372036854775808"),
     ({**entry(), "sequence_id": [1]}, "sequence_id", "an array of 1"),
     ({**entry(), "num_objects": 1}, "num_objects", "1"),
@@ -147,11 +151,20 @@ def test_a_key_that_stands_twice_is_refused(path: Path) -> None:
     assert faults(path, text) == [(0, None, "a duplicate key", "each key once")]
 
 
-def test_a_frame_that_comes_again_is_refused(path: Path) -> None:
-    document = [entry(1, 1), entry(1, 2), entry(1, 1, (1, 2))]
+@pytest.mark.parametrize("between", [[], [entry(1, 2)], [entry(0, 2)], [entry(0, 1)]])
+def test_a_frame_that_comes_again_is_refused(path: Path, between: list[Any]) -> None:
+    document = [entry(1, 1), *between, entry(1, 1, (1, 2))]
     assert faults(path, document) == [
-        (2, "frame", "frame 1 of sequence 1 again", "each frame once")
+        (1 + len(between), "frame", "frame 1 of sequence 1 again", "each frame once")
     ]
+
+
+def test_the_greatest_numbers_are_read(path: Path) -> None:
+    last = entry(GREATEST_INTEGER, MAXIMUM_FRAME_NUMBER, (MAXIMUM_COORDINATE_PX, 0))
+    read = read_source(write(path, [last]), Side.TRUTH).annotations
+    assert read.sequences == (SequenceKey("", str(GREATEST_INTEGER)),)
+    assert read.frame_numbers.tolist() == [MAXIMUM_FRAME_NUMBER]
+    assert read.coordinates.tolist() == [[MAXIMUM_COORDINATE_PX, 0.0]]
 
 
 def test_a_broken_entry_that_comes_again_is_told_so_and_the_good_one_is_used(path: Path) -> None:

@@ -24,6 +24,7 @@ from tests.server.domain.test_boards import (
     _waited,
     found,
 )
+from tests.server.domain.test_disqualification import disqualify
 from tests.server.scene import points
 
 from vidscore_evaluators.jobs import Job
@@ -82,6 +83,19 @@ async def publish(
         benchmark=BENCHMARK, validate_only=validate_only
     )
     return await client.benchmarks.PublishLeaderboard(request, metadata=client.metadata)
+
+
+async def differences_of_f1(hosted: Hosted) -> dict[str, tuple[float | None, ...]]:
+    """By submission F1 before and after publishing, and the ranks, once nothing is to be scored."""
+    await rescored(hosted.organiser)
+    fields = ("before", "after", "rank_before", "rank_after")
+    return {
+        change.submission.rpartition("/")[2]: tuple(
+            getattr(change, name) if change.HasField(name) else None for name in fields
+        )
+        for change in (await publish(hosted.organiser, validate_only=True)).differences
+        if change.measure == "f1"
+    }
 
 
 async def rescored(organiser: Client) -> None:
@@ -183,14 +197,7 @@ async def test_under_review_an_organiser_sees_the_differences_and_publishes_them
     assert (rows(board), board.publishable) == (OLD, True)
     seen = await publish(hosted.organiser, validate_only=True)
     assert rows(await hosted.viewer.board()) == OLD
-    f1 = {
-        change.submission.rpartition("/")[2]: (
-            change.before, change.after, change.rank_before, change.rank_after,
-        )
-        for change in seen.differences
-        if change.measure == "f1"
-    }  # fmt: skip
-    assert f1 == {"r1": (1.0, 0.5, 1, 2), "b1": (0.5, 1.0, 2, 1)}
+    assert await differences_of_f1(hosted) == {"r1": (1.0, 0.5, 1, 2), "b1": (0.5, 1.0, 2, 1)}
     assert seen.truth_revision == 2
     assert await publish(hosted.organiser) == seen
     assert rows(await hosted.viewer.board()) == NEW
@@ -207,12 +214,24 @@ async def test_what_could_not_be_scored_again_is_a_difference_without_a_score(
     await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     break_when(hosted, of_red_under_new_truth)
     await hosted.organiser.upload(CORRECTED)
-    await rescored(hosted.organiser)
-    differences = (await publish(hosted.organiser, validate_only=True)).differences
-    [red] = [one for one in differences if one.submission.endswith("/r1") and one.measure == "f1"]
-    assert (red.before, red.rank_before) == (1.0, 1)
-    assert not red.HasField("after")
-    assert not red.HasField("rank_after")
+    assert (await differences_of_f1(hosted))["r1"] == (1.0, None, 1, None)
+
+
+async def test_a_rank_that_changes_without_its_score_is_a_difference(hosted: Hosted) -> None:
+    """Red has found two of three objects before and after; blue all three, and then two."""
+    await hosted.organiser.create_benchmark(rescore=benchmark_pb2.RESCORE_REVIEW)
+    await hosted.organiser.upload(TRUTH)
+    await _submit(hosted.red, "r1", 1, 2)
+    await _submit(hosted.blue, "b1", 1, 2, 3)
+    await hosted.organiser.upload(found(1, 2, 4))  # type: ignore[arg-type]
+    assert await differences_of_f1(hosted) == {"r1": (0.8, 0.8, 2, 1), "b1": (1.0, 2 / 3, 1, 2)}
+
+
+async def test_a_disqualified_submission_has_no_rank_among_the_differences(hosted: Hosted) -> None:
+    await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
+    await disqualify(hosted, f"{BENCHMARK}/submissions/r1")
+    await hosted.organiser.upload(CORRECTED)
+    assert await differences_of_f1(hosted) == {"r1": (1.0, 0.5, None, None), "b1": (0.5, 1.0, 1, 1)}
 
 
 async def test_without_truth_there_is_nothing_to_publish(hosted: Hosted) -> None:

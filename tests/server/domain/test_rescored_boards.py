@@ -208,6 +208,19 @@ async def test_under_review_an_organiser_sees_the_differences_and_publishes_them
     assert [record.action for record in listed.records].count("PublishLeaderboard") == 1
 
 
+async def test_a_board_that_waits_for_an_organiser_moves_once_it_need_not(hosted: Hosted) -> None:
+    await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
+    await hosted.organiser.upload(CORRECTED)
+    await rescored(hosted.organiser)
+    assert rows(await hosted.viewer.board()) == OLD
+
+    def change(benchmark: benchmark_pb2.Benchmark) -> None:
+        benchmark.policy.rescore = benchmark_pb2.RESCORE_AUTOMATIC
+
+    await update(hosted, "policy", change=change)
+    await until_board(hosted.viewer, NEW, OLD)
+
+
 async def test_what_could_not_be_scored_again_is_a_difference_without_a_score(
     hosted: Hosted,
 ) -> None:

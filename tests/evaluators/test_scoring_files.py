@@ -24,7 +24,11 @@ from vidscore_evaluators import (
     read,
     score,
 )
+from vidscore_evaluators.annotations import BOX, POINT, QUADRILATERAL, Annotations
+from vidscore_evaluators.errors import GeometryError
+from vidscore_evaluators.preparation import DataChoice, judged_by, prepare
 from vidscore_evaluators.report import Report
+from vidscore_evaluators.testing import make_annotations
 
 HEADER = "sequence,frame,x,y\n"
 TRUTH = {"sequence": ["1", "1", "1"], "frame": [1, 2, 3], "x": [10, 20, 30], "y": [5, 5, 5]}
@@ -193,3 +197,48 @@ def test_detections_without_an_object_have_the_shape_of_the_truth(
     whole = score("ospa", truth, found, base="euclidean", cutoff_px=10)
     once = score("ospa", truth, read(found, side="detections"), base="euclidean", cutoff_px=10)
     assert once.rows() == whole.rows()
+
+
+POINTS, BOXES = [(1.0, 2.0)], [(1.0, 2.0, 5.0, 6.0)]
+
+
+def frame(objects: list[Any], arity: int) -> Annotations:
+    return make_annotations({("", "1"): {1: objects}}, arity=arity)
+
+
+@pytest.mark.parametrize(
+    ("evaluator", "empty", "other", "expected"),
+    [
+        ("f1", [QUADRILATERAL, POINT], (BOXES, BOX), BOX),
+        ("f1", [QUADRILATERAL], ([], BOX), QUADRILATERAL),
+        ("f1", [POINT], ([], POINT), BOX),
+        ("spotgeo", [BOX, QUADRILATERAL], (POINTS, POINT), POINT),
+        ("spotgeo", [BOX], ([], QUADRILATERAL), POINT),
+    ],
+)
+def test_a_side_without_an_object_has_the_shape_of_the_other_or_else_one_that_is_taken(
+    evaluator: str, empty: list[int], other: tuple[list[Any], int], expected: int
+) -> None:
+    specification = judged_by(evaluator, specification=None, manifest=None, parameters={})
+    for arity in empty:
+        sides = frame([], arity), frame(*other)
+        first = prepare(specification, *sides, DataChoice()).pair.truth
+        second = prepare(specification, *sides[::-1], DataChoice()).pair.detections
+        assert [side.annotations.arity for side in (first, second)] == [expected, expected]
+
+
+def test_no_shape_is_taken_by_evaluators_of_points_and_of_boxes() -> None:
+    with pytest.raises(GeometryError):
+        score(["spotgeo", "neovision2"], frame([], BOX), frame([], BOX))
+
+
+def test_a_confidence_beyond_its_scale_is_refused_with_its_line(
+    files: tuple[Path, Path], tmp_path: Path
+) -> None:
+    found = tmp_path / "found.csv"
+    found.write_text("sequence,frame,x,y,confidence\n1,1,10,5,100\n1,2,20,5,101\n")
+    assert score("spotgeo", files[0], found, confidence_scale="0,101").value("f1") == 0.8
+    with pytest.raises(InputError) as raised:
+        score("spotgeo", files[0], found, confidence_scale="0,100")
+    [fault] = raised.value.faults
+    assert (fault.source, fault.line) == (str(found), 3)

@@ -91,6 +91,12 @@ def test_a_report_warns_of_a_mistyped_sequence_whatever_part_is_scored() -> None
         assert codes.count("listed_sequences_not_found") == 1
 
 
+def test_a_report_warns_of_a_mistyped_domain() -> None:
+    listed = BenchmarkSpec(domains=(DomainSpec("Towr"),))
+    report = score("f1", *traffic(), specification=listed)
+    assert "listed_domains_not_found" in {warning.code for warning in report.warnings}
+
+
 def test_a_report_warns_of_a_mistyped_sequence_of_a_manifest(tmp_path: Path) -> None:
     text = '[[sequences]]\nname = "North"\ndont_care_frames = [[0, 30]]\n'
     (tmp_path / "manifest.toml").write_text(text)

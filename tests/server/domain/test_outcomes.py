@@ -6,8 +6,11 @@ import asyncio
 import io
 import math
 from collections.abc import Awaitable, Callable
+from contextlib import ExitStack
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
+from unittest.mock import Mock
 
 import grpc
 import pytest
@@ -26,8 +29,12 @@ from vidscore_protos.v1 import (
     organiser_pb2,
     specification_pb2,
 )
+from vidscore_server.domain.access import Caller
 from vidscore_server.domain.administration import restore
+from vidscore_server.domain.outcomes import SubmissionOutcomes
+from vidscore_server.errors import NoPlaceError
 from vidscore_server.store.backup_file import read_rows
+from vidscore_server.store.records import Role
 
 pytestmark = pytest.mark.usefixtures("tracer", "moody")
 
@@ -285,6 +292,20 @@ async def test_a_team_reads_over_one_call_at_a_time(hosted: Hosted) -> None:
     waiting.cancel()
     hosted.workers.gate.set()
     await _until(_may_read(hosted.red))
+
+
+def test_as_many_teams_read_at_once_as_there_are_places_and_organisers_besides() -> None:
+    settings = SimpleNamespace(maximum_outcome_calls=2)
+    outcomes = SubmissionOutcomes(Mock(settings=settings), Mock(), Mock(), Mock())
+    organiser = Caller(role=Role.ORGANISER)
+    red, blue, green = (Caller(role=Role.PARTICIPANT, team=team) for team in ("r", "b", "g"))
+    with ExitStack() as held:
+        for caller in (organiser, red, organiser, blue):
+            held.enter_context(outcomes.place(caller))
+        with pytest.raises(NoPlaceError, match="read by 2 teams"), outcomes.place(green):
+            pass
+    with outcomes.place(green), outcomes.place(red):
+        pass
 
 
 async def test_an_error_of_the_evaluator_quotes_nothing_of_the_data(

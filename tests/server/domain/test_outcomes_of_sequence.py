@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
+
 import pytest
 from tests.server.domain.hosted import BENCHMARK, Hosted, refusal
 from tests.server.domain.traced import frames, made, rows
@@ -14,9 +16,9 @@ SCORE = f"{BENCHMARK}/submissions/one/scores/1"
 HERE, THERE = {1: [("car", 10, 20)]}, {1: [("car", 300, 200)], 4: [("bus", 5, 6)]}
 
 
-async def _scored(hosted: Hosted, **policy: object) -> None:
+async def _scored(hosted: Hosted, message: benchmark_pb2.Benchmark | None = None) -> None:
     """Two sequences, each in a batch of its own."""
-    await hosted.organiser.create(made(**policy))  # type: ignore[arg-type]
+    await hosted.organiser.create(message or made())
     batches = (frames(HERE), frames(THERE, "2"))
     await hosted.organiser.upload(*batches)
     stream = await hosted.red.begin(batches[0])
@@ -49,6 +51,18 @@ async def test_a_team_sees_of_a_sequence_its_own_detections(hosted: Hosted) -> N
     assert len(rows(answers)) == 2
 
 
+async def test_a_team_sees_none_of_private_sequences_even_after_the_closing(hosted: Hosted) -> None:
+    """They locate objects, and the truth may serve again."""
+    message = made(private_sequences=["2"])
+    message.close_time.FromDatetime(hosted.clock.now + timedelta(hours=1))
+    await _scored(hosted, message)
+    for hours in (0, 2):
+        hosted.clock.pass_by(hours=hours)
+        assert {row[1] for row in rows(await hosted.organiser.outcomes())} == {"1", "2"}
+        assert {row[1] for row in rows(await hosted.red.outcomes())} == {"1"}
+        assert rows(await hosted.red.outcomes(sequence=_key("2"))) == []
+
+
 async def test_rows_that_a_client_has_are_not_sent_again(hosted: Hosted) -> None:
     await _scored(hosted)
     [answer] = await hosted.red.outcomes(sequence=_key("2"), known_score=SCORE)
@@ -59,6 +73,6 @@ async def test_rows_that_a_client_has_are_not_sent_again(hosted: Hosted) -> None
 
 
 async def test_what_a_client_has_is_refused_as_the_rest_is(hosted: Hosted) -> None:
-    await _scored(hosted, outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE)
+    await _scored(hosted, made(outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE))
     call = hosted.red.outcomes(sequence=_key("2"), known_score=SCORE)
     assert (await refusal(call)).reason == "NOT_RELEASED"

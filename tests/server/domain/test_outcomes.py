@@ -131,6 +131,13 @@ async def test_outcomes_of_another_team_are_not_found(hosted: Hosted) -> None:
     )
 
 
+async def test_whether_a_submission_of_another_team_is_scored_is_not_told(hosted: Hosted) -> None:
+    await hosted.organiser.create(made())
+    await hosted.blue.begin(DETECTIONS, "open")
+    for name in ("open", "none"):
+        assert (await refusal(hosted.red.outcomes(name))).code is grpc.StatusCode.NOT_FOUND
+
+
 async def test_what_is_not_scored_yet_has_no_outcomes(hosted: Hosted) -> None:
     await hosted.organiser.create(made())
     await hosted.organiser.upload(TRUTH)
@@ -247,6 +254,23 @@ async def test_a_repeated_score_has_the_same_outcomes_which_cost_nothing_again(
     again = await hosted.red.outcomes()
     assert rows(again) == rows(first)
     assert await _left(hosted.red) == 0
+
+
+async def test_outcomes_under_another_truth_count_as_one_more_submission(hosted: Hosted) -> None:
+    await scored(hosted, made(submissions_in_all=3))
+    await hosted.red.outcomes()
+    await hosted.organiser.upload(TRUTH)
+    await _until(_has_two_scores(hosted.red))
+    assert await _left(hosted.red) == 1
+    await hosted.red.outcomes()
+    assert await _left(hosted.red) == 0
+
+
+async def test_outcomes_are_shown_though_a_team_has_no_submission_left_for_today(
+    hosted: Hosted,
+) -> None:
+    await scored(hosted, made(submissions_per_day=1))
+    assert rows(await hosted.red.outcomes()) == OWN
 
 
 # --- policies ----------------------------------------------------------------------------------

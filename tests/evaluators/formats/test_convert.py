@@ -268,7 +268,7 @@ def test_frames_and_pixels_are_counted_as_each_format_does(tmp_path: Path) -> No
 
 
 def test_a_frame_before_the_first_is_an_error() -> None:
-    source = source_of(make_annotations({STREET: {0: [PERSON]}}), "motchallenge")
+    source = source_of(make_annotations({STREET: {0: [PERSON], 5: [PERSON]}}), "motchallenge")
     with pytest.raises(InputError, match=r"found frame 0.*, expected frames from 1 on"):
         convert(source, "kitti-tracking", Side.TRUTH)
 
@@ -358,6 +358,7 @@ def test_a_sequence_cannot_name_a_file_elsewhere(name: str, format_name: str) ->
         ("neovision2-csv", PERSON, "a name that a file can have"),
         ("spotgeo-json", PERSON, "expected points"),
         ("yolo-text", Thing((1.0, 2.0), "a"), "expected upright boxes"),
+        ("dota", Thing((1.0, 2.0), "a"), "expected corners"),
         ("coco-jsn", PERSON, "did you mean coco-json"),
     ],
 )

@@ -351,8 +351,8 @@ def test_truth_is_written_in_the_words_of_table_4() -> None:
 
 
 def test_detections_are_written_with_their_confidences_and_any_class() -> None:
-    """What marks frames and regions of the truth is an ordinary class there."""
-    frames = {number: [replace(BOX_1, label=label)] for number, label in ((2, "DCF"), (5, "dcr"))}
+    """What marks a truth is an ordinary class there, and a row without an object an error."""
+    frames = {2: [replace(BOX_1, label="DCF")], 3: [], 5: [replace(BOX_1, label="dcr")]}
     assert written(Side.DETECTIONS, frames) == [
         f"2,{CORNERS_1},DCF,,FALSE,0.7,,",
         f"5,{CORNERS_1},dcr,,FALSE,0.7,,",

@@ -121,6 +121,29 @@ def test_objects_that_a_format_flags_by_their_class_are_said(
     assert [one for one in remarks if one.startswith(said)]
 
 
+@pytest.mark.parametrize(
+    ("name", "flag"),
+    [
+        (name, flag)
+        for name in BOX_FORMATS
+        for flag in ObjectFlag
+        if not FORMATS[name].writer.capacity[Side.TRUTH].flags & flag
+    ],
+)
+def test_objects_flagged_in_a_way_that_a_format_has_not_are_left_out_and_said(
+    tmp_path: Path, name: str, flag: ObjectFlag
+) -> None:
+    """Without their flag they would be objects that count."""
+    things = [
+        Thing((1.0, 2.0, 8.0, 9.0), "car"),
+        Thing((10.0, 20.0, 50.0, 60.0), "pedestrian", flags=flag),
+    ]
+    truth = make_annotations({STREET: {1: things}}, arity=BOX)
+    back, remarks = there_and_back(truth, name, Side.TRUTH, tmp_path)
+    assert bounding_boxes(back.coordinates).tolist() == [[1, 2, 8, 9]]
+    assert f"1 object flagged {str(flag.name).lower()} left out" in remarks
+
+
 def test_distractors_that_become_of_that_class_in_motchallenge_are_said(tmp_path: Path) -> None:
     van = Thing((1.0, 2.0, 8.0, 9.0), "car", flags=ObjectFlag.DISTRACTOR)
     truth = make_annotations({STREET: {1: [van, van, Thing(van.coordinates, "car")]}}, arity=BOX)

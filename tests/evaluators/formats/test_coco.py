@@ -21,6 +21,8 @@ from tests.evaluators.formats.helpers import (
 from vidscore_evaluators.annotations import ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import detect_format, read_pair
+from vidscore_evaluators.formats._coco_entries import MAXIMUM_AREA_PX
+from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 TRUTH: dict[str, Any] = {
     "info": {"description": "two images"},
@@ -172,6 +174,7 @@ def test_results_of_unknown_images_are_told_beside_broken_ones(tmp_path: Path) -
         (changed("annotations", 1, iscrowd=True), "annotations.iscrowd", "true"),
         (changed("annotations", 1, area=-1), "annotations.area", "-1"),
         (changed("annotations", 1, area="9"), "annotations.area", '"9"'),
+        (changed("annotations", 1, area=5e18), "annotations.area", "5e+18"),
         (changed("annotations", 1, image_id="42"), "annotations.image_id", '"42"'),
         (changed("annotations", 1, image_id=2**70), "annotations.image_id", str(float(2**70))),
         (changed("annotations", 1, category_id=None), "annotations.category_id", "null"),
@@ -196,6 +199,26 @@ def test_a_broken_entry_is_named(
     assert fault.found == found
     if field.startswith("annotations"):
         assert truth_of(path, on_error="skip").annotations.object_count == 2
+
+
+@pytest.mark.parametrize(
+    ("field", "value"),
+    [
+        ("area", 0),
+        ("area", MAXIMUM_AREA_PX),
+        ("bbox", [-MAXIMUM_COORDINATE_PX, 0, MAXIMUM_COORDINATE_PX, 0]),
+        ("track_id", -1),
+        ("track_id", MAXIMUM_FRAME_NUMBER),
+    ],
+)
+def test_the_least_and_the_greatest_values_are_right_also_beside_others(
+    tmp_path: Path, field: str, value: object
+) -> None:
+    document = changed("annotations", 1, **{field: value})
+    assert truth_of(saved(tmp_path / "truth.json", document)).annotations.object_count == 3
+    document["annotations"][0]["bbox"] = []
+    [fault] = validate_file(saved(tmp_path / "truth.json", document))
+    assert (fault.entry, fault.field) == (0, "annotations.bbox")
 
 
 @pytest.mark.parametrize("entry", [5, None, "bbox"])

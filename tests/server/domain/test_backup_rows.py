@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import zlib
 from pathlib import Path
+from random import Random
 
 import pytest
 from tests.server.domain.hosted import BENCHMARK, TRUTH, Hosted, dots, end_of, refusal
@@ -11,9 +12,11 @@ from tests.server.domain.test_backups import SOUND, benchmark_row, dumped, made
 
 from vidscore_protos.v1 import benchmark_service_pb2, organiser_pb2, submission_service_pb2
 from vidscore_server.domain.administration import restore
+from vidscore_server.domain.backups import check_rows
 from vidscore_server.domain.batches import inflate
 from vidscore_server.domain.scores import report_of
 from vidscore_server.errors import BackupError
+from vidscore_server.store.backup_file import read_header
 from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import Row
 
@@ -82,6 +85,24 @@ NO_TIERS = '{"digest": "x", "sequences": "2", "left_out": 0, "rows": {"a": [1, 0
             [benchmark_row(definition=SOUND, board='{"truth_revision": "1", "configurations": 2}')],
             "benchmarks.board",
         ),
+        (
+            [
+                benchmark_row(
+                    definition=SOUND, board='{"truth_revision": "1", "configurations": {}}'
+                )
+            ],
+            "benchmarks.board",
+        ),
+        (
+            [
+                benchmark_row(
+                    definition=SOUND,
+                    board='{"truth_revision": 1, "configurations": {"f1": "f1 1", "map": 2}}',
+                )
+            ],
+            "benchmarks.board",
+        ),
+        ([("truth_batches", {"payload": BOMB})], "truth_batches.payload"),
         ([benchmark_row(definition=SOUND, create_time=1 << 62)], "benchmarks.create_time"),
         ([benchmark_row(definition=SOUND), submission_row(state="lost")], "submissions.state"),
         ([benchmark_row(definition=SOUND), submission_row(submission="A b")], "submissions.sub"),
@@ -112,6 +133,26 @@ def test_rows_that_no_server_writes_are_an_unusable_backup_and_leave_nothing(
     with pytest.raises(BackupError, match=place):
         restore(file, str(location))
     assert [table for table, _ in dumped(location)] == ["site"]
+
+
+def test_times_of_the_whole_site_are_looked_at_too(tmp_path: Path) -> None:
+    row = {"number": 1, "time": 1 << 62, "actor": "", "action": "", "resource": "", "detail": ""}
+    file, location = made(tmp_path, [("audit", row)], benchmark="")
+    with pytest.raises(BackupError, match=r"audit\.time"):
+        restore(file, str(location))
+
+
+@pytest.mark.parametrize("noise_megabytes", [0, 2])
+def test_a_batch_may_unpack_to_64_mebibytes_or_to_64_times_as_much(
+    tmp_path: Path, noise_megabytes: int
+) -> None:
+    """Zeros alone stay below the one, and those behind noise below the other."""
+    zeros = 66 if noise_megabytes else 60
+    payload = zlib.compress(Random(0).randbytes(noise_megabytes << 20) + bytes(zeros << 20), 1)
+    file, _ = made(tmp_path, [("detection_batches", {"payload": payload})])
+    with file.open("rb") as backup:
+        header = read_header(backup)
+        assert check_rows(backup, header.schema) == header
 
 
 def test_a_stored_report_is_unpacked_no_further_than_reports_grow() -> None:

@@ -18,7 +18,7 @@ from tests.evaluators.formats.helpers import (
     write,
 )
 
-from vidscore_evaluators.annotations import ObjectFlag, SequenceKey, Side
+from vidscore_evaluators.annotations import BOX_AREA, ObjectFlag, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.formats import detect_format, read_pair
 from vidscore_evaluators.formats._coco_entries import MAXIMUM_AREA_PX
@@ -90,6 +90,17 @@ def test_a_truth_is_read_as_it_says(tmp_path: Path) -> None:
         ("images", 42, "car", (1.0, 1.0, 3.0, 3.0), 1.0, -1, ObjectFlag.IGNORE),
     ]
     assert column(side, "area") == [600.25, 9.0, None]
+
+
+def test_an_area_that_a_box_has_by_its_width_and_height_is_kept_where_its_corners_give_another(
+    tmp_path: Path,
+) -> None:
+    """0.1 + 0.2 - 0.1 is more than 0.2; pycocotools sorts boxes by their sizes as given."""
+    document = changed("annotations", 0, bbox=[0.1, 0, 0.2, 1])
+    side = truth_of(saved(tmp_path / "truth.json", document)).annotations
+    assert column(side, BOX_AREA) == [0.2, None, None]
+    side = truth_of(saved(tmp_path / "truth.json", TRUTH)).annotations
+    assert BOX_AREA not in side.columns
 
 
 def test_images_of_videos_are_frames_of_sequences(tmp_path: Path) -> None:

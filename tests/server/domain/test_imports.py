@@ -168,6 +168,14 @@ async def test_of_an_import_whose_caller_has_gone_nothing_is_left(
     assert await listed(site) == ["benchmarks/other"]
 
 
+async def test_the_backup_of_a_whole_site_is_not_imported(site: Hosted) -> None:
+    """It has tokens, by which its maker would get in."""
+    data = await export(site.organiser)
+    assert "tokens" in {table for table, _ in read_rows(io.BytesIO(data))}
+    found = await refusal(import_(site.organiser, data))
+    assert "the backup of a whole site" in found.message
+
+
 async def test_of_a_backup_whose_rows_do_not_fit_nothing_is_left(
     site: Hosted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -166,3 +166,12 @@ def test_without_a_range_a_gain_is_one_of_x_over_1_plus_x() -> None:
     assert scale.gain(1000.0, 500.0) == pytest.approx(1000 / 1001 - 500 / 501)
     assert release((3.0,), (1.0,), (scale,), 0.25) == (1.0,)
     assert release((1000.0,), (500.0,), (scale,), 0.01) is None
+
+
+@pytest.mark.parametrize(("least", "greatest"), [(None, 1.0), (-3.0, None)])
+def test_with_an_end_on_one_side_alone_a_gain_is_one_of_x_over_1_plus_x_too(
+    least: float | None, greatest: float | None
+) -> None:
+    """From -1 to 1: -1/2 becomes 1/2."""
+    assert Scale(Direction.HIGHER, least, greatest).gain(-1.0, 1.0) == 1.0
+    assert Scale(Direction.LOWER, least, greatest).gain(-1.0, 1.0) == -1.0

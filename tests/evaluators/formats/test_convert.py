@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import re
 from pathlib import Path
 
 import numpy as np
@@ -131,21 +130,6 @@ def test_spotgeo_comes_back_as_it_was_and_has_the_truths_frames(tmp_path: Path) 
     found = make_annotations({("", "-7"): {1: [(1, 2)]}})
     conversion = convert(source_of(found), "spotgeo-json", Side.DETECTIONS, truth=source_of(truth))
     assert [entry["num_objects"] for entry in json.loads(conversion.files[""])] == [1, 0, 0, 0]
-
-
-@pytest.mark.parametrize("name", ["a", "07", "+7"])
-def test_a_sequence_that_is_no_number_or_another_ones_is_not_written_as_spotgeo(name: str) -> None:
-    truth = make_annotations({("", name): {1: [(1.5, 2)]}}, arity=POINT)
-    with pytest.raises(
-        InputError, match=f"sequence: found '{re.escape(name)}', expected an integer"
-    ):
-        convert(source_of(truth), "spotgeo-json", Side.TRUTH)
-
-
-def test_detections_of_spotgeo_in_a_frame_that_the_truth_lacks_are_not_written() -> None:
-    truth, found = (make_annotations({("", "7"): {frame: [(1.5, 2)]}}) for frame in (1, 2))
-    with pytest.raises(InputError, match="frame 2 of sequence 7"):
-        convert(source_of(found), "spotgeo-json", Side.DETECTIONS, truth=source_of(truth))
 
 
 @settings(max_examples=example_count(40), deadline=None)

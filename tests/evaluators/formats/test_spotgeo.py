@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +14,14 @@ from hypothesis import strategies as st
 from tests.evaluators.formats.helpers import validate_file
 from tests.support.tree import ROOT
 
-from vidscore_evaluators.annotations import SequenceKey, Side
+from vidscore_evaluators.annotations import POINT, SequenceKey, Side
 from vidscore_evaluators.errors import InputError
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.formats import read_pair, read_source
-from vidscore_evaluators.formats.source import ReadLimits
+from vidscore_evaluators.formats.convert import convert
+from vidscore_evaluators.formats.source import ReadLimits, Source
 from vidscore_evaluators.formats.spotgeo import GREATEST_INTEGER
+from vidscore_evaluators.testing import make_annotations
 from vidscore_evaluators.validation import MAXIMUM_COORDINATE_PX, MAXIMUM_FRAME_NUMBER
 
 REAL_TRUTH = ROOT.parent / "shared" / "data" / "spotgeo" / "train_anno.json"
@@ -337,3 +340,20 @@ def test_the_challenges_own_annotations_are_read_completely() -> None:
     assert read.object_count == sum(entry_["num_objects"] for entry_ in document)
     flat = [point for entry_ in document for point in entry_["object_coords"]]
     assert np.array_equal(read.coordinates, np.array(flat))
+
+
+@pytest.mark.parametrize("name", ["a", "07", "+7"])
+def test_a_sequence_that_is_no_number_or_another_ones_is_not_written_as_spotgeo(name: str) -> None:
+    truth = make_annotations({("", name): {1: [(1.5, 2)]}}, arity=POINT)
+    with pytest.raises(
+        InputError, match=f"sequence: found '{re.escape(name)}', expected an integer"
+    ):
+        convert(Source(truth, "given"), "spotgeo-json", Side.TRUTH)
+
+
+def test_detections_of_spotgeo_in_a_frame_that_the_truth_lacks_are_not_written() -> None:
+    truth, found = (make_annotations({("", "7"): {frame: [(1.5, 2)]}}) for frame in (1, 2))
+    with pytest.raises(InputError, match="frame 2 of sequence 7"):
+        convert(
+            Source(found, "given"), "spotgeo-json", Side.DETECTIONS, truth=Source(truth, "given")
+        )

@@ -9,7 +9,7 @@ import pytest
 from google.protobuf.field_mask_pb2 import FieldMask
 from google.protobuf.timestamp_pb2 import Timestamp
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, dots, refusal, values
-from tests.server.domain.test_rescored_boards import break_when, publish, rescored
+from tests.server.domain.test_rescored_boards import publish, rescored
 from tests.server.scene import parameter
 
 from vidscore_protos.v1 import access_service_pb2, annotations_pb2, benchmark_pb2, organiser_pb2
@@ -175,24 +175,6 @@ async def test_a_team_stands_with_its_latest_until_the_closing_and_with_its_best
     assert await board(hosted.viewer) == [(1, "red", 2 / 3)]
     hosted.clock.pass_by(hours=1)
     assert await board(hosted.viewer) == [(1, "red", 1.0)]
-
-
-async def test_after_the_closing_what_could_not_be_scored_again_stands_apart(
-    hosted: Hosted,
-) -> None:
-    """The second truth has no d; where nothing is found of a part, the worker dies."""
-    await host(hosted, visibility=LIVE)
-    await submit(hosted.red, "one", "abc")
-    await submit(hosted.blue, "two", "cd")
-    hosted.clock.pass_by(hours=1)
-    before = await board(hosted.viewer)
-    break_when(hosted, lambda job: job.truth.object_count > 0 == job.detections.object_count)
-    await hosted.organiser.upload(found("abc"))
-    async with asyncio.timeout(60):
-        while (shown := await board(hosted.viewer)) == before:
-            pass
-    assert before == [(1, "blue", 1.0), (2, "red", 2 / 3)]
-    assert shown == [(1, "red", 1.0), (0, "blue", 1.0)]
 
 
 async def test_of_equal_private_scores_the_earlier_ranks_first_where_the_policy_says_so(

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable
-from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +26,6 @@ from tests.server.domain.test_boards import (
 )
 from tests.server.domain.test_disqualification import disqualify
 from tests.server.scene import points
-from tests.support.waiting import TIMEOUT_S
 
 from vidscore_evaluators.jobs import Job
 from vidscore_evaluators.spotgeo import SpotGeo
@@ -469,35 +467,3 @@ async def test_what_was_scored_on_truth_that_is_not_complete_is_scored_on_that_o
     newer, older = await hosted.organiser.scores("o1")
     assert [newer.truth_revision, older.truth_revision] == [1, 2]
     assert [score.truth_revision for score in await hosted.organiser.scores("r1")] == [1]
-
-
-async def test_a_score_that_comes_after_the_lease_of_its_board_was_lost_is_not_kept(
-    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    """The lease goes to another server while the first submission is scored again."""
-    hosting = hosted.server.hosting
-    assert hosting is not None
-    work, lost = "operation board dots", asyncio.Event()
-    updater = hosting.boards
-    score = updater._scorer.results
-
-    async def lose(*arguments: Any, **options: Any) -> Any:
-        found = await score(*arguments, **options)
-        if not lost.is_set():
-            lost.set()
-            owner = hosting.leases.owner
-            await hosting.context.write(
-                lambda t: (
-                    t.end_lease(work, owner) and t.take_lease(work, "other", timedelta(hours=1))
-                )
-            )
-        return found
-
-    await host(hosted)
-    monkeypatch.setattr(updater._scorer, "results", lose)
-    await hosted.organiser.upload(CORRECTED)
-    await asyncio.wait_for(lost.wait(), TIMEOUT_S)
-    await updater.operations.finish()
-    assert [len(await hosted.organiser.scores(name)) for name in ("r1", "b1")] == [1, 1]
-    await hosting.context.write(lambda t: t.end_lease(work, "other"))
-    await until_board(hosted.viewer, NEW, OLD)

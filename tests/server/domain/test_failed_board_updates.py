@@ -1,0 +1,66 @@
+"""Boards of which a submission could not be scored again, or which another server has taken."""
+
+from __future__ import annotations
+
+import asyncio
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from tests.server.domain.hosted import Hosted
+from tests.server.domain.test_boards import CORRECTED
+from tests.server.domain.test_private_sequences import LIVE, board, submit
+from tests.server.domain.test_private_sequences import found as hits_of
+from tests.server.domain.test_private_sequences import host as host_private
+from tests.server.domain.test_rescored_boards import NEW, OLD, break_when, host, until_board
+from tests.support.waiting import TIMEOUT_S
+
+
+async def test_after_the_closing_what_could_not_be_scored_again_stands_apart(
+    hosted: Hosted,
+) -> None:
+    """The second truth has no d; where nothing is found of a part, the worker dies."""
+    await host_private(hosted, visibility=LIVE)
+    await submit(hosted.red, "one", "abc")
+    await submit(hosted.blue, "two", "cd")
+    hosted.clock.pass_by(hours=1)
+    before = await board(hosted.viewer)
+    break_when(hosted, lambda job: job.truth.object_count > 0 == job.detections.object_count)
+    await hosted.organiser.upload(hits_of("abc"))
+    async with asyncio.timeout(60):
+        while (shown := await board(hosted.viewer)) == before:
+            pass
+    assert before == [(1, "blue", 1.0), (2, "red", 2 / 3)]
+    assert shown == [(1, "red", 1.0), (0, "blue", 1.0)]
+
+
+async def test_a_score_that_comes_after_the_lease_of_its_board_was_lost_is_not_kept(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The lease goes to another server while the first submission is scored again."""
+    hosting = hosted.server.hosting
+    assert hosting is not None
+    work, lost = "operation board dots", asyncio.Event()
+    updater = hosting.boards
+    score = updater._scorer.results
+
+    async def lose(*arguments: Any, **options: Any) -> Any:
+        found = await score(*arguments, **options)
+        if not lost.is_set():
+            lost.set()
+            owner = hosting.leases.owner
+            await hosting.context.write(
+                lambda t: (
+                    t.end_lease(work, owner) and t.take_lease(work, "other", timedelta(hours=1))
+                )
+            )
+        return found
+
+    await host(hosted)
+    monkeypatch.setattr(updater._scorer, "results", lose)
+    await hosted.organiser.upload(CORRECTED)
+    await asyncio.wait_for(lost.wait(), TIMEOUT_S)
+    await updater.operations.finish()
+    assert [len(await hosted.organiser.scores(name)) for name in ("r1", "b1")] == [1, 1]
+    await hosting.context.write(lambda t: t.end_lease(work, "other"))
+    await until_board(hosted.viewer, NEW, OLD)

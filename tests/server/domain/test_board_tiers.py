@@ -9,7 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from google.protobuf.duration_pb2 import Duration
 from tests.server.domain.hosted import Client, Hosted, dots, hosting
+from tests.server.domain.test_private_sequences import waiting
 from tests.support.waiting import PAUSE_S, TIMEOUT_S
 
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
@@ -182,6 +184,20 @@ async def test_a_board_without_tiers_says_why(hosted: Hosted) -> None:
     part = await hosted.viewer.board(domain="")
     assert part.tiers_note == "no tiers: boards of single domains and labels have none"
     assert (await hosted.viewer.board()).tiers_stale is False
+
+
+async def test_a_board_by_truth_that_is_not_complete_has_no_tiers(hosted: Hosted) -> None:
+    await hosted.organiser.create_benchmark(visibility=LIVE, truth_timeout=Duration(seconds=60))
+    await hosted.organiser.upload(sky(4), complete=False)
+    for client, name, right in ((hosted.red, "r", range(4)), (hosted.blue, "b", [])):
+        await client.submit(_found(right, 4), name)
+        await waiting(client, name)
+    hosted.clock.pass_by(minutes=2)
+    for client, name in ((hosted.red, "r"), (hosted.blue, "b")):
+        await client.ended(name)
+    board = await hosted.organiser.board()
+    assert [row.rank for row in board.rows] == [1, 2]
+    assert board.tiers_note == "no tiers: the ground truth is not complete"
 
 
 @pytest.mark.slow

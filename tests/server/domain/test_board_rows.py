@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 import pytest
-from tests.server.domain.hosted import BENCHMARK, Hosted, refusal
+from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
 from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_disqualification import disqualify
 from tests.server.domain.test_planted_truth import batch
+from tests.server.domain.test_private_sequences import FINAL, host, submit
 
 from vidscore_protos.v1 import benchmark_pb2
 from vidscore_server.domain import board_rows
@@ -120,3 +121,30 @@ async def test_the_number_of_sequences_is_told_where_their_names_are(hosted: Hos
     await hosted.organiser.upload(TRUTH)
     assert not (await hosted.viewer.board()).HasField("sequence_count")
     assert (await hosted.organiser.board()).sequence_count == 1
+
+
+async def _recall_seen(client: Client) -> float:
+    [row] = (await client.board()).rows
+    return next(score.value for score in row.scores if score.measure == "recall")
+
+
+@pytest.mark.parametrize(("visibility", "seen"), [("FINAL", 0.2), ("LIVE", 0.25)])
+async def test_further_measures_have_the_digits_of_the_step_where_scores_are_rounded(
+    hosted: Hosted, visibility: str, seen: float
+) -> None:
+    """One of four objects is found; 0.5 has one digit, and 0.25 is rounded to the even one."""
+    shown = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
+    policy = {"visibility": shown, "released_measures": ["recall"], "ladder_step": 0.5}
+    await host(hosted, private_sequences=[], **policy)
+    await submit(hosted.red, "one", "a")
+    assert await _recall_seen(hosted.viewer) == seen
+    assert await _recall_seen(hosted.organiser) == 0.25
+
+
+async def test_after_the_closing_further_measures_are_told_exactly(hosted: Hosted) -> None:
+    """An object is found in one of the private sequences b, c and d."""
+    policy = {"visibility": FINAL, "released_measures": ["recall"], "ladder_step": 0.5}
+    await host(hosted, private_sequences="bcd", **policy)
+    await submit(hosted.red, "one", "c")
+    hosted.clock.pass_by(hours=1)
+    assert await _recall_seen(hosted.viewer) == 1 / 3

@@ -89,7 +89,7 @@ class HostedSite:
         """Answer from now on.
 
         Args:
-            grpc_address: Where clients find the gRPC server.
+            grpc_address: Where the gRPC server listens.
         """
         service = PageCalls(self.calls, self._sessions)
         self._spool.start()

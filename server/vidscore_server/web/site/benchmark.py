@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from typing import Any
-from urllib.parse import urlsplit
 
 from starlette.responses import PlainTextResponse, Response
 
@@ -47,7 +46,6 @@ _SHAPES = {
     "box": "upright boxes",
     "quadrilateral": "shapes of four corners",
 }
-_ANYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - looked for, not listened at
 
 
 async def show_all(visit: Visit) -> Response:
@@ -154,11 +152,9 @@ async def _entry(
     """What the commands of the page are about."""
     sequences = benchmark["specification"]["sequences"]
     example = sequences[0] if sequences else {"name": "street", "domain": ""}
-    url = urlsplit(str(visit.request.base_url))
-    site = visit.site.address.base_url or f"{url.scheme}://{url.netloc}"
     return Entry(
-        server=_reachable(visit.site.grpc_address, url.hostname or ""),
-        site=site,
+        server=visit.grpc_address,
+        site=visit.site.address.base_url or visit.site.address.origin(visit.request),
         tls=visit.site.address.secure,
         benchmark=short_name(benchmark),
         submission=await _next_name(visit, benchmark, account),
@@ -168,12 +164,6 @@ async def _entry(
         label=labels[0] if labels else "",
         live=benchmark["live"] is not None,
     )
-
-
-def _reachable(address: str, host: str) -> str:
-    """Where a client finds a server that listens at an address, seen from where the site is."""
-    listening, _, port = address.rpartition(":")
-    return f"{host}:{port}" if listening in _ANYWHERE else address
 
 
 async def _next_name(visit: Visit, benchmark: Mapping[str, Any], account: Account) -> str:

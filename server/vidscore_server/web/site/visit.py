@@ -7,12 +7,14 @@ import secrets
 from collections.abc import AsyncGenerator, AsyncIterator, Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
+from urllib.parse import urlsplit
 
 from msgspec import Struct, field
 from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 from starlette.types import Message, Receive
 
+from vidscore_server.addresses import ListenAddress
 from vidscore_server.web.rendering import environment
 from vidscore_server.web.site.kept_pictures import KeptPictures
 from vidscore_server.web.site.protection import (
@@ -35,6 +37,8 @@ MOST_FORM_BYTES = 1 << 20
 FORM_TIMEOUT_S = 60.0
 """Time for a form of that size, and for each `MOST_FORM_BYTES` of a larger one."""
 
+_ANYWHERE = ("0.0.0.0", "[::]")  # noqa: S104 - looked for, not listened at
+
 
 class Site(Struct, frozen=True):
     """What all pages share.
@@ -42,7 +46,7 @@ class Site(Struct, frozen=True):
     Attributes:
         service: The server's RPCs.
         address: How browsers reach the site.
-        grpc_address: Where clients find the gRPC server, for commands on pages.
+        grpc_address: Where the gRPC server listens.
         tries: Bounds how often signing in may fail.
         forms: Bounds how many forms come at a time.
         clock: The time.
@@ -104,6 +108,15 @@ class Visit:
     def host(self) -> str:
         """Address of the machine that asks, or of its proxy."""
         return self.request.client.host if self.request.client else ""
+
+    @property
+    def grpc_address(self) -> str:
+        """Where clients find the gRPC server: at the host of the site, if it listens anywhere."""
+        listening, _, port = self.site.grpc_address.rpartition(":")
+        if listening not in _ANYWHERE:
+            return self.site.grpc_address
+        host = urlsplit(self.site.address.origin(self.request)).hostname or ""
+        return str(ListenAddress(host, int(port)))
 
     @property
     def benchmark(self) -> str:
@@ -284,7 +297,7 @@ class Visit:
             "csrf": key or self.form_key(),
             "path": self.request.url.path,
             "here": self.request.url,
-            "grpc_address": self.site.grpc_address,
+            "grpc_address": self.grpc_address,
         }
         page = environment().get_template(f"site/{template}")
         text = await asyncio.to_thread(page.render, shared | context)

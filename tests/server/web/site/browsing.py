@@ -225,7 +225,7 @@ class Browsing:
 @asynccontextmanager
 async def browsing(folder: Path, **flags: Any) -> AsyncIterator[Browsing]:
     """A hosting server with its site."""
-    async with hosting(folder, web="127.0.0.1:0", **flags) as hosted:
+    async with hosting(folder, **{"web": "127.0.0.1:0"} | flags) as hosted:
         site = hosted.server.site_url
         callers = (hosted.organiser, hosted.red, hosted.blue, hosted.viewer)
         browsers = [Browser(site) for _ in callers]

@@ -18,7 +18,7 @@ from tests.server.domain.hosted import TRUTH, Hosted, dots
 from tests.server.domain.live_scene import TOLD, live_dots
 from tests.server.domain.streets import BOX, streets
 from tests.server.domain.test_planted_truth import batch
-from tests.server.web.site.browsing import Browser, Browsing, programs
+from tests.server.web.site.browsing import Browser, Browsing, browsing, programs
 
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_protos.v1 import benchmark_pb2
@@ -232,6 +232,19 @@ async def test_the_bodies_of_curl_are_requests_that_the_server_takes(site: Brows
     assert not requests
     assert f'"{site.nobody.base}/vidscore.v1.SubmissionService/$1"' in text
     assert (await red.ended("red-1")).submission.state == pb.SUBMISSION_STATE_SCORED
+
+
+@pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
+async def test_a_server_that_listens_anywhere_is_found_at_the_host_of_its_site(
+    host: str, tmp_path: Path
+) -> None:
+    flags = {"listen": "[::]:0", "insecure_listen": True, "web": f"{host}:0"}
+    async with browsing(tmp_path, **flags) as site:
+        await host_streets(site.hosted)
+        page = await site.red.get(PAGE)
+    server = f"{host}:{site.hosted.address.rpartition(':')[2]}"
+    assert f"export VIDSCORE_SERVER={server} " in page.words
+    assert page.words.endswith(f"programs find this server at {server}")
 
 
 async def run(command: list[str], folder: Path, token: str) -> subprocess.CompletedProcess[str]:

@@ -1,4 +1,4 @@
-"""Benchmarks that everyone may see, and all others, which are not there to who has no token."""
+"""Benchmarks that everyone may see, and all others, for which a caller needs a token."""
 
 from __future__ import annotations
 

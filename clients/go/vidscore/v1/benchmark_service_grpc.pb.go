@@ -44,7 +44,7 @@ type BenchmarkServiceClient interface {
 	// CreateBenchmark creates a benchmark. Organisers only.
 	CreateBenchmark(ctx context.Context, in *CreateBenchmarkRequest, opts ...grpc.CallOption) (*CreateBenchmarkResponse, error)
 	// GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
-	// see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
+	// see what viewers see of benchmarks with `public_board_web`; for others they need one.
 	GetBenchmark(ctx context.Context, in *GetBenchmarkRequest, opts ...grpc.CallOption) (*GetBenchmarkResponse, error)
 	// ListBenchmarks lists benchmarks in the order of their names; to callers without a token, those
 	// with `public_board_web`.
@@ -71,7 +71,7 @@ type BenchmarkServiceClient interface {
 	// RescoreResponse. Organisers only.
 	RescoreSubmissions(ctx context.Context, in *RescoreSubmissionsRequest, opts ...grpc.CallOption) (*RescoreSubmissionsResponse, error)
 	// GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
-	// benchmarks with `public_board_web`; others are NOT_FOUND.
+	// benchmarks with `public_board_web`; for others they need one.
 	GetLeaderboard(ctx context.Context, in *GetLeaderboardRequest, opts ...grpc.CallOption) (*GetLeaderboardResponse, error)
 	// PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
 	// and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.
@@ -231,7 +231,7 @@ type BenchmarkServiceServer interface {
 	// CreateBenchmark creates a benchmark. Organisers only.
 	CreateBenchmark(context.Context, *CreateBenchmarkRequest) (*CreateBenchmarkResponse, error)
 	// GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
-	// see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
+	// see what viewers see of benchmarks with `public_board_web`; for others they need one.
 	GetBenchmark(context.Context, *GetBenchmarkRequest) (*GetBenchmarkResponse, error)
 	// ListBenchmarks lists benchmarks in the order of their names; to callers without a token, those
 	// with `public_board_web`.
@@ -258,7 +258,7 @@ type BenchmarkServiceServer interface {
 	// RescoreResponse. Organisers only.
 	RescoreSubmissions(context.Context, *RescoreSubmissionsRequest) (*RescoreSubmissionsResponse, error)
 	// GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
-	// benchmarks with `public_board_web`; others are NOT_FOUND.
+	// benchmarks with `public_board_web`; for others they need one.
 	GetLeaderboard(context.Context, *GetLeaderboardRequest) (*GetLeaderboardResponse, error)
 	// PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
 	// and lists the differences. FAILED_PRECONDITION while submissions are still to be scored again.

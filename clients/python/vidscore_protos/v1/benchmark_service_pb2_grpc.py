@@ -111,7 +111,7 @@ class BenchmarkServiceServicer(object):
 
     def GetBenchmark(self, request, context):
         """GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
-        see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
+        see what viewers see of benchmarks with `public_board_web`; for others they need one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')
@@ -178,7 +178,7 @@ class BenchmarkServiceServicer(object):
 
     def GetLeaderboard(self, request, context):
         """GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
-        benchmarks with `public_board_web`; others are NOT_FOUND.
+        benchmarks with `public_board_web`; for others they need one.
         """
         context.set_code(grpc.StatusCode.UNIMPLEMENTED)
         context.set_details('Method not implemented!')

@@ -38,7 +38,7 @@ class BenchmarkServiceStub:
     """CreateBenchmark creates a benchmark. Organisers only."""
     GetBenchmark: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetBenchmarkRequest, _benchmark_service_pb2.GetBenchmarkResponse]
     """GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
-    see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
+    see what viewers see of benchmarks with `public_board_web`; for others they need one.
     """
     ListBenchmarks: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.ListBenchmarksRequest, _benchmark_service_pb2.ListBenchmarksResponse]
     """ListBenchmarks lists benchmarks in the order of their names; to callers without a token, those
@@ -73,7 +73,7 @@ class BenchmarkServiceStub:
     """
     GetLeaderboard: _grpc.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetLeaderboardRequest, _benchmark_service_pb2.GetLeaderboardResponse]
     """GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
-    benchmarks with `public_board_web`; others are NOT_FOUND.
+    benchmarks with `public_board_web`; for others they need one.
     """
     PublishLeaderboard: _grpc.UnaryUnaryMultiCallable[_organiser_pb2.PublishLeaderboardRequest, _organiser_pb2.PublishLeaderboardResponse]
     """PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
@@ -94,7 +94,7 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     """CreateBenchmark creates a benchmark. Organisers only."""
     GetBenchmark: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetBenchmarkRequest, _benchmark_service_pb2.GetBenchmarkResponse]  # type: ignore[assignment]
     """GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
-    see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
+    see what viewers see of benchmarks with `public_board_web`; for others they need one.
     """
     ListBenchmarks: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.ListBenchmarksRequest, _benchmark_service_pb2.ListBenchmarksResponse]  # type: ignore[assignment]
     """ListBenchmarks lists benchmarks in the order of their names; to callers without a token, those
@@ -129,7 +129,7 @@ class BenchmarkServiceAsyncStub(BenchmarkServiceStub):
     """
     GetLeaderboard: _aio.UnaryUnaryMultiCallable[_benchmark_service_pb2.GetLeaderboardRequest, _benchmark_service_pb2.GetLeaderboardResponse]  # type: ignore[assignment]
     """GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
-    benchmarks with `public_board_web`; others are NOT_FOUND.
+    benchmarks with `public_board_web`; for others they need one.
     """
     PublishLeaderboard: _aio.UnaryUnaryMultiCallable[_organiser_pb2.PublishLeaderboardRequest, _organiser_pb2.PublishLeaderboardResponse]  # type: ignore[assignment]
     """PublishLeaderboard moves a leaderboard to the scores that await review under RESCORE_REVIEW,
@@ -159,7 +159,7 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_benchmark_service_pb2.GetBenchmarkResponse, _abc.Awaitable[_benchmark_service_pb2.GetBenchmarkResponse]]:
         """GetBenchmark returns a benchmark, as far as the caller's role may see it. Callers without a token
-        see what viewers see of benchmarks with `public_board_web`; others are NOT_FOUND.
+        see what viewers see of benchmarks with `public_board_web`; for others they need one.
         """
 
     @_abc_1.abstractmethod
@@ -242,7 +242,7 @@ class BenchmarkServiceServicer(metaclass=_abc_1.ABCMeta):
         context: _ServicerContext,
     ) -> _typing.Union[_benchmark_service_pb2.GetLeaderboardResponse, _abc.Awaitable[_benchmark_service_pb2.GetLeaderboardResponse]]:
         """GetLeaderboard lists submissions in rank order. Callers without a token see what viewers see of
-        benchmarks with `public_board_web`; others are NOT_FOUND.
+        benchmarks with `public_board_web`; for others they need one.
         """
 
     @_abc_1.abstractmethod

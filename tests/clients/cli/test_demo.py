@@ -188,6 +188,13 @@ def test_an_address_that_is_taken_is_told_in_one_sentence() -> None:
     assert "worker started" not in result.stderr
 
 
+def test_an_address_that_a_server_refuses_is_a_wrong_command_line() -> None:
+    result = run("demo", "--web", "here")
+    assert result.exit_code == 2
+    expected = "the server did not start: command line, --web: found 'here', expected host:port"
+    assert f"Error: {expected}" in result.stderr
+
+
 def test_the_examples_of_the_help_are_those_that_run_here() -> None:
     assert demo.examples == EXAMPLES
 

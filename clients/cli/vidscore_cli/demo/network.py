@@ -10,7 +10,10 @@ import threading
 from contextlib import suppress
 from typing import IO, Self
 
+import click
+
 from vidscore_cli.failures import ServerUnreachableError
+from vidscore_cli.session import ExitCode
 
 HOST = "127.0.0.1"
 
@@ -45,7 +48,8 @@ class ServerProcess:
         """Start it and wait until it says where it listens.
 
         Raises:
-            ServerUnreachableError: If it ends instead; the message is what it printed last.
+            UsageError: If its options are wrong, or ask for what is not installed.
+            ServerUnreachableError: If it ends otherwise; the message is what it printed last.
         """
         self._log = tempfile.TemporaryFile()
         command = [sys.executable, "-m", "vidscore_cli", "serve", "--listen", f"{HOST}:0"]
@@ -58,7 +62,10 @@ class ServerProcess:
         if not self.address:
             self._stop()
             [*_, why] = ["", *(self._said or line).splitlines()]  # the log comes before
-            raise ServerUnreachableError(f"the server did not start: {why.removeprefix('Error: ')}")
+            text = f"the server did not start: {why.removeprefix('Error: ')}"
+            if self.exit_code == ExitCode.USAGE:
+                raise click.UsageError(text)
+            raise ServerUnreachableError(text)
         if stdout and "--web" in self._options:
             self.site = stdout.readline().split()[-1]
         return self

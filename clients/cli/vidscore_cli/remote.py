@@ -56,6 +56,8 @@ SPEAKS_HTTP = (
 )
 """What that means, and what to do."""
 
+ADD_TLS = "if the server has a certificate, add --tls or --tls-root"
+
 TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER", "INVALID_SPECIFICATION"}
 """Reasons of the server that blame the command line where what they are about was typed there."""
 
@@ -255,7 +257,7 @@ def _messages(server: ServerChoice, *, typed: tuple[str, ...]) -> Iterator[None]
             raise click.UsageError(in_typed_words(error)) from None
         raise InputRefusedError(_with_notes(str(error), error)) from None
     except (UnavailableError, DeadlineError) as error:
-        raise ServerUnreachableError(_no_service(address, error)) from None
+        raise ServerUnreachableError(_no_service(server, error)) from None
     except AccessDeniedError as error:
         raise AccessRefusedError(_access_refused(server, error)) from None
     except UnsupportedError:
@@ -277,10 +279,13 @@ def in_typed_words(error: InputError) -> str:
     return f"{TYPED_ARGUMENTS.get(error.argument, error.argument)}{typed}"
 
 
-def _no_service(address: str, error: UnavailableError | DeadlineError) -> str:
-    if error.reason == error.code:  # no server has said why
-        return f"no server answers at {address}: {_without_grpc_talk(str(error))}"
-    return f"the server at {address} cannot serve this now: {error}"
+def _no_service(server: ServerChoice, error: UnavailableError | DeadlineError) -> str:
+    if error.reason != error.code:
+        return f"the server at {server.address} cannot serve this now: {error}"
+    cause = _without_grpc_talk(str(error))  # no server has said why
+    if cause == "Socket closed" and not server.sdk_tls:  # so does one that encrypts
+        cause = f"{cause}; {ADD_TLS}"
+    return f"no server answers at {server.address}: {cause}"
 
 
 def _without_grpc_talk(text: str) -> str:

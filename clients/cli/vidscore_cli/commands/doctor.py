@@ -22,7 +22,13 @@ from vidscore_cli.diagnosis import (
     write_findings,
 )
 from vidscore_cli.options import NumberRange, format_option, server_options
-from vidscore_cli.remote import GRPC_FOUND_HTTP, SPEAKS_HTTP, connect_to, in_typed_words
+from vidscore_cli.remote import (
+    ADD_TLS,
+    GRPC_FOUND_HTTP,
+    SPEAKS_HTTP,
+    connect_to,
+    in_typed_words,
+)
 from vidscore_cli.session import ExitCode
 from vidscore_cli.sites import ServerChoice
 
@@ -325,7 +331,7 @@ def _tls_advice(error: ssl.SSLCertVerificationError) -> str:
 
 def _answer_advice(server: ServerChoice) -> str:
     if not server.sdk_tls:
-        return "if the server has a certificate, add --tls or --tls-root"
+        return ADD_TLS
     if not server.tls_certificate:
         return (
             "if the server wants certificates of its clients, add --tls-certificate and --tls-key"

@@ -410,7 +410,7 @@ def distance_measure(name: str, description: str) -> Measure:
 def _missing_column(name: str) -> Fault:
     return Fault(
         f"truth without the column {name}",
-        f"the {name} of each object, which a limit is set for",
+        f"the {name} of each object, because a limit is set for it",
         source=Side.TRUTH.value,
         field=f"columns.{name}",
         advice=f"{COLUMN_SOURCES[name]}; in generic-csv it is a column {name}",

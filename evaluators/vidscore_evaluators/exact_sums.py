@@ -70,7 +70,7 @@ class ExactSums:
             ValueError: If a value is not finite, or lengths differ.
         """
         if len(values) != len(groups):
-            raise ValueError(f"{len(values)} values and {len(groups)} groups do not go together")
+            raise ValueError(f"{len(values)} values and {len(groups)} groups do not match")
         values = np.ascontiguousarray(values, dtype=np.float64)
         groups = np.ascontiguousarray(groups, dtype=np.int64)
         # Groups, shifts, upper and lower halves of partial sums; a group may have several.

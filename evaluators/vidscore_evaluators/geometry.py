@@ -239,7 +239,7 @@ def match_few_points(
     """
     group_count, room = len(left.starts) - 1, min(len(left.coordinates), len(right.coordinates))
     if len(right.starts) - 1 != group_count:
-        raise ValueError(f"{group_count} groups and {len(right.starts) - 1} do not go together")
+        raise ValueError(f"{group_count} groups and {len(right.starts) - 1} do not match")
     rows, squares = np.empty((2, room), dtype=np.int64), np.empty(room)
     counts = np.empty(group_count, dtype=np.int64)
     found = kernels.match_few_points(

@@ -256,5 +256,5 @@ def preference_order(
         order,
     )
     if status < 0:
-        raise ValueError("pairs are sorted by their left objects")
+        raise ValueError("pairs must be sorted by their left objects")
     return order

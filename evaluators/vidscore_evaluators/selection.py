@@ -216,7 +216,7 @@ class Selection:
         if self.frames is not None and whole_sequences:
             yield ReportWarning(
                 "chosen_frames",
-                "evaluator with rules on whole sequences sees the chosen frames alone: tracks "
+                "evaluator with rules on whole sequences sees only the chosen frames: tracks "
                 "begin and end with them",
             )
         for warning in warnings:
@@ -403,7 +403,7 @@ def _fault(
 ) -> Fault:
     """Fault for a name that does not exist, with the nearest name or the first existing ones."""
     listed = first_of(known, NAMES_LISTED)
-    there_are = f"there are {listed}" if known else "there are none with a name"
+    there_are = f"there are {listed}" if known else "none has a name"
     return Fault(
         f"{kind} {wanted!r}",
         expected or f"a {kind} of the truth",

@@ -130,7 +130,7 @@ class StreamingAnswers(Struct, frozen=True, eq=False, dict=True):
         message = (
             "frames were judged against the last answer that had arrived by their time "
             f"(streaming accuracy): {late}; {waiting} without an answer yet, {unused} of "
-            f"{counted(self.detections.frame_count, 'answer')} never the last"
+            f"{counted(self.detections.frame_count, 'answer')} never used"
         )
         return ReportWarning("streaming_accuracy", message, len(rows))
 

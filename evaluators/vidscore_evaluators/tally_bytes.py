@@ -62,7 +62,7 @@ def tally_from_bytes(data: bytes) -> Tally:
     try:
         return _read(unseal(data))
     except UNREADABLE as error:
-        raise TallyError(f"these bytes are no tally: {error}") from error
+        raise TallyError(f"these bytes are not a tally: {error}") from error
 
 
 def seal(body: bytes, magic: bytes = _MAGIC) -> bytes:

@@ -246,7 +246,7 @@ def test_what_would_lead_the_search_astray_is_refused() -> None:
     with pytest.raises(ValueError, match="do not fall into groups"):
         GroupedPoints.of(np.zeros((2, 2)), np.array([0, 3, 2]))
     one, two = points_of([[(0.0, 0.0)]]), points_of([[], []])
-    with pytest.raises(ValueError, match="1 groups and 2 do not go together"):
+    with pytest.raises(ValueError, match="1 groups and 2 do not match"):
         match_few_points(one, two, 1.0, DOUBT)
     for left, right, groups in ((one, two, [0]), (two, two, [2]), (two, two, [-1])):
         with pytest.raises(ValueError, match="are not of both sides"):

@@ -154,12 +154,13 @@ def test_a_missing_column_is_named_with_where_it_comes_from() -> None:
     assert [str(fault) for fault in caught.value.faults] == [
         (
             "truth, columns.truncation: found truth without the column truncation, expected the "
-            "truncation of each object, which a limit is set for; the formats kitti-tracking, "
+            "truncation of each object, because a limit is set for it; the formats kitti-tracking, "
             "visdrone-det and visdrone-mot have it; in generic-csv it is a column truncation"
         ),
         (
             "truth, columns.visibility: found truth without the column visibility, expected the "
-            "visibility of each object, which a limit is set for; the format motchallenge has it, "
+            "visibility of each object, because a limit is set for it; the format motchallenge has "
+            "it, "
             "in truth of nine columns; in generic-csv it is a column visibility"
         ),
     ]

@@ -232,7 +232,7 @@ def test_a_report_has_a_curve_by_budget_and_says_how_late_answers_came() -> None
     [note] = [warning for warning in report.warnings if warning.code == "streaming_accuracy"]
     assert (note.is_note, note.count) == (True, 10)
     assert "latency 0.125 s at the median, 0.5 s at 95 %, 0.5 s at 99 %, 0.5 s at most" in str(note)
-    assert "1 without an answer yet, 1 of 10 answers never the last" in note.message
+    assert "1 without an answer yet, 1 of 10 answers never used" in note.message
 
 
 @pytest.mark.parametrize("every", [1, 4], ids=["all frames", "every fourth frame"])

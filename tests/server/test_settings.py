@@ -65,7 +65,7 @@ def test_every_fault_of_every_source_is_reported_with_the_spelling_it_has_there(
 @pytest.mark.parametrize(
     ("text", "found"),
     [
-        ("workers = 1\nx = [", "line 2: found no TOML"),
+        ("workers = 1\nx = [", "line 2: found invalid TOML"),
         ("workers = \udcff".encode("utf-8", "surrogateescape"), "UTF-8"),
         (f"workers = {'9' * 5000}", "a number of too many digits"),
         (f"workers = {'[' * 5000}{']' * 5000}", "arrays or tables that are too deep"),

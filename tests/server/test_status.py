@@ -111,8 +111,8 @@ def test_a_status_stays_small_enough_for_trailing_metadata_whatever_the_input_sa
 
 
 def test_a_fault_without_a_place_is_told_without_one() -> None:
-    status, _, _ = _details(InputError([Fault("no JSON", "a JSON object")]))
-    assert status.message == "found no JSON, expected a JSON object"
+    status, _, _ = _details(InputError([Fault("invalid JSON", "a JSON object")]))
+    assert status.message == "found invalid JSON, expected a JSON object"
 
 
 def test_a_limit_is_named_with_its_value() -> None:

@@ -188,7 +188,7 @@ class FeedWatch(Struct):
     def _gaps(self) -> str:
         if not self._missing:
             return ""
-        period = f"; one frame in {self._period} is there" if self._period > 1 else ""
+        period = f"; only one frame in {self._period} is present" if self._period > 1 else ""
         return f"frames are missing between others: {self._missing}{period}"
 
     def _resolution(self) -> str:

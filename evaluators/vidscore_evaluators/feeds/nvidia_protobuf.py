@@ -87,7 +87,7 @@ def read(message: bytes) -> list[FeedFrame]:
     try:
         frame.ParseFromString(message)
     except DecodeError:
-        raise InputError([Fault("other bytes", "a message nv.Frame of protobuf")]) from None
+        raise InputError([Fault("other data", "a message nv.Frame of protobuf")]) from None
     reading = Reading()
     objects = [
         _object(entry, f"objects[{index}]", reading) for index, entry in enumerate(frame.objects)

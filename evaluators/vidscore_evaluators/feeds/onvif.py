@@ -81,7 +81,7 @@ def read(message: bytes) -> list[FeedFrame]:
     try:
         builder.parser.Parse(message, True)
     except expat.ExpatError as error:
-        found = f"no XML ({expat.ErrorString(error.code)})"
+        found = f"invalid XML ({expat.ErrorString(error.code)})"
         fault = Fault(found, "a metadata stream of ONVIF", line=error.lineno)
         raise InputError([fault]) from None
     frames = [

@@ -48,7 +48,7 @@ def read(message: bytes) -> list[FeedFrame]:
             key, entry = _row(row, f"line {rows.line_num}", reading)
             frames.setdefault(key, []).append(entry)
     except csv.Error as error:
-        fault = Fault(f"no CSV ({error})", "a file of CSVSink", line=rows.line_num)
+        fault = Fault(f"invalid CSV ({error})", "a file of CSVSink", line=rows.line_num)
         raise InputError([fault]) from None
     reading.done()
     return [_frame(key, objects) for key, objects in frames.items()]

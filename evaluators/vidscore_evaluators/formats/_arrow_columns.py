@@ -21,7 +21,7 @@ from vidscore_evaluators.formats._table import (
 _GREATEST_EXACT = 2.0**53
 _GREATEST = 2**63 - 1
 _EXPECTED_NUMBER = "a finite number, or null for none"
-_ADVICE = "write null where there is nothing"
+_ADVICE = "write null for missing values"
 _TYPES = {
     Kind.NUMBER: "integers or floating-point numbers",
     Kind.INTEGER: "integers",

@@ -152,7 +152,7 @@ class OpenFile(ABC):
         except (self._pa.ArrowException, OSError, ValueError, OverflowError) as error:
             first = (str(error).splitlines() or [""])[0][:_SHOWN_CHARACTERS]
             found = f"{self._kind} that cannot be read ({first})"
-            raise InputError([Fault(found, "a whole one", source=self.name)]) from None
+            raise InputError([Fault(found, "a complete one", source=self.name)]) from None
 
 
 class FileKind(Struct, frozen=True):

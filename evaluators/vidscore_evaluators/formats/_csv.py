@@ -426,7 +426,7 @@ class SlowRows:
         value = _PARSERS[kind](field)
         if value is None:
             if kind is Kind.STRING and _NO_UTF_8.search(field):
-                self._fault(line, name, "bytes that are no UTF-8", "text in UTF-8")
+                self._fault(line, name, "bytes that are not valid UTF-8", "text in UTF-8")
                 return value
             expected = EXPECTED_STRING if kind is Kind.STRING else kind.value
             self._fault(line, name, show_text(field), expected)

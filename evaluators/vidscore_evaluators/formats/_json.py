@@ -45,7 +45,7 @@ def parse_json(data: bytes, name: str, expected: str = "a JSON array") -> Any:
     try:
         return orjson.loads(data)
     except orjson.JSONDecodeError as error:
-        found = f"no JSON ({error.msg})"
+        found = f"invalid JSON ({error.msg})"
         column = f"column {error.colno}"
         fault = Fault(found, expected, source=name, line=error.lineno, field=column)
         raise InputError([fault]) from None

@@ -317,7 +317,7 @@ def _pixels(header: _Header, packed: bytes, name: str) -> AnyArray:
     try:
         content = zlib.decompressobj().decompress(packed, whole + 1)
     except zlib.error:
-        raise _wrong("what cannot be unpacked", "whole data", name, b"IDAT") from None
+        raise _wrong("data that cannot be unpacked", "complete data", name, b"IDAT") from None
     if len(content) != whole:
         found = "more bytes" if len(content) > whole else counted(len(content), "byte")
         expected = f"{whole} bytes of {counted(header.height, 'row')}"

@@ -123,7 +123,7 @@ def _contents(
         parts = tuple(part for part in info.filename.split("/") if part not in ("", "."))
         if not parts or parts[0] == _LEFT_ALONE:
             continue
-        problem = "a file that stands twice" if parts in files else _problem(info, parts)
+        problem = "a file that occurs twice" if parts in files else _problem(info, parts)
         if problem:
             raise InputError([Fault(problem, "", source=f"{shown}/{info.filename[:200]}")])
         if info.is_dir():

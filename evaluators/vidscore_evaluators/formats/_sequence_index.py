@@ -47,7 +47,7 @@ from vidscore_evaluators.report import ReportWarning
 NAME = "_sequences.csv"
 COLUMNS = ("file", "sequence", "domain")
 _NEEDED = COLUMNS[:2]
-_ANEW = "vidscore index writes the list anew"
+_ANEW = "vidscore index rewrites the list"
 
 ReadFile = Callable[[InputPath, ReadOptions], Reading]
 """Reads one file, of any format."""
@@ -93,7 +93,7 @@ def read_index(root: InputPath, place: InputPath, options: ReadOptions) -> Seque
     try:
         lines.read(csv.reader(io.StringIO(data.decode("utf-8-sig")), strict=True))
     except (UnicodeDecodeError, csv.Error) as error:
-        found = f"no CSV in UTF-8 ({str(error)[:100]})"
+        found = f"invalid CSV in UTF-8 ({str(error)[:100]})"
         raise InputError([Fault(found, "lines of CSV", source=str(place))]) from None
     faults = lines.faults
     there = dict.fromkeys(names_below(root))
@@ -272,7 +272,7 @@ def _lies(index: SequenceIndex, name: str, reading: Reading) -> Iterator[Fault]:
         if reading.faults:  # the missing rows may be among the unreadable ones
             return
         fault = Fault(
-            f"sequence {sequence_name(key)}, of which {name} has nothing",
+            f"sequence {sequence_name(key)}, which {name} does not contain",
             "sequences that the file has",
             str(index.place),
             field="column sequence",

@@ -182,7 +182,7 @@ def guess_file(head: bytes) -> str | Unknown:
     if head[_TAR_AT:].startswith(_TAR):
         return Unknown("a tar archive", _PACKED)
     if b"\0" in head:
-        return Unknown("a file that is no text", "give CSV, JSON or text")
+        return Unknown("a binary file", "give CSV, JSON or text")
     lines = head.decode("utf-8-sig", errors="replace").splitlines()
     line = next((line for line in lines if line.strip()), "")
     if not line:
@@ -209,7 +209,7 @@ def _guess_rows(line: str) -> str | Unknown:
         return generic.NAME
     if len(names) > 2 and any(parse_number(name) is not None for name in names):
         return generic.NAME  # without a header
-    return Unknown(f"text that is no data, beginning with {show_text(line.strip())}", "")
+    return Unknown(f"text without data, beginning with {show_text(line.strip())}", "")
 
 
 def _guess_words(words: list[str]) -> str | Unknown | None:

@@ -77,7 +77,9 @@ def parse_voc_xml(data: bytes) -> VocImage:
         line = getattr(error, "lineno", None)
         problem = getattr(error, "code", None)
         reason = expat.ErrorString(problem) if problem is not None else "an unknown encoding"
-        image.faults = [Fault(f"no XML ({reason})", "an annotation file of PASCAL VOC", line=line)]
+        image.faults = [
+            Fault(f"invalid XML ({reason})", "an annotation file of PASCAL VOC", line=line)
+        ]
     else:
         image.size = builder.size
     return image

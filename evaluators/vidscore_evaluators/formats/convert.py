@@ -103,7 +103,7 @@ def convert(
         files = target.writer.write(fitted, side, options)
         if not files:
             expected = f"a frame or an object that {target.name} has a file for"
-            raise InputError([Fault("nothing that is left to write", expected)])
+            raise InputError([Fault("nothing left to write", expected)])
     except InputError as error:
         named = [replace(fault, source=fault.source or source.name) for fault in error.faults]
         raise type(error)([*faults, *named]) from None

@@ -47,7 +47,7 @@ def columns_of(data: Any, name: str) -> Mapping[str, Any]:
         raise MissingExtraError(f"Data frames such as {_kind(data)}", "narwhals", _EXTRA) from None
     frame = narwhals.from_native(data, pass_through=True)
     if isinstance(frame, narwhals.LazyFrame):
-        raise _refused(data, name, "a data frame that is computed", "call collect() first")
+        raise _refused(data, name, "a computed data frame", "call collect() first")
     if not isinstance(frame, narwhals.DataFrame):
         if not hasattr(data, "__arrow_c_stream__"):
             raise _refused(data, name, _EXPECTED)

@@ -332,7 +332,7 @@ def _problems(names: Sequence[str]) -> Iterator[Fault]:
         same = [name for name in dict.fromkeys(names) if ALIASES.get(name, name) == meant]
         if len(same) > 1:
             found = f"the columns {' and '.join(same)}, which all mean {meant}"
-            yield Fault(found, "", advice="leave one of them")
+            yield Fault(found, "", advice="keep only one of them")
     yield from _too_many(names)
 
 
@@ -354,7 +354,7 @@ def _misnamed(name: str) -> Iterator[Fault]:
     field = _field(name)
     meant = _meant(name.strip())
     if _NAME_OF_INDEX.fullmatch(name):
-        advice = "where it is the index of a data frame, write with index=False"
+        advice = "if it is the index of a data frame, write with index=False"
         yield Fault("a column without a name", "", field=field, advice=advice)
     elif meant is not None:
         yield Fault("unknown column", "", field=field, advice=f"did you mean {meant}?")

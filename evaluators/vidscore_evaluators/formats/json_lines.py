@@ -258,7 +258,7 @@ def _document(line: bytes) -> Any:
     try:
         return orjson.loads(line)
     except orjson.JSONDecodeError as error:
-        found = f"no JSON ({error.msg}, character {error.colno})"
+        found = f"invalid JSON ({error.msg}, character {error.colno})"
         raise ValueError(found, "an object, one frame per line") from None
 
 

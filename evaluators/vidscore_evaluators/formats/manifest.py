@@ -169,7 +169,7 @@ def parse_toml(data: bytes, name: str, expected: str) -> dict[str, Any]:
         return tomllib.loads(data.decode("utf-8-sig"))
     except UnicodeDecodeError as error:
         line = data.count(b"\n", 0, error.start) + 1
-        fault = Fault("bytes that are no UTF-8", "text in UTF-8", source=name, line=line)
+        fault = Fault("bytes that are not valid UTF-8", "text in UTF-8", source=name, line=line)
     except tomllib.TOMLDecodeError as error:
         fault = _syntax_fault(str(error), data, name)
     except ValueError:  # raised by Python: a number with thousands of digits
@@ -181,7 +181,7 @@ def parse_toml(data: bytes, name: str, expected: str) -> dict[str, Any]:
 
 def _syntax_fault(message: str, data: bytes, name: str) -> Fault:
     position = _POSITION.search(message)
-    found = f"no TOML ({_POSITION.sub('', message).strip()})"
+    found = f"invalid TOML ({_POSITION.sub('', message).strip()})"
     if position is None or position[1] is None:
         return Fault(found, "TOML", source=name, line=data.count(b"\n") + 1)
     return Fault(found, "TOML", source=name, line=int(position[1]), field=f"column {position[2]}")

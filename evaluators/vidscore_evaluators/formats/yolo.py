@@ -109,7 +109,9 @@ def read(path: InputPath, side: Side, options: ReadOptions) -> Reading:
     """
     require_folder(path, _LAYOUT)
     if options.image_size is None:
-        raise InputError([Fault("boxes in parts of an image", _EXPECTED_SIZE, source=str(path))])
+        raise InputError(
+            [Fault("boxes in fractions of an image", _EXPECTED_SIZE, source=str(path))]
+        )
     frames = _find_files(path)
     check_files({key: file for (key, _), file in frames.items()}, path, _LAYOUT, options)
     check_count(len(frames), path, _LAYOUT, options)
@@ -269,7 +271,7 @@ def _boxes(table: RowTable, image_size: tuple[int, int]) -> FloatArray:
 def _write(annotations: Annotations, side: Side, options: WriteOptions) -> Files:
     sizes = options.image_sizes[annotations.object_frames]
     if not sizes.all():
-        raise InputError([Fault("boxes to write in parts of an image", _EXPECTED_SIZE)])
+        raise InputError([Fault("boxes to write in fractions of an image", _EXPECTED_SIZE)])
     images = ImageNumbers.of(annotations, options, first_class=0)
     lines = _lines(annotations, images, side, sizes)
     names = "".join(f"{name}\n" for name in images.names)

@@ -122,7 +122,7 @@ def expects_confidences(detections: Annotations) -> bool:
 _MESSAGES = {
     "same_box_twice": (
         "objects have the box and the label of another one in their frame",
-        "remove what is there twice",
+        "remove the duplicates",
     ),
     "boxes_without_area": (
         "boxes have no area, so that nothing can match them",
@@ -133,7 +133,7 @@ _MESSAGES = {
         "give the corners in order along the outline",
     ),
     "tracks_jump": (
-        "steps of tracks are more than ten times as far as usual, and far beyond the object's size",
+        "steps of tracks are more than ten times the usual, and far beyond the object's size",
         "check that a track id is not used for two objects",
     ),
 }

@@ -63,8 +63,8 @@ def _not_found(
         meant = {**dict.fromkeys(missing, ""), **meant}
     names = [f"{name} (did you mean {own}?)" if own else name for name, own in meant.items()]
     text = (
-        f"are in no data, {first_of(names, _NAMES_SHOWN)}, so that what it says of them applies to "
-        "nothing; write their names as the data does"
+        f"are not in the data, {first_of(names, _NAMES_SHOWN)}, so that what it says about them "
+        "has no effect; write their names as the data does"
     )
     return len(meant), text
 

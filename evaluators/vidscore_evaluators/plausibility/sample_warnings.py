@@ -32,10 +32,9 @@ from vidscore_evaluators.tally import Table
 
 _FORMAT = "check the format of the boxes, and convert them"
 
-_AS_MANY = "if both sides have as many frames a second"
+_AS_MANY = "if both sides have the same frame rate"
 _OTHER_RATE = (
-    "they fit the less the greater the frame number is, so check that both sides have as many "
-    "frames a second"
+    "the fit decreases with the frame number, so check that both sides have the same frame rate"
 )
 
 _READINGS = {
@@ -85,7 +84,7 @@ _READINGS = {
     ),
     "nothing_overlaps": (
         "the ground truth of other frames as well as that of their own",
-        "check that both sides are of the same videos at as many frames a second, and their format",
+        "check that both sides are of the same videos at the same frame rate, and their format",
     ),
 }
 """By code: how the boxes of a side would fit, and advice."""
@@ -177,9 +176,9 @@ def _twice(table: Table, counts: Mapping[Side, int]) -> Iterator[ReportWarning]:
     example = _example(table, int(table.codes("block")[first]), int(table.number("frame")[first]))
     yield ReportWarning(
         "detections_given_twice",
-        f"detections seem to be there more than once: of {int(detected.sum()):,} that were looked "
+        f"detections seem to be duplicated: of {int(detected.sum()):,} that were looked "
         f"at, {count:,} have the box and the label of another one in their frame, for example in "
-        f"{place_name(example)}; remove what is there twice, as in a file joined with itself",
+        f"{place_name(example)}; remove the duplicates, as of a file joined with itself",
         counts[Side.DETECTIONS],
         example,
     )
@@ -276,10 +275,10 @@ def _cut(input_summary: Mapping[str, Table], *, points: bool) -> Iterator[Report
     yield ReportWarning(
         code,
         f"frames with objects have no detection, and detections seem to {_CUTS[code]}: of "
-        f"{_frames(cut.frame_count)} that were looked at, {cut.after} {_beyond(cut, example)} have "
+        f"{_frames(cut.frame_count)} that were examined, {cut.after} {_beyond(cut, example)} have "
         f"none, and {100 * cut.answered:.0f} % of the others have some; check that the detections "
-        "are complete and that both sides have as many frames a second, or choose the frames that "
-        "they are of",
+        "are complete and that both sides have the same frame rate, or choose the frames that "
+        "were processed",
         frames[Side.TRUTH] - frames[Side.DETECTIONS],
         example,
     )
@@ -298,10 +297,10 @@ def _beyond(cut: Cut, example: FrameExample) -> str:
 def _inverted(found: Inverted, count: int) -> ReportWarning:
     return ReportWarning(
         "confidences_inverted",
-        f"detections seem to have confidences the wrong way round: in {found.right} places "
-        f"they lie on an object and in {found.wrong} on none, and of such a pair the right one has "
-        f"the greater confidence in {100 * found.share:.0f} % of cases; give numbers that "
-        "are greater where a detection is surer, and no distances",
+        f"detections seem to have inverted confidences: in {found.right} places they lie on an "
+        f"object and in {found.wrong} on none, and only in {100 * found.share:.0f} % of such pairs "
+        "the right one has the greater confidence; give a confidence that grows with certainty, "
+        "not a distance",
         count,
     )
 
@@ -312,8 +311,8 @@ def _changing_ids(table: Table, found: ChangingIds, count: int) -> ReportWarning
         "track_ids_do_not_last",
         f"detections have track ids that do not follow objects: of {found.found} objects that are "
         f"found in two neighbouring frames, {found.changed} have another id in the second, for "
-        f"example in {place_name(example)}; check that the ids are those of tracks, and no numbers "
-        "of rows or of the detections of a frame",
+        f"example in {place_name(example)}; check that the ids are track ids, not row numbers "
+        "or indices within a frame",
         count,
         example,
     )

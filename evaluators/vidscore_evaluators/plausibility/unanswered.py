@@ -56,6 +56,6 @@ def unanswered_warning(wanted: int, answered: int) -> ReportWarning:
     return ReportWarning(
         "frames_without_detections",
         f"of {wanted:,} frames with objects have no detection, and all their objects count as "
-        "missed; check that the detections are complete, or choose the frames that they are of",
+        "missed; check that the detections are complete, or choose the frames that were processed",
         wanted - answered,
     )

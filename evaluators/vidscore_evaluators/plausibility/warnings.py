@@ -324,7 +324,7 @@ def _columns(seen: _Seen, side: Side, input_summary: InputSummary) -> Iterator[R
             yield ReportWarning(
                 "unused_column",
                 f"values in the column {name} of {SIDE_NAMES[side]} are not used; if they are "
-                f"{meaning}, call the column so",
+                f"{meaning}, rename the column to that",
                 count,
             )
 

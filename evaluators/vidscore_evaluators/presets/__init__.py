@@ -80,7 +80,7 @@ def _named_preset(name: str) -> Preset:
         raise UnknownEvaluatorError(f"no preset is called {name!r}; {advice}")
     if len(paths) > 1:
         places = " and ".join(map(str, paths))
-        raise UnknownEvaluatorError(f"the preset {name!r} is there twice: {places}")
+        raise UnknownEvaluatorError(f"the preset {name!r} is defined twice: {places}")
     try:
         preset = read_preset(paths[0], name)
     except InputError as error:

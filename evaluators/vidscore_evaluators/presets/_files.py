@@ -126,7 +126,7 @@ _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})(\.(0|[1-9][0-9]{0,5})){2}")
 
 def _no_name(value: object) -> str:
     del value
-    raise ValueError("no name: a preset is called as its file")
+    raise ValueError("no name: a preset is named after its file")
 
 
 def _line(value: object) -> str:

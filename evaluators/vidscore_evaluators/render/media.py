@@ -261,7 +261,7 @@ def read_image(path: Path) -> Image:
         found = f"cannot be read: {(error.strerror or '').lower()}"
         raise InputError([Fault(found, "", source=str(path))]) from None
     if not whole:
-        raise InputError([Fault("an image that is cut off", "a whole one", source=str(path))])
+        raise InputError([Fault("a truncated image", "a complete one", source=str(path))])
     try:
         image = cv2.imread(str(path), cv2.IMREAD_COLOR)
     except cv2.error:

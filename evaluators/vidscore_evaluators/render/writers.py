@@ -101,7 +101,9 @@ class VideoWriter:
             return
         self._writer.release()
         if kind is None and self._written() != self._count:
-            raise OSError(errno.ENOSPC, "the video could not be written wholly", str(self._path))
+            raise OSError(
+                errno.ENOSPC, "the video could not be written completely", str(self._path)
+            )
 
     def write(self, key: SequenceKey, number: int, picture: Image) -> None:
         """Write a frame.

@@ -97,17 +97,17 @@ def _opened(data: bytes) -> tuple[ShardHeader, list[bytes]]:
         header = _header(json.loads(body[_LENGTH.size : _LENGTH.size + length]))
         return header, _cut(body, _LENGTH.size + length, header.tally_bytes)
     except (*UNREADABLE, AttributeError, ParameterError) as error:
-        raise TallyError(f"this is no whole tally file: {error}") from error
+        raise TallyError(f"this is not a complete tally file: {error}") from error
 
 
 def _header(document: Mapping[str, Any]) -> ShardHeader:
     number, count = document["shard"]
     lengths = document["tally_bytes"]
     if not all(type(one) is int and one >= 0 for one in (number, count, *lengths)):
-        raise ValueError("a number that is none")
+        raise ValueError("an invalid number")
     run, readings = run_from_dict(document["run"]), readings_from_plain(document["readings"])
     if run.in_parts != (readings is not None):
-        raise ValueError("a part without what reading it gave, or the other way round")
+        raise ValueError("a part without its reading, or a reading without its part")
     return ShardHeader(
         run=run,
         shard=Shard(number, count),
@@ -120,7 +120,7 @@ def _header(document: Mapping[str, Any]) -> ShardHeader:
 def _place(entry: list[Any]) -> tuple[FrameExample, str]:
     *example, place = entry
     if type(place) is not str:
-        raise TypeError("a place that is no text")
+        raise TypeError("a place that is not a string")
     return example_of(example), place
 
 

@@ -161,7 +161,7 @@ def _between(found: Difference, sign: float) -> str:
 def _notes(one: Comparison) -> Iterator[str]:
     if one.sequence_count < 2:
         yield (
-            "There is a single sequence, so that nothing can be said about others: "
+            "There is only one sequence, so nothing can be said about others: "
             "no interval, and no system is called better."
         )
         return

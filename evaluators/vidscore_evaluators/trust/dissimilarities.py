@@ -50,7 +50,7 @@ def ranking_measures(evaluator: Evaluator[Any]) -> tuple[Measure, ...]:
     """
     usable = [measure for measure in evaluator.measures if measure.dissimilarity != _NONE]
     if not usable:
-        found = f"{evaluator.name}, no measure of which is a dissimilarity"
+        found = f"{evaluator.name}, which has no dissimilarity measure"
         raise InputError([Fault(found, "an evaluator that declares one")])
     ranking = tuple(measure for measure in usable if measure.name in evaluator.ranking)
     return ranking or (usable[0],)

@@ -126,7 +126,7 @@ def test_a_folder_where_a_file_should_be_is_refused(data: Path) -> None:
 @pytest.mark.parametrize(
     ("text", "reason"),
     [
-        ("title = [", "no TOML"),
+        ("title = [", "invalid TOML"),
         ("colour = 1", "colour: unknown key; there are title"),
         ('[[evaluators]]\nname = "spotgio"', "did you mean spotgeo?"),
         ('[[evaluators]]\nname = "spotgeo"\nparameters = {taw = 1}', "did you mean tau?"),

@@ -122,7 +122,7 @@ def test_a_part_of_the_data_is_compared() -> None:
     words = ("--truth", "truth.csv", "bad.csv", "good.csv", "--sequence", "s1", "--draws", "20")
     shown = well(run("compare", "f1", *words))
     assert "of a part of the data: sequence s1\n" in shown
-    assert "There is a single sequence" in shown
+    assert "There is only one sequence" in shown
     # 4 and 8 of 8 objects: 8 / 12 and 1.
     assert "0.6667   1.0000       0.3333" in shown
 

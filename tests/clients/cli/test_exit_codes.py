@@ -298,7 +298,7 @@ BLAMED = {
     "a parameter": (2, "f1 --set threshold=7", ""),
     "a parameter of a manifest's": (2, "--set threshold=7", '[[evaluators]]\nname = "f1"\n'),
     "an evaluator": (2, "f9", ""),
-    "evaluators that do not go together": (2, "coco-detection coco", ""),
+    "evaluators that do not match": (2, "coco-detection coco", ""),
     "evaluators of the format of other files": (2, "coco-detection coco --input-format auto", ""),
     "a manifest's parameter": (1, "", WRONG_PARAMETER),
     "a manifest's parameter of what was typed": (1, "f1", WRONG_PARAMETER),

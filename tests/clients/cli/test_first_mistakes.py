@@ -73,7 +73,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "plain text": (
         {"a.txt": "These are my results\n"},
         (
-            "a.txt: text that is no data, beginning with 'These are my results'; the formats are "
+            "a.txt: text without data, beginning with 'These are my results'; the formats are "
             "coco-json, spotgeo-json, pascal-voc, dota, visdrone-det, visdrone-mot, "
             "mots, motchallenge, neovision2-csv, kitti-tracking, yolo-text, generic-csv, jsonl, "
             "parquet, arrow"
@@ -178,14 +178,14 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
     "index of pandas": (
         {"a.csv": ",sequence,frame,x,y\n0,a,1,2,3\n"},
         (
-            "a.csv, line 1, column nothing: a column without a name; where it is the index of "
+            "a.csv, line 1, column nothing: a column without a name; if it is the index of "
             "a data frame, write with index=False"
         ),
     ),
     "two columns of confidence": (
         {"a.csv": CSV.replace("class", "score")},
         (
-            "a.csv, line 1: the columns score and confidence, which all mean confidence; leave "
+            "a.csv, line 1: the columns score and confidence, which all mean confidence; keep only "
             "one of them"
         ),
     ),

@@ -119,7 +119,7 @@ async def test_the_exit_code_says_whether_a_program_is_certified(
             'input(); print(\'{"sequence": "1", "frame": 1, "objects": [{"point": [1]}]}\')',
             "line 1: objects[0].point: found an array of 1, expected [x, y]",
         ),
-        ("input(); print('ready')", "line 1: found no JSON"),
+        ("input(); print('ready')", "line 1: found invalid JSON"),
         (
             'input(); print(\'{"sequence": "1", "frame": 4, "objects": []}\')',
             "line 1: frame: found an answer to frame 4 of sequence 1, expected one",

@@ -122,6 +122,6 @@ def test_a_note_says_that_rules_on_whole_sequences_see_a_part(tmp_path: Path) ->
     result = run("score", "clear", "--truth", data, "--detections", data, "--frames=1", "--strict")
     assert result.exit_code == 0
     assert result.stderr == (
-        "Note: 1 x evaluator with rules on whole sequences sees the chosen frames alone: "
+        "Note: 1 x evaluator with rules on whole sequences sees only the chosen frames: "
         "tracks begin and end with them\n"
     )

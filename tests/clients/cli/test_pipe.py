@@ -173,7 +173,7 @@ def test_a_bad_line_ends_the_run_with_every_fault_of_that_line(truth: str) -> No
 @pytest.mark.parametrize(
     ("entry", "said"),
     [
-        ("nonsense", "line 2: found no JSON ("),
+        ("nonsense", "line 2: found invalid JSON ("),
         (json.dumps(DETECTIONS[0]), "line 2: frame: found frame 5 of sequence b again"),
         (json.dumps(frame("c", 0)), "line 2: found sequence c, expected a sequence of the truth"),
         (

@@ -120,7 +120,7 @@ def test_a_bad_line_ends_the_run_and_what_came_before_it_is_durable(
 ) -> None:
     result = pipe(environment, lines(0, 4) + "oops\n" + lines(4, 8), "--submission", "broken")
     assert (result.exit_code, result.stdout) == (ExitCode.INPUT, "")
-    assert "Error: line 5: found no JSON" in result.stderr
+    assert "Error: line 5: found invalid JSON" in result.stderr
     assert "street/broken is not sealed; 4 frames durable. Go on with:" in result.stderr
     assert "vidscore pipe street --submission broken" in result.stderr
     assert frame_count(environment, "broken") == (4, "receiving")
@@ -142,7 +142,7 @@ def test_skipped_lines_are_told(environment: Environment) -> None:
     text = lines(0, 3) + "oops\n" + lines(3, FRAMES)
     result = pipe(environment, text, "--on-error", "skip", "--format", "csv")
     assert "f1,,,,f1,1.0" in well(result)
-    assert "Warning: 1 line left out:\n  line 4: found no JSON" in result.stderr
+    assert "Warning: 1 line left out:\n  line 4: found invalid JSON" in result.stderr
 
 
 def test_lines_of_another_shape_than_the_benchmarks_are_refused_with_their_line(

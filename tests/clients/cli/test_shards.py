@@ -122,7 +122,7 @@ def test_missing_and_torn_files_are_named_with_exit_code_1() -> None:
     Path(second).write_bytes(Path(second).read_bytes()[:100])
     done = run("merge", first, second)
     assert done.exit_code == 1
-    assert "2.tally: this is no whole tally file: the checksum does not fit" in done.stderr
+    assert "2.tally: this is not a complete tally file: the checksum does not fit" in done.stderr
     assert "no usable tally file of shard 2/3, 3/3" in done.stderr
     assert done.stdout == ""
 

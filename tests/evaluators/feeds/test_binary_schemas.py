@@ -187,10 +187,10 @@ def test_a_frame_of_onvif_without_objects_is_an_empty_frame() -> None:
     [
         (onvif("", '<!DOCTYPE a [<!ENTITY b "c">]>'), "a document type"),
         (onvif("<tt:a>" * 40 + "</tt:a>" * 40), "elements within elements"),
-        (onvif("<tt:Frame>"), "no XML"),
+        (onvif("<tt:Frame>"), "invalid XML"),
         (onvif("<tt:Frame/>"), "Frame[0].UtcTime"),
         (b"<a/>", "the element"),
-        (b"", "no XML"),
+        (b"", "invalid XML"),
     ],
 )
 def test_xml_is_not_trusted(message: bytes, found: str) -> None:

@@ -117,7 +117,7 @@ def test_lines_are_parsed_together_as_they_are_by_themselves() -> None:
 
 def test_a_message_of_one_document_over_two_lines_stays_a_fault() -> None:
     text = json.dumps(LINES[1], indent=1).encode()
-    with pytest.raises(InputError, match="no JSON"):
+    with pytest.raises(InputError, match="invalid JSON"):
         read_block(JSONL, FrameMap(), [(text, ""), (text, "")], BOX)
 
 

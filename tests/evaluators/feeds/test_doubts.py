@@ -74,7 +74,7 @@ def test_a_feed_that_says_everything_is_not_doubtful() -> None:
 
 
 FAULTY: dict[Doubt, tuple[FeedWatch, str]] = {
-    Doubt.GAPS: (watched(range(0, 600, 30)), "missing between others: 551; one frame in 30"),
+    Doubt.GAPS: (watched(range(0, 600, 30)), "missing between others: 551; only one frame in 30"),
     Doubt.CHANGES_ONLY: (watched(unsaid=frozenset({Unsaid.EVERY_FRAME})), "silent"),
     Doubt.NO_CONFIDENCE: (
         watched(found=altered(lambda entry: entry.pop("confidence"))),

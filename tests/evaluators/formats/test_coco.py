@@ -257,7 +257,7 @@ def test_all_faults_are_listed(tmp_path: Path) -> None:
     ("text", "side", "expected"),
     [
         ("", Side.TRUTH, "line 1: found an empty file"),
-        ('{"images": [}', Side.TRUTH, "line 1, column 13: found no JSON"),
+        ('{"images": [}', Side.TRUTH, "line 1, column 13: found invalid JSON"),
         ("[]", Side.TRUTH, "found an array, expected an object with images"),
         ('"x"', Side.DETECTIONS, "found a string, expected an array of results"),
         ("", Side.DETECTIONS, "line 1: found an empty file, expected an array of results"),

@@ -254,7 +254,7 @@ def test_bytes_that_are_no_utf_8_are_a_fault_of_their_line() -> None:
     result = read(b"frame,x,class\n1,2,Car\n1,2,\xff\xfe\n")
     (fault,) = result.faults.listed()
     assert str(fault).endswith(
-        "line 3, column class: found bytes that are no UTF-8, expected text in UTF-8"
+        "line 3, column class: found bytes that are not valid UTF-8, expected text in UTF-8"
     )
 
 

@@ -91,8 +91,7 @@ def test_a_lazy_data_frame_is_refused_with_what_to_do() -> None:
     with pytest.raises(InputError) as caught:
         columns_of(pl.DataFrame(COLUMNS).lazy(), "truth")
     assert str(caught.value) == (
-        "truth: found polars.LazyFrame, expected a data frame that is computed; "
-        "call collect() first"
+        "truth: found polars.LazyFrame, expected a computed data frame; call collect() first"
     )
 
 

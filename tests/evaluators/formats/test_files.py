@@ -278,8 +278,8 @@ def test_a_link_in_an_archive_is_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("names", "said"),
     [
-        (("a.csv", "a.csv"), "a file that stands twice"),
-        (("a.csv", "./a.csv"), "a file that stands twice"),
+        (("a.csv", "a.csv"), "a file that occurs twice"),
+        (("a.csv", "./a.csv"), "a file that occurs twice"),
         (("a", "a/b.csv"), "a file and a folder of one name"),
         (("x/" * 70 + "a.csv",), "more than 64 folders deep"),
     ],

@@ -55,8 +55,8 @@ def test_a_folder_of_folders_with_csv_files_is_neovision2(tmp_path: Path) -> Non
     [
         ("", "an empty file"),
         ("  \n", "an empty file"),
-        ("hello", "text that is no data, beginning with 'hello'"),
-        ("\x00\x01", "a file that is no text"),
+        ("hello", "text without data, beginning with 'hello'"),
+        ("\x00\x01", "a binary file"),
     ],
 )
 def test_a_file_that_is_near_no_format_is_refused_with_what_it_is(

@@ -104,7 +104,7 @@ def test_a_report_has_the_notes_of_its_inputs_and_other_warnings_are_none() -> N
 )
 def test_two_names_of_one_column_are_refused_with_both(names: tuple[str, ...], said: str) -> None:
     given = arrays(**{name: [1, 1, 1] for name in names})
-    assert problems(given) == [f"truth: {said}; leave one of them"]
+    assert problems(given) == [f"truth: {said}; keep only one of them"]
 
 
 def test_a_fault_names_the_column_as_the_file_does(tmp_path: Path) -> None:
@@ -127,8 +127,8 @@ def test_a_fault_names_the_column_as_the_file_does(tmp_path: Path) -> None:
         ("labels", "did you mean label?"),
         ("confidense", "did you mean confidence?"),
         ("Frame ", "did you mean frame?"),
-        ("", "where it is the index of a data frame, write with index=False"),
-        ("Unnamed: 0", "where it is the index of a data frame, write with index=False"),
+        ("", "if it is the index of a data frame, write with index=False"),
+        ("Unnamed: 0", "if it is the index of a data frame, write with index=False"),
     ],
 )
 def test_a_name_that_is_surely_mistyped_is_refused_with_the_right_one(

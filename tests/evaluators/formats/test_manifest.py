@@ -146,13 +146,13 @@ def test_what_is_no_toml_says_line_and_column(
     (fault,) = caught.value.faults
     assert fault.line == line
     assert field is None or fault.field == field
-    assert fault.found.startswith("no TOML")
+    assert fault.found.startswith("invalid TOML")
 
 
 def test_bytes_that_are_no_utf_8_say_their_line(tmp_path: Path) -> None:
     path = tmp_path / "manifest.toml"
     path.write_bytes(b'title = "a"\nx = "\xff"\n')
-    with pytest.raises(SpecificationError, match="line 2: found bytes that are no UTF-8"):
+    with pytest.raises(SpecificationError, match="line 2: found bytes that are not valid UTF-8"):
         read_manifest(path)
 
 

@@ -281,7 +281,11 @@ def test_content_may_come_in_parts_beside_what_need_not_be_known() -> None:
         (HEAD + header() + rows(b"\0ab") + END, "chunk IDAT", "found 3 bytes, expected 6"),
         (HEAD + header() + rows(b"\0ab" * 3) + END, "chunk IDAT", "found more bytes, expected 6"),
         (HEAD + header() + rows(b"\0ab\5cd") + END, "chunk IDAT", "found another filter in row 1"),
-        (HEAD + header() + chunk(b"IDAT", b"no") + END, "chunk IDAT", "found what cannot be unp"),
+        (
+            HEAD + header() + chunk(b"IDAT", b"no") + END,
+            "chunk IDAT",
+            "found data that cannot be unp",
+        ),
         (WHOLE[:-2], "chunk IEND", f"found the end of the file at byte {len(WHOLE) - 2}"),
         (WHOLE.replace(b"IEND", b"iEND"), "chunk iEND", "found another checksum"),
     ],

@@ -194,7 +194,7 @@ def test_an_index_that_lies_is_refused_when_the_file_is_read(
     faults = [str(fault) for fault in validate_file(root, wanted=wanted)]
     assert len(faults) == 2
     assert f"{root}/b.csv: found sequence Tower/s9, expected Tower/s2" in " ".join(faults)
-    assert f"{root}/{NAME}, line 4, column sequence: found sequence Tower/s2, of which b.csv" in (
+    assert f"{root}/{NAME}, line 4, column sequence: found sequence Tower/s2, which b.csv" in (
         " ".join(faults)
     )
     assert not validate_file(root, wanted=lambda key: key.sequence == "s0")

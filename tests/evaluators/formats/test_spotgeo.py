@@ -210,7 +210,7 @@ def test_what_is_no_json_says_where(path: Path, text: str, line: int) -> None:
     assert fault.line == line
     assert fault.field is not None
     assert fault.field.startswith("column ")
-    assert fault.found.startswith("no JSON")
+    assert fault.found.startswith("invalid JSON")
 
 
 @pytest.mark.parametrize(
@@ -223,7 +223,7 @@ def test_what_is_no_array_is_refused(path: Path, text: str, found: str) -> None:
 def test_bytes_that_are_no_utf_8_are_refused(path: Path) -> None:
     path.write_bytes(b'[{"\xff": 1}]')
     (fault,) = validate_file(path)
-    assert fault.found.startswith("no JSON")
+    assert fault.found.startswith("invalid JSON")
 
 
 def test_the_size_of_a_file_is_bounded(path: Path) -> None:

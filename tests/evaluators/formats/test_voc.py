@@ -129,11 +129,11 @@ def test_rows_of_a_frame_stay_in_their_order(tmp_path: Path) -> None:
     [
         ('<!DOCTYPE annotation [<!ENTITY a "b">]>\n' + NOTHING[22:], "a document type"),
         ('<!DOCTYPE a SYSTEM "file:///etc/passwd"><annotation/>', "a document type"),
-        ("<annotation>&a;</annotation>", "no XML (undefined entity)"),
-        ("<annotation>", "no XML (no element found)"),
-        ("<annotation/><annotation/>", "no XML (junk after document element)"),
-        ("", "no XML (no element found)"),
-        ("\0\1\2", "no XML (not well-formed (invalid token))"),
+        ("<annotation>&a;</annotation>", "invalid XML (undefined entity)"),
+        ("<annotation>", "invalid XML (no element found)"),
+        ("<annotation/><annotation/>", "invalid XML (junk after document element)"),
+        ("", "invalid XML (no element found)"),
+        ("\0\1\2", "invalid XML (not well-formed (invalid token))"),
         ("<html></html>", "the element 'html'"),
         ("<annotation>" + "<a>" * 40, "elements within elements"),
         (CAT.replace("cat", "c" * 2000), "a long text"),
@@ -141,7 +141,10 @@ def test_rows_of_a_frame_stay_in_their_order(tmp_path: Path) -> None:
             CAT.replace("<ymax>40</ymax>", "<ymax>40</ymax><ymax>41</ymax>"),
             "the element 'ymax' again",
         ),
-        ("<?xml version='1.0' encoding='nonsense'?><annotation/>", "no XML (an unknown encoding)"),
+        (
+            "<?xml version='1.0' encoding='nonsense'?><annotation/>",
+            "invalid XML (an unknown encoding)",
+        ),
     ],
 )
 def test_hostile_or_broken_xml_is_refused(tmp_path: Path, text: str, found: str) -> None:

@@ -317,7 +317,7 @@ def test_a_frame_that_no_line_of_json_holds_is_refused(count: int, label: str) -
 def test_a_folder_without_a_file_is_not_written(name: str, side: Side) -> None:
     """A truth of don't-care frames alone leaves nothing where each frame has a file."""
     empty = make_annotations({STREET: {3: []}}, arity=BOX, dont_care=[(STREET, 3)])
-    with pytest.raises(InputError, match="found nothing that is left to write, expected a frame"):
+    with pytest.raises(InputError, match="found nothing left to write, expected a frame"):
         convert(source_of(empty), name, side, image_size=SIZE)
 
 
@@ -336,7 +336,7 @@ def test_frame_numbers_that_would_add_millions_of_frames_are_refused(name: str) 
 def test_names_of_classes_alone_are_no_yolo() -> None:
     truth = source_of(make_annotations({STREET: {1: [Thing((1.0, 2.0, 3.0, 4.0), "car")]}}))
     nothing = source_of(truth.annotations.take_frames(np.array([], dtype=np.int64)))
-    with pytest.raises(InputError, match="found nothing that is left to write"):
+    with pytest.raises(InputError, match="found nothing left to write"):
         convert(nothing, "yolo-text", Side.DETECTIONS, truth=truth, image_size=SIZE)
 
 

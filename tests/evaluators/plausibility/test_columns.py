@@ -41,7 +41,7 @@ def test_a_column_in_place_of_the_one_that_it_resembles_is_doubted(missing: str,
     further = without(DETECTIONS, missing) | {name: numbers(DETECTIONS)}
     [warning] = [one for one in score("f1", TRUTH, further).warnings if one.code == "unused_column"]
     assert f"values in the column {name} of the detections are not used" in warning.message
-    assert f"if they are {missing}, call the column so" in warning.message
+    assert f"if they are {missing}, rename the column to that" in warning.message
 
 
 def test_one_side_alone_is_not_doubted_for_a_column_beside_its_labels() -> None:

@@ -81,7 +81,7 @@ def test_detections_of_every_second_frame_that_are_numbered_one_after_the_other(
     half = rows_where(DETECTIONS, DETECTIONS["frame"] % 2 == 0)
     [warning] = found_in(TRUTH, half | {"frame": half["frame"] // 2})
     assert warning.count == 150
-    assert "both sides have as many frames a second" in warning.message
+    assert "both sides have the same frame rate" in warning.message
 
 
 def test_sequences_of_different_lengths_that_end_at_60_per_cent() -> None:

@@ -56,7 +56,7 @@ def test_another_number_of_frames_a_second_is_not_told_as_one_frame(slower: str,
     told = {one.code: one.message for one in score("f1", *sides.values()).warnings}
     code = "reads_one_frame_later" if slower == "detections" else "reads_one_frame_earlier"
     _, advice = told[code].rsplit("; ", 1)
-    assert "check that both sides have as many frames a second" in advice
+    assert "check that both sides have the same frame rate" in advice
     assert "1" not in advice
 
 
@@ -71,4 +71,4 @@ def test_a_detector_that_is_a_frame_off_throughout_is_told_by_how_much(
     truth, found = traffic(speed_px=30.0, frames=24, seed=seed)
     warnings = score("map", moved(truth, 1), moved(found, 1 + frames)).warnings
     [message] = [one.message for one in warnings if one.code.startswith("reads_")]
-    assert f"{advice} if both sides have as many frames a second" in message
+    assert f"{advice} if both sides have the same frame rate" in message

@@ -132,7 +132,7 @@ def test_a_file_is_there_is_small_and_is_toml(tmp_path: Path) -> None:
         find_preset(str(tmp_path / "none.toml"))
     large = written(tmp_path, GOOD + "#" * MAXIMUM_BYTES)
     assert "bytes, expected at most" in faults_of(large)[0]
-    assert "no TOML" in faults_of(written(tmp_path, "title = "))[0]
+    assert "invalid TOML" in faults_of(written(tmp_path, "title = "))[0]
     assert "32 parts" in faults_of(written(tmp_path, "a." * 40 + "b = 1"))[0]
     (tmp_path / "streets.toml").write_bytes(b"title = '\xff'")
     assert "UTF-8" in faults_of(tmp_path / "streets.toml")[0]

@@ -117,7 +117,7 @@ def test_a_built_in_name_stays_built_in_and_another_has_one_owner(
             (tmp_path / folder / f"{name}.toml").write_text(TEXT)
     points.are(one=str(tmp_path / "one"), two=str(tmp_path / "two"))
     assert find_preset("mot17").title != "Birds"
-    with pytest.raises(UnknownEvaluatorError, match="'birds' is there twice"):
+    with pytest.raises(UnknownEvaluatorError, match="'birds' is defined twice"):
         find_preset("birds")
 
 

@@ -230,7 +230,7 @@ def test_all_that_is_wrong_is_told_at_once(tmp_path: Path, files: list[Path]) ->
     files[3].write_bytes(files[3].read_bytes()[:-1])
     nowhere = tmp_path / "nowhere.tally"
     text = faults_of([files[0], files[2], strange, files[3], nowhere])
-    assert f"{files[3]}: this is no whole tally file: the checksum does not fit" in text
+    assert f"{files[3]}: this is not a complete tally file: the checksum does not fit" in text
     assert str(nowhere) in text
     assert f"{strange}, digest of the detections" in text
     assert "no usable tally file of shard 4/4" in text

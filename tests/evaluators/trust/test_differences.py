@@ -234,7 +234,7 @@ def test_of_a_single_sequence_no_system_is_called_better() -> None:
     assert pair.verdict is Verdict.UNDECIDED
     assert pair.sequences[0].contribution == pair.overall.value
     assert one.answers == ["b and a cannot be told apart in f1: b has 0.8182 more"]
-    assert "a single sequence" in one.notes[0]
+    assert "only one sequence" in one.notes[0]
 
 
 def test_of_few_sequences_it_is_said_how_little_they_mean() -> None:

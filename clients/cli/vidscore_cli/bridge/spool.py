@@ -123,7 +123,7 @@ class Spool:
             raise _refused(self._path, "a file that is no spool", expected, advice)
         if len(head) < _HEADER.size or crc32(head[-8:]) != _HEADER.unpack(head)[1]:
             found = "a spool whose first 16 bytes are damaged"
-            raise _refused(self._path, found, "a whole one", advice)
+            raise _refused(self._path, found, "a complete one", advice)
         return int(_HEADER.unpack(head)[2])
 
     def _header(self, base: int) -> bytes:

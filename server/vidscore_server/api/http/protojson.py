@@ -75,7 +75,7 @@ def read_json(data: bytes, message: Message, source: str | None = None) -> None:
         value = orjson.loads(data)
     except orjson.JSONDecodeError as error:
         place = f"line {error.lineno}, column {error.colno}"
-        raise _unreadable(f"no JSON at {place}: {error.msg[:MOST_QUOTED]}", source) from None
+        raise _unreadable(f"invalid JSON at {place}: {error.msg[:MOST_QUOTED]}", source) from None
     read_value(value, message, source)
 
 

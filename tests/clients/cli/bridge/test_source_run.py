@@ -176,7 +176,7 @@ def test_a_message_that_cannot_be_read_is_left_out_and_those_around_it_are_sent(
 
 def test_what_comes_before_a_message_that_cannot_be_read_is_sent_and_the_message_is_named() -> None:
     stream = Stored()
-    with pytest.raises(InputError, match=r"north, here, line 1, .*found no JSON"):
+    with pytest.raises(InputError, match=r"north, here, line 1, .*found invalid JSON"):
         ran(Canned([message(0), message(1), broken("here"), message(2)]), stream)
     assert [numbers for numbers, _ in stream.batches] == [[0, 1]]
 

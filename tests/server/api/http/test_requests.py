@@ -101,12 +101,12 @@ async def test_every_fault_of_a_body_is_named_by_its_path(red: Caller) -> None:
 @pytest.mark.parametrize(
     ("body", "said"),
     [
-        (b'{\n  "name": x}', "no JSON at line 2"),
-        (b"", "no JSON at line 1"),
+        (b'{\n  "name": x}', "invalid JSON at line 2"),
+        (b"", "invalid JSON at line 1"),
         (b"[]", "a list, expected an object"),
-        (b'"\xff"', "no JSON"),
-        (b"[" * 60_000, "no JSON"),
-        (b'{"name": NaN}', "no JSON"),
+        (b'"\xff"', "invalid JSON"),
+        (b"[" * 60_000, "invalid JSON"),
+        (b'{"name": NaN}', "invalid JSON"),
     ],
 )
 async def test_what_is_no_json_is_named_with_its_line(red: Caller, body: bytes, said: str) -> None:

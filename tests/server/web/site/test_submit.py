@@ -74,7 +74,7 @@ async def test_one_cause_of_many_faults_is_told_once_with_their_number(site: Bro
     assert "2 faults:" in page.words
     assert (
         "79 times, first at dots.csv, line 2, column sequence "
-        "bytes that are no UTF-8 text in UTF-8" in page.words
+        "bytes that are not valid UTF-8 text in UTF-8" in page.words
     )
     assert page.words.count("UTF-8") == 2
     assert "dots.csv, line 81, column frame" in page.words

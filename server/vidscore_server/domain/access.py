@@ -46,17 +46,17 @@ class Caller(Struct, frozen=True):
 
     @property
     def is_organiser(self) -> bool:
-        """Whether it may see and do everything."""
+        """Whether the caller may see and do everything."""
         return self.role is Role.ORGANISER
 
     @property
     def submits_for(self) -> str:
-        """Team that its submissions are of; empty if it may make none."""
+        """Team of its submissions; empty if it may make none."""
         return ORGANISERS_TEAM if self.is_organiser else self.team
 
     @property
     def shares_as(self) -> str:
-        """The share of scarce resources that it uses: its team's, or its token's."""
+        """Key of its share of scarce resources: its team, or its token."""
         return self.submits_for or f"tokens/{self.token}"
 
     @property
@@ -80,7 +80,7 @@ def set_caller(caller: Caller) -> None:
     _current.set(caller)
 
 
-# --- Roles: an RPC that is not in the table is refused to everyone
+# --- Roles: RPCs that are not in the table are refused
 #
 # What a caller sees of an object is not decided here but in `vidscore_server.domain.release`.
 
@@ -90,14 +90,14 @@ Roles = frozenset[Role | None]
 ORGANISERS: Roles = frozenset({Role.ORGANISER})
 TEAMS: Roles = frozenset({Role.ORGANISER, Role.PARTICIPANT})
 ANYONE: Roles = frozenset({*Role, None})
-"""Everyone on this machine; from elsewhere a token is needed, but for `PUBLIC_RPCS`."""
+"""Everyone on this machine; from elsewhere a token is needed, except for `PUBLIC_RPCS`."""
 
 PUBLIC_RPCS = frozenset(
     f"/vidscore.v1.BenchmarkService/{name}"
     for name in ("GetBenchmark", "ListBenchmarks", "GetLeaderboard", "GetChecklist")
 )
-"""RPCs that need no token, wherever the caller is: without one they are about public benchmarks
-alone, of which they show what a viewer sees."""
+"""RPCs that need no token from anywhere: without one they cover public benchmarks only, and show
+what a viewer sees."""
 
 OPEN_RPCS = (
     "/grpc.health.v1.Health/Check",
@@ -186,7 +186,7 @@ OF_SUBMISSIONS = frozenset(
         "AnswerFrames",
     ]
 )
-"""RPCs of teams about one submission: to another team it is as if it were not there."""
+"""RPCs of teams about one submission; for other teams the submission does not exist."""
 
 
 # --- Tokens: only a hash of a secret is stored
@@ -201,7 +201,7 @@ _SECRET = re.compile(SECRET_PREFIX + r"([0-9a-f]{16})_([0-9a-f]{64})")
 
 
 class NewToken(NamedTuple):
-    """A token's record and its secret, which is nowhere else."""
+    """A token's record and its secret, which is stored nowhere."""
 
     record: TokenRecord
     secret: str
@@ -221,7 +221,7 @@ def new_token(
         team: Team that a participant submits for.
         comment: Its purpose.
         now: The time.
-        lifetime: How long it holds; None for ever.
+        lifetime: How long it is valid; None for ever.
 
     Raises:
         InputError: With every fault.
@@ -242,13 +242,13 @@ def new_token(
 def end_after(
     now: datetime, lifetime: timedelta, field: str, faults: list[Fault]
 ) -> datetime | None:
-    """The time at which something ends; None if that cannot be.
+    """The time at which something ends; None if it cannot be represented.
 
     Args:
         now: The time.
-        lifetime: How long it holds.
-        field: Field that says so, for the fault.
-        faults: Where a fault is added.
+        lifetime: How long it is valid.
+        field: Field of the lifetime, for the fault.
+        faults: List to which a fault is added.
     """
     if lifetime <= timedelta(0):
         faults.append(Fault(f"{lifetime.total_seconds():g} s", "over 0 s", field=field))
@@ -265,13 +265,13 @@ def hash_of(secret: str) -> bytes:
 
 
 def token_of(secret: str) -> str | None:
-    """Name of the token that a secret claims to be of; None if it is no secret."""
+    """Name of the token in a secret, unverified; None if it is no secret."""
     match = _SECRET.fullmatch(secret)
     return None if match is None else match[1]
 
 
 def holds(record: TokenRecord, secret: str, now: datetime) -> bool:
-    """Whether a secret is the token's, and the token has neither ended nor been revoked."""
+    """Whether a secret belongs to the token, and the token is valid."""
     same = hmac.compare_digest(record.secret_hash, hash_of(secret))
     return same and is_valid(record, now)
 
@@ -282,12 +282,12 @@ def is_valid(record: TokenRecord, now: datetime) -> bool:
 
 
 def team_faults(role: Role | None, team: str, field: str = "team") -> list[Fault]:
-    """Faults of the team of a role.
+    """Faults of a team name for a role.
 
     Args:
         role: The role.
         team: The team; empty for none.
-        field: Where it stands.
+        field: Its field.
     """
     if role is not Role.PARTICIPANT:
         return [
@@ -306,16 +306,16 @@ def team_faults(role: Role | None, team: str, field: str = "team") -> list[Fault
 # all tokens that are in use finds both.
 
 LOOK_INTERVAL_S = 0.4
-"""Time between two looks: with the time that one takes, no call outlives its token by a second."""
+"""Polling interval: including the time of a poll, no call outlives its token by a second."""
 
 FindEnded = Callable[[Collection[str]], Awaitable[Collection[str]]]
 
 
 class RunningTokens:
-    """Knows the running calls of each token.
+    """Tracks the running calls of each token.
 
     Args:
-        find_ended: Gives those of some tokens that hold no longer.
+        find_ended: Returns the given tokens that are no longer valid.
     """
 
     def __init__(self, find_ended: FindEnded) -> None:
@@ -324,7 +324,7 @@ class RunningTokens:
 
     @contextmanager
     def using(self, caller: Caller, call: RunningCall) -> Iterator[None]:
-        """Let a call end with its caller's token, if there is one."""
+        """End a call early if its caller's token ends."""
         if not caller.token:
             yield
             return
@@ -342,13 +342,13 @@ class RunningTokens:
             call.end(UnauthenticatedError("the token has ended"))
 
     async def look(self) -> None:
-        """End the calls of all tokens that hold no longer."""
+        """End the calls of all tokens that are no longer valid."""
         if self._calls:
             for token in await self._find_ended(tuple(self._calls)):
                 self.end(token)
 
     async def keep_looking(self) -> None:
-        """Look again and again until cancelled."""
+        """Poll until cancelled."""
         while True:
             await asyncio.sleep(LOOK_INTERVAL_S)
             try:
@@ -360,7 +360,7 @@ class RunningTokens:
 # --- The gate
 
 KEEP_S = 0.4
-"""Time for which a token's record is not looked up again; ending one here counts at once."""
+"""Time for which a token's record is cached; revoking one at this server takes effect at once."""
 
 MAXIMUM_KEPT = 10_000
 
@@ -369,17 +369,17 @@ _SCHEME = "bearer "
 UNSIGNED = "the call needs a token, sent as metadata `authorization: Bearer {secret}`"
 
 SESSION_SCHEME = "Session "
-"""What stands before a browser's session in the place of a token; over gRPC it is unknown."""
+"""Scheme of a browser's session in place of a token; gRPC does not accept it."""
 
 Metadata = Iterable[tuple[str, str | bytes]]
 
 
 class Transport(Struct, frozen=True):
-    """A way in, and what it lets callers do.
+    """A way in, and what callers may do that use it.
 
     Attributes:
         open_to_anyone: Whether callers without a token may use RPCs that need no role.
-        session: Gives the token of a session that holds; None if no browser comes this way.
+        session: Returns the token of a valid session; None if browsers cannot come this way.
     """
 
     open_to_anyone: bool
@@ -387,7 +387,7 @@ class Transport(Struct, frozen=True):
 
 
 class Gate:
-    """Authenticates callers by their tokens and holds them to the table of roles.
+    """Authenticates callers by their tokens and enforces the table of roles.
 
     Args:
         store: Where tokens are kept; None if there are no hosted benchmarks and no tokens.
@@ -409,10 +409,10 @@ class Gate:
         Args:
             method: Full name of the RPC, such as ``/vidscore.v1.ScoringService/Score``.
             metadata: The call's metadata.
-            transport: The way that it comes.
+            transport: The way that the call came in.
 
         Raises:
-            UnauthenticatedError: If a token is needed and none that holds is there.
+            UnauthenticatedError: If a token is needed and there is no valid one.
             PermissionDeniedError: If the caller's role may not call it.
         """
         caller = await self._caller(metadata, transport)
@@ -427,11 +427,11 @@ class Gate:
         return caller
 
     async def token_of(self, caller: Caller) -> TokenRecord | None:
-        """The token that a caller has shown; None for one without."""
+        """The token of a caller; None for a caller without one."""
         return await self._record(caller.token) if caller.token else None
 
     def revoked(self, token: str) -> None:
-        """Admit a token no more, and end the calls that run under it."""
+        """Stop admitting a token, and end the calls that run under it."""
         self._kept.pop(token, None)
         self.running.end(token)
 
@@ -448,7 +448,7 @@ class Gate:
         name = token_of(secret)
         record = None if name is None else await self._record(name)
         if record is None:
-            hash_of(secret)  # a name that is not there takes as long as one that is
+            hash_of(secret)  # an unknown name takes as long as a known one
         if record is None or not holds(record, secret, self._clock()):
             raise UnauthenticatedError("the token is unknown, has ended or was revoked")
         return Caller(record.token, record.role, record.team)
@@ -461,7 +461,7 @@ class Gate:
         return Caller(record.token, record.role, record.team)
 
     async def _ended(self, tokens: Collection[str]) -> list[str]:
-        """Those of some tokens that hold no longer."""
+        """The given tokens that are no longer valid."""
         now = self._clock()
         records = await asyncio.to_thread(self._look_up, tokens)
         return [

@@ -2,9 +2,9 @@
 
     waiting --checked together--> checked --stored in one commit--> acknowledged
 
-All waiting batches are the next group, which is checked while the group before is stored: there
+All waiting batches form the next group, which is checked while the previous group is stored: there
 is no timer to wait for, and the higher the load, the less each batch costs. Batches of one call
-stay in order, and after the first that is refused the later ones are dropped.
+stay in order; after the first refused one, later ones are dropped.
 """
 
 from __future__ import annotations
@@ -36,25 +36,25 @@ from vidscore_server.store.errors import AlreadyExistsError
 from vidscore_server.store.records import SubmissionRecord
 
 MAXIMUM_GROUP = 1_000
-"""Batches of one group: more would make the first of them wait without need."""
+"""Maximum number of batches in a group: with more, the first would wait needlessly."""
 
 MAXIMUM_GROUP_SIZE = 1_000_000
-"""Numbers in the batches of one group, but for its last; joined, they stand in memory twice."""
+"""Maximum numbers in the batches of a group, except its last; joined, they are in memory twice."""
 
 BATCH_SIZE = 20
-"""Fixed cost of a batch, in numbers that are checked."""
+"""Fixed cost of checking a batch, in numbers checked."""
 
 
 class AppendQueue:
-    """Takes in the batches of all calls.
+    """Queues the batches of all calls.
 
     Args:
         context: The hosting context.
         benchmarks: Its benchmarks.
-        budget: Bounds how much is taken in and not stored.
+        budget: Upper bound on the bytes of batches that are received but not stored.
 
     Attributes:
-        held_count: Batches that are taken in, and neither stored nor refused.
+        held_count: Number of batches that are received, and neither stored nor refused yet.
     """
 
     def __init__(self, context: Context, benchmarks: Benchmarks, budget: ByteBudget) -> None:
@@ -75,19 +75,20 @@ class AppendQueue:
         held_bytes: int,
         source_position: str | None = None,
     ) -> asyncio.Future[int]:
-        """Take in a batch once there is memory for it; gives a future of its outcome.
+        """Queue a batch once there is memory for it; return a future for its result.
 
-        That is the stream's next offset once its frames are durable. The future's error is a
-        `StateError` where the offset protocol refuses the batch, a `LimitError` or an `InputError`
-        where it breaks a rule. It is cancelled where an earlier batch of its call was refused.
+        The result is the stream's next offset, once the batch's frames are durable. The future
+        fails with a `StateError` if the offset protocol refuses the batch, and with a `LimitError`
+        or an `InputError` if it breaks a rule. It is cancelled if an earlier batch of its call was
+        refused.
 
         Args:
             target: The stream.
             offset: Offset of the batch's first frame.
             message: The batch, as it was received.
-            size: Frames and coordinates of the batch.
-            held_bytes: Memory that it takes.
-            source_position: How far its writer had read its source with it.
+            size: Number of frames and coordinates in the batch.
+            held_bytes: Memory that it takes, in bytes.
+            source_position: Source position after the batch; None if its writer keeps none.
 
         Raises:
             LimitError: If it is larger than the whole budget.
@@ -113,7 +114,7 @@ class AppendQueue:
         return stored
 
     async def _work(self) -> None:
-        """Go on until nothing waits."""
+        """Process groups until nothing waits."""
         try:
             while self._waiting:
                 checked = await self._check(self._next_group())
@@ -133,7 +134,7 @@ class AppendQueue:
         return group
 
     async def _check(self, group: Sequence[PendingAppend]) -> list[PendingAppend]:
-        """Those of a group that keep the rules; the others are refused."""
+        """Check a group: return the batches that keep the rules, and refuse the others."""
         by_rules: defaultdict[int, list[PendingAppend]] = defaultdict(list)
         for append in group:
             by_rules[id(append.target.rules)].append(append)
@@ -158,7 +159,7 @@ class AppendQueue:
         return checked
 
     def _release(self, append: PendingAppend) -> None:
-        """Hold a batch no longer, which is stored or refused."""
+        """Release a batch that is stored or refused."""
         self.held_count -= 1
         self._budget.release(append.reservation)
 
@@ -173,7 +174,7 @@ class AppendQueue:
             self._release(append)
 
     async def _store_in(self, name: SubmissionName, checked: Sequence[PendingAppend]) -> None:
-        """Store batches of one submission; where a frame is repeated, halves find out which."""
+        """Store batches of one submission; if a frame is repeated, bisect to find its batch."""
         outcomes = await self._outcomes(name, checked)
         if outcomes is None:
             half = len(checked) // 2
@@ -188,7 +189,7 @@ class AppendQueue:
     async def _outcomes(
         self, name: SubmissionName, checked: Sequence[PendingAppend]
     ) -> Sequence[Outcome] | None:
-        """Outcomes of batches; None if a frame of one of several is stored already."""
+        """Outcomes of batches; None if there are several, and a frame of one is already stored."""
         settings, now = self._context.settings, self._context.clock()
 
         def admit_now(transaction: Transaction, record: SubmissionRecord) -> None:
@@ -199,7 +200,7 @@ class AppendQueue:
                 command = append_command(checked, settings, now)
                 return await self._context.write(command, about=[name])
             except FirstFramesError:
-                # They take a place in the team's quota, as its other submissions do.
+                # First frames take a place in the quota that all of the team's submissions share.
                 command = append_command(checked, settings, now, admit_now)
                 return await self._context.write(command)
         except AlreadyExistsError:

@@ -1,7 +1,7 @@
-"""Rules of appends to a benchmark: its definition, and its names as far as participants know them.
+"""Rules of appends to a benchmark: its definition, and the names that participants may know.
 
-Names come from the specification; where it has none of a kind, from the truth once it is complete.
-What is not public, or not known yet, is never looked at: no answer can depend on it.
+Names come from the specification. A kind of name that it lacks comes from the truth, once it is
+complete. Names that are not public, or not known yet, are never read: no answer can depend on them.
 """
 
 from __future__ import annotations
@@ -32,33 +32,33 @@ from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, TruthRevisionRecord
 
 MAXIMUM_WARNINGS = 20
-"""More would not be read, and a submission's record stays small."""
+"""Maximum number of warnings: nobody reads more, and a submission's record stays small."""
 
 NAMES_IN_MESSAGE = 5
-"""Names that a message lists; of the others it says how many there are."""
+"""Maximum number of names that a message lists; it gives the number of the others."""
 
 ADVICE_FAULTS = 20
-"""Faults, and warnings, of a batch that get advice: looking for near names takes time."""
+"""Maximum number of faults per batch that get advice: finding similar names takes time."""
 
 NAMES_COMPARED = 1_000
-"""Known names among which the nearest one is looked for."""
+"""Maximum number of known names that are searched for the nearest one."""
 
 SHOWN_CHARACTERS = 80
 
 FrameBounds = tuple[int, int]
-"""First and last frame of a sequence; the first is the greater one where it has none."""
+"""First and last frame of a sequence; first > last if it has none."""
 
 
 class KnownNames(Struct, frozen=True, eq=False, dict=True):
     """Names that detections are checked against; None if not public, or not known yet.
 
     Attributes:
-        sequences: Sequences, each with its first and last frame where these are public.
-        listed_labels: Labels that the specification lists, by domain; case does not count.
-        listed_elsewhere: Those that it lists for every other domain; None if it lists none.
+        sequences: Sequences, each with its first and last frame if these are public.
+        listed_labels: Labels that the specification lists, by domain; case is ignored.
+        listed_elsewhere: Labels that it lists for all other domains; None if it lists none.
         labels: Labels of the truth.
-        fold_labels: Whether labels that differ by case alone are the same to all evaluators.
-        withheld: Warning to every submission where names are withheld; otherwise empty.
+        fold_labels: Whether all evaluators treat labels that differ only in case as the same.
+        withheld: Warning to every submission if names are withheld; otherwise empty.
     """
 
     sequences: Mapping[SequenceKey, FrameBounds | None] | None
@@ -69,7 +69,7 @@ class KnownNames(Struct, frozen=True, eq=False, dict=True):
     withheld: str
 
     def are_fine(self, domain: str, labels: Iterable[str]) -> bool:
-        """Whether at a glance nothing is wrong with any of some labels."""
+        """Whether all labels are known to be fine, by a fast check."""
         fine = self._lists(domain).fine
         return fine is None or fine.issuperset(labels)
 
@@ -78,14 +78,14 @@ class KnownNames(Struct, frozen=True, eq=False, dict=True):
         return self.listed_labels.get(domain, self.listed_elsewhere or ())
 
     def refuses(self, domain: str, label: str) -> bool:
-        """Whether the specification lists labels of a domain, and not this one."""
+        """Whether the specification lists labels for a domain, but not this one."""
         folded = self._lists(domain).folded
         return folded is not None and label.casefold() not in folded
 
     def doubts(self, domain: str, label: str) -> bool:
-        """Whether no object of the truth has the label, or only in another spelling.
+        """Whether the truth has no object with the label, or only in another spelling.
 
-        That a listed label has no object at all is no reason for doubt.
+        A listed label without any object is no reason for doubt.
         """
         return self._doubts(label, listed=self._lists(domain).folded is not None)
 
@@ -125,11 +125,11 @@ class KnownNames(Struct, frozen=True, eq=False, dict=True):
 
 
 class _Lists(Struct, frozen=True):
-    """What is known of the labels of a domain.
+    """The known labels of a domain.
 
     Attributes:
-        folded: Those that the specification lists, without case; None if it lists none.
-        fine: Those with which nothing is wrong; None for all.
+        folded: Labels that the specification lists, case-folded; None if it lists none.
+        fine: Labels without faults or doubts; None for all.
     """
 
     folded: frozenset[str] | None
@@ -149,7 +149,7 @@ class NameCheck(Struct, frozen=True):
 
 
 def needs_truth(definition: Definition) -> bool:
-    """Whether only the truth has some of the public names."""
+    """Whether some of the public names are only in the truth."""
     public, specification = definition.public_names, definition.specification
     of_sequences = not specification.sequences
     of_frames = of_sequences or any(entry.frame_count is None for entry in specification.sequences)
@@ -183,10 +183,10 @@ def known_names(definition: Definition, truth: Annotations | None) -> KnownNames
 
 
 def check_names(names: KnownNames, batch: Annotations, source: str) -> NameCheck:
-    """Hold detections to the names of their benchmark.
+    """Check detections against the names of their benchmark.
 
     Args:
-        names: The names.
+        names: The known names.
         batch: The detections.
         source: Where they stand, for messages.
     """
@@ -205,7 +205,7 @@ def late_warnings(checks: Iterable[NameCheck]) -> tuple[str, ...]:
     """Warnings about detections that were received before the names were known.
 
     Args:
-        checks: All detections of a submission, in parts, held to the names as they are known now.
+        checks: The checks of all parts of a submission against the names that are known now.
     """
     found = list(checks)
     warnings = dict.fromkeys(text for check in found for text in check.warnings)
@@ -240,7 +240,7 @@ def _sequences(
 
 
 def _bounds(truth: Annotations) -> dict[SequenceKey, FrameBounds]:
-    """First and last frame of each sequence that has one."""
+    """First and last frame of each sequence with frames."""
     order = np.lexsort((truth.frame_numbers, truth.frame_sequences))
     rows, starts = np.unique(truth.frame_sequences[order], return_index=True)
     numbers = truth.frame_numbers[order]
@@ -296,10 +296,10 @@ def _frame_faults(names: KnownNames, batch: Annotations, source: str) -> list[Fa
 
 
 def _doubtful_labels(names: KnownNames, batch: Annotations) -> Iterator[tuple[str, int, bool]]:
-    """Domain, row in the table, and whether it is refused, of each label that is not fine."""
+    """For each refused or doubtful label: domain, row in the table, whether it is refused."""
     domains = {key.domain for key in batch.sequences}
     if not batch.object_count or all(names.are_fine(domain, batch.labels) for domain in domains):
-        return  # as nearly always: nothing has to be looked up for each object
+        return  # the usual case: no lookup per object
     count = len(batch.labels)
     places = batch.frame_sequences[batch.object_frames] * count + batch.label_indices
     used = {
@@ -330,7 +330,7 @@ def _label_warning(label: str, known: Iterable[str]) -> str:
 
 
 def _advice(name: str, known: Sequence[str], what: str) -> str:
-    """The nearest known name, or the first ones there are."""
+    """Advice with the nearest known name, or with the first known names."""
     close = closest_name(name, known[:NAMES_COMPARED])
     if close is not None:
         return f"did you mean {close[:SHOWN_CHARACTERS]}?"
@@ -352,12 +352,13 @@ def _shown(key: SequenceKey) -> str:
 # --- Rules
 
 KEEP_S = 1.0
-"""Time for which a benchmark is not looked up again; a change by this server counts at once."""
+"""Time for which a lookup of a benchmark is cached; a change by this server takes effect at
+once."""
 
 MAXIMUM_KEPT = 1_000
 
 _State = tuple[str, str, tuple[int, datetime] | None]
-"""What rules depend on: time of the benchmark's creation, definition, revision of the truth."""
+"""The inputs of rules: the benchmark's creation time and definition, the revision of its truth."""
 
 
 class AppendRules(Struct, frozen=True, eq=False):
@@ -366,7 +367,7 @@ class AppendRules(Struct, frozen=True, eq=False):
     Attributes:
         definition: The benchmark.
         arity: Coordinates that a detection has.
-        names: Its names, as far as participants may know them.
+        names: Its names that participants may know.
     """
 
     definition: Definition
@@ -375,7 +376,7 @@ class AppendRules(Struct, frozen=True, eq=False):
 
 
 class RuleCache:
-    """The rules of benchmarks, looked up again after a while: truth may be uploaded meanwhile.
+    """Caches the rules of benchmarks for a short time: truth may be uploaded meanwhile.
 
     Args:
         context: The hosting context.
@@ -391,25 +392,26 @@ class RuleCache:
         self._looking: dict[str, asyncio.Task[AppendRules]] = {}
 
     async def of(self, benchmark: str) -> AppendRules:
-        """The rules of a benchmark; the same object as long as nothing has changed.
+        """The rules of a benchmark; the same object until they change.
 
         Raises:
             NotFoundError: If there is no such benchmark.
-            NotOpenError: If nobody has said yet of which shape its detections are.
+            NotOpenError: If the shape of its detections is not known yet.
         """
         kept = self._kept.get(benchmark)
         if kept is not None and self._context.monotonic() - kept[0] < KEEP_S:
             return kept[2]
         looking = self._looking.get(benchmark)
         if looking is None:
-            # One for all that wait: the streams of a benchmark all ask again at the same moment.
+            # One lookup for all callers: the streams of a benchmark all ask again at the same
+            # moment.
             looking = asyncio.create_task(self._look(benchmark))
             self._looking[benchmark] = looking
             looking.add_done_callback(retrieve)
         return await asyncio.shield(looking)
 
     async def _look(self, benchmark: str) -> AppendRules:
-        """Look a benchmark up, and keep what was found unless it has changed meanwhile."""
+        """Look a benchmark up, and cache the rules unless it has changed meanwhile."""
         own = asyncio.current_task()
         try:
             state, rules = await self._context.read(lambda reader: self._look_up(reader, benchmark))
@@ -424,7 +426,7 @@ class RuleCache:
 
     def forget(self, benchmark: str) -> None:
         """Look a benchmark up again the next time, because it has changed."""
-        self._looking.pop(benchmark, None)  # it may have read what was before
+        self._looking.pop(benchmark, None)  # it may have read the former state
         kept = self._kept.get(benchmark)
         if kept is not None:
             self._kept[benchmark] = (float("-inf"), *kept[1:])
@@ -433,7 +435,7 @@ class RuleCache:
         record = required_benchmark(reader, benchmark)
         definition = self._benchmarks.definition(record)
         revision = _complete_revision(reader, record) if needs_truth(definition) else None
-        # A benchmark that was restored may have had another truth of that number.
+        # A restored benchmark may have had another truth with this revision number.
         of_truth = None if revision is None else (revision.revision, revision.create_time)
         state = (record.create_time.isoformat(), record.definition, of_truth)
         kept = self._kept.get(benchmark)
@@ -458,7 +460,7 @@ def _complete_revision(reader: Reader, record: BenchmarkRecord) -> TruthRevision
 
 
 def check_batch(rules: AppendRules, batch: Annotations, source: str) -> NameCheck:
-    """Check detections against everything that participants may know of the benchmark.
+    """Check detections against everything that participants may know about the benchmark.
 
     Args:
         rules: Rules of the benchmark.

@@ -2,8 +2,8 @@
 
 A score's *basis* is the revision of the truth and, of its evaluator, the version, parameters and
 specification. A board shows scores of one basis, which the benchmark's record names. Another one is
-*wanted* as soon as a newer revision of the truth is complete, or the benchmark has other rules;
-the board moves there once every submission is scored under it.
+*wanted* as soon as a newer revision of the truth is complete, or the rules of the benchmark change;
+the board moves to it once every submission is scored under it.
 """
 
 from __future__ import annotations
@@ -30,19 +30,20 @@ class Basis(Struct, frozen=True):
 
     Attributes:
         truth_revision: Revision of the truth.
-        configurations: Of each evaluator the version, and a digest of parameters and specification.
+        configurations: For each evaluator, its version and a digest of parameters and
+            specification.
     """
 
     truth_revision: int
     configurations: Mapping[str, str]
 
     def key(self, evaluator: str) -> Key | None:
-        """Basis of an evaluator's scores; None if the board has none of them."""
+        """Basis of an evaluator's scores; None if the board has none."""
         configuration = self.configurations.get(evaluator)
         return None if configuration is None else (self.truth_revision, configuration)
 
     def to_json(self) -> str:
-        """The basis as the store keeps it; equal ones are equal strings."""
+        """The basis in its stored form; equal bases give equal strings."""
         return msgspec.json.encode(self, order="sorted").decode()
 
 
@@ -60,7 +61,7 @@ class BoardState(Struct, frozen=True):
     waiting: tuple[str, ...]
 
     def is_under(self, revision: int) -> bool:
-        """Whether the scores on it are to be under a revision of the truth."""
+        """Whether a revision of the truth is that of the wanted basis."""
         return self.wanted is not None and self.wanted.truth_revision == revision
 
     @property
@@ -83,8 +84,8 @@ def own_basis(reader: Reader, definition: Definition, record: BenchmarkRecord) -
 def wanted_basis(reader: Reader, definition: Definition, record: BenchmarkRecord) -> Basis | None:
     """The basis that the board is to show.
 
-    While no truth is complete, that is the newest truth that something was scored under. Rules of
-    a newer version than this server has are wanted still: another server has them.
+    While no truth is complete, its truth is the newest under which anything was scored. If the
+    board shows rules newer than this server's, they stay wanted: another server has them.
     """
     revision = newest_complete(reader, record)
     if not revision:
@@ -125,13 +126,13 @@ def board_state(
 
 
 def waiting_for(reader: Reader, benchmark: str, basis: Basis) -> tuple[str, ...]:
-    """Scored submissions without a score under a basis, but for those that cannot have one."""
+    """Scored submissions without a score under a basis, except where scoring failed for good."""
     bases = {name: (basis.truth_revision, kept) for name, kept in basis.configurations.items()}
     return reader.waiting_names(benchmark, bases, basis.to_json())
 
 
 def sealing_order(record: SubmissionRecord) -> tuple[datetime, str]:
-    """Sorts submissions in the order in which they were sealed."""
+    """Sort key of submissions by the time of sealing."""
     return (record.seal_time or record.create_time, record.submission)
 
 
@@ -141,7 +142,7 @@ def version_of(configuration: str) -> str:
 
 
 def _is_newer(these: Mapping[str, str], those: Mapping[str, str]) -> bool:
-    """Whether one of these evaluators has a newer version than it has among those."""
+    """Whether an evaluator has a newer version in `these` than in `those`."""
     return any(
         _order(version_of(these[name])) > _order(version_of(those[name]))
         for name in these.keys() & those.keys()
@@ -149,7 +150,7 @@ def _is_newer(these: Mapping[str, str], those: Mapping[str, str]) -> bool:
 
 
 def _order(version: str) -> list[tuple[int, str]]:
-    """Orders versions by their numbers: 1.10.0 comes after 1.9.0."""
+    """Sort key of versions by their numbers: 1.10.0 comes after 1.9.0."""
     return [
         (int(part) if part.isdigit() else -1, part) for part in re.findall(r"\d+|[^\d.]+", version)
     ]

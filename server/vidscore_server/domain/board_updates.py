@@ -1,4 +1,4 @@
-"""Boards kept on the newest truth and rules: what changes, and the work that changes it."""
+"""Move boards to the newest truth and rules: the differences, and the work."""
 
 from __future__ import annotations
 
@@ -54,13 +54,13 @@ from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import ScoreRecord
 
 Standing = Mapping[str, Mapping[str, Any]]
-"""By evaluator, by submission: ``values`` and ``rank``, which is None if it has none."""
+"""By evaluator, then by submission: ``values`` and ``rank``, which is None without a rank."""
 
 
 def shown_standing(
     reader: Reader, definition: Definition, benchmark: str, now: datetime
 ) -> Standing:
-    """Scores and ranks of all that stand on a board, as organisers see them.
+    """Scores and ranks of all submissions on a board, as organisers see them.
 
     Args:
         reader: A state of the store.
@@ -93,18 +93,18 @@ def changes(
     after: Basis | None,
     now: datetime,
 ) -> list[dict[str, Any]]:
-    """Differences where a board shows another basis.
+    """Differences that a board shows when it moves to another basis.
 
-    Submissions that were not there before shift no rank. While some of those that were still wait
-    to be scored again, the board has not moved, and ranks are what they were.
+    Submissions that are new on the board do not change the ranks of others. Until all earlier ones
+    are scored again, the board has not moved, and ranks stay the same.
 
     Args:
         reader: A state of the store.
         definition: The benchmark.
         benchmark: Its name.
-        before: The board before.
-        after: The basis that it is to show.
-        now: The time that the board before is of.
+        before: The standing before.
+        after: The basis to show.
+        now: The time of the standing before.
     """
     if after is None:
         return []
@@ -153,7 +153,7 @@ def _compared(
 
 
 def _values(score: ScoreRecord, names: Sequence[str], portion: Portion) -> dict[str, float | None]:
-    """Values that rank; none of a damaged score."""
+    """Ranking values; empty for a damaged score."""
     return readable(score, partial(ranking_values, score, names, portion)) or {}
 
 
@@ -164,7 +164,7 @@ def _ranks(
     scores: Sequence[ScoreRecord],
     portion: Portion,
 ) -> dict[str, int]:
-    """Ranks of the submissions with which teams stand on a board of these scores."""
+    """Ranks of the submissions that would be on a board of these scores."""
     view = BoardView(reader, board, tuple(definition.ranking(board.evaluator)), portion=portion)
     if portion is Portion.PRIVATE:
         scores = counted_scores(reader, definition, board, scores)
@@ -172,14 +172,14 @@ def _ranks(
     return {entry.entry.submission: entry.rank for entry in entries if entry.rank != APART}
 
 
-# --- The keeper
+# --- The updater
 
 
 class BoardUpdater:
-    """Updates the boards of all benchmarks: scores again, then moves each board at once.
+    """Updates the boards of all benchmarks: scores submissions again, then moves the whole board.
 
-    The scores themselves tell what is done, so that the server that leases a board next, after a
-    restart or because another server has died, continues where the last one stopped.
+    The stored scores show the progress, so that the server that leases a board next, after a
+    restart or the death of another server, continues where the last one stopped.
 
     Args:
         context: The hosting context.
@@ -198,7 +198,7 @@ class BoardUpdater:
         self._changed = ChangedBenchmarks(self.operations, _board, self._has_work)
 
     async def advance(self) -> None:
-        """Begin with every board that is out of date, and that no server works on."""
+        """Start to update every outdated board that no server works on."""
         for benchmark in await self._context.read(self._changed.due):
             if self.operations.count >= self._context.settings.maximum_scorings:
                 return
@@ -212,7 +212,7 @@ class BoardUpdater:
         Args:
             request: The request.
             benchmark: The benchmark.
-            validate_only: Whether nothing is to be moved.
+            validate_only: Whether to leave the board unmoved.
 
         Returns:
             The differences, and the revision of the truth that the scores are under.
@@ -273,7 +273,7 @@ class BoardUpdater:
             log(logging.ERROR, "operation failed", name=_board(benchmark), places=places_of(error))
 
     async def _catch_up(self, benchmark: str) -> None:
-        """Score the waiting submissions, until another basis is wanted."""
+        """Score the waiting submissions; stop if another basis becomes wanted."""
         state = await self._context.read(lambda reader: self._state(reader, benchmark))
         for submission in state.waiting:
             wanted = await self._context.read(lambda reader: self._wanted(reader, benchmark))
@@ -282,7 +282,7 @@ class BoardUpdater:
             await self._score(SubmissionName(benchmark, submission), state.wanted)
 
     def _state(self, reader: Reader, benchmark: str) -> BoardState:
-        """State of a board; nothing waits where only another server has its rules."""
+        """State of a board; nothing waits if only another server has its rules."""
         record = required_benchmark(reader, benchmark)
         definition = self._benchmarks.definition(record)
         state = board_state(reader, definition, record)
@@ -293,7 +293,7 @@ class BoardUpdater:
         return wanted_basis(reader, self._benchmarks.definition(record), record)
 
     async def _score(self, name: SubmissionName, basis: Basis) -> None:
-        """Score a submission again; note where that cannot be done."""
+        """Score a submission again; record it if that fails."""
         results: list[Result] | None = None
         for _ in range(self._context.settings.scoring_attempts):
             try:
@@ -329,14 +329,14 @@ class BoardUpdater:
             keep_result(transaction, self._benchmarks.definition(record), submission, result, now)
 
     def _settle(self, benchmark: str, transaction: Transaction) -> None:
-        """Move the board where it may move."""
+        """Move the board if it may move."""
         self.operations.require(transaction, _board(benchmark))
         definition = self._benchmarks.definition(required_benchmark(transaction, benchmark))
         move_board(transaction, definition, benchmark, self._context.clock())
 
 
 def _to_score(definition: Definition, state: BoardState) -> bool:
-    """Whether something waits to be scored by the rules that this server has."""
+    """Whether submissions wait to be scored by the rules of this server."""
     if state.wanted is None or not state.waiting:
         return False
     return state.wanted.configurations == definition.configurations

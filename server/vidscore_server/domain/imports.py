@@ -34,8 +34,8 @@ async def import_benchmark(
 
     Raises:
         BackupError: If the backup is damaged, of a whole site, or of another version.
-        NameTakenError: If a benchmark of that name is there, or comes meanwhile.
-        StoreError: If the store fails, or did not answer for as long as a lease holds.
+        NameTakenError: If a benchmark of that name exists, or is created meanwhile.
+        StoreError: If the store fails, or does not answer for the duration of a lease.
     """
     schema = await context.read(lambda reader: reader.schema())
     header = await asyncio.to_thread(check_rows, file, schema)

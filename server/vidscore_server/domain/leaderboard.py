@@ -72,12 +72,12 @@ class RankedEntry(Struct, frozen=True):
 
 
 class BoardRules(Struct, frozen=True, dict=True):
-    """How a board orders.
+    """How a board orders entries.
 
     Attributes:
-        directions: Which way each ranking measure is better.
-        selection: Which submission of a team counts.
-        earlier_first: Whether of equal scores the one that was sealed first ranks first.
+        directions: Whether higher or lower is better, for each ranking measure.
+        selection: Which of a team's submissions counts.
+        earlier_first: Whether the submission that was sealed first wins a tie.
     """
 
     directions: tuple[Direction, ...]
@@ -86,15 +86,15 @@ class BoardRules(Struct, frozen=True, dict=True):
 
     @cached_property
     def higher(self) -> tuple[bool, ...]:
-        """Whether higher is better, of each measure."""
+        """Whether higher is better, for each measure."""
         return tuple(direction is Direction.HIGHER for direction in self.directions)
 
 
 def rank(entries: Sequence[Entry], rules: BoardRules) -> list[RankedEntry]:
     """One entry per team, in rank order; an undefined score comes after every defined one.
 
-    Entries of one rank stand in the order of their sealing, then of their names, which says
-    nothing about quality: it only makes the order one and the same.
+    Entries that share a rank are sorted by seal time, then by name. This says nothing about
+    quality: it only makes the order deterministic.
     """
     keyed = [
         ((score, entry.seal_time if rules.earlier_first else None), entry)
@@ -110,20 +110,21 @@ def rank(entries: Sequence[Entry], rules: BoardRules) -> list[RankedEntry]:
 
 
 def rank_apart(entries: Sequence[Entry]) -> list[RankedEntry]:
-    """Entries that cannot be compared: without ranks, of each team the one that was sealed last."""
+    """Entries that cannot be compared: the last sealed one of each team, without ranks."""
     newest = {entry.team: entry for entry in sorted(entries, key=_settled)}
     return [RankedEntry(APART, entry) for entry in sorted(newest.values(), key=_settled)]
 
 
 def counted(entries: Sequence[Entry], rules: BoardRules, most: int) -> frozenset[str]:
-    """The submissions that count for a final order: those that teams chose, or else their first.
+    """The submissions that count for a final order: each team's chosen ones, or else its first.
 
-    A team may have chosen more: the policy allowed more once, or one that had failed was scored.
+    A team may have chosen more than count: an earlier policy allowed more, or a submission that had
+    failed was scored after all.
 
     Args:
-        entries: All entries, with their scores as the board had them before.
-        rules: How that board orders.
-        most: How many count of a team.
+        entries: All entries, with their scores on the board before.
+        rules: How that board orders entries.
+        most: Maximum number per team.
     """
     by_team: dict[str, list[Entry]] = {}
     for entry in sorted(entries, key=_settled):
@@ -143,7 +144,7 @@ _ScoreKey = tuple[tuple[bool, float], ...]
 
 
 def _selected(entries: Sequence[Entry], rules: BoardRules) -> list[tuple[_ScoreKey, Entry]]:
-    """The entry of each team that counts, with what it is ordered by."""
+    """The entry of each team that counts, with its sort key."""
     chosen: dict[str, tuple[_ScoreKey, Entry]] = {}
     latest = rules.selection == "latest"
     for entry in sorted(entries, key=_settled):
@@ -166,7 +167,7 @@ def _settled(entry: Entry) -> tuple[datetime, str]:
     return (entry.seal_time, entry.submission)
 
 
-# --- Boards out of the store
+# --- Boards from the store
 
 Scores = Mapping[str, float | None]
 
@@ -176,7 +177,7 @@ class Board(Struct, frozen=True):
 
     Attributes:
         benchmark: The benchmark.
-        evaluator: Whose scores rank.
+        evaluator: The evaluator whose scores rank.
         domain: Domain; None for all.
         label: Class; None for all.
     """
@@ -197,12 +198,12 @@ def ranked_entries(
 ) -> list[RankedEntry]:
     """The entries of a board in rank order, as the caller may see them.
 
-    Only scores of what the board shows are compared. Submissions that were on an earlier board and
-    have no such score stand apart, after all others; disqualified ones come last, one by one,
-    without ranks. Others than organisers see under ``ladder``
-    what was released, and under ``final`` rounded scores, which is what their board ranks. Where
-    sequences are private the board is by all others and, once the benchmark has closed, by the
-    private ones: of the submissions that count for the final order, exactly, to everyone.
+    Only scores on the basis that the board shows are compared. Submissions that were on an earlier
+    board and have no such score follow after all others, without ranks; disqualified ones come
+    last, each on its own, without ranks. Callers other than organisers see released values under
+    ``ladder`` and rounded scores under ``final``, and their board ranks these. If some sequences
+    are private, the board is over the public ones. Once the benchmark has closed, it is over the
+    private ones: exact, for everyone, and only with the submissions that count for the final order.
 
     Args:
         reader: A state of the store.
@@ -236,7 +237,7 @@ def shown_key(record: BenchmarkRecord, definition: Definition, board: Board) -> 
 def board_view(
     reader: Reader, definition: Definition, board: Board, caller: Caller, now: datetime
 ) -> BoardView:
-    """What a caller sees of the scores of a board; see `ranked_entries`."""
+    """The scores of a board that a caller sees; see `ranked_entries`."""
     names = tuple(definition.ranking(board.evaluator))
     hidden = None if caller.is_organiser else definition
     return BoardView(reader, board, names, hidden, definition.board_portion(now))
@@ -248,13 +249,13 @@ def in_order(
     candidates: Mapping[str, Candidate],
     others: Mapping[str, Candidate],
 ) -> list[RankedEntry]:
-    """The entries of a board in rank order, out of its candidates; see `ranked_entries`.
+    """The entries of a board in rank order, from its candidates; see `ranked_entries`.
 
     Args:
-        view: What is seen of the board.
+        view: The visible part of the board.
         definition: The benchmark.
-        candidates: Those with a score of what the board shows, by submission.
-        others: Those that were on an earlier board.
+        candidates: Submissions with a score on the basis that the board shows, by name.
+        others: Submissions that were on an earlier board, by name.
     """
     policy = definition.policy
     if view.portion is Portion.PRIVATE:
@@ -269,7 +270,7 @@ def in_order(
 def counted_scores(
     reader: Reader, definition: Definition, board: Board, scores: Sequence[ScoreRecord]
 ) -> list[ScoreRecord]:
-    """Those of a board's scores that count for the final order: see `counted`.
+    """The scores of a board that count for the final order: see `counted`.
 
     Args:
         reader: A state of the store.
@@ -286,7 +287,7 @@ def counted_scores(
 
 
 def board_rules(policy: Policy, directions: Mapping[str, Direction]) -> BoardRules:
-    """How a board orders by some measures under a policy."""
+    """How a board orders entries by the given measures under a policy."""
     return BoardRules(tuple(directions.values()), policy.selection, policy.earlier_first)
 
 
@@ -294,8 +295,8 @@ class Candidate(NamedTuple):
     """A submission with a score that may be on a board.
 
     Attributes:
-        entry: What would stand there.
-        is_seen: Whether its values are.
+        entry: Its entry on the board.
+        is_seen: Whether its values are visible.
     """
 
     entry: Entry
@@ -309,7 +310,8 @@ class BoardView(Struct, frozen=True, dict=True):
         reader: A state of the store.
         board: The board.
         names: Ranking measures.
-        hidden: The benchmark, where no more is seen than its policy shows; None for all.
+        hidden: The benchmark, if the caller sees no more than its policy shows; None if all is
+            seen.
         portion: The part of the data that the scores are over.
     """
 
@@ -341,7 +343,7 @@ class BoardView(Struct, frozen=True, dict=True):
         ]
 
     def seen(self, candidates: Mapping[str, Candidate]) -> list[Entry]:
-        """Entries of those whose values are seen, but for disqualified ones."""
+        """Entries whose values are visible, except disqualified ones."""
         return [
             found.entry
             for found in candidates.values()
@@ -349,7 +351,7 @@ class BoardView(Struct, frozen=True, dict=True):
         ]
 
     def disqualified(self, candidates: Mapping[str, Candidate]) -> list[Entry]:
-        """Entries of disqualified ones: their reason is told, whatever was released of them."""
+        """Entries of disqualified submissions: shown with their reason, released or not."""
         return [
             found.entry
             for found in candidates.values()
@@ -357,7 +359,7 @@ class BoardView(Struct, frozen=True, dict=True):
         ]
 
     def candidates(self, scores: Iterable[ScoreRecord]) -> dict[str, Candidate]:
-        """Scores of the submissions that are scored, each as far as it is seen, by submission."""
+        """The candidates of scored submissions, by submission."""
         submissions = self._scored
         return {
             score.submission: self.candidate(score, submission)
@@ -366,7 +368,7 @@ class BoardView(Struct, frozen=True, dict=True):
         }
 
     def candidate(self, score: ScoreRecord, submission: SubmissionRecord) -> Candidate:
-        """A score of a submission that is scored, as far as it is seen."""
+        """The candidate for a score of a scored submission."""
         values = readable(score, partial(self._values, score))
         return Candidate(self._entry(score, submission, values or {}), values is not None)
 
@@ -376,12 +378,12 @@ class BoardView(Struct, frozen=True, dict=True):
         return self.reader.scored_submissions(self.board.benchmark)
 
     def _whole(self, score: ScoreRecord) -> ScoreRecord:
-        """A score with its report, which boards over everything seldom need."""
+        """The score with its report, which a board over everything seldom needs."""
         found = self.reader.score(self.board.benchmark, score.submission, score.number)
         return score if score.report or found is None else found
 
     def _values(self, score: ScoreRecord) -> Scores | None:
-        """Ranking measures of a score; None if it has, or shows, none for the board."""
+        """Ranking measures of a score; None if it has or shows none for the board."""
         if self.released:
             return values_from_json(score.released) or None
         if self.board.of_everything:
@@ -435,25 +437,25 @@ def part_values(report: Report, board: Board, names: tuple[str, ...]) -> Scores 
 # --- Parts of a board: domains and labels
 
 NAMES_LISTED = 20
-"""Most names that an error lists."""
+"""Maximum number of names that an error lists."""
 
 
 def refuse_unknown_part(
     reader: Reader, definition: Definition, board: Board, caller: Caller, now: datetime
 ) -> None:
-    """Refuse a domain or class that the benchmark does not have, as far as the caller may know.
+    """Refuse an unknown domain or class, by the names that the caller may know.
 
-    Known is what the specification names, and what has scores in reports that the caller sees.
+    Known are the names in the specification, and those with scores in reports that the caller sees.
 
     Args:
         reader: A state of the store.
         definition: The benchmark.
-        board: The board that is asked for.
+        board: The requested board.
         caller: The caller.
         now: The time.
 
     Raises:
-        InputError: If it is unknown, with the names of those that are known.
+        InputError: If it is unknown; the error lists the known names.
     """
     portion = definition.board_portion(now)
     domains = {entry.name for entry in definition.specification.domains}

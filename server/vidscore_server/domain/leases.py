@@ -4,7 +4,7 @@ A working server renews its lease. One that has died, hangs, or has lost its sto
 lease expires by the store's clock, and the next server that polls may begin. Late results of the
 old one are refused: results are stored in the transaction that ends the lease.
 
-Operations are leased work that was asked for; `ChangedBenchmarks` finds what nobody asked for.
+Operations are leased work that somebody requested; `ChangedBenchmarks` finds all other work.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Leases:
         context: The hosting context.
 
     Attributes:
-        owner: Name of the server as an owner.
+        owner: Name of the server as an owner of leases.
     """
 
     def __init__(self, context: Context) -> None:
@@ -59,7 +59,7 @@ class Leases:
         return await self._context.write(lambda transaction: self.take(transaction, work))
 
     def require(self, transaction: Transaction, work: str) -> None:
-        """Go on with a command only while the lease holds.
+        """Abort a command unless the lease holds.
 
         Raises:
             LeaseLostError: If it does not.
@@ -71,7 +71,7 @@ class Leases:
         """End a lease within the command that stores the result of the work.
 
         Raises:
-            LeaseLostError: If it did not hold any more.
+            LeaseLostError: If it no longer holds.
         """
         if not transaction.end_lease(work, self.owner):
             raise LeaseLostError(work)
@@ -81,10 +81,10 @@ class Leases:
         return {lease.work for lease in reader.leases() if lease.owner != self.owner}
 
     async def run(self, work: str, job: Coroutine[Any, Any, Result]) -> Result:
-        """Do work under its lease, which has been taken, and prolong the lease meanwhile.
+        """Run a job under its lease, which must have been taken, and renew the lease meanwhile.
 
         Raises:
-            LeaseLostError: If the lease was lost on the way; the work is then given up.
+            LeaseLostError: If the lease is lost before the job ends; the job is then cancelled.
         """
         working = asyncio.ensure_future(job)
         beating = asyncio.create_task(self._renew(work))
@@ -99,7 +99,7 @@ class Leases:
             await asyncio.gather(working, beating, return_exceptions=True)
 
     async def write(self, command: Callable[[Transaction], Result]) -> Result:
-        """Run a command again and again until the store is there; `run` bounds it."""
+        """Retry a command until the store is available; `run` bounds the time."""
         while True:
             try:
                 return await self._context.write(command)
@@ -107,7 +107,7 @@ class Leases:
                 await asyncio.sleep(error.retry_delay_s)
 
     async def release(self, works: Iterable[str]) -> None:
-        """End leases of work that others are to take up at once."""
+        """End leases, so that other servers may take over the work at once."""
         for work in works:
             with suppress(StoreError):
                 await self._context.write(partial(self._end_quietly, work))
@@ -119,7 +119,7 @@ class Leases:
         return [lease for lease in reader.leases() if lease.owner == self.owner]
 
     async def _renew(self, work: str) -> None:
-        """Prolong a lease until that is refused, or has failed for as long as the lease holds."""
+        """Renew a lease until that is refused, or has failed for the duration of the lease."""
         seconds = self._duration.total_seconds()
         loop = asyncio.get_running_loop()
         end_s = loop.time() + seconds
@@ -143,11 +143,11 @@ class Leases:
 # --- Operations, each under a lease
 
 Job = Callable[[], Coroutine[Any, Any, None]]
-"""Leads an operation to its end."""
+"""Runs an operation to completion."""
 
 
 class LeasedOperations:
-    """The operations of some kinds that run at this server.
+    """The running operations of the given kinds at this server.
 
     Args:
         leases: The leases of the server.
@@ -161,11 +161,11 @@ class LeasedOperations:
 
     @property
     def count(self) -> int:
-        """Operations that run."""
+        """Number of running operations."""
         return len(self._running)
 
     def waiting(self, reader: Reader) -> list[OperationRecord]:
-        """Operations that are not done and have no lease elsewhere, oldest first."""
+        """Unfinished operations that run nowhere, oldest first."""
         records = [
             record for record in reader.unfinished_operations() if record.kind in self._kinds
         ]
@@ -173,7 +173,7 @@ class LeasedOperations:
         return [record for record in records if record.operation in free]
 
     def free(self, reader: Reader, operations: Iterable[str]) -> list[str]:
-        """Those of some operations that no server works on."""
+        """The given operations that no server works on."""
         elsewhere = self._leases.elsewhere(reader)
         return [
             name
@@ -186,7 +186,7 @@ class LeasedOperations:
 
         Args:
             operation: The operation.
-            job: Leads it to its end; is given up where the lease is lost on the way.
+            job: Runs it to completion; is cancelled if the lease is lost.
         """
         if not await self._leases.take_now(_work(operation)):
             return
@@ -195,7 +195,7 @@ class LeasedOperations:
         task.add_done_callback(lambda _: self._running.pop(operation, None))
 
     def require(self, transaction: Transaction, operation: str) -> None:
-        """Go on with a command of an operation only while its lease holds.
+        """Abort a command of an operation unless its lease holds.
 
         Raises:
             LeaseLostError: If it does not.
@@ -222,7 +222,7 @@ class LeasedOperations:
             log(logging.WARNING, "operation given up", name=operation)
             return
         except StoreError as error:
-            log(logging.ERROR, "store failed", places=places_of(error))  # the next round goes on
+            log(logging.ERROR, "store failed", places=places_of(error))  # the next round continues
         await self._leases.release([_work(operation)])
 
 
@@ -239,7 +239,7 @@ async def create_operation(
     resource: str,
     comment: str,
 ) -> OperationRecord:
-    """Keep an operation with its plan as JSON, or find the one that the same request has made."""
+    """Store an operation with its plan as JSON, or find the one that the same request has made."""
     parse_string(comment, "comment")
 
     def make(transaction: Transaction) -> str:
@@ -257,7 +257,7 @@ async def create_operation(
 
 
 def required_operation(reader: Reader, operation: str) -> OperationRecord:
-    """One operation.
+    """The operation of a name.
 
     Raises:
         NotFoundError: If there is none of that name.
@@ -268,7 +268,7 @@ def required_operation(reader: Reader, operation: str) -> OperationRecord:
     return record
 
 
-# --- Benchmarks with work: those that have changed since they had none
+# --- Benchmarks with work: only those that changed since they had none are examined
 
 Version = tuple[datetime, int]
 """When a benchmark was created, and the revision of its record."""
@@ -277,12 +277,12 @@ HasWork = Callable[[Reader, str], bool]
 
 
 class ChangedBenchmarks:
-    """Finds the benchmarks with work of one kind; only changed ones are examined.
+    """Finds benchmarks with work of one kind; examines changed ones only.
 
     Args:
         work: The work of that kind at this server.
         name_of: Names the work of a benchmark.
-        has_work: Whether a benchmark has some.
+        has_work: Whether a benchmark has such work.
     """
 
     def __init__(
@@ -295,7 +295,7 @@ class ChangedBenchmarks:
         self._found: dict[str, Version] = {}
 
     def due(self, reader: Reader) -> list[str]:
-        """Benchmarks with work that no server does."""
+        """Benchmarks with work that no server is doing."""
         versions = reader.benchmark_revisions()
         self._settled = {name: at for name, at in self._settled.items() if name in versions}
         changed = [name for name, at in versions.items() if self._settled.get(name) != at]
@@ -323,10 +323,10 @@ class ChangedBenchmarks:
             return False
 
     def give_up(self, benchmark: str) -> None:
-        """Leave the work that was found of a benchmark alone until it changes again."""
+        """Ignore the work found for a benchmark until the benchmark changes again."""
         if benchmark in self._found:
             self._settled[benchmark] = self._found[benchmark]
 
     def look_again(self, benchmark: str) -> None:
-        """Examine a benchmark once more, although it has not changed."""
+        """Examine a benchmark again although it has not changed."""
         self._settled.pop(benchmark, None)

@@ -1,10 +1,10 @@
-"""Live submissions: their clocks are started, frames given out, and answers stored.
+"""Live submissions: start clocks, give out frames, and store answers.
 
 Each of these is one commit of the store, and each but the start takes the clock's next event
 number. A frame is sent after the commit that gives it out, and an answer acknowledged after the one
-that stores it, so that the numbers tell what was durable before a frame was given out. What is
-stored says all: a server that dies loses nothing, and another one goes on with the clock, which is
-the store's.
+that stores it, so that the numbers prove what was durable before a frame was given out. All state
+is in the store: a server that dies loses nothing, and another one continues the clock by the
+store's time.
 """
 
 from __future__ import annotations
@@ -65,8 +65,8 @@ class LiveCall(Struct, frozen=True, eq=False):
 
     Attributes:
         target: The stream of its answers, under the call's epoch.
-        timeline: What the clock goes by.
-        start_time: When the clock has started.
+        timeline: The frames of the clock and their times.
+        start_time: When the clock started.
     """
 
     target: AppendTarget
@@ -79,12 +79,12 @@ class LiveCall(Struct, frozen=True, eq=False):
         return self.target.submission
 
     def time_of(self, elapsed_us: int) -> datetime:
-        """The time that is so long after the start."""
+        """The time `elapsed_us` microseconds after the start."""
         return self.start_time + timedelta(microseconds=elapsed_us)
 
 
 class Given(Struct, frozen=True):
-    """The frame that is now.
+    """The current frame.
 
     Attributes:
         position: Its position.
@@ -116,7 +116,7 @@ class Answered(Struct, frozen=True):
 
 
 def refuse_live(definition: Definition, benchmark: str) -> None:
-    """Let nothing but its clock bring frames to a live benchmark.
+    """Refuse a call that would bring frames to a live benchmark other than by its clock.
 
     Args:
         definition: The benchmark.
@@ -140,7 +140,7 @@ class LiveAnswers:
         benchmarks: Its benchmarks.
         rules: Rules of appends to them.
         submissions: Their submissions.
-        budget: Bounds how much is taken in and not stored.
+        budget: Upper bound on the bytes of answers that are received but not stored.
     """
 
     def __init__(
@@ -158,7 +158,7 @@ class LiveAnswers:
         self._budget = budget
 
     async def begin(self, request: Request, name: SubmissionName) -> LiveCall:
-        """Begin a call: it is the one that answers from now on, and the first starts the clock.
+        """Begin a call, which replaces earlier calls; the first call starts the clock.
 
         Raises:
             NotFoundError: If the caller knows no such submission.
@@ -198,9 +198,9 @@ class LiveAnswers:
         return LiveCall(target, timeline, clock.start_time)
 
     async def give_out(self, call: LiveCall) -> Given | None:
-        """Give out the frame that is now, unless it was before; None once the clock has ended.
+        """Give out the current frame if it is new, and return it; None once the clock has ended.
 
-        Frames that have passed since the last one are not given out any more.
+        Frames whose time has passed unseen are never given out.
 
         Raises:
             EpochStaleError: If a newer call answers.
@@ -222,7 +222,7 @@ class LiveAnswers:
                 frame = LiveFrameRecord(position, number, now)
                 transaction.put_live_frame(*call.name, frame)
                 transaction.put_live_clock(*call.name, replace(begun, last_position=position))
-            else:  # the same as before, also where the clock was set back
+            else:  # the same frame as before, also if the server's clock was set back
                 frame = _required_frame(transaction, call, clock.last_position)
             over_time = call.time_of(call.timeline.over_at(frame.position))
             remaining_s = max(0.0, (over_time - now).total_seconds())
@@ -236,17 +236,17 @@ class LiveAnswers:
     async def answer(
         self, call: LiveCall, position: int, message: Any, size: int, held_bytes: int
     ) -> Answered:
-        """Store the answer to a frame; one that is stored as it is is acknowledged again.
+        """Store the answer to a frame; a repeat of a stored answer is acknowledged again.
 
         Args:
             call: The call.
             position: Position of the frame.
             message: The detections, as they were received.
-            size: Frames and coordinates of it.
-            held_bytes: Memory that it takes.
+            size: Number of its frames and coordinates.
+            held_bytes: Memory that it takes, in bytes.
 
         Raises:
-            InputError: If it is not about that frame alone, or breaks a rule; with every fault.
+            InputError: If it covers anything but that frame, or breaks a rule; with every fault.
             FrameNotGivenError: If the frame was not given out.
             VidscoreError: If it cannot be stored, as for any append.
         """
@@ -270,7 +270,7 @@ class LiveAnswers:
         return answered
 
     async def online(self, call: LiveCall) -> OnlineRecord:
-        """How the submission of a call has answered so far."""
+        """The online record of a call's submission so far."""
 
         def look(reader: Reader) -> OnlineRecord:
             record = reader.submission(*call.name)
@@ -327,7 +327,7 @@ class LiveAnswers:
 def _current_points(
     transaction: Transaction, target: AppendTarget
 ) -> tuple[SubmissionRecord, StreamRecord]:
-    """The submission and its stream of answers, where the call may go on."""
+    """The submission and its stream of answers, if the call may continue."""
     points = transaction.append_points(*target.submission, [LIVE_STREAM])
     if points is None or LIVE_STREAM not in points[1]:
         raise NotFoundError(f"{target.submission} does not exist")
@@ -337,7 +337,7 @@ def _current_points(
 
 
 def _current(transaction: Transaction, call: LiveCall) -> tuple[LiveClockRecord, StreamRecord]:
-    """The clock as it stands, and the stream of answers, where the call may go on."""
+    """The current clock, and the stream of answers, if the call may continue."""
     _, stream = _current_points(transaction, call.target)
     clock = transaction.live_clock(*call.name)
     if clock is None or clock.start_time != call.start_time:
@@ -367,7 +367,7 @@ def _required_frame(transaction: Transaction, call: LiveCall, position: int) -> 
 def _event_after(
     transaction: Transaction, call: LiveCall, clock: LiveClockRecord, frame: LiveFrameRecord
 ) -> int | None:
-    """Number of what came next of the clock after a frame; None if nothing has."""
+    """Number of the clock's next event after a frame was over; None if there is none yet."""
     following = transaction.live_frame_after(*call.name, frame.position)
     return clock.end_event if following is None else following.given_event
 
@@ -380,10 +380,10 @@ def _answered(frame: LiveFrameRecord, next_event: int | None) -> Answered:
 
 
 def _check_frame(call: LiveCall, position: int, append: PendingAppend) -> None:
-    """Hold an answer to the frame that it is about.
+    """Check that an answer covers its frame, and nothing else.
 
     Raises:
-        InputError: If it is about another one, or several.
+        InputError: If it covers another frame, or several.
     """
     if not 0 <= position < len(call.timeline):
         expected = f"0 to {len(call.timeline) - 1}"

@@ -1,7 +1,7 @@
-"""How far a submission that still receives is scored: completed sequences are tallied already.
+"""Live scores of a submission that still receives: its completed sequences are tallied.
 
-A sequence is tallied once, when it is completed, into the same accumulators as those of a stream
-that is scored without a benchmark. All of it comes out of the store again where it is dropped.
+A sequence is tallied once, when it is completed, into the same accumulators that score a stream
+without a benchmark. If the state is dropped, all of it is read from the store again.
 """
 
 from __future__ import annotations
@@ -41,7 +41,7 @@ class State(NamedTuple):
         frame_count: Frames of the submission.
         truth_revision: Revision of the truth.
         rules: Definition of the benchmark, as it is stored.
-        create_time: When the submission was created: another one may have its name.
+        create_time: When the submission was created: a later one may have the same name.
     """
 
     frame_count: int
@@ -53,7 +53,7 @@ class State(NamedTuple):
     def of(
         cls, benchmark: BenchmarkRecord | None, submission: SubmissionRecord | None
     ) -> State | None:
-        """Of the records there are; None if one is missing, or there is no truth."""
+        """The state from both records; None if one is missing, or there is no truth."""
         if benchmark is None or submission is None or not benchmark.truth_revision:
             return None
         return cls(
@@ -65,22 +65,22 @@ class State(NamedTuple):
 
     @property
     def basis(self) -> Basis:
-        """All but the frames: what was tallied under another basis is worth nothing."""
+        """All but the frame count: tallies under another basis are worthless."""
         return self.truth_revision, self.rules, self.create_time
 
 
 class CompletenessCache(Struct, frozen=True):
-    """Which sequences had frames enough to be complete, the last time that frames were counted.
+    """Which sequences had enough frames to be complete when frames were last counted.
 
-    A sequence with fewer frames than are evaluated cannot be complete, and one that has got none
-    since then is as complete as it was: so long there is nothing to read. Before as many frames
-    have come as any sequence lacks, there is nothing to count.
+    A sequence with fewer frames than are evaluated cannot be complete, and one that has received no
+    frames since then has not changed: in both cases nothing needs to be read. Until as many frames
+    have come as the sequence closest to completion lacks, nothing needs to be counted.
 
     Attributes:
-        basis: Of the state at that time.
-        wanted: Evaluated frames of each sequence that was not complete.
-        enough: Frames of those that have no fewer.
-        due_count: Frames of the submission at which one of them may be complete.
+        basis: Basis of the state at that time.
+        wanted: Number of evaluated frames of each incomplete sequence.
+        enough: Number of frames of each of these sequences that has at least as many.
+        due_count: Frame count of the submission from which on one of them may be complete.
     """
 
     basis: Basis
@@ -95,11 +95,11 @@ class CompletenessCache(Struct, frozen=True):
         wanted: Mapping[tuple[str, str], int],
         counts: Mapping[tuple[str, str], int],
     ) -> CompletenessCache:
-        """What follows from the frames that there are.
+        """The cache for the present frames.
 
         Args:
-            state: What there is.
-            wanted: Evaluated frames of each sequence that is not complete.
+            state: The present state.
+            wanted: Number of evaluated frames of each incomplete sequence.
             counts: Frames of each sequence.
         """
         lacking = [max(1, count - counts.get(key, 0)) for key, count in wanted.items()]
@@ -113,10 +113,10 @@ class CompletenessCache(Struct, frozen=True):
     def counted(
         self, state: State, counts: Mapping[tuple[str, str], int]
     ) -> CompletenessCache | None:
-        """The cache of now; None if a sequence may have been completed since then.
+        """The updated cache; None if a sequence may have been completed since then.
 
         Args:
-            state: What there is now.
+            state: The present state.
             counts: Frames of each sequence.
         """
         now = self.of(state, self.wanted, counts)
@@ -124,7 +124,7 @@ class CompletenessCache(Struct, frozen=True):
 
 
 class LiveRun:
-    """How far a submission is scored: completed sequences are tallies, all others columns.
+    """The live scoring of a submission: tallies of completed sequences, columns of all others.
 
     Args:
         basis: What it holds for.
@@ -137,9 +137,9 @@ class LiveRun:
         frame_count: Evaluated frames of them.
         waiting: Detections of sequences that are not complete.
         read_to: For each stream the offset up to which it was read.
-        outdated: Whether a completed sequence got further frames, none of them evaluated: it is
-            tallied anew, with all others, when the next one is completed.
-        held_bytes: Memory of the columns and tallies.
+        outdated: Whether a completed sequence got further frames, none of them evaluated: then all
+            sequences are tallied anew when the next one is completed.
+        held_bytes: Memory of the columns and tallies, in bytes.
     """
 
     def __init__(self, basis: Basis, evaluators: Sequence[Evaluator[Any]]) -> None:
@@ -153,7 +153,7 @@ class LiveRun:
         self.held_bytes = 0
 
     def take(self, news: News, tallies: Sequence[Tally]) -> None:
-        """Take in what a look has found, with the tallies of the sequences that are new, if any."""
+        """Add what was read, with the tallies of newly completed sequences, if any."""
         for accumulator, tally in zip(self.accumulators, tallies, strict=bool(tallies)):
             accumulator.add_tally(tally)
         self.completed |= news.completed
@@ -168,18 +168,18 @@ class LiveRun:
 
 
 class News(Struct, frozen=True, eq=False):
-    """What a look at the store has found; nothing is kept of it before it is tallied.
+    """What was read from the store for a run; the run changes only once it is tallied.
 
     Attributes:
-        run: What it adds to.
+        run: The run that it adds to.
         completeness: The new cache.
-        raw: The benchmark, and the sides that were read.
-        completed: Sequences that were completed since.
+        raw: The benchmark, and both sides as read.
+        completed: Newly completed sequences.
         truth: Truth of these, as evaluators get it.
         detections: Detections of these.
-        waiting: Detections of the sequences that are not complete.
+        waiting: Detections of incomplete sequences.
         read_to: For each stream the offset up to which it is read.
-        outdated: As in the run.
+        outdated: As in `LiveRun`.
     """
 
     run: LiveRun
@@ -200,14 +200,14 @@ def read_news(
     state: State,
     run: LiveRun | None,
 ) -> News:
-    """What has come since a run has read; everything where there is none.
+    """Read what has come since a run last read; everything if there is no run.
 
     Args:
         scorer: The scorer.
         reader: A state of the store.
         name: The submission.
-        state: What that state says of it.
-        run: How far it is scored.
+        state: The state of its live scores.
+        run: Its live scoring so far; None if there is none.
 
     Raises:
         LookupError: If the truth is gone.
@@ -216,7 +216,7 @@ def read_news(
     raw, ends = scorer.sides_from(reader, name, state.truth_revision, read_to)
     if run is None:
         run = LiveRun(state.basis, raw.definition.evaluators)
-    # What is private is as if it were not there: neither tallied nor waited for.
+    # Private sequences are treated as absent: neither tallied nor waited for.
     raw = replace(raw, detections=public_side(raw.definition, raw.detections))
     truth = truth_to_score(raw.definition.specification, raw.truth, complete=True)
     truth = public_side(raw.definition, truth)
@@ -251,16 +251,16 @@ def _frame_counts(side: Annotations) -> dict[tuple[str, str], int]:
 def _enough(
     wanted: Mapping[tuple[str, str], int], counts: Mapping[tuple[str, str], int]
 ) -> dict[tuple[str, str], int]:
-    """Counts of the sequences that have as many frames as are wanted, or more."""
+    """Frame counts of the sequences that have at least the wanted number of frames."""
     return {key: counts[key] for key, count in wanted.items() if counts.get(key, 0) >= count}
 
 
 def _completed(raw: Sides, truth: Annotations, detections: Annotations) -> frozenset[SequenceKey]:
-    """Sequences whose truth is whole and whose every frame has been detected in.
+    """Sequences with complete truth and with detections received for every frame.
 
     Args:
         raw: The benchmark, and its truth as received.
-        truth: Truth as it is scored, of the sequences in question.
+        truth: Truth as scored, of the candidate sequences.
         detections: Detections of these.
     """
     lacking = ~frames_in(truth, detections)
@@ -275,11 +275,11 @@ def _completed(raw: Sides, truth: Annotations, detections: Annotations) -> froze
 
 
 def _counted(specification: BenchmarkSpec) -> set[SequenceKey]:
-    """Sequences of which the specification says which frames are evaluated."""
+    """Sequences for which the specification lists the evaluated frames."""
     return {entry.key for entry in specification.sequences if entry.evaluated_frames is not None}
 
 
 def _of(side: Annotations, sequences: frozenset[SequenceKey]) -> BoolArray:
-    """(F,) whether each frame of a side is of some sequences."""
+    """(F,) whether each frame of a side belongs to one of the given sequences."""
     chosen = np.array([key in sequences for key in side.sequences], dtype=np.bool_)
     return np.asarray(chosen[side.frame_sequences])

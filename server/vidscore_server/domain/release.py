@@ -1,34 +1,34 @@
 """What leaves the server about a hidden benchmark: the one allow-list, whatever the RPC.
 
-Organisers see everything. Everyone else sees what stands here, and nothing that does not:
+Organisers see everything. Everyone else sees what is listed here, and nothing else:
 
-- of a benchmark, where the caller has a token or the policy shows it to everyone: all but its
-  truth's revision (whether it is complete is told) and, unless scores are live, which frames are
-  evaluated and which are don't-care, because those are the frames that have truth; and of names
-  those alone that `public_names` has: no sequences, class lists or frame counts of another kind;
-- of private sequences: how many there are and, before the benchmark closes, nothing made of them:
-  what follows is of all others. Once it has closed, the private part of the submissions that count
-  for the final order, as far as the same policy goes, exactly;
+- of a benchmark, if the caller has a token or the policy shows it to everyone: all except the
+  revision of its truth (only whether it is complete) and, unless scores are live, which frames are
+  evaluated and which are don't-care, because those frames have truth. Sequences, class lists and
+  frame counts are shown only if `public_names` includes that kind of name;
+- of private sequences: their number and, before the benchmark closes, nothing computed from them:
+  everything below is over the public sequences. Once it has closed, the private part of the
+  submissions that count for the final order, under the same policy, without rounding;
 - of a score under ``ladder`` and ``bootstrap``: the ranking measures over everything, as the
   Ladder released them;
-- under ``final``: rows of ranking and released measures, rounded to the step, but those of single
-  sequences, and those of a class or a domain only where labels or sequences are public, and the
+- under ``final``: rows of ranking and released measures, rounded to the step, except rows of single
+  sequences. Rows of a class or a domain are shown only if labels or sequences are public, and the
   specification or the submission itself names it;
 - of a score by streaming accuracy, over all but private sequences: the same rows under ``final``,
-  rounded alike, and the report under ``live``; nothing under ``ladder`` and ``bootstrap``, where
+  rounded alike, and the report under ``live``; nothing under ``ladder`` and ``bootstrap``, because
   it would be a second answer about the same truth for each submission;
-- of curves under ``final``, where the policy releases them: those along thresholds, rates and
-  latency budgets, of the same parts, rounded as the rows are;
+- of curves under ``final``, if the policy releases them: curves along thresholds, rates and latency
+  budgets, for the same parts, rounded as the rows are;
 - under ``live``: the report, its digest of the truth keyed;
-- of a board: what is seen of a score, which is what ranks there, and its revision of the truth;
+- of a board: the visible values of each score, by which the board ranks, and its truth revision;
 - of a score whose board is not shown yet: nothing;
-- of outcomes, where the policy shows a team its own: of each of its detections what it has sent,
-  and whether it is right, wrong or ignored;
-- of the clock of a live benchmark: all of it, which names the public alone; and of a team's own
-  submission how it answered, which follows from the clock and from what the team did.
+- of outcomes, if the policy shows a team its own: each detection as the team sent it, and whether
+  it is right, wrong or ignored;
+- of the clock of a live benchmark: all of it, for it names public sequences only; and how a team's
+  own submission answered, which follows from the clock and from what the team did.
 
-Warnings, other curves, counts, and the digests of a report are in none of them but ``live``: a
-digest of the detections that were scored would tell which of them met truth.
+Warnings, other curves, counts, and the digests of a report are shown under ``live`` only: a digest
+of the scored detections would tell which of them lie on frames with truth.
 """
 
 from __future__ import annotations
@@ -58,7 +58,7 @@ from vidscore_server.domain.ladder import Scale, release, round_digits, shown
 from vidscore_server.domain.policy import NameKind, Policy, SubmittedNames, Visibility
 
 Values = Mapping[str, float | None]
-"""Ranking measures by name, first one first."""
+"""Ranking measures by name, in rank order."""
 
 
 class Released(Struct, frozen=True):
@@ -74,18 +74,18 @@ class Released(Struct, frozen=True):
 
 
 def values_of(report: Report, names: Sequence[str]) -> dict[str, float | None]:
-    """Ranking measures of a report over everything; None if one is undefined or not there."""
+    """Ranking measures of a report over everything; None for each that is undefined or missing."""
     found = {row.measure: row.value for row in report.rows() if row[:3] == (None, None, None)}
     return {name: as_float(found.get(name)) for name in names}
 
 
 def values_to_json(values: Values) -> str:
-    """Values as the store keeps them."""
+    """Values in the form that the store keeps."""
     return orjson.dumps(dict(values)).decode()
 
 
 def values_from_json(text: str) -> dict[str, float | None]:
-    """Inverse of `values_to_json`; an empty text is no values.
+    """Inverse of `values_to_json`; an empty text means no values.
 
     Raises:
         AttributeError: If it is something else.
@@ -100,13 +100,13 @@ def values_from_json(text: str) -> dict[str, float | None]:
 def released_values(
     policy: Policy, best: Values, new: Values, scales: Mapping[str, Scale], step: float
 ) -> dict[str, float | None]:
-    """What a team's released values are once a new score is there.
+    """The values that are released to a team after a new score.
 
     Args:
         policy: The benchmark's policy.
-        best: What was released to the team before; empty if nothing was.
+        best: The values that were released to the team before; empty if none were.
         new: The new score's ranking measures.
-        scales: The ranking measures, first one first, as the Ladder sees them.
+        scales: The scales of the ranking measures, in rank order.
         step: The step in force.
     """
     if not policy.shown.is_ladder or not scales:
@@ -117,7 +117,7 @@ def released_values(
 
 
 def releases_differ(before: Definition, after: Definition) -> bool:
-    """Whether the same scores release something else under another definition."""
+    """Whether two definitions release different values for the same scores."""
     names = ("visibility", "ladder_step", "ranking_measure")
     return any(getattr(before.policy, name) != getattr(after.policy, name) for name in names)
 
@@ -130,13 +130,14 @@ def released_report(
     submitted: SubmittedNames,
     keyed: Callable[[str], str],
 ) -> Report:
-    """As much of a report as the caller may see.
+    """The part of a report that the caller may see.
 
     Args:
         caller: The caller.
         definition: The benchmark.
-        report: The whole report; to others than organisers, of what is public or final.
-        released: What was released of it to the team, and how exactly.
+        report: The whole report; for callers other than organisers, over the public or the final
+            part.
+        released: The values that were released to the team, and their step.
         submitted: Names that the submission has.
         keyed: Keys a digest with the server's secret.
     """
@@ -168,12 +169,12 @@ def released_streaming(
     submitted: SubmittedNames,
     keyed: Callable[[str], str],
 ) -> Report | None:
-    """As much of a report by streaming accuracy as the caller may see; None for nothing.
+    """The part of a report by streaming accuracy that the caller may see; None for nothing.
 
     Args:
         caller: The caller.
         definition: The benchmark.
-        report: The whole report; to others than organisers, of what is public.
+        report: The whole report; for callers other than organisers, over the public part.
         step: The step that the score was released to.
         submitted: Names that the submission has.
         keyed: Keys a digest with the server's secret.
@@ -208,21 +209,21 @@ def final_rows(
 
 
 _CHOSEN = frozenset({"threshold", "confidence", "latency_budget_s"})
-"""Columns that the rules, the detections and their times say, not the truth."""
+"""Columns whose values come from the rules, the detections and their times, not from the truth."""
 
 CURVES_ALONG = frozenset({*_CHOSEN, "recall", "false_positives_per_frame"})
-"""First columns of the curves that are released under ``final``: one along frames would tell which
-of them have truth."""
+"""First columns of the curves that are released under ``final``: a curve along frames would tell
+which frames have truth."""
 
 MOST_CURVE_POINTS = 1000
-"""Most points of a curve that is released under ``final``; a point for each detection would reveal
-which of them are correct."""
+"""Maximum number of points of a curve that is released under ``final``; a point per detection would
+reveal which detections are correct."""
 
 
 def released_curves(
     definition: Definition, report: Report, submitted: SubmittedNames, step: float
 ) -> tuple[Curve, ...]:
-    """Curves of a report that others than organisers see.
+    """Curves of a report that callers other than organisers see.
 
     Args:
         definition: The benchmark.
@@ -248,13 +249,13 @@ def released_curves(
 
 
 def _scales(definition: Definition, evaluator: str) -> Mapping[str, Scale]:
-    """The ranking measures of an evaluator; none where the benchmark had it once."""
+    """The ranking measures of an evaluator; none if the benchmark no longer has it."""
     named = {entry.name: entry for entry in definition.evaluators}
     return definition.scales(named[evaluator]) if evaluator in named else {}
 
 
 def _rounded_curve(curve: Curve, scales: Mapping[str, Scale], step: float) -> Curve:
-    """A curve whose values are rounded to a step, as those of rows are."""
+    """A curve with its values rounded to a step, as rows are."""
     columns = {
         name: values
         if name in _CHOSEN
@@ -264,7 +265,7 @@ def _rounded_curve(curve: Curve, scales: Mapping[str, Scale], step: float) -> Cu
     return structs.replace(curve, columns=columns)
 
 
-# --- Outcomes: of a team's own detections what it has sent, and one answer for each
+# --- Outcomes: a team's own detections as it sent them, and one answer for each
 
 _SHOWN_OUTCOMES = np.array(
     [
@@ -277,11 +278,11 @@ _SHOWN_OUTCOMES = np.array(
     ],
     dtype=np.uint8,
 )
-"""By outcome what a team sees of it: why a detection is wrong would tell what is near it."""
+"""What a team sees for each outcome: why a detection is wrong would tell what is near it."""
 
 
 def released_outcomes(caller: Caller, outcomes: Outcomes) -> Outcomes:
-    """As much of a submission's outcomes as the caller may see, where it may see any.
+    """The part of a submission's outcomes that a caller who may see outcomes sees.
 
     Args:
         caller: The caller.
@@ -313,7 +314,7 @@ def released_outcomes(caller: Caller, outcomes: Outcomes) -> Outcomes:
 
 
 def with_used_names(outcomes: Outcomes) -> Outcomes:
-    """The same rows, over tables that hold no name but theirs."""
+    """The same rows, with tables of only the names that they use."""
     sequences, sequence_rows = np.unique(outcomes.sequences, return_inverse=True)
     labels, label_rows = np.unique(outcomes.labels, return_inverse=True)
     rows = {name: getattr(outcomes, name) for name in ROW_COLUMNS}
@@ -327,21 +328,21 @@ def with_used_names(outcomes: Outcomes) -> Outcomes:
 
 
 def shown_values(values: Values, scales: Mapping[str, Scale], step: float) -> Values:
-    """Ranking measures as a board shows them under ``final`` to others than organisers."""
+    """Ranking measures as a board shows them under ``final`` to callers other than organisers."""
     return {
         name: as_float(_shown_number(scales, name, value, step)) for name, value in values.items()
     }
 
 
 def sees_benchmark(caller: Caller, policy: Policy) -> bool:
-    """Whether the caller may know of a benchmark: one without a token knows public ones alone."""
+    """Whether the caller may know of a benchmark: without a token, public ones only."""
     return caller.role is not None or policy.public_board_web
 
 
 def sees_parts(
     caller: Caller, definition: Definition, *, domain: str | None, label: str | None
 ) -> bool:
-    """Whether the caller may see scores of a domain and a class, or of all where they are None."""
+    """Whether the caller may see scores of a domain and a class; None stands for all of them."""
     if caller.is_organiser or (domain is None and label is None):
         return True
     return not definition.policy.shown.is_ladder and _shows_parts(
@@ -362,7 +363,7 @@ def sees_board(caller: Caller, policy: Policy) -> bool:
 
 
 def public_specification(definition: Definition) -> BenchmarkSpec:
-    """The specification without what tells which frames have truth, and without hidden names."""
+    """The specification without hidden names, and without the frames that have truth."""
     specification, public = definition.specification, definition.public_names
     sequences = specification.sequences if NameKind.SEQUENCES in public else ()
     domains = specification.domains if NameKind.SEQUENCES in public else ()
@@ -378,7 +379,7 @@ def public_specification(definition: Definition) -> BenchmarkSpec:
 
 
 def public_definition(caller: Caller, definition: Definition) -> Definition:
-    """As much of a benchmark's definition as the caller may see."""
+    """The part of a benchmark's definition that the caller may see."""
     if caller.is_organiser:
         return definition
     policy = dataclasses.replace(definition.policy, private_sequences=())
@@ -404,7 +405,7 @@ def _specified_names(definition: Definition) -> SubmittedNames:
 
 
 def _shown_number(scales: Mapping[str, Scale], measure: str, value: Number, step: float) -> Number:
-    """A score rounded to a step; a count stays one."""
+    """A score rounded to a step; a count stays an integer."""
     if value is None:
         return None
     first = next(iter(scales), None)
@@ -416,5 +417,5 @@ def _shown_number(scales: Mapping[str, Scale], measure: str, value: Number, step
 
 
 def as_float(value: Number) -> float | None:
-    """A value of a score; None if it is undefined."""
+    """The value of a score as a float; None if it is undefined."""
     return None if value is None else float(value)

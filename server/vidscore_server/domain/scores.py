@@ -1,7 +1,7 @@
 """Stored scores: written once, and published when they get on the board.
 
-A score on the board's basis is published at once, and releases what the policy permits. Any other
-is seen by organisers alone until the board moves to its basis; then the Ladder's releases are
+A score on the board's basis is published at once, and releases what the policy permits. Only
+organisers see any other score until the board moves to its basis; then the Ladder's releases are
 recomputed, as if there had been no other board.
 """
 
@@ -57,20 +57,21 @@ T = TypeVar("T")
 _SUBMITTED = "submitted"
 _STREAMING = "streaming"
 LEAST_REPORT_BYTES = 16 << 20
-"""Bytes that every report may have when it is unpacked."""
+"""Unpacked size in bytes that is allowed for every report."""
 
 GREATEST_COMPRESSION = 64
-"""How much larger an unpacked report may be; rows that differ in figures reach a quarter of it."""
+"""Maximum ratio of unpacked to packed size; rows that differ only in figures reach a quarter of
+it."""
 
 MAXIMUM_SCORES = 10_000
-"""Most scores of a submission that are looked through."""
+"""Maximum number of scores of a submission that are searched."""
 
 
 class PackedReport(Struct, frozen=True):
     """A report over a part of the data.
 
     Attributes:
-        report: The report, as it is kept.
+        report: The report in its stored form.
         values: Its ranking measures.
     """
 
@@ -83,12 +84,12 @@ class Result(Struct, frozen=True):
 
     Attributes:
         evaluator: The evaluator.
-        truth_revision: Revision of the truth that it is under.
-        configuration: Evaluator with version, parameters and specification, as a digest.
-        partial: Whether the truth was not complete.
+        truth_revision: Revision of the truth that it was scored under.
+        configuration: Digest of the evaluator with version, parameters and specification.
+        partial: Whether the truth was incomplete.
         parts: Its reports: over everything and, where sequences are private, over each part.
-        estimate: Bootstrap estimate of the ranking measures that are answered for; None if the
-            policy wants none.
+        estimate: Bootstrap estimate of the ranking measures, which is released in their place; None
+            if the policy has none.
         warnings: Doubts about the submission, found with the truth.
     """
 
@@ -102,7 +103,7 @@ class Result(Struct, frozen=True):
 
     @property
     def answered(self) -> Values:
-        """Ranking measures that are answered for, as the Ladder gets them."""
+        """The ranking measures that go to the Ladder: the estimate if there is one."""
         if self.estimate is not None:
             return self.estimate
         return self.parts.get(Portion.PUBLIC, self.parts[Portion.WHOLE]).values
@@ -115,7 +116,7 @@ def pack_report(
     submitted: SubmittedNames,
     streaming: Report | None,
 ) -> PackedReport:
-    """Prepare a report for keeping, with the names that the submission has beside it.
+    """Pack a report for the store, together with the names that the submission has.
 
     Args:
         definition: The benchmark.
@@ -139,7 +140,7 @@ def unpack_report(record: ScoreRecord, portion: Portion = Portion.WHOLE) -> Repo
     """The report of a score.
 
     Raises:
-        StoreDamagedError: If it is not what was kept, or grows beyond all measure.
+        StoreDamagedError: If it is not what was stored, or its unpacked size exceeds the limit.
     """
     return unpack_score(record, portion)[0]
 
@@ -147,9 +148,9 @@ def unpack_report(record: ScoreRecord, portion: Portion = Portion.WHOLE) -> Repo
 def unpack_score(
     record: ScoreRecord, portion: Portion = Portion.WHOLE
 ) -> tuple[Report, SubmittedNames]:
-    """The report of a score, and the names that the submission has; none where it is not kept.
+    """The report of a score, and the names that the submission has; no names if none are stored.
 
-    Of a part that the score does not have it is a report without scores.
+    For a part that the score does not have, the report has no scores.
 
     Raises:
         StoreDamagedError: As for `unpack_report`.
@@ -174,7 +175,7 @@ def unpack_streaming(record: ScoreRecord, portion: Portion) -> Report | None:
 
 
 def report_of(packed: bytes) -> tuple[Report, SubmittedNames]:
-    """A report and names out of their stored form; see `unpack_score`."""
+    """A report and names from their stored form; see `unpack_score`."""
     document = _document(packed)
     document.pop(_STREAMING, None)
     names = {kind: frozenset(kept) for kind, kept in document.pop(_SUBMITTED, {}).items()}
@@ -191,9 +192,9 @@ def _document(packed: bytes) -> dict[str, Any]:
 
 
 def readable(record: ScoreRecord | ReleaseRecord, read: Callable[[], T]) -> T | None:
-    """What is read of a score, or released of it; None if it is damaged, as the log says.
+    """The result of reading a score or its release; None if it is damaged, which is logged.
 
-    Boards leave such a score out; once its submission was scored again, the new one counts.
+    Boards omit a damaged score; once its submission is scored again, the new score counts.
     """
     try:
         return read()
@@ -224,7 +225,7 @@ _VALUES: Mapping[Portion, Callable[[ScoreRecord], str]] = {
 def ranking_values(
     score: ScoreRecord, names: Sequence[str], portion: Portion = Portion.WHOLE
 ) -> dict[str, float | None]:
-    """Ranking measures of a score over everything, also where others ranked when it was made."""
+    """Current ranking measures of a score over everything, even those that did not rank then."""
     kept = kept_values(score, portion)
     if not set(names) <= kept.keys():
         kept = values_of(unpack_report(score, portion), names)
@@ -239,9 +240,9 @@ def kept_values(score: ScoreRecord, portion: Portion) -> dict[str, float | None]
 def _answered_values(
     definition: Definition, score: ScoreRecord, names: Sequence[str]
 ) -> dict[str, float | None]:
-    """Ranking measures of a score as they are answered for under the present policy.
+    """Ranking measures of a score that go to the Ladder under the present policy.
 
-    An estimate that was not made, or is of other measures, answers nothing.
+    If the policy wants an estimate and the score has none for these measures, they are None.
     """
     if definition.policy.shown is Visibility.BOOTSTRAP:
         kept = values_from_json(score.estimate)
@@ -250,7 +251,7 @@ def _answered_values(
 
 
 def released_step(definition: Definition, evaluator: Evaluator[Any], score: ScoreRecord) -> float:
-    """The step that a score was released to; the present one where none was noted."""
+    """The step that a score was released to; the present one if none was stored."""
     return score.released_step or definition.step(evaluator)
 
 
@@ -263,7 +264,7 @@ def keep_result(
 ) -> None:
     """Store a score; one on the board's basis is published.
 
-    It is a change of the benchmark, which makes servers look at its board and its tiers.
+    This changes the benchmark's record, which makes servers examine its board and tiers.
 
     Args:
         transaction: Where.
@@ -298,7 +299,7 @@ def keep_result(
 
 
 def _columns(result: Result) -> dict[str, Any]:
-    """The columns of a result's parts."""
+    """Columns of a score record for the parts of a result."""
     parts = result.parts
     columns: dict[str, Any] = {
         "values": values_to_json(parts[Portion.WHOLE].values),
@@ -321,10 +322,10 @@ def move_board(
     wanted: Basis | None = None,
     publishing: bool = False,
 ) -> BoardState | None:
-    """Move the board of a benchmark where it may move: in this transaction, all of it.
+    """Move the whole board of a benchmark in this transaction, if it may move.
 
     Args:
-        transaction: Where.
+        transaction: The transaction.
         definition: The benchmark.
         benchmark: Its name.
         now: The time.
@@ -332,7 +333,7 @@ def move_board(
         publishing: Whether an organiser, who has seen the differences, asks for it.
 
     Returns:
-        Where it stands then; None if there is no such benchmark.
+        Its state afterwards; None if there is no such benchmark.
     """
     record = transaction.benchmark(benchmark)
     if record is None:
@@ -354,7 +355,7 @@ def move_board(
 
 
 def moves_by_itself(definition: Definition, state: BoardState) -> bool:
-    """Whether a board is to move now without an organiser; the first one always does."""
+    """Whether a board moves now without an organiser; a benchmark's first board always does."""
     reviewed = definition.policy.rescore == "review" and state.shown is not None
     return state.is_ready and not reviewed
 
@@ -362,11 +363,11 @@ def moves_by_itself(definition: Definition, state: BoardState) -> bool:
 def publish_anew(
     transaction: Transaction, definition: Definition, record: BenchmarkRecord, now: datetime
 ) -> None:
-    """Recompute what the scores on a benchmark's board release, by other rules.
+    """Recompute what the scores on a benchmark's board release, by changed rules.
 
     Args:
         transaction: Where.
-        definition: The benchmark, with the policy that holds now.
+        definition: The benchmark, with its present policy.
         record: Its record.
         now: The time.
     """
@@ -397,7 +398,7 @@ def _publish(
     for submission, score in sorted(scored, key=lambda pair: sealing_order(pair[0])):
         before = best.get(submission.team, {})
         if submission.disqualification:
-            transaction.publish_score(score)  # it releases nothing more than it has
+            transaction.publish_score(score)  # it releases nothing further
             continue
         values = _answered_values(definition, score, list(scales))
         released = released_values(definition.policy, before, values, scales, step)
@@ -415,7 +416,7 @@ def _released_with(
     result: Result,
     now: datetime,
 ) -> tuple[str, float]:
-    """What a score on the board releases, and to which step; a repeated one nothing more."""
+    """The values that a score on the board releases, and their step; a repeat adds nothing."""
     name = result.evaluator.name
     key = (result.truth_revision, result.configuration)
     place = (submission.benchmark, submission.submission)
@@ -457,7 +458,7 @@ def _put_release(
 
 
 def team_release(reader: Reader, benchmark: str, evaluator: str, team: str) -> Values:
-    """What was last released to a team; empty if nothing was."""
+    """The values last released to a team; empty if none were."""
     for record in reader.releases(benchmark, evaluator):
         if record.team == team:
             return values_from_json(record.values)

@@ -40,27 +40,27 @@ KEPT_REVISIONS = 2
 """Revisions whose columns stay in memory: submissions are mostly scored against the newest."""
 
 DRAW_PURPOSE = "draw of private sequences"
-"""What the server's secret keys to draw them."""
+"""Purpose of the key, derived from the server's secret, that draws the private sequences."""
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
 """Time of what nobody sees yet."""
 
 
 class _BaseMovedError(Exception):
-    """The base of the merge is not the newest revision any more."""
+    """The base of the merge is no longer the newest revision."""
 
 
 class _MergedUpload(Struct, frozen=True):
-    """A revision that is ready to be kept.
+    """A revision that is ready to be stored.
 
     Attributes:
         base: Base of the merge: time of the benchmark's creation, and its newest revision.
-        kept: Batches of the revision that it was merged with, as they are kept.
-        added: Batches of the upload, as they are kept.
+        kept: Stored form of the batches of the revision that it was merged with.
+        added: Stored form of the batches of the upload.
         frame_count: Frames that it has.
         digest: Fingerprint of its annotations.
-        arity: Coordinates that its objects have; None if nothing says so.
-        contents: What it has.
+        arity: Coordinates per object; None if unspecified.
+        contents: Counts of its objects and labels.
     """
 
     base: tuple[datetime, int]
@@ -73,7 +73,7 @@ class _MergedUpload(Struct, frozen=True):
 
 
 class TruthStore:
-    """The truth of a site's benchmarks; the columns of the last ones used stay in memory.
+    """The truth of a site's benchmarks; the most recently used columns stay in memory.
 
     Args:
         context: The hosting context.
@@ -88,7 +88,7 @@ class TruthStore:
     async def commit(
         self, request: Request, plan: UploadPlan, upload: TruthUpload
     ) -> tuple[TruthRevisionRecord, int]:
-        """Make a revision of an upload, or find the one that the same upload has made.
+        """Make a revision of an upload, or find the one that the same request has made.
 
         Args:
             request: The request.
@@ -96,7 +96,7 @@ class TruthStore:
             upload: Its frames.
 
         Returns:
-            The revision, and how many scored submissions are to be scored again under it.
+            The revision, and the number of scored submissions to score again under it.
 
         Raises:
             LimitError: If the merged truth has too many frames.
@@ -111,7 +111,7 @@ class TruthStore:
             try:
                 return await load_in_parts(self._context, self._leases, parts, show)
             except _BaseMovedError:
-                continue  # another upload was faster: merge with what it has made
+                continue  # another upload was faster: merge with its revision
 
     def _merge(self, reader: Reader, plan: UploadPlan, upload: TruthUpload) -> _MergedUpload:
         """Merge the upload with the newest revision, outside the writer, which others wait for."""
@@ -191,7 +191,7 @@ class TruthStore:
     def _settled(
         self, plan: UploadPlan, definition: Definition, objects: Counter[SequenceKey]
     ) -> Definition:
-        """A definition with what a complete truth settles."""
+        """The definition with everything that a complete truth settles."""
         if not plan.complete:
             return definition
         listed = {entry.key: 0 for entry in definition.specification.sequences}
@@ -211,7 +211,7 @@ class TruthStore:
         Args:
             reader: A state of the store.
             benchmark: The benchmark.
-            revision: The revision; 0 is the empty truth.
+            revision: Its number; 0 is the empty truth.
             arity: Coordinates that an object has.
 
         Raises:
@@ -237,7 +237,7 @@ class TruthStore:
             revision: The revision; 0 for the newest.
 
         Returns:
-            Its number, and its columns; None if it has no batch to say their shape.
+            Its number, and its columns; None if no batch has settled their shape.
 
         Raises:
             NotFoundError: If there is no such benchmark or revision.
@@ -287,7 +287,7 @@ def _add(hidden: str, first: int, payloads: Sequence[bytes], transaction: Transa
 
 
 def required_revision(reader: Reader, benchmark: str, revision: int) -> TruthRevisionRecord:
-    """A revision that is there."""
+    """A revision that must exist."""
     record = reader.truth_revision(benchmark, revision)
     if record is None:
         raise LookupError(f"truth revision {revision}")

@@ -20,10 +20,10 @@ from vidscore_server.settings import Settings
 from vidscore_server.workers import WorkerPool
 
 COMPACT_BYTES = 4 << 20
-"""Pending bytes from which on they are tallied: one job per frame would cost more than its work."""
+"""Pending bytes at which a round begins: a job per frame would cost more than its work."""
 
 BYTES_PER_ROW = 64
-"""Bytes that one row of a tally, a batch or a specification takes, roughly."""
+"""Approximate bytes per row of a tally, a batch or a specification."""
 
 
 class Share(Struct, frozen=True, eq=False):
@@ -43,8 +43,8 @@ class Share(Struct, frozen=True, eq=False):
 class Accumulation:
     """The accumulators of one run.
 
-    Whoever calls sees to it that `add`, `take` and `compact` do not run at the same time, and
-    that a round has ended before the next one is taken.
+    The caller must not run `add`, `take` and `compact` concurrently, and must end a round before it
+    takes the next one.
 
     Args:
         evaluators: Evaluators of the run.
@@ -61,18 +61,18 @@ class Accumulation:
 
     @property
     def pending_bytes(self) -> int:
-        """Bytes that are not tallied; evaluators share the columns, so the largest counts."""
+        """Bytes that are not tallied: the maximum, because evaluators share the columns."""
         return max(accumulator.pending_bytes for accumulator in self._accumulators)
 
     @property
     def settleable_bytes(self) -> int:
-        """Bytes that are not tallied and could be."""
+        """Bytes that are not tallied and could be compacted."""
         return max(
             (entry.pending_bytes for entry in self._accumulators if entry.can_compact), default=0
         )
 
     def add(self, truth: Annotations, detections: Annotations) -> None:
-        """Take in frames that both sides have sent."""
+        """Add frames that both sides have sent."""
         for accumulator in self._accumulators:
             accumulator.add(truth, detections)
 
@@ -80,8 +80,8 @@ class Accumulation:
         """Take a round's work.
 
         Args:
-            for_reports: Whether everything is tallied, as reports need, or only what then no
-                longer has to be kept.
+            for_reports: Whether to tally everything, as reports need, or only columns that tallies
+                then replace.
         """
         shares = []
         for accumulator in self._accumulators:
@@ -90,15 +90,15 @@ class Accumulation:
         return shares
 
     async def tally(self, shares: Sequence[Share], *, here: bool = False) -> list[Tally | None]:
-        """Let workers do the work of a round, all evaluators at once.
+        """Do the work of a round in workers, all evaluators in parallel.
 
         Args:
             shares: The work.
-            here: Whether it is so small that it is done in this thread.
+            here: Whether it is small enough for this thread.
 
         Raises:
             LimitError: If a tally is larger than allowed.
-            ExceptionGroup: Of what went wrong in the workers.
+            ExceptionGroup: With the errors of the workers.
         """
         if here:
             return [self._tally_here(share) for share in shares]
@@ -124,8 +124,8 @@ class Accumulation:
 
         Args:
             shares: The work of the round.
-            tallies: What became of it.
-            here: Whether they are so small that they are made in this thread.
+            tallies: The resulting tallies.
+            here: Whether they are small enough for this thread.
         """
         made = []
         for share, tally in zip(shares, tallies, strict=True):

@@ -15,7 +15,7 @@ from vidscore_server.store.records import AuditRecord, Role
 
 
 class Initialised(NamedTuple):
-    """What `vidscore init` has made.
+    """Result of `vidscore init`.
 
     Attributes:
         secret: Secret of the token.
@@ -27,16 +27,16 @@ class Initialised(NamedTuple):
 
 
 def initialise(location: str | Path) -> Initialised:
-    """Make the store where it is not there, and a new organiser's token in it.
+    """Create the store if it does not exist, and a new organiser's token in it.
 
-    Done again it makes a further token, which is the way back in when all others are lost. A
-    server may own the store meanwhile: it knows the token at once.
+    Repeating it makes another token, which restores access when all others are lost. A server may
+    own the store meanwhile: it accepts the token at once.
 
     Args:
         location: The store's file, or the address of its database.
 
     Raises:
-        StoreError: If the store cannot be made there, or a server of another version owns it.
+        StoreError: If the store cannot be created there, or a server of another version owns it.
     """
     now = utc_now()
     token = new_token(Role.ORGANISER, "", "made by vidscore init", now)
@@ -57,11 +57,11 @@ def initialise(location: str | Path) -> Initialised:
 
 
 def restore(file: Path, location: str) -> BackupHeader:
-    """Restore a backup; nothing is made or changed unless the whole file is sound.
+    """Restore a backup; nothing is created or changed unless the whole file is sound.
 
     Args:
         file: The backup.
-        location: The store's file, made where it is not there, or the address of its database.
+        location: The store's file, created if missing, or the address of its database.
 
     Raises:
         BackupError: If the file is damaged, or cannot be restored there.

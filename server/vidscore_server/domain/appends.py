@@ -1,7 +1,7 @@
 """The offset protocol: where a batch may be appended, and what a repeated batch means.
 
-Offsets count the frames of a stream. A batch that begins at the stream's end is appended; one
-that is stored unchanged is acknowledged again; everything else is refused and leaves nothing.
+Offsets count the frames of a stream. A batch that begins at the stream's end is appended; a repeat
+of a stored batch is acknowledged again; everything else is refused without effect.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from vidscore_server.store.records import BatchRecord, FrameNumbers, StreamRecor
 FIELD = "detections"
 
 MAXIMUM_POSITION_BYTES = 16_384
-"""Longest position of a writer's source."""
+"""Maximum length of a source position, in bytes."""
 
 Outcome = int | Exception
 """A stream's next offset after a batch, or why the batch was refused."""
@@ -58,7 +58,7 @@ class AppendTarget:
         text: The stream, as the call's requests name it.
         stream: The stream.
         epoch: Epoch of its writer.
-        team: Team of the caller; None for one that sees all.
+        team: Team of the caller; None if it sees all teams.
         rules: Rules of the benchmark; the call keeps them up to date.
         refused: Whether a batch of the call was refused: later ones are dropped.
         submission: The stream's submission.
@@ -78,20 +78,20 @@ class AppendTarget:
 
 @dataclass(eq=False, slots=True)
 class PendingAppend:
-    """A batch on its way into a stream.
+    """A batch that is to be appended to a stream.
 
     Attributes:
         target: The stream.
         offset: Offset of its first frame.
         message: The batch as it was received; the `BatchCodec` reads it.
-        size: Roughly what it costs to check, in numbers.
+        size: Approximate cost of checking it, in numbers.
         reservation: Memory that it takes until it is stored or refused.
         stored: The stream's next offset, once its frames are durable.
-        source_position: How far its writer had read its source with it; None if it does not say.
-        arrival_time: When it was received; a batch that is stored already keeps its first arrival.
+        source_position: Source position after the batch; None if its writer keeps none.
+        arrival_time: When it was received; a repeated batch keeps its first arrival.
         record: The batch as it is stored; set once it is checked.
-        frames: Its frames; likewise.
-        warnings: Doubts about it; likewise.
+        frames: Its frames; set once it is checked.
+        warnings: Doubts about it; set once it is checked.
     """
 
     target: AppendTarget
@@ -121,12 +121,11 @@ def check_appends(
 ) -> list[Exception | None]:
     """Check batches against the benchmark's definition and public names, never its truth.
 
-    Live systems send small batches that are mostly right: batches are checked as one, and where
-    that finds something, half of them and half of those, so that one that is wrong costs the
-    others little.
+    Live systems send small batches that are mostly valid. So batches are checked as one, and if
+    that finds a fault, they are bisected: an invalid batch costs the others little.
 
     Args:
-        appends: Batches under the same rules; those that keep them get their record.
+        appends: Batches under the same rules; valid ones get their record.
         settings: The server's limits.
         codec: The encoding of batches.
 
@@ -153,14 +152,14 @@ def check_appends(
 def accepted_warnings(
     batch: Annotations, rules: AppendRules, known_faults: Sequence[Fault] = ()
 ) -> tuple[str, ...]:
-    """Doubts about a batch of detections that a benchmark takes.
+    """Doubts about a batch of detections that a benchmark accepts.
 
-    It is judged by all that participants may know.
+    The check uses only what participants may know.
 
     Args:
         batch: The batch.
         rules: Rules of the benchmark.
-        known_faults: Faults that were found otherwise.
+        known_faults: Faults that were found before.
 
     Raises:
         InputError: With every fault.
@@ -199,7 +198,7 @@ def _check_together(
     if checked.faults:
         raise NotAlikeError
     warnings = [checked.warnings] * len(appends)
-    if any(text != rules.names.withheld for text in checked.warnings):  # of which batch?
+    if any(text != rules.names.withheld for text in checked.warnings):  # find whose
         ends = np.cumsum(counts)
         warnings = [
             check_batch(rules, joined.take_frames(np.arange(end - count, end)), FIELD).warnings
@@ -218,7 +217,7 @@ def _record(append: PendingAppend, data: bytes, frame_count: int) -> BatchRecord
 
 
 def _own_faults(append: PendingAppend) -> list[Fault]:
-    """What is wrong with an append besides its batch."""
+    """Faults of an append outside its batch."""
     faults = []
     if append.offset < 0:
         faults.append(Fault(str(append.offset), "0 or more", field="append.offset"))
@@ -230,11 +229,11 @@ def _own_faults(append: PendingAppend) -> list[Fault]:
 
 
 class FirstFramesError(Exception):
-    """The first frames of a submission are to be appended, by a command that may not admit it."""
+    """A command would append the first frames of a submission, but may not admit it."""
 
 
 Admit = Callable[[Transaction, SubmissionRecord], None]
-"""Lets a submission in with its first frames, or raises why not."""
+"""Admits a submission with its first frames, or raises an error."""
 
 
 def append_command(
@@ -245,15 +244,15 @@ def append_command(
 ) -> Callable[[Transaction], list[Outcome]]:
     """The command that appends batches of one submission, each by the offset protocol.
 
-    It raises `AlreadyExistsError`, and appends none of them, where a frame is stored already.
-    Only with `admit` does it touch anything beyond the submission.
+    It raises `AlreadyExistsError`, and appends none of them, if a frame is already stored. It
+    touches nothing beyond the submission, except through `admit`.
 
     Args:
         appends: The batches, checked and in order.
         settings: The server's limits.
         now: The time.
-        admit: Asked where these are the submission's first frames; without it the command raises
-            `FirstFramesError` there, and appends none of them.
+        admit: Called if these are the submission's first frames; without it the command then raises
+            `FirstFramesError`, and appends none of them.
     """
 
     def command(transaction: Transaction) -> list[Outcome]:
@@ -267,14 +266,14 @@ def append_command(
 
 
 class AppendWriter:
-    """Takes in batches of one submission one by one, and writes them together.
+    """Collects batches of one submission, and writes them together.
 
     Args:
-        transaction: Where.
+        transaction: The transaction.
         streams: Names of the streams that the batches are for.
         settings: The server's limits.
         now: The time.
-        admit: Lets the submission in with its first frames; None if that is not allowed.
+        admit: Admits the submission with its first frames; None if that is not allowed.
     """
 
     def __init__(
@@ -296,7 +295,7 @@ class AppendWriter:
         self._taken_count = 0
 
     def append(self, append: PendingAppend) -> Outcome:
-        """Take in a batch, and give the stream's next offset, or say why not."""
+        """Add a batch; return the stream's next offset, or the error that refuses the batch."""
         try:
             name = append.target.stream
             submission, stream = self._point(append.target)
@@ -305,7 +304,7 @@ class AppendWriter:
             refuse_stale(append.target.epoch, submission, stream)
             end = self._ends.get(name, stream.next_offset)
             if append.offset < end:
-                self.close()  # so that the store knows what came just before
+                self.close()  # the stored batch may be one that was added just before
                 _acknowledge_again(self._transaction, append, end)
                 return end
             return self._take(append, submission, end)
@@ -313,11 +312,12 @@ class AppendWriter:
             return error
 
     def close(self) -> None:
-        """Write the batches that were taken in.
+        """Write the batches that were added.
 
         Raises:
-            AlreadyExistsError: If a frame of it is stored already.
-            FirstFramesError: If these are the first frames, and nobody may admit them.
+            AlreadyExistsError: If a frame of them is already stored.
+            FirstFramesError: If these are the first frames, and the writer may not admit the
+                submission.
             VidscoreError: If the submission is not admitted, or its team holds too much.
         """
         if not self._taken:
@@ -349,7 +349,7 @@ class AppendWriter:
             refuse_more_bytes(self._transaction, received, most)
         if is_draft(submission) and self._admit is not None:
             self._admit(self._transaction, received)
-        self._points = None  # the store knows them better now
+        self._points = None  # the store now has newer ones
         self._ends.clear()
         self._taken.clear()
         self._taken_count = 0
@@ -372,7 +372,7 @@ class AppendWriter:
         return end
 
     def _point(self, target: AppendTarget) -> tuple[SubmissionRecord, StreamRecord]:
-        """The submission and a stream of it, as the store has them."""
+        """The submission and one of its streams, as stored."""
         name = target.stream
         if self._points is None:
             self._points = self._transaction.append_points(*target.submission, self._streams)
@@ -382,7 +382,7 @@ class AppendWriter:
 
 
 def _begins_mebibyte(before: SubmissionRecord, after: SubmissionRecord) -> bool:
-    """Whether a submission holds its first bytes, or those of another mebibyte."""
+    """Whether a submission has stored its first byte, or the first byte of another mebibyte."""
     return not before.byte_count or before.byte_count // MEBIBYTE < after.byte_count // MEBIBYTE
 
 

@@ -1,9 +1,9 @@
 """Back up a site or a benchmark, and restore it: whole, or not at all.
 
-A backup is taken of one consistent state, while the server goes on. A benchmark is restored beside
-others; a site is restored into an empty store alone. The file's digest detects damage; rows are
-checked as well, because a file may be forged or written by another program, and a row that cannot
-be read would fail later, whenever it is asked for.
+A backup holds one consistent state, and is taken while the server runs. A benchmark is restored
+beside others; a site is restored only into an empty store. The file's digest detects damage. Rows
+are checked as well, because a file may be forged or written by another program, and an unreadable
+row would otherwise fail later, on first use.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ _NOT_UNDERSTOOD = (
 
 
 def understood(rows: Iterator[Row]) -> Iterator[Row]:
-    """Yield the same rows, each after a look at its values.
+    """Yield the same rows, each after its values are checked.
 
     Raises:
         BackupError: If a value cannot be read.
@@ -146,11 +146,11 @@ def export_backup(store: SqlStore, benchmark: str | None) -> Generator[bytes, No
 
 
 def check_rows(file: BinaryIO, schema: str) -> BackupHeader:
-    """Verify a backup with each of its rows, before anything of it is loaded.
+    """Verify a backup and all of its rows before anything is loaded.
 
     Args:
         file: The backup.
-        schema: Revision of the tables here.
+        schema: Revision of the tables of this store.
 
     Raises:
         BackupError: If it is damaged, or cannot be restored here.
@@ -165,7 +165,7 @@ def check_rows(file: BinaryIO, schema: str) -> BackupHeader:
 
 
 def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
-    """Restore a file, which must have been verified with its rows before.
+    """Restore a file whose rows have been verified.
 
     Raises:
         BackupError: If it cannot be restored here.
@@ -185,7 +185,7 @@ def load_backup(transaction: Transaction, file: BinaryIO) -> BackupHeader:
 
 
 def rows_under(hidden: str, header: BackupHeader, file: BinaryIO) -> Iterator[Row]:
-    """The rows of a benchmark's backup, which must have been verified, under a hidden name."""
+    """The verified rows of a benchmark's backup, under a hidden name."""
     for table, values in _in_newest_schema(header.schema, read_rows(file)):
         yield table, ({**values, "benchmark": hidden} if table == "benchmarks" else values)
 
@@ -201,7 +201,7 @@ def refuse_taken(reader: Reader, benchmark: str) -> None:
 
 
 def show(transaction: Transaction, hidden: str, benchmark: str) -> None:
-    """Give a benchmark its name, after all of it was loaded under a hidden one.
+    """Give a benchmark its name, after it was loaded under a hidden one.
 
     Raises:
         BackupError: If the backup had no benchmark.
@@ -264,14 +264,14 @@ _ADDED_SINCE: Mapping[str, Mapping[str, Mapping[str, Any]]] = {
     "0008": _together(_ADDED_0009, _ADDED_0011, _ADDED_0014),
     "0009": _together(_ADDED_0011, _ADDED_0014),
     "0010": _together(_ADDED_0011, _ADDED_0014),
-    "0011": _ADDED_0014,  # later ones have an index, and further tables
+    "0011": _ADDED_0014,  # later revisions have an index, and further tables
     "0012": _ADDED_0014,
     "0013": _ADDED_0014,
     "0014": {},
 }
-"""Columns that rows of an earlier revision lack, by table, with what its migration gives them.
+"""Columns that rows of an earlier revision lack, by table, with the values of its migration.
 
-Other revisions are restored by their own version, since a migration may do more than that.
+Other revisions must be restored by their own version, because their migrations may do more.
 """
 
 
@@ -281,14 +281,14 @@ def _in_newest_schema(schema: str, rows: Iterator[Row]) -> Iterator[Row]:
 
 
 def refuse_schema(header: BackupHeader, schema: str) -> None:
-    """Refuse a backup of tables that cannot be restored here.
+    """Refuse a backup whose revision of the tables cannot be restored here.
 
     Args:
         header: Its header.
-        schema: Revision of the tables here.
+        schema: Revision of the tables of this store.
 
     Raises:
-        BackupError: If it is of others; it names the version that can.
+        BackupError: If it is of another revision; the error names the version that can restore it.
     """
     if header.schema != schema and header.schema not in _ADDED_SINCE:
         found = f"tables of revision {header.schema}, of vidscore {header.version}"

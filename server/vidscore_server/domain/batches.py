@@ -1,7 +1,7 @@
-"""Batches: how they are encoded, and how the store keeps them.
+"""The encoding of batches, and their stored form.
 
-A stored batch is the received message, compressed. What messages are is the `BatchCodec`'s
-business, which the api layer provides: no rule depends on it.
+A stored batch is the received message, compressed. Only the `BatchCodec`, which the api layer
+provides, knows the form of messages: no rule depends on it.
 """
 
 from __future__ import annotations
@@ -24,12 +24,13 @@ from vidscore_server.store.errors import StoreDamagedError
 from vidscore_server.store.records import FrameName, FrameNumbers
 
 COMPRESSION_LEVEL = 1
-"""Level 1 keeps up with the network; higher ones save little on coordinates."""
+"""Level 1 keeps up with the network; higher levels save little on coordinates."""
 
 SAMPLE_BYTES = 1_000
-"""A batch is compressed where that much from its middle gets smaller by an eighth or more.
+"""A batch is compressed if a sample of this size from its middle shrinks by an eighth or more.
 
-Coordinates that use all of their bits do not, and trying costs more than all else of a batch.
+Coordinates that use all of their bits do not shrink, and trying to compress them costs more than
+all other work on a batch.
 """
 
 SAMPLE_WINDOW_BITS = 10
@@ -45,7 +46,7 @@ DAMAGED = "a stored batch is damaged: restore a backup, then score the submissio
 DAMAGED_SCORE = "a stored score is damaged: score the submission again"
 
 UNREADABLE = (StoreDamagedError, AttributeError, KeyError, TypeError, ValueError)
-"""What reading stored numbers raises where they are damaged."""
+"""Errors that reading damaged stored numbers raises."""
 
 _ZLIB_HEADER = b"\x78\x01"
 """Deflate with a window of 32 KiB, the fastest level, no dictionary."""
@@ -55,7 +56,7 @@ class BatchRules(Struct, frozen=True):
     """Limits of every batch of one side.
 
     Attributes:
-        arity: Coordinates of an object, as the configuration says.
+        arity: Coordinates per object, from the configuration.
         settings: The server's limits.
     """
 
@@ -64,11 +65,11 @@ class BatchRules(Struct, frozen=True):
 
 
 ReadBatch = Callable[[BatchRules], Annotations]
-"""Reads a batch that keeps rules; raises a `LimitError`, or an `InputError` with every fault."""
+"""Reads a batch under rules; raises a `LimitError`, or an `InputError` with every fault."""
 
 
 class NotAlikeError(Exception):
-    """Batches that cannot be read as one, or one of which breaks a rule: read each alone."""
+    """Batches cannot be read as one, or one of them breaks a rule: read each alone."""
 
 
 class BatchCodec(Protocol):
@@ -88,28 +89,28 @@ class BatchCodec(Protocol):
     def read_alike_batches(
         self, messages: Sequence[Any], data: Sequence[bytes], source: str, rules: BatchRules
     ) -> tuple[Annotations, list[int]]:
-        """Check messages as one; gives them joined, and the frames of each.
+        """Check messages as one; return them joined, and the number of frames of each.
 
         Raises:
             NotAlikeError: If one of them breaks a rule; `read_batch` says which.
-            InputError: The same.
+            InputError: Likewise.
         """
 
     def write_batch(self, annotations: Annotations) -> Any:
         """Annotations as a message."""
 
     def read_stored_batches(self, batches: Iterable[bytes], arity: int) -> Annotations:
-        """Stored batches as one, whatever the limits are now."""
+        """Stored batches as one, regardless of the present limits."""
 
     def read_stored_runs(self, batches: Iterable[bytes], arity: int) -> Iterator[Annotations]:
-        """The same, in runs that are short enough for memory."""
+        """The same, in runs that fit in memory."""
 
     def stored_sizes(self, data: bytes, arity: int) -> tuple[int, list[tuple[SequenceKey, int]]]:
-        """Frames of a stored batch, and the bytes that each of its sequences takes as columns."""
+        """Number of frames of a stored batch, and the bytes of each of its sequences as columns."""
 
 
 def pack(data: bytes) -> tuple[bytes, bytes]:
-    """A batch as it is stored, and the SHA-256 of its bytes before compression."""
+    """Stored form of a batch, and the SHA-256 of its bytes before compression."""
     kept = zlib.compress(data, COMPRESSION_LEVEL) if _is_compressible(data) else _stored(data)
     return kept, hashlib.sha256(data).digest()
 
@@ -119,7 +120,7 @@ def _is_compressible(data: bytes) -> bool:
     sample = data[middle : middle + SAMPLE_BYTES]
     if len(sample) < SAMPLE_BYTES:
         return False  # too small for compression to be worth its time
-    # With as much memory as the sample needs: taking what is usual costs ten times as much.
+    # With only the memory that the sample needs: allocating the default costs ten times as much.
     compressor = zlib.compressobj(
         COMPRESSION_LEVEL, zlib.DEFLATED, SAMPLE_WINDOW_BITS, SAMPLE_MEMORY_LEVEL
     )
@@ -130,7 +131,7 @@ def _is_compressible(data: bytes) -> bool:
 def _stored(data: bytes) -> bytes:
     """Bytes as a zlib stream of stored blocks (RFC 1950, RFC 1951 section 3.2.4).
 
-    It is what zlib makes at level 0, without the quarter of a megabyte that it would fill first.
+    The same as zlib at level 0, without the quarter of a megabyte that zlib would allocate.
     """
     parts = [_ZLIB_HEADER]
     for start in range(0, max(1, len(data)), STORED_BLOCK_BYTES):
@@ -146,10 +147,10 @@ def inflate(packed: bytes, most: int) -> bytes:
 
     Args:
         packed: The stream.
-        most: Bytes that it may hold.
+        most: Maximum number of bytes that it may hold.
 
     Raises:
-        StoreDamagedError: If it is none, or holds more.
+        StoreDamagedError: If it is not a zlib stream, or holds more.
     """
     unpacker = zlib.decompressobj()
     try:
@@ -162,14 +163,14 @@ def inflate(packed: bytes, most: int) -> bytes:
 
 
 def unpack(payload: bytes, digest: bytes | None = None) -> bytes:
-    """A batch's bytes, out of its stored form.
+    """A batch's bytes, from its stored form.
 
     Args:
         payload: The stored form, from `pack`.
-        digest: The SHA-256 that went with it, where it was kept too.
+        digest: Its SHA-256, if that was stored too.
 
     Raises:
-        StoreDamagedError: If it is not what was kept: a disk, or a hand, has changed it.
+        StoreDamagedError: If it is not what was stored: the disk or somebody has changed it.
     """
     data = inflate(payload, MAXIMUM_BATCH_BYTES)
     if digest is not None and hashlib.sha256(data).digest() != digest:
@@ -184,7 +185,7 @@ def unpacked(batches: Iterable[tuple[bytes, bytes | None]]) -> Iterator[bytes]:
         batches: Stored forms from `pack`, with their digests where these were stored.
 
     Raises:
-        StoreDamagedError: If one is not what was kept.
+        StoreDamagedError: If one is not what was stored.
     """
     return (unpack(*batch) for batch in batches)
 
@@ -214,7 +215,7 @@ def name_faults(batch: Annotations, source: str) -> list[Fault]:
     return [
         fault
         for field, name in named
-        if holds_controls(name)  # as nearly none does
+        if holds_controls(name)  # hardly any name does
         for fault in control_faults(name, field, source)
     ]
 
@@ -222,7 +223,7 @@ def name_faults(batch: Annotations, source: str) -> list[Fault]:
 def rule_faults(
     evaluators: Iterable[Evaluator[Any]], side: Side, batch: Annotations, source: str
 ) -> list[Fault]:
-    """What evaluators find wrong with a batch, each fault once.
+    """Faults that evaluators find in a batch, without duplicates.
 
     Args:
         evaluators: The evaluators.
@@ -240,7 +241,7 @@ def rule_faults(
 
 @contextmanager
 def placed_in(source: str) -> Iterator[None]:
-    """Give the faults of an input error their place in the request."""
+    """Add the place in the request to the faults of an input error."""
     try:
         yield
     except InputError as error:
@@ -255,7 +256,7 @@ def repeated_frames(
 
     Args:
         names: Frames of the batch, in order.
-        before: Frames that have come.
+        before: Frames received before.
         source: Path of the batch in its request.
     """
     return [
@@ -283,7 +284,7 @@ def frame_numbers(joined: Annotations, counts: Iterable[int]) -> Iterator[FrameN
     start = 0
     for count in counts:
         own, end = rows[start : start + count], start + count
-        if own.count(own[0]) == count:  # as a live system sends them
+        if own.count(own[0]) == count:  # the usual batches of a live system
             yield {keys[own[0]]: numbers[start:end]}
         else:
             found: dict[tuple[str, str], list[int]] = {}

@@ -1,6 +1,6 @@
-"""The file that describes a benchmark: a template of it, and what is wrong in one.
+"""The file that describes a benchmark: its template, and its check.
 
-It knows texts and dictionaries alone, so that the command line and the pages share it.
+It works on texts and dictionaries only, so that the command line and the pages share it.
 """
 
 from __future__ import annotations
@@ -49,7 +49,7 @@ _SEQUENCES = """\
 def check_document(document: Mapping[str, Any], source: str, found: Sequence[Fault] = ()) -> None:
     """Find what is wrong in a benchmark's file.
 
-    An evaluator that is not installed here may be a plug-in of the server, which then judges.
+    An evaluator that is not installed here may be a plug-in of the server, which then checks it.
 
     Args:
         document: The file as dictionaries.
@@ -69,7 +69,7 @@ def check_document(document: Mapping[str, Any], source: str, found: Sequence[Fau
 
 
 def template(name: str, title: str) -> str:
-    """A benchmark's file for an evaluator or a preset; what is commented out has its default."""
+    """A benchmark's file for an evaluator or a preset; lines with defaults are commented out."""
     evaluators = evaluators_of(EvaluatorSpec(name), BenchmarkSpec())
     preset = preset_of(name)
     what = evaluators[0].title if preset is None else preset.title

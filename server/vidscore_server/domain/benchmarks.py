@@ -1,4 +1,4 @@
-"""Benchmarks: created, changed, deleted; their definitions read once a revision."""
+"""Create, change and delete benchmarks; read each revision's definition once."""
 
 from __future__ import annotations
 
@@ -62,9 +62,10 @@ class Benchmarks:
         return found
 
     def understood(self, record: BenchmarkRecord) -> Definition | None:
-        """The definition of one benchmark of many; None if this server does not understand it.
+        """The definition of a benchmark in a list; None if this server does not understand it.
 
-        An evaluator is not installed, say. The log has it once; the other benchmarks go on.
+        For example, an evaluator may not be installed. It is logged once; other benchmarks still
+        work.
         """
         try:
             return self.definition(record)
@@ -81,8 +82,8 @@ class Benchmarks:
 
         Raises:
             NotFoundError: If there is none.
-            UnauthenticatedError: If a caller without a token asks for one that is not public, or is
-                not there: which of the two is not said.
+            UnauthenticatedError: If a caller without a token asks for one that is not public or
+                does not exist; the error does not tell which.
         """
         record = reader.benchmark(benchmark)
         if record is None or not sees_benchmark(caller, self.definition(record).policy):
@@ -94,9 +95,9 @@ class Benchmarks:
     def listed(
         self, reader: Reader, after: str, limit: int, caller: Caller
     ) -> list[BenchmarkRecord]:
-        """Benchmarks that the caller may see, with names after `after`, by name.
+        """Benchmarks that the caller may see, with names after `after`, sorted by name.
 
-        Those that this server does not understand are left out.
+        Benchmarks that this server does not understand are omitted.
         """
         found: list[BenchmarkRecord] = []
         while True:
@@ -147,23 +148,23 @@ class Benchmarks:
     async def update(
         self, request: Request, record: BenchmarkRecord, definition: Definition, etag: str = ""
     ) -> tuple[BenchmarkRecord, int]:
-        """Put a new definition in the place of the one of `record`.
+        """Replace the definition of `record`.
 
-        What the board releases follows the new policy at once.
+        Releases on the board follow the new policy at once.
 
         Args:
             request: The request.
             record: The benchmark.
             definition: Its new definition.
-            etag: What `etag` must still give for the stored benchmark; empty: not checked.
+            etag: The expected `etag` of the stored benchmark; empty: not checked.
 
         Returns:
-            The benchmark, and how many submissions are to be scored again by its new rules.
+            The benchmark, and the number of submissions to score again by its new rules.
 
         Raises:
             EtagDiffersError: If the benchmark has another etag.
             NotFoundError: If there is no such benchmark.
-            PolicyFixedError: If it changes what cannot be changed any more.
+            PolicyFixedError: If it changes a field that can no longer change.
             SpecificationError: If a title or name holds control characters.
         """
         return await self._context.write(
@@ -205,7 +206,7 @@ class Benchmarks:
         return changed, len(board_state(transaction, after, changed).waiting)
 
     def etag(self, record: BenchmarkRecord) -> str:
-        """Identifies what an update may change, as it is stored; keyed like digests of truth."""
+        """Identifies the stored fields that an update may change; keyed like digests of truth."""
         stored = self.definition(record)
         definition = replace(stored, truth_size=None, private_names=(), draw=None)
         content = f"{to_json(definition)}/{record.open_time}/{record.close_time}"
@@ -226,8 +227,8 @@ class Benchmarks:
         Args:
             request: The request.
             benchmark: The benchmark.
-            force: Whether to delete it even where it has submissions.
-            etag: What `etag` must still give for it; empty: not checked.
+            force: Whether to delete it even if it has submissions.
+            etag: Its expected `etag`; empty: not checked.
 
         Raises:
             EtagDiffersError: If the benchmark has another etag.
@@ -269,7 +270,7 @@ def with_truth_of(record: BenchmarkRecord, arity: int | None) -> Definition:
 
 
 def to_json(definition: Definition) -> str:
-    """A definition as the store keeps it: with what its truth has settled."""
+    """The stored form of a definition, including the values that its truth has settled."""
     kept = definition_to_dict(definition)
     if definition.truth_size is not None:
         kept[_TRUTH_SIZE] = asdict(definition.truth_size)
@@ -304,7 +305,7 @@ def _refuse_fixed(
     after: Definition,
     request: Request,
 ) -> None:
-    """Refuse a change of what scores or promises stand on already.
+    """Refuse a change of fields on which scores or promises already depend.
 
     Raises:
         PolicyFixedError: If there is one.
@@ -336,7 +337,7 @@ def _refuse_fixed(
 
 
 def refuse_control_characters(definition: Definition) -> None:
-    """Refuse a benchmark of which a text holds control characters.
+    """Refuse a benchmark with control characters in a text.
 
     Raises:
         SpecificationError: With every fault.
@@ -351,7 +352,7 @@ def refuse_control_characters(definition: Definition) -> None:
 
 
 def _line(text: str) -> str:
-    """A text that may have several lines, as one."""
+    """A text with its lines joined."""
     return text.replace("\n", " ").replace("\t", " ")
 
 
@@ -370,7 +371,7 @@ def _texts(value: object, field: str) -> Iterator[tuple[str, str]]:
 # --- Warnings about what a policy reveals of the truth
 
 RATIO_CHANGE = 2.0
-"""By how much the rarest of scores moves with one object of n, times n: F1 by at most 2 / n."""
+"""Upper bound on n times the change of a score by one of n objects: F1 changes by at most 2 / n."""
 
 
 def policy_warnings(definition: Definition) -> list[str]:

@@ -1,9 +1,9 @@
-"""Rows of boards: kept in their order, and what stands beside it (measures, curves).
+"""Rows of boards: cached in rank order, with details such as measures and curves.
 
-Each call looks at the store whether a board still holds: scores and submissions with frames are
-only added to, and every other change counts a revision up, so that a few sums tell. Servers over
-one database need nothing of each other for it. What has changed is read again, and only that:
-after a new score a board of ten thousand submissions is there without reading the others'.
+Each call checks in the store whether a cached board is still valid. Scores and submissions with
+frames are only ever added, and every other change increments a revision, so that a few sums
+suffice, and servers over one database need not notify each other. Only changes are read again:
+after a new score, a board of ten thousand submissions reads none of the others.
 """
 
 from __future__ import annotations
@@ -41,11 +41,11 @@ from vidscore_server.store import Reader
 from vidscore_server.store.records import BenchmarkRecord, RankedVersion, ScoreRecord
 
 CURVE_ROWS = 3
-"""So many rows have curves: the first ones. More lines in a picture would hide each other."""
+"""Number of first rows that have curves. More lines in a picture would hide each other."""
 
 
 class RowDetails(Struct, frozen=True):
-    """What a row shows besides what ranks.
+    """Details of a row besides its ranking measures.
 
     Attributes:
         further: Released measures that do not rank, by name.
@@ -60,7 +60,7 @@ NOTHING = RowDetails()
 
 
 def further_measures(definition: Definition, board: Board) -> tuple[str, ...]:
-    """Measures of the board's evaluator that are released, but do not rank."""
+    """Released measures of the board's evaluator that do not rank."""
     known = {measure.name for measure in board.evaluator.measures}
     ranking = definition.ranking(board.evaluator)
     released = dict.fromkeys(definition.policy.released_measures)
@@ -75,7 +75,7 @@ def row_details(
     rows: Sequence[tuple[int, RankedEntry]],
     now: datetime,
 ) -> list[RowDetails]:
-    """Details of some rows of a board, as the caller may see them.
+    """Details of the given rows of a board that the caller may see.
 
     Args:
         reader: A state of the store.
@@ -113,7 +113,7 @@ def _details(
     names: tuple[str, ...],
 ) -> RowDetails:
     report, submitted = unpack_score(score, portion)
-    # Once the benchmark has closed, the final order is told exactly.
+    # Once the benchmark has closed, the final order shows exact scores.
     is_final = portion is Portion.PRIVATE
     step = 0.0 if is_final else released_step(definition, board.evaluator, score)
     values = (part_values(report, board, names) if names else None) or dict.fromkeys(names)
@@ -127,20 +127,20 @@ def _details(
 
 
 def public_sequence_count(definition: Definition, caller: Caller) -> int | None:
-    """Sequences of the complete truth; None if there is none, or the caller may not know."""
+    """Number of sequences of the complete truth; None if it is missing or hidden."""
     size = definition.truth_size
     if size is None or not (caller.is_organiser or NameKind.SEQUENCES in definition.public_names):
         return None
     return size.sequences
 
 
-# --- Boards that are kept
+# --- Cached boards
 
 MAXIMUM_KEPT_ROWS = 200_000
-"""Rows of all boards that are kept; the board that nobody has asked for longest goes first."""
+"""Maximum number of rows of all cached boards; the least recently used board is dropped first."""
 
 MOST_ONE_BY_ONE = 100
-"""Where more submissions than these have changed, all are read at once."""
+"""If more submissions than these have changed, all are read at once."""
 
 
 class _Key(NamedTuple):
@@ -160,10 +160,10 @@ class _Kept(NamedTuple):
 
 
 class KeptBoards:
-    """The boards that were asked for last.
+    """Caches the most recently used boards.
 
     Args:
-        most_one_by_one: Changed submissions that are read one by one.
+        most_one_by_one: Maximum number of changed submissions that are read one by one.
     """
 
     def __init__(self, most_one_by_one: int = MOST_ONE_BY_ONE) -> None:
@@ -192,7 +192,7 @@ class KeptBoards:
         """
         place = (board.benchmark, board.evaluator.name, board.domain, board.label)
         key = _Key(*place, whole=caller.is_organiser)
-        portion = definition.board_portion(now)  # another one once the benchmark has closed
+        portion = definition.board_portion(now)  # it changes when the benchmark closes
         stamp = (record.create_time, record.revision, portion, *reader.board_stamp(board.benchmark))
         with self._lock:
             kept = self._kept.get(key)
@@ -201,7 +201,7 @@ class KeptBoards:
         rules = (record.create_time, record.definition, record.board, portion)
         if kept is None or kept.rules != rules:
             kept = _Kept((), rules, {}, {}, [])
-        if portion is Portion.PRIVATE:  # what counts of a team depends on all that it has
+        if portion is Portion.PRIVATE:  # which submissions of a team count depends on all of them
             rows = ranked_entries(reader, definition, board, caller, now)
             kept = kept._replace(stamp=stamp, rows=rows)
         else:
@@ -214,7 +214,7 @@ class KeptBoards:
     def _brought_up_to_date(
         self, kept: _Kept, view: BoardView, definition: Definition, record: BenchmarkRecord
     ) -> _Kept:
-        """A board with what has changed since; it has the same rules."""
+        """An updated board, under the same rules."""
         reader, board = view.reader, view.board
         key = shown_key(record, definition, board)
         if key is None:
@@ -241,7 +241,7 @@ class KeptBoards:
 def _candidates(
     view: BoardView, versions: Mapping[str, RankedVersion]
 ) -> Iterator[tuple[str, Candidate]]:
-    """Candidates, looked for one by one."""
+    """Candidates, read one by one."""
     benchmark = view.board.benchmark
     for name, version in versions.items():
         if version.score is None:

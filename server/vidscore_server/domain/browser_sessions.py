@@ -1,4 +1,4 @@
-"""Sessions of browsers: a signed text that names a token, which no server keeps.
+"""Sessions of browsers: a signed text that names a token and that no server stores.
 
 A session holds no secret of its token. It ends with the token, since each call looks the token up,
 and after `LIFETIME` at the latest. Every server over the same store can read it.
@@ -24,7 +24,7 @@ class BrowserSessions:
     """Makes and reads sessions.
 
     Args:
-        secret: The site's secret; sessions are signed with a key made of it.
+        secret: The site's secret; sessions are signed with a key derived from it.
         clock: The time.
     """
 
@@ -43,7 +43,7 @@ class BrowserSessions:
         return f"{text}.{self._signature(text)}"
 
     def token_of(self, session: str) -> str | None:
-        """Name of the token of a session; None if it was not made here, or has ended."""
+        """Name of the token of a session; None if its signature is wrong, or it has ended."""
         match = _SESSION.fullmatch(session)
         if match is None:
             return None
@@ -54,7 +54,7 @@ class BrowserSessions:
         return match[1] if self._clock() < end else None
 
     def form_key(self, session: str) -> str:
-        """What a form of a session carries, so that no other site can send it.
+        """The key that forms of a session carry, so that no other site can send them.
 
         Args:
             session: The session; of a visitor without one, the text that its browser holds.

@@ -1,9 +1,9 @@
-"""Memory: bytes of calls that are taken in, and not stored or worked on to the end yet.
+"""Memory of calls: bound the bytes that are received and not yet stored or processed.
 
 A call without room waits, and reads nothing meanwhile, so that HTTP/2 holds its client back. The
-shares of the call, its team and the server are taken at once or not at all: nobody waits while
-holding a part. So whatever has room is stored and releases it, and those who wait go on, in the
-order in which they came.
+shares of the call, its team and the server are reserved together or not at all: nobody waits while
+holding a part. So every reservation is released in the end, and waiting calls are admitted in the
+order of their arrival.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from vidscore_evaluators.errors import LimitError
 from vidscore_server.settings import Settings
 
 LIMITS = ("maximum_unstored_call_bytes", "maximum_unstored_team_bytes", "maximum_unstored_bytes")
-"""Settings that bound the room of a call, of a team, and of all together."""
+"""Settings that bound the bytes of a call, of a team, and of the server."""
 
 EVERYBODY = "everybody"
 
@@ -27,7 +27,7 @@ class Reservation(Struct, frozen=True, eq=False):
     """Reserved bytes.
 
     Attributes:
-        owners: A call, its team, and everybody, as the limits have them.
+        owners: A call, its team, and everybody, in the order of `LIMITS`.
         size: Bytes.
     """
 
@@ -36,7 +36,7 @@ class Reservation(Struct, frozen=True, eq=False):
 
 
 class ByteBudget:
-    """Bounds the bytes that are taken in and not stored, or not worked on to the end.
+    """Bounds the bytes that are received and not yet stored or processed.
 
     Args:
         settings: The server's limits.
@@ -49,29 +49,29 @@ class ByteBudget:
 
     @property
     def most_bytes(self) -> int:
-        """Bytes that one call may take."""
+        """Maximum bytes of one call."""
         return min(maximum for _, maximum in self._limits)
 
     @property
     def held_bytes(self) -> int:
-        """Bytes that are taken."""
+        """Reserved bytes."""
         return self._held[EVERYBODY]
 
     @property
     def waiting_count(self) -> int:
-        """How many wait."""
+        """Number of waiting reservations."""
         return len(self._waiting)
 
     async def reserve(self, call: Hashable, team: str | None, size: int) -> Reservation:
-        """Wait until there is room, and take it.
+        """Wait until there is room, and reserve it.
 
         Args:
-            call: What stands for the call.
-            team: The caller's team; None for those who see all, who are one team here.
+            call: Key of the call.
+            team: The caller's team; None for callers who see all, who count as one team.
             size: Bytes.
 
         Raises:
-            LimitError: If there can never be so much.
+            LimitError: If the limits can never allow it.
         """
         for name, maximum in self._limits:
             if size > maximum:
@@ -94,7 +94,7 @@ class ByteBudget:
         return reservation
 
     def release(self, reservation: Reservation) -> None:
-        """Release bytes; calls that fit now go on."""
+        """Release bytes, and admit calls that now fit."""
         for owner in reservation.owners:
             self._held[owner] -= reservation.size
             if not self._held[owner]:
@@ -107,11 +107,11 @@ class ByteBudget:
             self._held[owner] += reservation.size
 
     def _admit(self) -> None:
-        """Admit calls that fit, none past an earlier one that waits for the same owner."""
+        """Admit calls that fit; none overtakes an earlier call that waits for the same owner."""
         wanted: set[Hashable] = set()
         for reservation, admitted in list(self._waiting.items()):
             if admitted.cancelled():
-                continue  # who waited has given up, and takes itself away
+                continue  # the waiter has given up, and removes itself
             if wanted.isdisjoint(reservation.owners):
                 lacking = self._lacking(reservation)
                 if lacking is None:
@@ -124,7 +124,7 @@ class ByteBudget:
                 return
 
     def _lacking(self, reservation: Reservation) -> Hashable | None:
-        """The first owner whose room is too full for a reservation; None if it fits."""
+        """The first owner without room for a reservation; None if it fits."""
         for owner, (_, maximum) in zip(reservation.owners, self._limits, strict=True):
             if self._held[owner] + reservation.size > maximum:
                 return owner

@@ -2,8 +2,8 @@
 
 The questions are those of BIAS that a definition answers: L. Maier-Hein and others, "BIAS:
 Transparent reporting of biomedical image analysis challenges" (Medical Image Analysis 66, 2020),
-appendix A. Others than organisers get the same questions, with nothing in an answer that the
-allow-list in `vidscore_server.domain.release` keeps from them, and no advice.
+appendix A. Callers other than organisers get the same questions. Their answers contain only what
+the allow-list in `vidscore_server.domain.release` permits, and no advice.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ class Item(Struct, frozen=True):
     Attributes:
         question: The question.
         answer: The answer.
-        advice: What to do where the answer is weak; empty if it is not.
+        advice: How to improve a weak answer; empty if it is not weak.
     """
 
     question: str
@@ -37,14 +37,14 @@ class Item(Struct, frozen=True):
 
 
 class TruthState(Struct, frozen=True):
-    """The ground truth of a benchmark as far as its revisions tell.
+    """The state of a benchmark's ground truth, from its revisions.
 
     Attributes:
         revision: The newest revision; 0 for none.
         complete: Whether that is complete.
-        frames: Frames that it has.
-        sequences: Sequences that it has; None if they were not counted.
-        objects: Objects that it has; None likewise.
+        frames: Number of frames.
+        sequences: Number of sequences; None if they were not counted.
+        objects: Number of objects; None if they were not counted.
     """
 
     revision: int = 0
@@ -60,7 +60,7 @@ def checklist(definition: Definition, truth: TruthState, *, for_organisers: bool
     Args:
         definition: The benchmark.
         truth: The state of its truth.
-        for_organisers: Whether hidden truth may be counted, and advice is given.
+        for_organisers: Whether to count hidden truth, and to give advice.
     """
     items = [
         _judged(definition),
@@ -165,7 +165,7 @@ def _size(definition: Definition, truth: TruthState, *, for_organisers: bool) ->
         sequences = size.sequences if truth.sequences is None else truth.sequences
         objects = size.objects if truth.objects is None else truth.objects
         counts = (str(sequences), str(truth.frames), str(objects))
-    elif live:  # without what is private, of which nobody has counted the frames
+    elif live:  # without private sequences, whose frames are not counted
         counts = (str(size.sequences), WITHHELD, str(size.objects))
     else:  # which sequences and frames have truth is hidden; a list of sequences may be public
         listed = len(definition.specification.sequences)
@@ -183,7 +183,7 @@ def _size(definition: Definition, truth: TruthState, *, for_organisers: bool) ->
 def _uncertainty(definition: Definition, *, for_organisers: bool) -> Item:
     size = definition.truth_size
     question = "How is the uncertainty of the ranking told?"
-    if size is None or size.sequences < 2:  # as a board says of itself
+    if size is None or size.sequences < 2:  # as the board states it
         return Item(
             question,
             "Not at all: that takes two sequences with objects, in a complete ground truth.",

@@ -24,16 +24,16 @@ from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import AuditRecord, SubmissionKey
 
 FOLLOW_INTERVAL_S = 0.5
-"""Longest time after which a change at another server is known here."""
+"""Maximum delay until a change at another server is known here."""
 
 Look = Callable[[Collection[SubmissionName]], Awaitable[dict[SubmissionName, int]]]
 
 Monotonic = Callable[[], float]
-"""Seconds by a clock that nobody sets."""
+"""Seconds by a monotonic clock."""
 
 
 class Changes:
-    """Notifies waiters by name; each looks up what has changed."""
+    """Notifies waiters by name; each looks up the change."""
 
     def __init__(self) -> None:
         self._waiting: defaultdict[SubmissionName, set[asyncio.Future[None]]] = defaultdict(set)
@@ -50,16 +50,16 @@ class Changes:
                 future.set_result(None)
 
     def waiter(self, name: SubmissionName) -> asyncio.Future[None]:
-        """A future of the next change from now on; take it before looking, so that none is missed.
+        """A future of the next change from now on; take it before reading, to miss no change.
 
-        Whoever takes one gives it back with `forget`.
+        The caller discards it with `forget`.
         """
         future: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._waiting[name].add(future)
         return future
 
     def forget(self, name: SubmissionName, future: asyncio.Future[None]) -> None:
-        """Give a waiter back."""
+        """Discard a waiter."""
         future.cancel()
         with suppress(KeyError):
             self._waiting[name].remove(future)
@@ -72,7 +72,7 @@ class ChangePoller:
 
     Args:
         changes: Notifies the waiters.
-        look: Gives the revisions that submissions have now.
+        look: Returns the present revisions of submissions.
     """
 
     def __init__(self, changes: Changes, look: Look) -> None:
@@ -83,12 +83,12 @@ class ChangePoller:
     async def follow(self) -> None:
         """Poll until cancelled."""
         while True:
-            with suppress(StoreError):  # whoever waits looks for himself, and is told then
+            with suppress(StoreError):  # waiters also look by themselves, and get the error then
                 await self.look()
             await asyncio.sleep(FOLLOW_INTERVAL_S)
 
     async def look(self) -> None:
-        """Notify of changes since the last poll; at the first one, of everything."""
+        """Notify waiters of changes since the last poll; the first poll notifies all."""
         names = self._changes.waited_for
         found = await self._look(names) if names else {}
         before, self._known = self._known, found
@@ -100,18 +100,18 @@ class ChangePoller:
 # --- The clock: that of the store, so that all servers agree on what is due
 
 LONGEST_WAIT_S = 0.5
-"""How long a wait for a time goes by one look at the store's clock."""
+"""Maximum sleep before a wait checks the time again, which `adjust` may have changed."""
 
 MAX_POLL_S = 0.5
-"""A look at the store's clock that took longer says too little about when it was."""
+"""A reading of the store's clock that took longer is ignored as too inexact."""
 
 
 class StoreClock:
-    """A clock that is set by the store's, and runs on by itself between two looks at it.
+    """A clock that is set by the store's clock, and runs by itself between two readings.
 
     Args:
         store: The store.
-        monotonic: What it runs on by.
+        monotonic: The clock by which it runs.
     """
 
     def __init__(self, store: SqlStore, monotonic: Monotonic = time.monotonic) -> None:
@@ -124,22 +124,22 @@ class StoreClock:
         return self._time + timedelta(seconds=self._monotonic() - self._at_s)
 
     async def until(self, time: datetime) -> None:
-        """Wait for a time; looks at the store's clock that come between are minded."""
+        """Wait for a time; respects readings of the store's clock meanwhile."""
         while (left_s := (time - self()).total_seconds()) > 0:  # noqa: ASYNC110 - no event tells it
             await asyncio.sleep(min(left_s, LONGEST_WAIT_S))
 
     def adjust(self) -> None:
-        """Look at the store's clock again.
+        """Read the store's clock again.
 
         Raises:
-            StoreError: If the store does not answer; the clock goes on as before.
+            StoreError: If the store does not answer; the clock runs on as before.
         """
         found, at_s, took_s = self._look()
         if took_s <= MAX_POLL_S:
             self._time, self._at_s = found, at_s
 
     def _look(self) -> tuple[datetime, float, float]:
-        """Time of the store, time here in the middle of the look, and how long it took."""
+        """The store's time, the local time at the middle of the reading, and its duration."""
         with self._store.read() as reader:
             begun_s = self._monotonic()
             found = reader.time()
@@ -153,20 +153,20 @@ Result = TypeVar("Result")
 
 
 class Clock(Protocol):
-    """A clock that can be waited for; tests play one."""
+    """A clock with waits; tests replace it."""
 
     def __call__(self) -> datetime:
         """The time."""
 
     async def until(self, time: datetime) -> None:
-        """Wait for a time; return at once where it has passed."""
+        """Wait for a time; return at once if it has passed."""
 
 
 DIGEST_DIGITS = 32
 
 
 class Context(Struct, frozen=True):
-    """What the parts of a hosting server share.
+    """State that the parts of a hosting server share.
 
     Attributes:
         store: The store.
@@ -175,7 +175,7 @@ class Context(Struct, frozen=True):
         secret: Keys digests that leave the server.
         changes: Notifies waiters of a changed submission.
         codec: The encoding of batches.
-        monotonic: How long something took, or is ago, at this server.
+        monotonic: Monotonic clock of this server, for durations.
     """
 
     store: SqlStore
@@ -195,12 +195,12 @@ class Context(Struct, frozen=True):
 
         Args:
             command: The command.
-            about: Submissions beyond which it touches nothing; None if it may touch anything.
+            about: The only submissions that it touches; None if it may touch anything.
         """
         return await asyncio.wrap_future(self.store.submit(command, about))
 
     async def read(self, query: Callable[[Reader], Result]) -> Result:
-        """Run a query over one consistent state, beside the event loop."""
+        """Run a query over one consistent state, in a thread."""
 
         def run() -> Result:
             with self.store.read() as reader:
@@ -214,9 +214,10 @@ class Context(Struct, frozen=True):
             await asyncio.to_thread(self.clock.adjust)
 
     def keyed(self, benchmark: str, digest: str) -> str:
-        """A benchmark's digest, keyed: it reveals nothing without the server's secret.
+        """A keyed digest for a benchmark: it reveals nothing without the server's secret.
 
-        Not even whether another benchmark has the same data, which its rules may give away.
+        It does not even reveal whether another benchmark, whose rules may show more, has the same
+        data.
         """
         keyed = hmac.new(self.secret, f"{benchmark}/{digest}".encode(), hashlib.sha256)
         return keyed.hexdigest()[:DIGEST_DIGITS]
@@ -225,7 +226,7 @@ class Context(Struct, frozen=True):
 def open_context(
     store: SqlStore, settings: Settings, codec: BatchCodec, clock: Clock | None = None
 ) -> Context:
-    """The context over an open store, whose clock is used where none is given."""
+    """The context over an open store; by default, with the store's clock."""
     with store.read() as reader:
         secret = reader.secret()
     return Context(store, settings, clock or StoreClock(store), secret, Changes(), codec)
@@ -246,8 +247,8 @@ class Request(Struct, frozen=True):
         caller: The caller.
         action: Name of the RPC.
         time: When.
-        request_id: Chosen by the client; empty if it does not care.
-        digest: Digest of the action and the whole request; the same request has the same.
+        request_id: Chosen by the client; empty for none.
+        digest: Digest of the action and the whole request; equal requests have equal digests.
     """
 
     caller: Caller
@@ -257,10 +258,10 @@ class Request(Struct, frozen=True):
     digest: str = ""
 
     def audit(self, transaction: Transaction, resource: str, detail: str = "") -> None:
-        """Append to the audit record; a token that has ended changes nothing any more.
+        """Append to the audit record; refuse a token that has ended.
 
         Raises:
-            UnauthenticatedError: If the caller's token has ended since the call was let in.
+            UnauthenticatedError: If the caller's token has ended since the call was admitted.
         """
         if self.caller.token:
             token = transaction.token(self.caller.token)
@@ -270,11 +271,11 @@ class Request(Struct, frozen=True):
         transaction.append_audit(record)
 
     def once(self, transaction: Transaction, make: Callable[[], str]) -> str:
-        """Make a resource, or return the name of the one that the same request made before.
+        """Create a resource, or return the name of the one that the same request created before.
 
         Args:
             transaction: Where.
-            make: Makes it and gives its name.
+            make: Creates it and returns its name.
 
         Raises:
             InputError: If the request's id is too long.

@@ -64,17 +64,16 @@ class Definition(Struct, frozen=True, dict=True):
 
     Attributes:
         specification: Title, evaluators, domains and sequences.
-        truth_arity: Coordinates that an object of the truth has; None if the evaluators judge
-            several shapes, and neither the organiser nor any truth has chosen one yet.
-        detection_arity: Coordinates that a detection has; likewise.
+        truth_arity: Coordinates per object of the truth; None if the evaluators accept several
+            shapes, and neither the organiser nor any truth has chosen one yet.
+        detection_arity: Coordinates per detection; None likewise.
         policy: What participants see, may do, and are ranked by.
         open_time: Submissions may be created from then on; None for at once.
         close_time: Submissions end then; None for never.
         public_names: Kinds of names that participants may know.
-        truth_size: How much the newest complete truth has that is not private; None while there is
-            none.
+        truth_size: Size of the public part of the newest complete truth; None while there is none.
         private_names: Names of the private sequences of the newest complete truth.
-        draw: How these were drawn; None while they were not, or where the policy names them.
+        draw: How these were drawn; None before the draw, or if the policy names them.
         description: What it is about, for people, in Markdown.
         live: The clock by which submissions answer; None if the benchmark is not live.
     """
@@ -102,15 +101,15 @@ class Definition(Struct, frozen=True, dict=True):
         return is_private(self.policy, self.draw, key)
 
     def board_portion(self, now: datetime) -> Portion:
-        """The part of the scores that the board is by."""
+        """The part of the data that the board ranks by."""
         return board_portion(self.policy, self.close_time, now)
 
     def step(self, evaluator: Evaluator[Any]) -> float:
-        """The step to which an evaluator's scores are released now."""
+        """The present step of an evaluator's released scores."""
         return self.policy.ladder_step or self.step_from_truth(evaluator)
 
     def step_from_truth(self, evaluator: Evaluator[Any]) -> float:
-        """The same where the policy says none."""
+        """The step if the policy sets none."""
         first = next(iter(self.scales(evaluator).values()), None)
         return default_step(self.truth_size, 1.0 if first is None else first.span)
 
@@ -126,7 +125,7 @@ class Definition(Struct, frozen=True, dict=True):
 
     @cached_property
     def configurations(self) -> dict[str, str]:
-        """By evaluator all that its scores follow from but the data: the title is no part of it."""
+        """By evaluator, everything except the data that its scores depend on; not the title."""
         return {
             evaluator.name: type(evaluator)(
                 evaluator.parameters, dataclasses.replace(evaluator.specification, title="")
@@ -142,7 +141,7 @@ class Definition(Struct, frozen=True, dict=True):
 
     @property
     def label_use(self) -> LabelUse:
-        """Use of labels by the evaluator that distinguishes most of them."""
+        """Strictest use of labels among the evaluators."""
         found = {evaluator.needs.labels for evaluator in self.evaluators}
         return next((use for use in LabelUse if use in found), LabelUse.EXACT)
 
@@ -150,7 +149,7 @@ class Definition(Struct, frozen=True, dict=True):
         """Coordinates that an object of a side has.
 
         Raises:
-            LookupError: If nothing has chosen its shape yet.
+            LookupError: If its shape has not been chosen yet.
         """
         arity = self.truth_arity if side is Side.TRUTH else self.detection_arity
         if arity is None:
@@ -158,10 +157,10 @@ class Definition(Struct, frozen=True, dict=True):
         return arity
 
     def with_truth_of(self, arity: int | None) -> Definition:
-        """The definition once there is truth, which decides shapes that were open.
+        """The definition once there is truth, which settles open shapes.
 
         Args:
-            arity: Coordinates that its objects have; None if it has no batch to say so.
+            arity: Coordinates per object; None if the truth has no batch.
 
         Raises:
             GeometryError: If truth of that shape does not fit.
@@ -177,9 +176,9 @@ class Definition(Struct, frozen=True, dict=True):
         return structs.replace(self, truth_arity=chosen, detection_arity=detected)
 
     def ranking(self, evaluator: Evaluator[Any]) -> dict[str, Direction]:
-        """Measures that rank under an evaluator, first one first, each with its better side.
+        """Ranking measures under an evaluator, in rank order, each with its better direction.
 
-        The policy's measure, unless the evaluator lacks it or does not say which way is better.
+        This is the policy's measure alone, unless the evaluator lacks it or gives it no direction.
         """
         directions = {measure.name: measure.direction for measure in evaluator.measures}
         chosen = self.policy.ranking_measure
@@ -188,7 +187,7 @@ class Definition(Struct, frozen=True, dict=True):
         return {name: directions[name] for name in names}
 
     def scales(self, evaluator: Evaluator[Any]) -> dict[str, Scale]:
-        """The same measures as the Ladder sees them."""
+        """The scales of the ranking measures, for the Ladder."""
         return {
             name: Scale(direction, *evaluator.useful_range(name))
             for name, direction in self.ranking(evaluator).items()
@@ -247,7 +246,7 @@ def definition_from_dict(document: Mapping[str, Any], *, source: str | None = No
 def _sound_part(
     document: Mapping[str, Any], source: str | None, faults: list[Fault]
 ) -> BenchmarkSpec:
-    """The specification, or that of the keys in which nothing is wrong: the rest is checked too."""
+    """The specification, or the one of the faultless keys, so that the rest is checked too."""
     try:
         return spec_from_dict(document, source=source)
     except SpecificationError as error:
@@ -262,16 +261,16 @@ def check_definition(
     source: str | None,
     known_faults: list[Fault] | None,
 ) -> Definition:
-    """Check everything that surrounds a specification, and how it fits.
+    """Check all keys beside a specification, and that they fit it.
 
     Args:
-        specification: The specification, or its part without faults.
-        values: Values of `OWN_KEYS`; those left out take their default.
+        specification: The specification, or its faultless part.
+        values: Values of `OWN_KEYS`; missing ones take their default.
         source: Where the values stand, for error messages.
         known_faults: Faults of the specification.
 
     Raises:
-        SpecificationError: With every fault, those that were known first.
+        SpecificationError: With every fault, known ones first.
     """
     checker = _Checker(source)
     description = checker.description(values.get("description", ""))
@@ -352,7 +351,7 @@ class _Checker:
     def arities(
         self, given: Mapping[Side, int | None], evaluators: list[Evaluator[Any]]
     ) -> dict[Side, int | None]:
-        """Shapes that are given or, where the evaluators leave no choice, follow from them."""
+        """Shapes as given or, if the evaluators leave no choice, as they require."""
         arities = dict(given)
         for side, field in _GEOMETRIES.items():
             arity = given[side]

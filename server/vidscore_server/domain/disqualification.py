@@ -1,7 +1,7 @@
-"""Disqualifying submissions: they leave the ranking, for a reason that everybody may read.
+"""Disqualify submissions: they leave the ranking, for a reason that everybody may read.
 
-Scores, frames and the place in the team's quota stay, so that it can be undone. Under ``ladder``
-releases are recomputed, as if the submission had never been there.
+Scores, frames and the place in the team's quota stay, so that it can be undone. Under ``ladder``,
+releases are recomputed as if the submission did not exist.
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from vidscore_server.store import Transaction
 
 
 class Disqualifications:
-    """Takes submissions out of rankings, and back in.
+    """Removes submissions from rankings, and reinstates them.
 
     Args:
         context: The hosting context.
@@ -30,7 +30,7 @@ class Disqualifications:
         self._benchmarks = benchmarks
 
     async def disqualify(self, request: Request, name: SubmissionName, reason: str) -> None:
-        """Disqualify a submission; one that is disqualified already gets the new reason.
+        """Disqualify a submission; an already disqualified one gets the new reason.
 
         Args:
             request: The request.
@@ -38,7 +38,7 @@ class Disqualifications:
             reason: Why, for everybody who sees the board.
 
         Raises:
-            InputError: If there is no reason, or it is no text for people.
+            InputError: If there is no reason, or its text is invalid.
             NotFoundError: If there is no such submission.
         """
         kept = parse_string(reason.strip(), "reason")
@@ -48,7 +48,7 @@ class Disqualifications:
         await self._set(request, name, kept)
 
     async def reinstate(self, request: Request, name: SubmissionName) -> None:
-        """Undo a disqualification; a submission without one stays as it is.
+        """Undo a disqualification; without one, nothing changes.
 
         Raises:
             NotFoundError: If there is no such submission.

@@ -1,4 +1,4 @@
-"""Idle submissions are sealed, cancelled or deleted; what nobody needs is purged."""
+"""Seal, cancel or delete idle submissions; purge data that nobody needs."""
 
 from __future__ import annotations
 
@@ -23,10 +23,10 @@ RESPONSES_KEPT = timedelta(days=7)
 PURGE_INTERVAL = timedelta(minutes=10)
 
 FREED_BATCHES = 32
-"""Usual batches that one command deletes at most: others write in between."""
+"""Maximum number of batches of usual size that one command deletes, so that others can write."""
 
 FREEING_STEPS = 50
-"""Commands of that kind between two polls."""
+"""Number of such commands between two polls."""
 
 
 class Expirer:
@@ -36,7 +36,7 @@ class Expirer:
         context: The hosting context.
         benchmarks: Its benchmarks.
         submissions: Their submissions.
-        heartbeat: Knows of outages.
+        heartbeat: Tells of outages.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class Expirer:
                 return
 
     async def _purge(self, now: datetime) -> None:
-        """Delete old responses, now and then."""
+        """Delete old responses from time to time."""
         if self._purge_time is not None and now >= self._purge_time:
             await self._context.write(lambda transaction: transaction.purge(now - RESPONSES_KEPT))
             self._purge_time = None
@@ -98,9 +98,9 @@ class Expirer:
             self._purge_time = now + PURGE_INTERVAL
 
     def _due(self, reader: Reader, now: datetime) -> list[SubmissionName]:
-        """Submissions to which time alone does something now."""
+        """Submissions with an event that is due."""
         due = []
-        benchmark_of = cache(reader.benchmark)  # of which there are few, of submissions many
+        benchmark_of = cache(reader.benchmark)  # there are few of these, but many submissions
         quiet_from = self._heartbeat.quiet_from_now(reader, now)
         for record in reader.submissions_in(TAKES_FRAMES):
             benchmark = benchmark_of(record.benchmark)
@@ -143,6 +143,6 @@ class Expirer:
 
 
 def _free_some(name: SubmissionName, transaction: Transaction) -> None:
-    record = transaction.submission(*name)  # it may be deleted, or made anew, meanwhile
+    record = transaction.submission(*name)  # it may have been deleted, or created anew, meanwhile
     if record is not None and record.state is SubmissionState.CANCELLED:
         transaction.free_frames(*name, FREED_BATCHES)

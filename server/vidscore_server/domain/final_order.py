@@ -1,7 +1,7 @@
 """Choices of teams for the final order of a benchmark with private sequences.
 
-A team chooses some of its submissions while the benchmark is open, without knowing anything of the
-private sequences; `vidscore_server.domain.leaderboard` says which count.
+A team chooses some of its submissions while the benchmark is open, without knowing anything about
+the private sequences; `vidscore_server.domain.leaderboard` decides which ones count.
 """
 
 from __future__ import annotations
@@ -22,11 +22,11 @@ from vidscore_server.store.records import SubmissionRecord, SubmissionState
 FINAL_SUBMISSIONS = "final_submissions"
 
 _LOST = frozenset({SubmissionState.FAILED, SubmissionState.CANCELLED})
-"""States in which a chosen submission takes no place."""
+"""States in which a chosen submission does not count against the limit."""
 
 
 class FinalChoices:
-    """What teams choose for the final order of a site's benchmarks.
+    """Teams' choices for the final order of a site's benchmarks.
 
     Args:
         context: The hosting context.
@@ -42,18 +42,18 @@ class FinalChoices:
     async def choose(
         self, request: Request, name: SubmissionName, *, undo: bool = False
     ) -> SubmissionView:
-        """Choose a submission for the final order, or take the choice back; again changes nothing.
+        """Choose a submission for the final order, or undo the choice; a repeat changes nothing.
 
         Args:
             request: The request.
             name: The submission.
-            undo: Whether the choice is taken back.
+            undo: Whether to undo the choice.
 
         Raises:
             NotFoundError: If the caller knows no such submission.
             NotOpenError: If the benchmark has closed, or is not open yet.
             NothingToChooseError: If it cannot count for a final order.
-            QuotaError: If the team has chosen as many as it may.
+            QuotaError: If the team has chosen the maximum number.
         """
 
         def command(transaction: Transaction) -> SubmissionView:

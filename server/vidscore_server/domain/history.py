@@ -1,6 +1,6 @@
-"""What happened to a submission, out of the audit record: the part that its team may know.
+"""The history of a submission, from the audit record: the part that its team may know.
 
-Who did it, and what the server did with scores later, stay in the record.
+It omits who did it, and what the server did with scores later.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ from vidscore_server.store import Reader
 from vidscore_server.store.records import AuditRecord, SubmissionRecord
 
 MOST_EVENTS = 100
-"""Newest events of a submission that are told."""
+"""Maximum number of events that are shown, newest first."""
 
 CREATED = "created"
 STREAM_OPENED = "stream_opened"
@@ -52,7 +52,7 @@ def history_of(reader: Reader, record: SubmissionRecord) -> list[PastEvent]:
 
 
 def _event(entry: AuditRecord, name: str) -> PastEvent | None:
-    """The event of an audit record; None if a team is not told of it."""
+    """The event of an audit record; None if teams do not see it."""
     if entry.resource != name:
         stream = entry.resource.removeprefix(f"{name}/streams/")
         epoch = entry.detail.removeprefix("epoch ")

@@ -47,28 +47,28 @@ class Hosting:
 
     Attributes:
         context: The hosting context.
-        leases: Work that the server holds among the servers of the site.
+        leases: Leases of this server.
         benchmarks: Benchmarks.
         truth: Their truth.
         rules: Rules of appends to them.
         submissions: Their submissions.
-        disqualifications: Takes submissions out of rankings.
+        disqualifications: Removes submissions from rankings.
         invitations: Invitations of teams.
-        budget: Bounds how much is taken in and not stored.
-        appends: Queue of the batches that are appended to them.
+        budget: Bounds the bytes that are received and not stored.
+        appends: Queue of batches to append.
         live_answers: Clocks of the submissions to live benchmarks.
         scorer: The scorer.
         scheduler: Scores sealed submissions.
         live: Scores of submissions that still receive.
-        boards: Keeps boards on the newest truth and rules.
+        boards: Moves boards to the newest truth and rules.
         windows: Scores over the last frames of submissions.
-        tiers: Keeps the tiers of boards.
+        tiers: Updates the tiers of boards.
         rescoring: Re-scores on request.
         trust: Trust analyses.
         outcomes: Outcomes of scored submissions.
-        choices: What teams choose for final orders.
+        choices: Teams' choices for final orders.
         detections: Reads the frames of submissions.
-        heartbeat: Says that the site serves.
+        heartbeat: Records that the site serves.
         expirer: Expires idle submissions.
     """
 
@@ -128,11 +128,11 @@ class Hosting:
             await work.operations.stop()
 
     def wake(self) -> None:
-        """Look for work at once, because something has changed."""
+        """Look for work now, because something has changed."""
         self._due.set()
 
     async def work(self) -> None:
-        """Do, or begin, everything that is due now."""
+        """Do or start all work that is due."""
         await self.context.adjust_clock()
         await self.expirer.expire()
         await self.scheduler.advance()

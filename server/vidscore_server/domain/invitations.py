@@ -1,6 +1,6 @@
-"""Invitations: whoever has the link of one makes a token of its team, once, within its time.
+"""Invitations: the holder of a link may create a token of its team, once, before it expires.
 
-Only a hash of a link's secret is stored, as of a token's.
+Only a hash of a link's secret is stored, as for tokens.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ _SECRET = re.compile(INVITATION_PREFIX + r"([0-9a-f]{16})_[0-9a-f]{64}")
 
 
 class NewInvitation(NamedTuple):
-    """An invitation's record and its secret, which is nowhere else."""
+    """An invitation's record and its secret, which is stored nowhere."""
 
     record: InvitationRecord
     secret: str
@@ -58,7 +58,7 @@ def new_invitations(
         comment: Purpose of the invitations, and of the tokens.
         now: The time.
         lifetime: How long they can be accepted; None for `DEFAULT_LIFETIME`.
-        token_lifetime: How long the tokens hold; None for ever.
+        token_lifetime: How long the tokens are valid; None for ever.
 
     Raises:
         InputError: With every fault.
@@ -94,7 +94,7 @@ def _new(
 
 
 def invitation_of(reader: Reader, secret: str, now: datetime) -> InvitationRecord:
-    """The invitation that can be accepted with a secret.
+    """The open invitation of a secret.
 
     Args:
         reader: A state of the store.
@@ -103,7 +103,7 @@ def invitation_of(reader: Reader, secret: str, now: datetime) -> InvitationRecor
 
     Raises:
         NotFoundError: If there is none.
-        InvitationEndedError: If it was accepted or revoked, or its time is over.
+        InvitationEndedError: If it was accepted or revoked, or has expired.
     """
     match = _SECRET.fullmatch(secret)
     record = None if match is None else reader.invitation(match[1])
@@ -118,7 +118,7 @@ def invitation_of(reader: Reader, secret: str, now: datetime) -> InvitationRecor
 
 
 def why_ended(record: InvitationRecord, now: datetime) -> str:
-    """Why an invitation cannot be accepted any more; empty if it can."""
+    """Why an invitation can no longer be accepted; empty if it can."""
     if record.revoke_time is not None:
         return "was revoked"
     if record.accept_time is not None:
@@ -137,7 +137,7 @@ class Invitations:
         self._context = context
 
     async def create(self, request: Request, made: Sequence[NewInvitation]) -> None:
-        """Keep new invitations.
+        """Store new invitations.
 
         Args:
             request: The request.
@@ -153,7 +153,7 @@ class Invitations:
         await self._context.write(command)
 
     async def revoke(self, request: Request, name: str) -> InvitationRecord:
-        """End an invitation; one that is revoked already stays as it is.
+        """Revoke an invitation; an already revoked one stays as it is.
 
         Args:
             request: The request.
@@ -182,19 +182,19 @@ class Invitations:
         return await self._context.write(command)
 
     async def look(self, secret: str, now: datetime) -> InvitationRecord:
-        """The invitation that can be accepted with a secret; see `invitation_of`."""
+        """The open invitation of a secret; see `invitation_of`."""
         return await self._context.read(lambda reader: invitation_of(reader, secret, now))
 
     async def accept(self, secret: str, now: datetime) -> tuple[InvitationRecord, NewToken]:
-        """Make the token of an invitation's team, and end the invitation.
+        """Create the token of an invitation's team, and end the invitation.
 
         Args:
-            secret: The invitation's secret, which is all that it takes.
+            secret: The invitation's secret; no token is needed.
             now: The time.
 
         Raises:
             NotFoundError: If there is no such invitation.
-            InvitationEndedError: If it was accepted or revoked, or its time is over.
+            InvitationEndedError: If it was accepted or revoked, or has expired.
         """
 
         def command(transaction: Transaction) -> tuple[InvitationRecord, NewToken]:

@@ -312,7 +312,7 @@ class ChangedBenchmarks:
         return due
 
     def _examine(self, reader: Reader, name: str) -> bool:
-        """Whether a benchmark has work; one that cannot be read has none, and stops no other."""
+        """Whether a benchmark has work; if it is unreadable, it has none."""
         try:
             return self._has_work(reader, name)
         except StoreError:

@@ -1,8 +1,8 @@
-"""The Ladder mechanism: release a score only where it is better by more than a step.
+"""The Ladder mechanism: release a score only if it is better by more than a step.
 
 Blum and Hardt, "The Ladder: A Reliable Leaderboard for Machine Learning Competitions" (ICML 2015),
-algorithm 1: a team that submits again and again learns of the hidden truth only through
-improvements that are larger than the step, and only to a step's precision.
+algorithm 1: a team that submits repeatedly learns about the hidden truth only through improvements
+that are larger than the step, and only to the precision of a step.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from vidscore_evaluators.evaluator import Direction
 
 
 class Scale(Struct, frozen=True):
-    """A measure as the Ladder sees it: clipped, so that what is far off tells nothing.
+    """A measure for the Ladder, clipped, so that values far off reveal nothing.
 
-    The mechanism is one for scores of a bounded range. Without a bound a team that is bad enough
-    could be a little less bad again and again, and would be told its score each time.
+    The mechanism needs scores of a bounded range. Without a bound, a team that starts very badly
+    could improve a little again and again, and would learn its score each time.
 
     Attributes:
-        direction: Which way it is better.
-        least: Least value that is told apart from worse or better ones; None for no such value.
-        greatest: Greatest such value.
+        direction: Whether higher or lower is better.
+        least: Lower end of the clipped range; None for no lower end.
+        greatest: Upper end; None for no upper end.
     """
 
     direction: Direction
@@ -33,11 +33,11 @@ class Scale(Struct, frozen=True):
 
     @property
     def span(self) -> float:
-        """From the worst to the best that is told apart."""
+        """Length of the clipped range."""
         return 1.0 if self.least is None or self.greatest is None else self.greatest - self.least
 
     def clipped(self, value: float) -> float:
-        """A value, or the end of the range that it is beyond."""
+        """The value, clipped to the range."""
         if self.least is not None:
             value = max(value, self.least)
         return value if self.greatest is None else min(value, self.greatest)
@@ -45,7 +45,7 @@ class Scale(Struct, frozen=True):
     def gain(self, before: float, after: float) -> float:
         """By how much a value is better than another one; `span` at most, or twice that.
 
-        Where the measure has no end on one side, x is looked at as x / (1 + |x|).
+        If the range has no end on one side, x is replaced by x / (1 + |x|).
         """
         places = [self.clipped(value) for value in (before, after)]
         if self.least is None or self.greatest is None:
@@ -55,27 +55,27 @@ class Scale(Struct, frozen=True):
 
 
 Values = tuple[float | None, ...]
-"""Ranking measures, first one first; None if undefined."""
+"""Ranking measures, in rank order; None if undefined."""
 
 
 def release(
     best: Values | None, new: Values, scales: Sequence[Scale], step: float
 ) -> Values | None:
-    """What a team's released values become when a new score is there.
+    """A team's released values after a new score.
 
-    The first ranking measure decides; the others are released with it, so that a tie-break cannot
-    be read where the score itself is not. Above 1 they are rounded to as many digits as the step
-    gives below 1: an error of 33,838 px^2 to 34,000 where the step is 0.01 (project's choice: the
-    paper has one measure).
+    The first ranking measure decides; the others are released with it, so that a tie-break is never
+    shown without the score itself. Above 1 they are rounded to as many digits as the step gives
+    below 1: an error of 33,838 px^2 to 34,000 where the step is 0.01 (project's choice: the paper
+    has one measure).
 
     Args:
-        best: What was released last; None if nothing was.
+        best: The values released last; None if none were.
         new: The new score.
-        scales: How each measure is seen.
+        scales: The scale of each measure.
         step: The step, in the unit of the first measure; 0 releases every improvement as it is.
 
     Returns:
-        The new released values, rounded to the step, or None where `best` stays.
+        The new released values, rounded to the step, or None if `best` stays.
     """
     if new[0] is None:
         return None
@@ -97,7 +97,7 @@ def _released(values: Values, scales: Sequence[Scale], step: float) -> Values:
 
 
 def shown(value: float, scale: Scale, step: float) -> float:
-    """A score as it is shown of the measure that ranks first, which the step is in the unit of."""
+    """A score of the first ranking measure as shown; the step is in its unit."""
     bounded = None not in {scale.least, scale.greatest} and scale.clipped(value) == value
     return round_to_step(value, step) if bounded else round_digits(value, step)
 
@@ -105,7 +105,7 @@ def shown(value: float, scale: Scale, step: float) -> float:
 def round_digits(value: float, step: float) -> float:
     """Round to as many digits as a step has below 1: 33,838 to 34,000 where it is 0.01.
 
-    One at least, for a step of 1 or more is in the unit of some measure and says nothing of others.
+    At least one digit, because a step of 1 or more is in the unit of one measure only.
     """
     if step == 0.0:
         return value

@@ -1,7 +1,7 @@
-"""Live scores of a submission that still receives, where the policy turns them on.
+"""Live scores of a submission that still receives, if the policy turns them on.
 
-They move only when a sequence is completed, and never cover fewer frames than the policy
-allows: otherwise a team could read the truth of a frame from how its scores move.
+They change only when a sequence is completed, and never cover fewer frames than the policy allows:
+otherwise a team could infer the truth of a frame from the changes.
 """
 
 from __future__ import annotations
@@ -33,12 +33,14 @@ from vidscore_server.domain.scorer import Scorer
 from vidscore_server.store import Reader, Transaction
 
 REST_FACTOR = 4
-"""A live score that took a second rests for so many, so that watching never takes all the time."""
+"""A live score rests this many times as long as it took, so that watching never uses all
+capacity."""
 
 MAXIMUM_KEPT = 1_000
 
 MAXIMUM_RUN_BYTES = 256 << 20
-"""Bytes of the columns and tallies of all submissions; what has no room is read again each time."""
+"""Maximum bytes of the columns and tallies of all submissions; without room, they are read
+again."""
 
 
 class LiveScore(Struct, frozen=True, eq=False):
@@ -46,9 +48,9 @@ class LiveScore(Struct, frozen=True, eq=False):
 
     Attributes:
         definition: The benchmark.
-        reports: A report for each evaluator; none where too few frames are completed.
+        reports: A report for each evaluator; none if too few frames are completed.
         revision: Revision of the truth.
-        partial: Whether the truth is not complete.
+        partial: Whether the truth is incomplete.
     """
 
     definition: Definition
@@ -58,9 +60,9 @@ class LiveScore(Struct, frozen=True, eq=False):
 
 
 class _Kept(Struct):
-    """The newest live score of a submission, and when the next may be made.
+    """The newest live score of a submission, and the earliest time of the next.
 
-    What it was charged for is told by its basis: another submission may have the name.
+    `charged` is a basis, because a later submission may have the same name.
     """
 
     lock: asyncio.Lock
@@ -90,11 +92,11 @@ class LiveScores:
 
     @property
     def kept_count(self) -> int:
-        """Submissions whose live scores are kept."""
+        """Number of submissions whose live scores are cached."""
         return len(self._kept)
 
     def shown(self, reader: Reader) -> list[tuple[SubmissionName, LiveScore]]:
-        """The scores that are kept, of benchmarks whose policy shows live scores now.
+        """The cached scores, of benchmarks whose present policy shows live scores.
 
         Args:
             reader: A state of the store.
@@ -106,9 +108,9 @@ class LiveScores:
         ]
 
     async def newest(self, name: SubmissionName) -> LiveScore | None:
-        """The newest live score; None if there is none, or the policy wants none.
+        """The newest live score; None if there is none, or the policy shows none.
 
-        The same object comes again as long as nothing has moved.
+        The same object is returned until the score changes.
 
         Args:
             name: The submission.
@@ -126,19 +128,19 @@ class LiveScores:
         return kept.score
 
     def forget(self, name: SubmissionName) -> None:
-        """Keep nothing of a submission any more, because it has ended."""
+        """Drop all state of a submission, because it has ended."""
         self._kept.pop(name, None)
 
     def forget_all(self, benchmark: str) -> None:
-        """Keep nothing of the submissions of a benchmark, because it has changed, or is gone."""
+        """Drop all state of a benchmark's submissions, because it has changed or was deleted."""
         for name in list(self._kept):
             if name.benchmark == benchmark:
                 self.forget(name)
 
     async def charge(self, name: SubmissionName) -> None:
-        """Note for good that a score of a submission is shown to its team, before it is.
+        """Record, before a score is shown to its team, that it is shown.
 
-        It counts against the team's quotas from then on, whether it is cancelled or not.
+        From then on the submission counts against the team's quotas, cancelled or not.
 
         Args:
             name: The submission.
@@ -152,9 +154,9 @@ class LiveScores:
             kept.charged = basis
 
     async def _move(self, name: SubmissionName, kept: _Kept) -> None:
-        """Make a new score where a sequence has been completed, or truth has come.
+        """Compute a new score if a sequence has been completed, or truth was uploaded.
 
-        It may be cancelled at any wait: then nothing has moved, and the next call does it.
+        It may be cancelled at any wait: then nothing has changed, and the next call does the work.
         """
         state, found = await self._context.read(lambda reader: self._look(reader, name, kept))
         if state is None:
@@ -172,7 +174,7 @@ class LiveScores:
         kept.looked_at = state
 
     async def _take(self, kept: _Kept, basis: Basis, news: News) -> None:
-        """Score the sequences that were completed, and make the reports over all of them."""
+        """Tally the newly completed sequences, and make reports over all completed ones."""
         run, definition = news.run, news.raw.definition
         tallies: list[Tally] = []
         if news.completed:
@@ -190,7 +192,7 @@ class LiveScores:
         kept.covers = (basis, run.completed)
 
     def _bound_memory(self, newest: _Kept) -> None:
-        """Drop runs until there is room for the others: what was asked for longest ago first."""
+        """Drop runs until the others fit, the least recently used first."""
         if newest.run is not None and newest.run.held_bytes > MAXIMUM_RUN_BYTES:
             newest.run = None
         holding = [(kept, kept.run) for kept in self._kept.values() if kept.run is not None]
@@ -204,9 +206,9 @@ class LiveScores:
     def _look(
         self, reader: Reader, name: SubmissionName, kept: _Kept
     ) -> tuple[State | None, News | CompletenessCache | None]:
-        """The present state, and what has come since the last look where it may matter.
+        """The present state, and the news since the last look, if they may matter.
 
-        Where it does not, how many frames there are now, if they were counted.
+        Otherwise the updated completeness cache, if frames were counted.
 
         Raises:
             LookupError: If the truth is gone.
@@ -227,7 +229,7 @@ class LiveScores:
         return state, read_news(self._scorer, reader, name, state, None)
 
     def _state(self, reader: Reader, name: SubmissionName) -> State | None:
-        """Current state that live scores depend on; None if there are none."""
+        """Present inputs of live scores; None if there are no live scores."""
         benchmark = reader.benchmark(name.benchmark)
         state = State.of(benchmark, reader.submission(*name))
         if benchmark is None or state is None:

@@ -1,9 +1,9 @@
-"""The clock of a live benchmark: which frame is now, so long after its start.
+"""The clock of a live benchmark: which frame is the current one at a time after its start.
 
 The clock follows from the benchmark's definition alone, never from its truth. It goes through the
-sequences of the specification in their order; the last frame of a sequence lasts as long as the
-one before it, and the first frame of the next follows at once. Times are whole microseconds, as
-the store has them, so that every server computes the same.
+sequences in the order of the specification; the last frame of a sequence lasts as long as the one
+before it, and the first frame of the next follows at once. Times are integer microseconds, as in
+the store, so that every server computes the same.
 """
 
 from __future__ import annotations
@@ -30,15 +30,16 @@ from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec, requi
 from vidscore_server.domain.policy import NameKind, in_order
 
 SHORTEST_S, LONGEST_S = 0.001, 60.0
-"""How long a frame may be now: a store commits in milliseconds, and a silent call ends."""
+"""Bounds on how long a frame is current: a store commits in milliseconds, and a silent call
+ends."""
 
 MAXIMUM_FRAMES = 1_000_000
-"""Most frames of a clock."""
+"""Maximum number of frames of a clock."""
 
 MICROSECONDS = 1_000_000
 
 TOLD = frozenset({NameKind.SEQUENCES, NameKind.FRAME_COUNTS})
-"""Names that the clock tells everybody who asks for it."""
+"""Kinds of names that the clock reveals to everybody."""
 
 
 class FrameSource(StrEnum):
@@ -62,7 +63,7 @@ def _times(value: object) -> tuple[float, ...]:
     times = tuple(map(float, entries))
     if times[0] != 0.0 or not all(map(isfinite, times)):
         raise ValueError("seconds from the first frame, which is at 0")
-    # In whole microseconds: as numbers of seconds 1.001 and 1.0 are less than 0.001 apart.
+    # In microseconds: as floats in seconds, 1.001 and 1.0 are less than 0.001 apart.
     steps_us = [round((later - sooner) * MICROSECONDS, 0) for sooner, later in pairwise(times)]
     if not all(SHORTEST_S * MICROSECONDS <= step <= LONGEST_S * MICROSECONDS for step in steps_us):
         raise ValueError(
@@ -84,8 +85,8 @@ class SequenceClock:
     Attributes:
         name: Name of the sequence.
         domain: Its domain; empty if there is only one.
-        frame_rate: Frames per second; None if the times say it.
-        frame_times_s: Seconds from the first frame to each; empty if the rate says it.
+        frame_rate: Frames per second; None if times are given.
+        frame_times_s: Seconds from the first frame to each; empty if a rate is given.
     """
 
     name: str = converted(read=required_name)
@@ -101,10 +102,10 @@ class SequenceClock:
 
 @dataclass(frozen=True, slots=True)
 class LiveClock:
-    """What an organiser says of the clock of a live benchmark.
+    """An organiser's settings of the clock of a live benchmark.
 
     Attributes:
-        frame_rate: Frames per second of the sequences that are not listed; None if all are.
+        frame_rate: Frames per second of sequences that are not listed; None if all are listed.
         frames: Where the frames come from.
         sequences: Sequences with times of their own.
     """
@@ -122,7 +123,7 @@ def read_live(
     public_names: Collection[NameKind],
     source: str | None,
 ) -> tuple[LiveClock | None, list[Fault]]:
-    """The clock out of a benchmark's table `live`, and every fault of it.
+    """Read the clock from a benchmark's table `live`, with every fault.
 
     Args:
         document: The table; None for a benchmark that is not live.
@@ -150,7 +151,7 @@ _Misfit = tuple[str, str, str]
 def _misfits(
     clock: LiveClock, specification: BenchmarkSpec, public_names: Collection[NameKind]
 ) -> Iterator[_Misfit]:
-    """How a clock does not fit its benchmark."""
+    """All ways in which a clock does not fit its benchmark."""
     if not TOLD.issubset(public_names):
         told = ", ".join(in_order(public_names)) or "none"
         yield "public_names", told, "sequences and frame_counts beside live: the clock tells them"
@@ -192,7 +193,7 @@ def _entry_misfits(
         yield f"{place}.frame_times_s", "one time", "frame_rate: the last frame lasts as one before"
 
 
-# --- The timeline: what the clock comes to
+# --- The timeline: frames and times of the clock
 
 
 class Timeline(Struct, frozen=True, eq=False, dict=True):
@@ -223,10 +224,10 @@ class Timeline(Struct, frozen=True, eq=False, dict=True):
         return np.append(self.due_us[1:], self.end_us)
 
     def position_at(self, elapsed_us: int) -> int | None:
-        """Position of the frame that is now; None once the clock has ended.
+        """Position of the current frame; None once the clock has ended.
 
         Args:
-            elapsed_us: Microseconds since the start; before it the first frame is now.
+            elapsed_us: Microseconds since the start; before the start, the first frame is current.
         """
         if elapsed_us >= self.end_us:
             return None
@@ -242,12 +243,12 @@ class Timeline(Struct, frozen=True, eq=False, dict=True):
         return int(self.due_us[position])
 
     def over_at(self, position: int) -> int:
-        """Microseconds from the start to the frame after one, or to the end."""
+        """Microseconds from the start to the frame after the given one, or to the end."""
         return int(self._ends_us[position])
 
 
 def timeline_of(clock: LiveClock, sequences: Collection[SequenceSpec]) -> Timeline:
-    """The timeline of a clock that fits its sequences."""
+    """The timeline of a valid clock."""
     own = {entry.key: entry for entry in clock.sequences}
     kept = [entry for entry in sequences if entry.frame_count]
     parts: list[NDArray[np.int64]] = []
@@ -282,7 +283,7 @@ def _part(
 
 
 def timeline_to_json(clock: LiveClock, sequences: Collection[SequenceSpec]) -> str:
-    """What a run of the clock goes by, as the store keeps it: later changes do not move it."""
+    """The stored timeline of a run of the clock, which later changes do not affect."""
     kept = [
         SequenceSpec(entry.name, entry.domain, entry.frame_count, entry.first_frame)
         for entry in sequences
@@ -292,11 +293,11 @@ def timeline_to_json(clock: LiveClock, sequences: Collection[SequenceSpec]) -> s
 
 
 def timeline_from_json(text: str) -> Timeline:
-    """Inverse of `timeline_to_json`, as far as the timeline.
+    """The timeline of a text from `timeline_to_json`.
 
     Raises:
-        SpecificationError: If it is none.
-        ValueError: Likewise, for a text that is no JSON.
+        SpecificationError: If it is not a timeline.
+        ValueError: If the text is not JSON.
     """
     document: dict[str, Any] = orjson.loads(text)
     clock = from_dict(LiveClock, document["live"])

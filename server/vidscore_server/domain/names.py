@@ -115,10 +115,10 @@ def read_operation(name: str) -> str:
 
 
 def parse_id(text: str, field: str) -> str:
-    """A name's last part that a client has chosen.
+    """Check the last part of a name, chosen by a client.
 
     Raises:
-        InputError: If it cannot be one.
+        InputError: If it is invalid.
     """
     if _ID_PATTERN.fullmatch(text) is None:
         raise InputError([Fault(repr(text)[:80], _ID_EXPECTED, field=field)])
@@ -128,20 +128,20 @@ def parse_id(text: str, field: str) -> str:
 def _matched(pattern: re.Pattern[str], name: str, expected: str, field: str) -> tuple[str, ...]:
     match = pattern.fullmatch(name)
     if match is None:
-        # Whoever takes a token's secret for its name must not find it in a message or a log.
+        # If a caller passes a token's secret as its name, no message or log may show it.
         found = "a secret" if SECRET_PREFIX in name else repr(name)[:80]
         raise InputError([Fault(found, expected, field=field)])
     return match.groups()
 
 
-# --- Strings for people: without control characters, which a terminal would obey
+# --- Strings for people: without control characters, which a terminal would execute
 #
-# What a participant or an organiser writes is shown to others, on terminals and in files. What an
-# older version has stored is read as it is; whoever shows it escapes it.
+# Texts of participants and organisers are shown to others, on terminals and in files. Texts that an
+# older version has stored are read unchanged; the code that shows them escapes them.
 
 
 def parse_string(text: str, field: str, most: int = MAXIMUM_TEXT_LENGTH) -> str:
-    """A text for people that a client has sent.
+    """Check a text for people from a client.
 
     Raises:
         InputError: If it is too long, or holds control characters.

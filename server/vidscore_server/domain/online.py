@@ -1,8 +1,8 @@
-"""Whether a submission answered a live benchmark online, how fast, and when it answered what.
+"""Whether a submission answered a live benchmark online, how fast, and at which times.
 
-The proof is an order, not a time: frames that are given out, answers that are stored and the end of
-the clock are numbered in the order of their commits. An answer is in time where its number is less
-than that of whatever came next of the clock: it was durable before the next frame was given out.
+The proof is an order, not a time: frames given out, answers stored and the end of the clock are
+numbered in the order of their commits. An answer is in time if its number is less than that of the
+clock's next event: then it was durable before the next frame was given out.
 """
 
 from __future__ import annotations
@@ -40,14 +40,14 @@ class OnlineRecord(Struct, frozen=True):
         frames: Where the frames came from.
         frame_count: Frames of the clock.
         in_time_count: Frames whose answer was durable before the next one was given out.
-        late_count: Frames that were answered later.
+        late_count: Frames that were answered late.
         missing_count: Frames without an answer.
-        passed_count: Those of them that were never given out, because no call was open or the
+        passed_count: Missing frames that were never given out, because no call was open or the
             server was behind.
-        outside_count: Frames of the submission that are no answers.
-        latencies_s: Latencies that 50, 90, 99 and all of 100 answers had at most; empty without an
+        outside_count: Frames of the submission that are not answers.
+        latencies_s: Percentiles 50, 90, 99 and 100 of the latencies, in seconds; empty without an
             answer.
-        delay_worst_s: By how much a frame was given out later than due, at most; None for none.
+        delay_worst_s: Maximum delay of giving out a frame, in seconds; None without frames.
     """
 
     frames: FrameSource
@@ -84,7 +84,7 @@ class OnlineRecord(Struct, frozen=True):
 def online_of(
     reader: Reader, name: SubmissionName, definition: Definition, stored_count: int
 ) -> OnlineRecord | None:
-    """How a submission answered by the clock; None if its benchmark has none.
+    """The record of a submission; None if its benchmark has no clock.
 
     Args:
         reader: A state of the store.
@@ -112,13 +112,13 @@ def online_record(
     """How a submission answered by the clock.
 
     Args:
-        timeline: What the clock goes by.
+        timeline: The frames of the clock and their times.
         clock: The clock; None if it has not started.
-        frames: The frames that it has given out, in order.
+        frames: The frames given out, in order.
         stored_count: Frames that the submission has.
 
     Raises:
-        StoreDamagedError: If a frame is none of the clock.
+        StoreDamagedError: If a frame is not on the clock.
     """
     if frames and not 0 <= frames[0].position <= frames[-1].position < len(timeline):
         raise StoreDamagedError("a frame was given out that the clock of its submission has not")
@@ -149,7 +149,7 @@ def online_record(
 
 
 def percentiles(values: Sequence[float]) -> tuple[float, ...]:
-    """The least value that so many of 100 do not exceed, for each of `PERCENTS`; empty for none."""
+    """The least value that each of `PERCENTS` per cent do not exceed; empty without values."""
     ordered = sorted(values)
     return tuple(ordered[-(-len(ordered) * percent // 100) - 1] for percent in PERCENTS if ordered)
 
@@ -161,26 +161,27 @@ def _delay_s(timeline: Timeline, clock: LiveClockRecord, frame: LiveFrameRecord)
 
 # --- Times of the frames and answers of a live submission
 #
-# Streaming accuracy needs both on one clock: the submission's own, in seconds from its start. A
-# frame is captured when it is due by the clock, and an answer has arrived when it was stored.
-# Frames that came in another way than as answers have never arrived, and are left out.
+# Streaming accuracy needs both on one clock: the submission's own, in seconds from its start. A #
+# frame is captured when it is due by the clock, and an answer arrives when it is stored. Frames #
+# that are not answers never arrived, and are left out.
 
 
 class AnswerTimes(Struct, frozen=True, eq=False):
     """The times of a submission's clock.
 
     Attributes:
-        timeline: What the clock has gone by.
-        arrivals_s: (F,) by position, when the answer to a frame was stored; NaN without one.
+        timeline: The frames of the clock and their times.
+        arrivals_s: (F,) by position, time in seconds at which a frame's answer was stored; NaN
+            without one.
     """
 
     timeline: Timeline
     arrivals_s: FloatArray
 
     def on(self, truth: Annotations, detections: Annotations) -> tuple[Annotations, Annotations]:
-        """Both sides with these times; what is no answer is left out.
+        """Both sides with these times; detections that are not answers are left out.
 
-        A frame of the truth that the clock does not have gets no time.
+        A frame of the truth that is not on the clock gets no time.
 
         Args:
             truth: Truth.
@@ -201,7 +202,7 @@ class AnswerTimes(Struct, frozen=True, eq=False):
         )
 
     def _positions(self, side: Annotations) -> IntArray:
-        """(F,) position of each frame of a side on the clock; -1, the last place, for none."""
+        """(F,) position of each frame of a side on the clock; -1, the last entry, for none."""
         line = self.timeline
         rows = {key: row for row, key in enumerate(line.keys)}
         row = np.array([rows.get(key, -1) for key in side.sequences], dtype=np.int64)

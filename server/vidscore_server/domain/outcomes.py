@@ -1,9 +1,9 @@
-"""Outcomes of scored submissions, computed when somebody asks for them, and kept nowhere.
+"""Outcomes of scored submissions, computed on request and never stored.
 
 They explain a stored score: the same evaluator over the same revision of the truth. A participant
-is shown outcomes only of a score that it may see, and only where the policy allows it; what of them
-it is shown is decided in `vidscore_server.domain.release`. It has no choice of threshold and
-confidence: with answers at several thresholds it could bracket the similarity of each detection.
+sees outcomes only of a score that it may see, and only if the policy allows it;
+`vidscore_server.domain.release` decides which fields. It cannot choose threshold and confidence:
+with answers at several thresholds it could bracket the similarity of each detection.
 """
 
 from __future__ import annotations
@@ -51,8 +51,8 @@ from vidscore_server.store.records import ScoreRecord
 from vidscore_server.workers import WorkerPool
 
 ROWS_PER_BATCH = 8192
-"""Rows that are handed out together. What a team is shown is cut by its own rows alone: the size of
-a part follows from the truth, too."""
+"""Rows per batch. A team's rows are cut by their own number alone, because the size of a part also
+depends on the truth."""
 
 LIMIT = "maximum_outcome_calls"
 
@@ -62,8 +62,8 @@ class OutcomePlan(Struct, frozen=True):
 
     Attributes:
         caller: The caller.
-        evaluator: The evaluator, as it made the score.
-        at: Where on its curves it is looked at.
+        evaluator: The evaluator that made the score.
+        at: The point on its curves.
         score: The score that they explain.
         definition: The benchmark.
         sequence: The only sequence that is wanted; None for all.
@@ -82,8 +82,8 @@ class OutcomePlan(Struct, frozen=True):
         return SubmissionName(self.score.benchmark, self.score.submission)
 
     def wanted(self, side: Annotations) -> Annotations:
-        """The frames of a side whose outcomes the caller wants and may see."""
-        if not self.caller.is_organiser:  # also later: outcomes locate objects
+        """The frames of a side with outcomes that the caller requests and may see."""
+        if not self.caller.is_organiser:  # even after closing: outcomes locate objects
             side = public_side(self.definition, side)
         if self.sequence is None:
             return side
@@ -118,23 +118,24 @@ class SubmissionOutcomes:
         at: OperatingPoint,
         sequence: SequenceKey | None = None,
     ) -> OutcomePlan:
-        """Find the score that outcomes are wanted of, and note it where a team is shown them.
+        """Find the score to explain, and record it if its outcomes are shown to a team.
 
         Args:
             request: The request.
             name: The submission.
             evaluator: Name of an evaluator of its benchmark; empty for the first.
-            at: Where on its curves the evaluator is looked at.
+            at: The point on the evaluator's curves.
             sequence: The only sequence that is wanted; None for all.
 
         Raises:
             NotFoundError: If the caller knows no such submission.
             NotReleasedError: If the policy shows the caller no outcomes.
-            PermissionDeniedError: If a participant chooses where it is looked at.
-            InputError: If the benchmark has no such evaluator, or that has nothing to say there.
+            PermissionDeniedError: If a participant chooses the point.
+            InputError: If the benchmark has no such evaluator, or that has no outcomes at this
+                point.
             NoOutcomesError: If the evaluator has no outcomes.
             NotScoredError: If there is no score that the caller may see.
-            QuotaError: If the team has had as many answers as it may.
+            QuotaError: If the team has used all of its answers.
         """
         caller = request.caller
         found = await self._context.read(lambda reader: self._find(reader, name, caller, evaluator))
@@ -148,7 +149,7 @@ class SubmissionOutcomes:
 
     @contextmanager
     def place(self, caller: Caller) -> Iterator[None]:
-        """Hold one of the places of teams, each of which has one at most; organisers need none.
+        """Hold a place for teams, at most one per team; organisers need none.
 
         Raises:
             NoPlaceError: If there is none.
@@ -169,14 +170,14 @@ class SubmissionOutcomes:
             del self._reading[caller.shares_as]
 
     async def batches(self, plan: OutcomePlan) -> AsyncIterator[Outcomes]:
-        """The rows that the caller may see, in an order that does not change.
+        """The rows that the caller may see, in a fixed order.
 
         Each batch but the last has `ROWS_PER_BATCH` rows; the last one may have none.
 
         Raises:
             NotScoredError: If the submission, its truth or the rules have changed meanwhile.
             WorkFailedError: If the work ended in an unexpected error.
-            LimitError: If a part takes longer than scoring may.
+            LimitError: If a part takes longer than scoring is allowed to.
         """
         held: list[Outcomes] = []
         count = 0
@@ -193,7 +194,7 @@ class SubmissionOutcomes:
         yield concatenate_outcomes(held)
 
     async def _parts(self, plan: OutcomePlan) -> AsyncIterator[Outcomes]:
-        """What the caller may see of each part, at least one; no worker has two at a time."""
+        """The visible outcomes of each part, at least one; one part at a time per worker."""
         sides = self._scorer.sides_in_parts(
             plan.name, plan.score.truth_revision, plan.evaluator, plan.score.configuration
         )
@@ -224,7 +225,8 @@ class SubmissionOutcomes:
             found = f"a part of the outcomes of {plan.name} takes longer"
             raise LimitError(found, "scoring_timeout_s", limit_s) from None
         except InputError:
-            # It was checked before: whatever is wrong with the data may quote the truth.
+            # The point was checked before, so this is an error in the data, which may quote the
+            # truth.
             raise WorkFailedError([f"outcomes of {plan.evaluator.name}"]) from None
         return await asyncio.to_thread(released_outcomes, plan.caller, outcomes)
 
@@ -243,9 +245,9 @@ class SubmissionOutcomes:
         )
 
     def _charge(self, transaction: Transaction, request: Request, score: ScoreRecord) -> None:
-        """Note for good that a team is shown outcomes of a score; it costs it one submission.
+        """Record that outcomes of a score are shown to a team; this costs it one submission.
 
-        A repeated score has the same outcomes, which cost nothing again.
+        A repeated score has the same outcomes, which cost nothing more.
         """
         name = SubmissionName(score.benchmark, score.submission)
         record = visible(transaction, name, request.caller)
@@ -291,7 +293,7 @@ def _refuse_choice(at: OperatingPoint) -> None:
 
 
 def _check_point(evaluator: Evaluator[Any], at: OperatingPoint) -> None:
-    """Ask for the outcomes of nothing: the same refusal, and nothing of the data in it."""
+    """Compute outcomes of no data: this raises the same error, without quoting data."""
     try:
         evaluator.outcomes(align(*_nothing(evaluator)), at)
     except ParameterError as error:
@@ -309,7 +311,7 @@ def _nothing(evaluator: Evaluator[Any]) -> tuple[Annotations, Annotations]:
 
 
 def _evaluator_of(definition: Definition, wanted: str) -> Evaluator[Any]:
-    """The evaluator of a benchmark that outcomes are wanted of.
+    """The evaluator of a benchmark whose outcomes are requested.
 
     Raises:
         InputError: If the benchmark has no such evaluator.
@@ -333,7 +335,7 @@ def _scores(
     evaluator: Evaluator[Any],
     caller: Caller,
 ) -> Iterator[ScoreRecord]:
-    """The scores of a submission that the caller may see and that the evaluator has made."""
+    """The scores of a submission by an evaluator that the caller may see."""
     configuration = definition.configurations[evaluator.name]
     published_only = not caller.is_organiser
     for score in reader.scores(*name, None, MAXIMUM_SCORES, published_only=published_only):

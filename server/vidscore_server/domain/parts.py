@@ -1,4 +1,4 @@
-"""The input of scoring: truth and detections that are compared, whole or in parts."""
+"""The input of scoring: the truth and detections to compare, whole or in parts."""
 
 from __future__ import annotations
 
@@ -20,9 +20,9 @@ def sides_to_score(
 ) -> tuple[Annotations, Annotations]:
     """Truth and detections as evaluators get them.
 
-    Where the truth is complete this is what scoring files does, but that detections of sequences
-    that nobody knows are left out, not refused: nobody was there to be told. Where it is not, a
-    frame without truth is left out on both sides.
+    With complete truth, this is the same as for scoring files, except that detections of unknown
+    sequences are left out, not refused, because no caller waits for the error. With incomplete
+    truth, frames without truth are left out on both sides.
 
     Args:
         specification: The benchmark's specification.
@@ -46,7 +46,7 @@ def truth_to_score(
 def detections_to_score(
     specification: BenchmarkSpec, truth: Annotations, detections: Annotations, *, complete: bool
 ) -> Annotations:
-    """The detections of `sides_to_score`, which may be some of a submission's."""
+    """The detections of `sides_to_score`; they may be a part of a submission."""
     if not complete:
         return detections.take_frames(~without_truth(truth, detections))
     known = {*truth.sequences, *(entry.key for entry in specification.sequences)}
@@ -60,19 +60,19 @@ def without_truth(truth: Annotations, detections: Annotations) -> BoolArray:
     return ~frames_in(detections, truth)
 
 
-# --- Parts: memory does not follow the size of a submission
+# --- Parts: memory does not grow with the size of a submission
 #
-# Tallies add exactly, so that any parts give the same report. A part is some whole sequences, up to
-# a bound in bytes. A larger sequence is a part of its own or, where every evaluator judges frames
-# one by one, several. A submission within the bound is one part, and is read once.
+# Tallies add exactly, so that any parts give the same report. A part is a group of whole sequences
+# # within a bound in bytes. A larger sequence is a part of its own or, if every evaluator judges #
+# frames one by one, several parts. A submission within the bound is one part, and is read once.
 
 
 class Part(Struct, frozen=True):
     """Frames that are scored together.
 
     Attributes:
-        rows: Batches that hold them, by their place among all of the submission, in order.
-        sequences: The sequences whose frames in these batches they are.
+        rows: Indices of the batches that hold them, among all batches of the submission, sorted.
+        sequences: The sequences of these frames.
         whole: Whether these are all frames of the sequences.
     """
 
@@ -86,7 +86,7 @@ class Part(Struct, frozen=True):
         return np.asarray(chosen[side.frame_sequences])
 
     def read(self, codec: BatchCodec, batches: Iterable[bytes], arity: int) -> Annotations:
-        """Its detections.
+        """Read its detections.
 
         Args:
             codec: The encoding of the batches.
@@ -98,13 +98,13 @@ class Part(Struct, frozen=True):
 
 
 class PartPlan(Struct, frozen=True):
-    """How a submission is cut for scoring.
+    """How a submission is cut into parts for scoring.
 
     Attributes:
-        parts: Parts that it is scored in; none where `everything` is there.
+        parts: The parts; none if `everything` is set.
         everything: All of it; None if that is more than the bound.
-        frame_count: Frames that it has.
-        size_bytes: Bytes that it takes in memory.
+        frame_count: Number of frames.
+        size_bytes: Size in memory, in bytes.
     """
 
     parts: tuple[Part, ...]
@@ -114,7 +114,7 @@ class PartPlan(Struct, frozen=True):
 
 
 class _Sequence(Struct):
-    """Where a sequence is, and how much of it."""
+    """The batches of a sequence, and its size."""
 
     rows: array[int] = field(default_factory=lambda: array("q"))
     sizes: array[int] = field(default_factory=lambda: array("q"))
@@ -123,13 +123,13 @@ class _Sequence(Struct):
 def plan_parts(
     codec: BatchCodec, batches: Iterable[bytes], arity: int, maximum_bytes: int, *, by_frame: bool
 ) -> PartPlan:
-    """Look through all batches of a submission.
+    """Plan the parts of a submission from all of its batches.
 
     Args:
         codec: The encoding of the batches.
         batches: Serialized messages, in their order.
         arity: Coordinates that an object has.
-        maximum_bytes: Most bytes of a part.
+        maximum_bytes: Maximum bytes of a part.
         by_frame: Whether sequences may be cut.
     """
     found: dict[SequenceKey, _Sequence] = {}
@@ -156,7 +156,7 @@ def plan_parts(
 def _parts(
     found: dict[SequenceKey, _Sequence], maximum_bytes: int, *, by_frame: bool
 ) -> Iterator[Part]:
-    """Sequences together while they stay within the bound, in the order of arrival."""
+    """Group sequences within the bound, in the order of arrival."""
     together: list[SequenceKey] = []
     held = 0
     for key, entry in found.items():
@@ -179,7 +179,7 @@ def _joined(found: dict[SequenceKey, _Sequence], keys: list[SequenceKey]) -> Par
 
 
 def _cut(key: SequenceKey, entry: _Sequence, maximum_bytes: int) -> Iterator[Part]:
-    """Some batches of a sequence at a time."""
+    """Cut a sequence into groups of batches within the bound."""
     rows, held = array("q"), 0
     for row, size in zip(entry.rows, entry.sizes, strict=True):
         if rows and held + size > maximum_bytes:
@@ -191,12 +191,12 @@ def _cut(key: SequenceKey, entry: _Sequence, maximum_bytes: int) -> Iterator[Par
 
 
 class ScoringInput:
-    """A submission and the truth that it meets, part by part.
+    """Pairs a submission with its truth, part by part.
 
     Args:
         specification: The benchmark's.
         truth: All truth that is there.
-        complete: Whether no more is to come.
+        complete: Whether the truth is complete.
     """
 
     def __init__(self, specification: BenchmarkSpec, truth: Annotations, *, complete: bool) -> None:
@@ -211,7 +211,7 @@ class ScoringInput:
 
         Args:
             part: The part.
-            detections: Its detections, as they came.
+            detections: Its detections, as received.
         """
         own = part.of(self._truth)
         if not part.whole:
@@ -220,11 +220,11 @@ class ScoringInput:
         return self._truth.take_frames(own), self._to_score(detections)
 
     def all_at_once(self, detections: Annotations) -> tuple[Annotations, Annotations]:
-        """Both sides of the whole submission, in place of its parts."""
+        """Both sides of the whole submission, instead of its parts."""
         return self._truth, self._to_score(detections)
 
     def rest(self, arity: int) -> tuple[Annotations, Annotations] | None:
-        """The truth that no part has met, without detections; None if there is none.
+        """The truth that no part has met, and no detections; None if there is none.
 
         Args:
             arity: Coordinates that a detection has.

@@ -18,13 +18,13 @@ DAY_S = 86_400
 YEAR_S = 366 * DAY_S
 
 FROM_TRUTH = -1
-"""As a number of submissions: so many as `default_budget` gives for the truth."""
+"""As a number of submissions: the number that `default_budget` gives for the truth."""
 
 MOST_SUBMISSIONS = 2**31 - 1
-"""Of a team, a day or in all: as many as the wire can say."""
+"""Maximum of submissions of a team, per day or in all: the greatest number on the wire."""
 
 STEP_FROM_TRUTH = 0.0
-"""As a step: what `default_step` gives for the truth."""
+"""As a step: the step that `default_step` gives for the truth."""
 
 
 class Visibility(StrEnum):
@@ -37,7 +37,7 @@ class Visibility(StrEnum):
     LIVE = "live"
     """Live scores on completed sequences, then the whole report."""
     BOOTSTRAP = "bootstrap"
-    """As ``ladder``, but what the Ladder gets is a bootstrap estimate of the score."""
+    """As ``ladder``, but the Ladder gets a bootstrap estimate of the score."""
 
     @property
     def is_ladder(self) -> bool:
@@ -155,7 +155,7 @@ class Policy:
 
     @property
     def shows_own_outcomes(self) -> bool:
-        """Whether participants see what became of their own detections."""
+        """Whether participants see the outcomes of their own detections."""
         return self.outcomes == "own"
 
     @property
@@ -169,7 +169,7 @@ class Policy:
         return self.release_curves or self.shown is Visibility.LIVE
 
     def faults(self) -> Iterator[Fault]:
-        """Faults between choices that are valid alone."""
+        """Faults of combinations of choices that are valid alone."""
         if self.private_sequences and self.private_share:
             found = f"{self.private_share:g} beside private_sequences"
             yield Fault(found, "a share or names, not both", field="private_share")
@@ -180,7 +180,7 @@ class Policy:
             yield from self._ladder_faults()
 
     def _ladder_faults(self) -> Iterator[Fault]:
-        """What would release more than the Ladder does."""
+        """Faults of choices that would release more than the Ladder does."""
         name = self.visibility
         if self.released_measures:
             found = ", ".join(self.released_measures)[:80]
@@ -197,22 +197,22 @@ class Policy:
             yield Fault("true", expected, field="release_curves")
 
 
-# --- Budgets: scores of hidden truth that a team may see before they reveal it
+# --- Budgets: how many scores of hidden truth a team may see before they reveal it
 
 GAIN = 0.2
-"""Gain beyond chance that all answers together may give a team, in `default_budget`."""
+"""Maximum gain beyond chance that all answers together may give a team, in `default_budget`."""
 
 SMALLEST_BUDGET = 5
-"""So many at least, for fewer are of no use to a team; holds until the truth is complete."""
+"""Minimum budget, because fewer are of no use to a team; it applies until the truth is complete."""
 
 SMALLEST_LIVE_BUDGET = 3
-"""The same where scores are live: each submission has an answer for every sequence."""
+"""The same with live scores: each submission gets an answer for every sequence."""
 
 LARGEST_BUDGET = 1000
 
 
 class TruthSize(Struct, frozen=True):
-    """How much a complete truth has, without what is private: no answer is of that.
+    """Size of a complete truth without private sequences, because no answer depends on them.
 
     Attributes:
         objects: Objects in all frames.
@@ -224,7 +224,7 @@ class TruthSize(Struct, frozen=True):
 
 
 def default_budget(objects: int, sequences: int, *, least: int = SMALLEST_BUDGET) -> int:
-    """Submissions in all that a team may have scored on a hidden truth, unless its organiser says.
+    """Default number of submissions that a team may have scored on a hidden truth in all.
 
     A holdout of n independent samples that answers k adaptive questions, each with its score, can
     be overfitted by about sqrt(k / n): Blum and Hardt, "The Ladder: A Reliable Leaderboard for
@@ -232,16 +232,17 @@ def default_budget(objects: int, sequences: int, *, least: int = SMALLEST_BUDGET
     Feldman, Hardt, Pitassi, Reingold and Roth, "The reusable holdout: Preserving validity in
     adaptive data analysis" (Science 349, 2015), the bound for answering from the samples as they
     are. With a gain of at most g this allows k = g^2 n questions, one for every 25 samples where
-    g is 0.2. The Ladder allows more, but takes a bounded score and samples that are independent.
+    g is 0.2. The Ladder allows more, but needs a bounded score and independent samples.
 
-    Objects are not: those of a sequence are often the same thing, frame after frame. Independent
-    samples are at most as many as objects, and at least as many as sequences with any; n is the
-    geometric mean of both, because the truth itself does not say how alike its frames are.
+    Objects are not independent: those of a sequence are often the same thing, frame after frame.
+    The number of independent samples is at most the number of objects, and at least the number of
+    sequences with objects; n is the geometric mean of both, because the truth itself does not tell
+    how similar its frames are.
 
     Args:
-        objects: Objects that one shown score is of.
-        sequences: Sequences that it is of.
-        least: Fewest that are of use.
+        objects: Number of objects behind one shown score.
+        sequences: Number of sequences behind it.
+        least: Minimum budget.
 
     Returns:
         From `least` to `LARGEST_BUDGET`.
@@ -253,8 +254,7 @@ def default_budget(objects: int, sequences: int, *, least: int = SMALLEST_BUDGET
 def budget_of(policy: Policy, size: TruthSize | None) -> int:
     """Submissions in all that a team may have scored; 0 for any number.
 
-    Where scores are live, each sequence has scores of its own: what one answer is of is a
-    sequence then.
+    With live scores, each sequence has its own scores: then one answer covers one sequence.
 
     Args:
         policy: The benchmark's policy.
@@ -269,38 +269,37 @@ def budget_of(policy: Policy, size: TruthSize | None) -> int:
     return default_budget(size.objects, size.sequences)
 
 
-# --- The step: how much of a difference between scores is more than chance
+# --- The step: the smallest difference between scores that is more than chance
 
 LEAST_STEP = 0.01
-"""The default step of a truth that is large enough for it."""
+"""Minimum default step, for a large truth."""
 
 SPREAD = 0.2
-"""Standard deviation of a system's scores between sequences, as `standard_error` takes it."""
+"""Standard deviation of a system's scores between sequences, assumed by `standard_error`."""
 
 _READABLE = (Decimal(1), Decimal(2), Decimal(5), Decimal(10))
 
 
 def standard_error(objects: int, sequences: int) -> float:
-    """Standard error of a ranking measure over a truth, whatever the submissions are.
+    """Standard error of a ranking measure over a truth, for any submissions.
 
-    Before there is any submission nothing can be resampled, and a figure that looked at one would
-    tell of the truth. So this is a bound for measures that go from 0 to 1: the error of a
-    proportion over all objects, which is largest for one half (a variance of 0.25), and beside it
-    a spread of 0.2 between sequences, of which only as many as there are average out.
+    Before any submission, nothing can be resampled, and a figure computed from a submission would
+    reveal something about the truth. So this is a bound for measures from 0 to 1: the error of a
+    proportion over all objects, which is largest for one half (a variance of 0.25), plus a spread
+    of 0.2 between sequences, which averages out over their number only.
 
     Args:
-        objects: Objects that a score is of.
-        sequences: Sequences that have any.
+        objects: Number of objects behind a score.
+        sequences: Number of sequences with objects.
     """
     return math.sqrt(0.25 / max(1, objects) + SPREAD**2 / max(1, sequences))
 
 
 def default_step(size: TruthSize | None, span: float = 1.0) -> float:
-    """The step of a policy that says none: no finer than the truth tells systems apart.
+    """The step if the policy sets none: no finer than the truth can distinguish systems.
 
     Args:
-        size: Size of the newest complete truth; None while there is none, which counts as one
-            object.
+        size: Size of the newest complete truth; None, if there is none yet, counts as one object.
         span: Range of the measure that ranks first.
 
     Returns:
@@ -312,7 +311,7 @@ def default_step(size: TruthSize | None, span: float = 1.0) -> float:
 
 
 def readable_above(value: float) -> float:
-    """The least of 1, 2 and 5 times a power of ten that is no less than a positive value."""
+    """Round a positive value up to 1, 2 or 5 times a power of ten."""
     exact = Decimal(repr(value))
     unit = Decimal(1).scaleb(exact.adjusted())
     return float(next(step * unit for step in _READABLE if step * unit >= exact))
@@ -342,22 +341,22 @@ _WORDS = {
 
 
 class SubmittedNames(Struct, frozen=True):
-    """Names that a submission has, which its team knows.
+    """Names in a submission, which its team knows.
 
     Attributes:
         domains: Domains.
-        labels: Labels, without their case: that is not looked at by every evaluator.
+        labels: Labels, case-folded, because not every evaluator respects case.
     """
 
     domains: frozenset[str] = frozenset()
     labels: frozenset[str] = frozenset()
 
     def __or__(self, other: SubmittedNames) -> SubmittedNames:
-        """Both together."""
+        """The union of both."""
         return SubmittedNames(self.domains | other.domains, self.labels | other.labels)
 
     def has(self, domain: str | None, label: str | None) -> bool:
-        """Whether a domain and a label are among them; None is no name."""
+        """Whether a domain and a label are among them; None always is."""
         return (domain is None or domain in self.domains) and (
             label is None or label.casefold() in self.labels
         )
@@ -370,11 +369,11 @@ def in_order(kinds: Iterable[NameKind]) -> list[str]:
 
 
 def withheld_warning(public: frozenset[NameKind]) -> str:
-    """Warning to every submission where names are withheld; otherwise empty.
+    """Warning to every submission if names are withheld; otherwise empty.
 
-    It depends on nothing but `public`, so nobody learns a name by it. Frame counts, which are kept
-    back unless an organiser publishes them, are mentioned beside others alone: a warning that
-    stands under every submission would be read by nobody.
+    It depends on `public` only, so nobody learns a name from it. Frame counts, which are withheld
+    unless an organiser publishes them, are mentioned only beside other names: nobody would read a
+    warning that every submission gets.
     """
     if public >= DEFAULT_PUBLIC_NAMES:
         return ""

@@ -1,7 +1,7 @@
-"""What teams see of their scores, and would see after a change of a benchmark.
+"""What teams see of their scores now, and after a change of a benchmark.
 
-The change is made, looked at as each team would, and undone, all in one transaction: what is shown
-is what would be, not a model of it.
+The change is made, viewed as each team, and undone, all in one transaction: the preview is the real
+result, not a model of it.
 """
 
 from __future__ import annotations
@@ -24,15 +24,15 @@ from vidscore_server.store.records import BenchmarkRecord, Role, ScoreRecord, Su
 
 
 class SeenScores(Struct, frozen=True):
-    """How much a team sees under one evaluator.
+    """What a team sees under one evaluator.
 
     Attributes:
-        submission: Submission with which it is on the board that it sees; empty for none.
+        submission: Its submission on the board that it sees; empty for none.
         rank: Its rank there; 0 for none.
         values: Its values there.
-        score_count: Single scores that it sees in the report of its newest scored submission.
-        curve_count: Curves that it sees there.
-        outcome_submission_count: Submissions of which it may read outcomes.
+        score_count: Number of scores that it sees in the report of its newest scored submission.
+        curve_count: Number of curves that it sees there.
+        outcome_submission_count: Number of submissions whose outcomes it may read.
     """
 
     submission: str = ""
@@ -44,7 +44,7 @@ class SeenScores(Struct, frozen=True):
 
 
 class TeamView(Struct, frozen=True):
-    """What a team sees of a benchmark under an evaluator, and would see."""
+    """What a team sees of a benchmark under an evaluator, before and after the change."""
 
     benchmark: str
     team: str
@@ -54,12 +54,12 @@ class TeamView(Struct, frozen=True):
 
 
 class Preview(Struct, frozen=True):
-    """What an update would lead to.
+    """The result that an update would have.
 
     Attributes:
-        record: The benchmark as it would be.
-        to_rescore: Submissions that would be scored again.
-        views: What teams see, and would see.
+        record: The changed benchmark.
+        to_rescore: Number of submissions that would be scored again.
+        views: What teams see, before and after.
     """
 
     record: BenchmarkRecord
@@ -68,7 +68,7 @@ class Preview(Struct, frozen=True):
 
 
 class _UndoneError(Exception):
-    """Undoes a change whose preview is made."""
+    """Rolls back a change after its preview."""
 
     def __init__(self, preview: Preview) -> None:
         self.preview = preview
@@ -83,7 +83,7 @@ async def preview_update(
     definition: Definition,
     etag: str,
 ) -> Preview:
-    """What an update of a benchmark would lead to; nothing is changed.
+    """Preview an update of a benchmark; nothing is changed.
 
     Args:
         context: The hosting context.
@@ -169,7 +169,7 @@ def seen_by_teams(
 def _newest_of_teams(
     reader: Reader, benchmark: str, evaluator: str
 ) -> tuple[dict[str, ScoreRecord], dict[str, int]]:
-    """By team the published score of the submission that was sealed last, and how many it has."""
+    """By team, the published score of its last sealed submission, and its number of submissions."""
     newest: dict[str, tuple[object, ScoreRecord]] = {}
     counts: dict[str, int] = {}
     for score in reader.published_scores(benchmark, evaluator):

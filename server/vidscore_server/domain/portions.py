@@ -1,13 +1,14 @@
-"""The tallies of a submission by part of the data, and an estimate from those of its sequences.
+"""The tallies of a submission by part of the data, and an estimate from its sequences' tallies.
 
-Under ``bootstrap`` a team is told an estimate in place of its score: the score over sequences that
-count more or less often, by weights of the Bayesian bootstrap (Rubin, "The Bayesian Bootstrap",
-1981). Source of the release policy: Neto and others, "Reducing Overfitting in Challenge-Based
-Competitions" (2016, arXiv:1607.00091).
+Under ``bootstrap`` a team sees an estimate instead of its score: the score over sequences that are
+weighted by the Bayesian bootstrap (Rubin, "The Bayesian Bootstrap", 1981). Source of the release
+policy: Neto and others, "Reducing Overfitting in Challenge-Based Competitions" (2016,
+arXiv:1607.00091).
 
-Readings of this project: the units are sequences; tallies add whole, so that weights, which are as
-exponential numbers divided by their sum, are rounded to multiples, and a sequence that counts twice
-counts as two; and the noise is a keyed digest, so that a repeat gets the same answer.
+Readings of this project: the units are sequences; tallies add only whole, so that weights, which
+are distributed as exponential numbers divided by their sum, are rounded to integer multiples, and a
+sequence of weight 2 counts as two; and the noise is a keyed digest, so that a repeat gets the same
+answer.
 """
 
 from __future__ import annotations
@@ -37,7 +38,7 @@ Place = tuple[Portion, SequenceKey | None]
 
 
 def places(definition: Definition, both: Sides) -> dict[Place, Sides]:
-    """Both sides of some whole sequences, cut into what is tallied apart.
+    """Cut both sides of whole sequences into the places that are tallied separately.
 
     Args:
         definition: The benchmark.
@@ -67,7 +68,7 @@ def _split(definition: Definition, both: Sides) -> dict[Portion, Sides]:
 
 
 def public_side(definition: Definition, side: Annotations) -> Annotations:
-    """The frames of a side that are not of private sequences."""
+    """The frames of a side outside private sequences."""
     if not definition.policy.keeps_private:
         return side
     return side.take_frames(~private_frames(side, definition.is_private))
@@ -93,7 +94,7 @@ def _frames_by_sequence(side: Annotations) -> dict[SequenceKey, Any]:
 
 
 class PartTallies:
-    """The tallies of a submission, on their way.
+    """Collects the tallies of a submission.
 
     Args:
         definition: The benchmark.
@@ -160,10 +161,10 @@ def _in_order(entry: tuple[Place, list[Tally]]) -> tuple[str, str]:
 
 
 MOST_COPIES = 8
-"""How often a sequence of average weight counts, where there are few: weights of eighths."""
+"""Copies of a sequence of average weight if there are few sequences: weights in eighths."""
 
 ENOUGH_COPIES = 2000
-"""From so many in all on no finer weights are worth their time."""
+"""Number of copies in all above which finer weights are not worth their time."""
 
 
 def bootstrap_times(key: str, sequences: Sequence[SequenceKey]) -> list[int]:
@@ -171,8 +172,8 @@ def bootstrap_times(key: str, sequences: Sequence[SequenceKey]) -> list[int]:
 
     Args:
         key: Keys the noise.
-        sequences: The sequences; the number of each follows from its name, and from the others by
-            their sum alone.
+        sequences: The sequences; the number for each depends on its name, and on the others only by
+            their sum.
     """
     if not sequences:
         return []
@@ -181,7 +182,7 @@ def bootstrap_times(key: str, sequences: Sequence[SequenceKey]) -> list[int]:
     drawn = [_exponential(key, sequence) for sequence in sequences]
     exact = [total * number / math.fsum(drawn) for number in drawn]
     times = [math.floor(number) for number in exact]
-    # What rounding down has left goes where most was cut off.
+    # The rest from rounding down goes to the sequences with the largest remainders.
     by_rest = sorted(range(len(exact)), key=lambda row: (times[row] - exact[row], row))
     for row in by_rest[: total - sum(times)]:
         times[row] += 1
@@ -189,7 +190,7 @@ def bootstrap_times(key: str, sequences: Sequence[SequenceKey]) -> list[int]:
 
 
 def _exponential(key: str, sequence: SequenceKey) -> float:
-    """An exponential number that follows from a keyed digest of a sequence's name."""
+    """An exponentially distributed number from a keyed digest of a sequence's name."""
     content = f"{sequence.domain}\0{sequence.sequence}".encode()
     digest = hmac.new(key.encode(), content, hashlib.sha256).digest()
     uniform = (int.from_bytes(digest[:8], "big") + 0.5) / 2.0**64
@@ -202,7 +203,7 @@ def estimate(
     tallies: Sequence[Tally],
     times: Sequence[int],
 ) -> dict[str, float | None]:
-    """Measures over everything, of sequences that count some times each.
+    """Measures over everything, with each sequence counted a given number of times.
 
     Args:
         evaluator: The evaluator.

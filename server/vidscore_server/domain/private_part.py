@@ -1,13 +1,13 @@
-"""Private sequences: which they are, and the parts of a score that follow.
+"""Private sequences: their choice, and the resulting parts of a score.
 
 Tallies add by sequence, so that one pass over a submission gives a score over everything, over the
-public sequences and over the private ones. Until a benchmark closes, whatever leaves it is made of
+public sequences and over the private ones. Until a benchmark closes, all that leaves it comes from
 the public part alone; the final order is by the private part.
 
-A share is drawn once, when the truth is first complete: a sequence is private where the keyed
-digest of its name is at most a cut, which is set so that the share comes out. The key follows from
-the server's secret and is kept with the benchmark, so that every server, and a restored backup,
-draws the same, and sequences that come later are drawn by the same cut.
+A share is drawn once, when the truth is first complete: a sequence is private if the keyed digest
+of its name is at most a cut, which is set to give the share. The key is derived from the server's
+secret and stored with the benchmark, so that every server and a restored backup draw the same
+sequences, and later sequences are drawn by the same cut.
 """
 
 from __future__ import annotations
@@ -39,7 +39,7 @@ class Portion(StrEnum):
     WHOLE = "whole"
     """Everything."""
     PUBLIC = "public"
-    """Everything but the private sequences."""
+    """Everything except the private sequences."""
     PRIVATE = "private"
     """The private sequences."""
 
@@ -61,7 +61,7 @@ class Draw(Struct, frozen=True):
 
 
 def draw_share(key: str, sequences: Iterable[SequenceKey], share: float) -> Draw:
-    """Draw a share of at least two sequences: one at least, and not all of them.
+    """Draw a share of two or more sequences: at least one, and not all of them.
 
     Args:
         key: Keys the digests of names.
@@ -79,7 +79,7 @@ def _digest(key: str, sequence: SequenceKey) -> str:
 
 
 def is_private(policy: Policy, draw: Draw | None, key: SequenceKey) -> bool:
-    """Whether a sequence is private; before a share is drawn, every one may be and so is."""
+    """Whether a sequence is private; before a share is drawn, every one counts as private."""
     if policy.private_share:
         return draw is None or draw.has(key)
     return bool(policy.private_sequences) and _listed(policy).has_sequence(key)
@@ -109,16 +109,16 @@ def settle(
     objects: Mapping[SequenceKey, int],
     make_key: Callable[[], str],
 ) -> Settled:
-    """What a complete truth settles of a benchmark's private sequences.
+    """Settle a benchmark's private sequences by a complete truth.
 
     Args:
         policy: The policy.
         draw: The draw of an earlier complete truth, which stays; None if there is none.
-        objects: By sequence the objects that are judged.
+        objects: By sequence, the number of judged objects.
         make_key: Makes the key of a draw.
 
     Raises:
-        InputError: If the policy names sequences that are not there, or a part has no object.
+        InputError: If the policy names unknown sequences, or a part has no objects.
     """
     judged = [key for key, count in objects.items() if count]
     if policy.private_share and draw is None and len(judged) > 1:
@@ -153,7 +153,7 @@ def _refuse_parts(
 
 
 def answered_portion(policy: Policy) -> Portion:
-    """The part that is answered for while a benchmark is open."""
+    """The part that answers are computed from while a benchmark is open."""
     return Portion.PUBLIC if policy.keeps_private else Portion.WHOLE
 
 
@@ -164,7 +164,7 @@ def private_frames(side: Annotations, private: Callable[[SequenceKey], bool]) ->
 
 
 def board_portion(policy: Policy, close_time: datetime | None, now: datetime) -> Portion:
-    """The part of the scores that a benchmark's board is by.
+    """The part of the data that a benchmark's board ranks by.
 
     Args:
         policy: The policy.

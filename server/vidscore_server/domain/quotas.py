@@ -1,9 +1,9 @@
 """Quotas: how many submissions a team may have scored, and what it may hold in the store.
 
-A submission counts from its first frame on while it is scored or on its way there, and where a
-score of it was shown before it ended otherwise. A draft costs nothing, nor does a submission that
-fails or is cancelled before a score was shown. A score of which outcomes were shown counts as one
-more submission in all: it is another answer from the truth.
+A submission counts from its first frame on, until it ends without a score. If a score of it was
+shown before, it keeps counting. A draft costs nothing, nor does a submission that fails or is
+cancelled before a score was shown. If outcomes of a score were shown, that counts as one more
+submission in all: it is another answer from the truth.
 """
 
 from __future__ import annotations
@@ -26,13 +26,13 @@ IN_ALL = "submissions_in_all"
 
 
 class Quota(Struct, frozen=True):
-    """A limit on a team's submissions, and how many of them it has.
+    """A limit on a team's submissions, and how much of it is used.
 
     Attributes:
         name: Name of the policy's field.
-        maximum: Most submissions.
-        used: Those that count.
-        renew_time: When it is whole again; None for never.
+        maximum: Maximum number of submissions.
+        used: Number of submissions that count.
+        renew_time: When it is renewed; None for never.
     """
 
     name: str
@@ -49,7 +49,7 @@ class Quota(Struct, frozen=True):
 def quotas_of(
     reader: Reader, benchmark: str, team: str, definition: Definition, now: datetime
 ) -> list[Quota]:
-    """The limits that a benchmark sets, and how far a team has come."""
+    """The quotas of a benchmark, with a team's usage."""
     midnight = now.replace(hour=0, minute=0, second=0, microsecond=0)
     limits = (
         (
@@ -82,15 +82,15 @@ def refuse_over_quota(
     *,
     more: int = 0,
 ) -> None:
-    """Refuse where a team has more than it may.
+    """Refuse if a team exceeds a quota.
 
     Args:
         reader: A state of the store.
         benchmark: The benchmark.
         team: The team.
-        definition: The benchmark, as it is defined.
+        definition: Its definition.
         now: The time.
-        more: Further submissions that do not count yet.
+        more: Additional submissions that do not count yet.
 
     Raises:
         QuotaError: If a quota is exceeded.
@@ -115,7 +115,7 @@ MEBIBYTES = "maximum_team_mebibytes"
 
 
 def team_usage(reader: Reader, benchmark: str, team: str, settings: Settings) -> list[Quota]:
-    """The bounds, and how far a team has come; they are named as the settings are."""
+    """The bounds, named after their settings, with a team's usage."""
     held = reader.holdings(benchmark, team)
     mebibytes = -(-held.byte_count // MEBIBYTE)
     return [
@@ -125,7 +125,7 @@ def team_usage(reader: Reader, benchmark: str, team: str, settings: Settings) ->
 
 
 def refuse_further_open(reader: Reader, benchmark: str, team: str, settings: Settings) -> None:
-    """Refuse a further submission where a team has as many open ones as it may.
+    """Refuse another submission if a team has the maximum number of open ones.
 
     Raises:
         QuotaError: If it has.
@@ -144,12 +144,12 @@ def refuse_further_open(reader: Reader, benchmark: str, team: str, settings: Set
 
 
 def refuse_more_bytes(reader: Reader, submission: SubmissionRecord, most: int) -> None:
-    """Refuse bytes where a team holds more than it may; asked with each mebibyte that begins.
+    """Refuse bytes if a team holds more than allowed; checked for each begun mebibyte.
 
     Args:
-        reader: A state that has the bytes already.
+        reader: A state that includes the bytes.
         submission: The submission that they belong to.
-        most: Mebibytes that a team may hold in the benchmark.
+        most: Maximum mebibytes that a team may hold in the benchmark.
 
     Raises:
         QuotaError: If it holds more.
@@ -168,9 +168,9 @@ def refuse_more_bytes(reader: Reader, submission: SubmissionRecord, most: int) -
 
 # --- Drafts: submissions to which no frame was appended yet
 #
-# A draft has a row, because its streams need epochs and offsets, and is nothing to anybody but its
-# own team: it is not listed, takes no place in a quota, cannot be sealed, and is deleted where a
-# submission would be sealed or cancelled by time. Its first frames make it a submission.
+# A draft has a row, because its streams need epochs and offsets, but only its own team sees it: it
+# is not listed, takes no place in a quota, cannot be sealed, and is deleted when a submission would
+# be sealed or cancelled by time. Its first frames make it a submission.
 
 DELETED = "draft_deleted"
 """Action of the server on an idle draft, in the audit record."""
@@ -179,10 +179,11 @@ DELETED = "draft_deleted"
 def admit(
     transaction: Transaction, benchmarks: Benchmarks, record: SubmissionRecord, now: datetime
 ) -> None:
-    """Let a draft become a submission, and take a place in its team's quota.
+    """Turn a draft into a submission, which takes a place in its team's quota.
 
     Args:
-        transaction: Where it is one already; no other submission may be written to meanwhile.
+        transaction: The transaction, which has its frames; no other submission may be written
+            meanwhile.
         benchmarks: The benchmarks of the site.
         record: The submission.
         now: The time.
@@ -198,7 +199,7 @@ def admit(
 
 
 def refuse_closed(benchmark: BenchmarkRecord, now: datetime) -> None:
-    """Refuse where a benchmark takes no submissions.
+    """Refuse if a benchmark takes no submissions now.
 
     Raises:
         NotOpenError: If it has not opened yet, or has closed.
@@ -224,7 +225,7 @@ def refuse_draft(record: SubmissionRecord) -> None:
     """Refuse to seal a draft.
 
     Raises:
-        NoFramesError: If it has none.
+        NoFramesError: If it has no frames.
     """
     if is_draft(record):
         name = SubmissionName(record.benchmark, record.submission)

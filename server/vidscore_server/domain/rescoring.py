@@ -1,8 +1,8 @@
-"""Score stored detections again: beside the scores there are, as an operation.
+"""Score stored detections again, as an operation; existing scores stay.
 
-An operation records each finished submission in the transaction that stores its scores: when the
-server dies, the one that leases the operation next continues. The board moves at the end where no
-other submission waits to be scored again (see `vidscore_server.domain.basis`). It would do so
+An operation records each finished submission in the transaction that stores its scores: if the
+server dies, the server that leases the operation next continues. The board moves at the end if no
+other submission waits to be scored again (see `vidscore_server.domain.basis`). It also moves
 without an operation, which is for callers who want to wait.
 """
 
@@ -65,7 +65,7 @@ def done_of(record: OperationRecord) -> list[str]:
 
 
 class Rescoring:
-    """The re-scorings of a site.
+    """Runs the re-scorings of a site.
 
     Args:
         context: The hosting context.
@@ -90,7 +90,7 @@ class Rescoring:
         Args:
             request: The request.
             benchmark: The benchmark.
-            names: Submissions; none for all that have a score.
+            names: Submissions; empty for all that have a score.
             comment: Why, for the record.
 
         Raises:
@@ -115,7 +115,7 @@ class Rescoring:
         return await create_operation(self._context, request, KIND, make, resource, comment)
 
     async def advance(self) -> None:
-        """Start or continue every operation that is not done and that no server works on."""
+        """Start or continue every unfinished operation that no server works on."""
         for record in await self._context.read(self.operations.waiting):
             await self.operations.begin(record.operation, partial(self._run, record))
 
@@ -155,7 +155,7 @@ class Rescoring:
         name: SubmissionName,
         results: Sequence[Result],
     ) -> None:
-        """Keep new scores, and that the submission is done."""
+        """Store new scores, and record that the submission is done."""
         self.operations.require(transaction, operation)
         submission = transaction.submission(*name)
         record = transaction.operation(operation)
@@ -200,10 +200,10 @@ class Rescoring:
 def scored_submissions(
     reader: Reader, benchmark: str, names: Sequence[SubmissionName]
 ) -> list[str]:
-    """Scored submissions of a benchmark: those that are named or, where none is, all.
+    """Scored submissions of a benchmark: the named ones, or all if none is named.
 
     Raises:
-        InputError: If one that is named has no score there.
+        InputError: If a named submission has no score there.
     """
     scored = reader.scored_names(benchmark)
     if not names:

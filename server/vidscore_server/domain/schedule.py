@@ -24,7 +24,7 @@ from vidscore_server.store.records import (
 
 
 class ScheduledEvent(Struct, frozen=True):
-    """The next event of a submission by time alone.
+    """The next event of a submission that happens by time alone.
 
     Attributes:
         time: When.
@@ -38,7 +38,7 @@ class ScheduledEvent(Struct, frozen=True):
 def scheduled_event(
     record: SubmissionRecord, benchmark: BenchmarkRecord, policy: Policy, quiet_from: datetime
 ) -> ScheduledEvent | None:
-    """The next event of a submission that is left alone; None if there is none.
+    """The next event of a submission by time alone; None if there is none.
 
     Args:
         record: The submission.
@@ -85,7 +85,7 @@ def due_event(
 
 
 def _end(policy: Policy, *, closing: bool) -> Event:
-    """How a submission ends at closing, or where it is quiet."""
+    """How a submission ends at closing, or after the idle timeout."""
     if policy.quiet_action == "seal":
         return Event.SEALED_AT_CLOSING if closing else Event.SEALED_WHEN_QUIET
     return Event.CANCELLED_AT_CLOSING if closing else Event.CANCELLED_WHEN_QUIET
@@ -94,10 +94,10 @@ def _end(policy: Policy, *, closing: bool) -> Event:
 # --- The heartbeat
 
 TIMEOUT_BEATS = 2
-"""A write that takes longer is as good as none."""
+"""Timeout of a write, in heartbeats."""
 
 OUTAGE_BEATS = 4
-"""Shortest pause that is an outage, and no restart or write that was slow."""
+"""Shortest pause that counts as an outage, rather than a restart or a slow write, in heartbeats."""
 
 GRACE = timedelta(seconds=60)
 """Time after an outage before idle time counts again: clients reconnect one by one."""
@@ -113,19 +113,18 @@ class Beaten(NamedTuple):
 
 
 class Heartbeat:
-    """A small write to the store again and again, which tells two things.
+    """A small periodic write to the store, which tells two things.
 
-    - Whether the store can be written to. Reading may go on where writing does not (a full disk, a
+    - Whether the store can be written to. Reading may work while writing does not (a full disk, a
       standby, a failing device), and a server that takes no frames must not look healthy.
-    - Since when the site serves without a break. Participants cannot send while no server runs, so
-      idle time counts from then on, after some grace.
+    - Since when the site has served without an outage. Participants cannot send while no server
+      runs, so idle time counts from then on, after some grace.
 
     Args:
         context: The hosting context.
 
     Attributes:
-        quiet_from: Quiet time counts from then on, or from a later activity, as it was at the
-            last beat.
+        quiet_from: Start of idle time, unless there is later activity, as of the last beat.
         writable: Whether the last beat was written.
     """
 
@@ -138,10 +137,10 @@ class Heartbeat:
         self._beaten: Beaten | None = None
 
     async def beat_on(self, told: Told) -> None:
-        """Beat until cancelled; the first beat was before.
+        """Beat until cancelled; the caller has made the first beat.
 
         Args:
-            told: Called with whether beats are written, whenever that changes.
+            told: Called with whether beats are written, at each change.
         """
         shown = True
         while True:
@@ -155,7 +154,7 @@ class Heartbeat:
         """Beat once."""
         try:
             async with asyncio.timeout(TIMEOUT_BEATS * self._interval_s):
-                # The store may have come back with another time.
+                # The store may have come back with a different time.
                 if not self._goes_on(self._context.clock()):
                     await self._context.adjust_clock()
                 self.quiet_from = await self._context.write(self._write, about=())
@@ -166,7 +165,7 @@ class Heartbeat:
             self._beaten = Beaten(self._context.monotonic(), self._context.clock())
 
     def quiet_from_now(self, reader: Reader, now: datetime) -> datetime:
-        """From when quiet time counts: after an outage also while nothing was written yet.
+        """Start of idle time; correct after an outage even before the first write.
 
         Args:
             reader: A state of the store.
@@ -183,8 +182,8 @@ class Heartbeat:
     def _goes_on(self, now: datetime) -> bool:
         """Whether this server wrote a heartbeat recently, by both of its clocks.
 
-        While a machine sleeps the monotonic one stands still; when the time is set the other leaps.
-        Nobody could send in the time between, or there was none.
+        The monotonic clock stops while a machine sleeps; the other jumps when the time is set.
+        Nobody could send during the sleep, and a jump is no real time.
         """
         last = self._beaten
         return (
@@ -194,7 +193,7 @@ class Heartbeat:
         )
 
     def _quiet_from(self, reader: Reader, now: datetime) -> datetime:
-        """When quiet time begins for a server that has just come: none was there, or others are."""
+        """Start of idle time for a server that has just started, with or without others running."""
         record = reader.serving()
         if record is None:
             return now

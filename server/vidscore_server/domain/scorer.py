@@ -1,4 +1,4 @@
-"""Turn a stored submission into results, in worker processes, however large it is."""
+"""Turn a stored submission of any size into results, in worker processes."""
 
 from __future__ import annotations
 
@@ -94,7 +94,7 @@ class Scorer:
         benchmarks: Its benchmarks.
         truth: Their truth.
         workers: The worker processes.
-        executor: What scores large submissions, and boards again.
+        executor: Scores large submissions, and scores for boards that move.
     """
 
     def __init__(
@@ -119,11 +119,11 @@ class Scorer:
         Args:
             name: The submission.
             revision: Revision of the truth.
-            again: Whether it is scored for a board that moves.
+            again: Whether to score for a board that moves.
 
         Raises:
             TimeoutError: If it takes longer than the settings allow.
-            VidscoreError: As the work raised it.
+            VidscoreError: Raised by the work.
             LookupError: If the submission or the revision is gone.
         """
         async with asyncio.timeout(self._context.settings.scoring_timeout_s):
@@ -149,10 +149,9 @@ class Scorer:
     async def _streaming(
         self, plan: _Plan, runner: JobRunner
     ) -> tuple[StreamingReports, tuple[str, ...]]:
-        """Reports of streaming accuracy, and what a team should know of them.
+        """Reports of streaming accuracy, and warnings about them for the team.
 
-        Those of a submission that did not answer by a clock, or whose truth is not complete, are
-        none.
+        There are none if the submission did not answer by a clock, or the truth is incomplete.
         """
         if plan.times is None or plan.partial:
             return {}, ()
@@ -187,7 +186,7 @@ class Scorer:
         both: tuple[Annotations, Annotations],
         runner: JobRunner,
     ) -> dict[Place, list[Tally]]:
-        """Tallies of each evaluator over everything that is tallied apart."""
+        """Tallies of each evaluator for every place that is tallied separately."""
         found = await asyncio.to_thread(places, definition, both)
         async with asyncio.TaskGroup() as tasks:
             running = {
@@ -199,7 +198,7 @@ class Scorer:
     async def sides_in_parts(
         self, name: SubmissionName, revision: int, evaluator: Evaluator[Any], configuration: str
     ) -> AsyncIterator[tuple[Annotations, Annotations]]:
-        """Both sides of a submission as an evaluator gets them, as much as may be in memory.
+        """Both sides of a submission as an evaluator gets them, in pieces that fit in memory.
 
         Args:
             name: The submission.
@@ -208,7 +207,7 @@ class Scorer:
             configuration: Its configuration, which must be that of the benchmark.
 
         Yields:
-            Frames of both sides; whole sequences, where the evaluator needs them.
+            Frames of both sides; whole sequences if the evaluator needs them.
 
         Raises:
             LookupError: If the submission or the revision is gone, or the rules have changed.
@@ -239,9 +238,9 @@ class Scorer:
             came = await self._context.read(partial(self._read_part, name, part, arity))
             left -= came.frame_count
             yield await asyncio.to_thread(meeting.meet, part, came), came
-            del came  # or two parts would be in memory
+            del came  # otherwise two parts would be in memory
         if left:
-            # it was deleted, and made anew, meanwhile
+            # it was deleted and created anew meanwhile
             raise LookupError(f"{counted(left, 'frame')} of {name}")
         if (rest := await asyncio.to_thread(meeting.rest, arity)) is not None:
             yield rest, rest[1]
@@ -249,7 +248,7 @@ class Scorer:
     def _read_part(
         self, name: SubmissionName, part: Part, arity: int, reader: Reader
     ) -> Annotations:
-        """The detections of a part, out of the batches that have some of it."""
+        """The detections of a part, from the batches that hold it."""
         start, wanted = part.rows[0], frozenset(part.rows)
         payloads = reader.detection_payloads(*name, start, part.rows[-1] + 1 - start)
         chosen = (payload for row, payload in enumerate(payloads, start) if row in wanted)
@@ -263,7 +262,7 @@ class Scorer:
         *,
         runner: JobRunner | None = None,
     ) -> list[Tally]:
-        """Tallies of evaluators over both sides, as in one process.
+        """Tallies of evaluators over both sides, equal to those of one process.
 
         Args:
             evaluators: The evaluators.
@@ -299,7 +298,7 @@ class Scorer:
     def sides_from(
         self, reader: Reader, name: SubmissionName, revision: int, read_to: Mapping[str, int]
     ) -> tuple[Sides, dict[str, int]]:
-        """Both sides as received, of the detections those that were not read before.
+        """Both sides as received; only detections that were not read before.
 
         Args:
             reader: A state of the store.
@@ -308,7 +307,7 @@ class Scorer:
             read_to: For each stream the offset up to which it was read.
 
         Returns:
-            The sides, and for each stream the offset up to which it is read now.
+            The sides, and for each stream the new offset up to which it was read.
 
         Raises:
             LookupError: If the benchmark or the revision is gone.
@@ -360,7 +359,7 @@ class Scorer:
     def _truth_of(
         self, reader: Reader, name: SubmissionName, revision: int
     ) -> tuple[Definition, Annotations, bool]:
-        """A submission's benchmark, the truth of it, and whether that is not complete."""
+        """A submission's benchmark, its truth, and whether that is incomplete."""
         benchmark = reader.benchmark(name.benchmark)
         record = reader.truth_revision(name.benchmark, revision)
         if benchmark is None or record is None:
@@ -379,10 +378,10 @@ def _reports(evaluators: Sequence[Evaluator[Any]], tallies: Sequence[Tally]) -> 
 
 
 def _answers(plan: _Plan) -> dict[Portion, StreamingAnswers]:
-    """The answers by part of the data of which there is a report by streaming accuracy.
+    """The answers, by each part of the data that has a report by streaming accuracy.
 
     Raises:
-        InputError: If the truth has frames that the clock did not have, or times do not fit.
+        InputError: If the truth has frames that are not on the clock, or times do not fit.
     """
     if plan.times is None or plan.stock.everything is None:
         return {}

@@ -6,9 +6,10 @@
 
 The truth's revision is fixed when scoring starts. One server at a time scores a submission, under
 a lease; a submission in `scoring` without a lease, after a restart or because its server has died,
-is scored again. A death is no failure of the submission, but it may be the cause: after two of
-them it is scored alone, after all others, with growing pauses, and it is never given up for them.
-Only failures of the work itself count towards the setting `scoring_attempts`.
+is scored again. A death does not count as a failure of the submission, but the submission may be
+its cause: after two deaths it is scored alone, after all others, with growing pauses, and is never
+given up because of them. Only failures of the work itself count towards the setting
+`scoring_attempts`.
 """
 
 from __future__ import annotations
@@ -39,7 +40,7 @@ from vidscore_server.store.errors import StoreDamagedError, StoreError
 from vidscore_server.store.records import SubmissionRecord, SubmissionState
 
 ALONE_AFTER = 2
-"""Deaths during its scoring after which a submission is scored alone."""
+"""Number of deaths during its scoring after which a submission is scored alone."""
 
 LONGEST_PAUSE_S = 30.0
 
@@ -55,7 +56,7 @@ FAILED_MESSAGE = (
 
 
 class Scheduler:
-    """Brings every sealed submission to its end.
+    """Scores every sealed submission to completion.
 
     Args:
         context: The hosting context.
@@ -77,7 +78,7 @@ class Scheduler:
         self._alone: SubmissionName | None = None
 
     async def advance(self) -> None:
-        """Begin whatever is due; returns once it has begun."""
+        """Start all scorings that are due; do not wait for them."""
         records = await self._context.read(self._unfinished)
         unfinished = {_name(record) for record in records}
         self._looked_at = {
@@ -100,7 +101,7 @@ class Scheduler:
                 await self._begin(self._alone, record)
 
     def _rested(self, record: SubmissionRecord) -> bool:
-        """Whether a submission's pause after the last death during its scoring is over."""
+        """Whether a submission's pause after the last server death is over."""
         pause_s = min(LONGEST_PAUSE_S, 2.0 ** (record.attempts - ALONE_AFTER))
         return (self._context.clock() - record.state_time).total_seconds() >= pause_s
 
@@ -120,7 +121,7 @@ class Scheduler:
                 await self._context.write(partial(self._release, name))
 
     def _unfinished(self, reader: Reader) -> list[SubmissionRecord]:
-        """Submissions that have no end yet, but for those that another server scores."""
+        """Unfinished submissions, except those that another server scores."""
         elsewhere = self._leases.elsewhere(reader)
         return [
             record
@@ -173,18 +174,18 @@ class Scheduler:
                 return None
             self._looked_at[name] = newest
             if newest == 0 or policy.shown is not Visibility.LIVE:
-                return True  # whether it matters, the revision's completeness says
+                return True  # this matters only if the revision is incomplete
             try:
                 return self._scorer.frames_lack_truth(reader, name, newest)
             except StoreDamagedError:
-                return True  # to score it will fail, and end it
+                return True  # scoring will fail, and end the submission
 
         return await self._context.read(look)
 
     def _begin_command(
         self, transaction: Transaction, name: SubmissionName, *, lacks: bool
     ) -> tuple[SubmissionRecord | None, int | None]:
-        """Move the submission on, unless another server does it, and keep the lease to score."""
+        """Move the submission on, unless another server does; keep the lease if scoring starts."""
         if not self._leases.take(transaction, _work(name)):
             return None, None
         changed, revision = self._move_on(transaction, name, lacks=lacks)
@@ -195,7 +196,7 @@ class Scheduler:
     def _move_on(
         self, transaction: Transaction, name: SubmissionName, *, lacks: bool
     ) -> tuple[SubmissionRecord | None, int | None]:
-        """Move the submission on: (what has changed, revision where scoring starts)."""
+        """Move the submission on: (the changed record, the revision if scoring starts)."""
         now = self._context.clock()
         record = transaction.submission(*name)
         benchmark = transaction.benchmark(name.benchmark)
@@ -211,7 +212,7 @@ class Scheduler:
                 transaction.update_submission(record)
                 return record, None
         elif record.attempts >= ALONE_AFTER and name != self._alone:
-            return None, None  # it was interrupted after it was looked at, and has its pause now
+            return None, None  # it was interrupted after it was read, and now has its pause
         missing = revision is None or (not revision.complete and lacks)
         if revision is not None and _has_waited(record, policy, now):
             missing = False
@@ -256,7 +257,7 @@ class Scheduler:
             if left > 0:
                 await self._leases.write(partial(self._release, name))
             else:
-                del self._failures[name]  # whoever has it scored again has all attempts again
+                del self._failures[name]  # a later retry has all attempts again
                 await self._leases.write(partial(self._fail, name, Event.SCORING_FAILED))
         else:
             failpoint("before_score_commit")
@@ -309,9 +310,9 @@ def _interrupted(record: SubmissionRecord, now: datetime) -> SubmissionRecord:
 
 
 def _has_waited(record: SubmissionRecord, policy: Policy, now: datetime) -> bool:
-    """Whether the scoring of a submission was interrupted that began once it had waited for truth.
+    """Whether interrupted scoring had begun after the submission had waited for truth.
 
-    It does not wait as long again: nobody would know when it ends where servers die often.
+    It does not wait again: with frequent server deaths, the wait would have no bound.
     """
     interrupted = record.state_reason == Event.SCORING_INTERRUPTED
     waited_s = (now - (record.seal_time or record.state_time)).total_seconds()
@@ -319,7 +320,7 @@ def _has_waited(record: SubmissionRecord, policy: Policy, now: datetime) -> bool
 
 
 def _is_cut_off(error: Exception) -> bool:
-    """Whether the store or a worker was lost, so that the work itself has not failed."""
+    """Whether the store or a worker was lost, which is no failure of the work itself."""
     cut_off = (StoreError, WorkerLostError)
     return isinstance(error, cut_off) or (
         isinstance(error, ExceptionGroup) and error.subgroup(cut_off) is not None

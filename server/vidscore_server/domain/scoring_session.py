@@ -37,7 +37,7 @@ Item = TypeVar("Item")
 
 
 class LatestValue(Generic[Item]):
-    """Hands out the newest value: a slow taker skips values instead of making them pile up."""
+    """Hands out the newest value: a slow consumer skips values instead of letting them queue up."""
 
     def __init__(self) -> None:
         self._item: Item | None = None
@@ -45,7 +45,7 @@ class LatestValue(Generic[Item]):
         self._changed = asyncio.Event()
 
     def put(self, item: Item) -> None:
-        """Replace the value, if it was not taken yet."""
+        """Put a value; it replaces one that was not taken yet."""
         self._item = item
         self._changed.set()
 
@@ -74,12 +74,13 @@ GEOMETRY_FIELDS = {Side.TRUTH: "truth_geometry", Side.DETECTIONS: "detection_geo
 
 
 class LiveReporting(Struct, frozen=True):
-    """When live reports are wanted: when either interval has passed.
+    """When the client wants live reports: after either interval.
 
     Attributes:
-        frame_interval: Frames that both sides have sent since the last report; 0: not by frames.
+        frame_interval: Frames that both sides must have sent since the last report; 0: not by
+            frames.
         time_interval_s: Time since the last report; None: not by time.
-        summary_only: Whether they leave out single sequences and curves.
+        summary_only: Whether reports omit single sequences and curves.
     """
 
     frame_interval: int
@@ -127,7 +128,7 @@ class LiveSchedule:
         self._last_coverage = NOTHING
 
     def seconds_until_due(self, coverage: Coverage, now_s: float) -> float | None:
-        """Time until a report is due; 0 if one is, None if more must come first."""
+        """Seconds until a report is due; 0 if one is due, None if more frames must come first."""
         if coverage == self._last_coverage:
             return None
         waits = []
@@ -141,7 +142,7 @@ class LiveSchedule:
         return max(0.0, self._last_time_s + min(waits) - now_s)
 
     def reported(self, coverage: Coverage, now_s: float) -> None:
-        """Note that a report over `coverage` is on its way."""
+        """Record that a report over `coverage` is being made."""
         self._last_coverage = coverage
         self._last_time_s = now_s
 
@@ -149,13 +150,13 @@ class LiveSchedule:
 # --- The session
 
 MANY_UNLISTED_FRAMES = 100_000
-"""Listed frames that were not sent, from which on runs finish one at a time."""
+"""Number of listed but unsent frames above which runs finish one at a time."""
 
 
 SMALL_ROWS = 400
-"""Frames and coordinates, each once for every evaluator, up to which a run is scored where it
-arrives: about a millisecond a run, whatever the evaluator, where the way to a worker and back takes
-many times that."""
+"""Frames and coordinates, times the number of evaluators, up to which a run is scored in the event
+loop. That takes about a millisecond per run for any evaluator; a round trip to a worker takes many
+times as long."""
 
 
 class State(StrEnum):
@@ -187,8 +188,8 @@ class ScoringSession:
         settings: The server's limits.
         workers: The worker processes.
         with_live: Whether live reports can be sent; if not, a wish for them is ignored.
-        turn: Held by a run that finishes with many listed frames that were not sent; shared.
-        rows: Frames and coordinates of the whole run, where they are known before it begins and its
+        turn: Shared lock; held by a run that finishes with many listed but unsent frames.
+        rows: Frames and coordinates of the whole run, if known before it begins and if its
             evaluators have been used before; else None.
 
     Attributes:
@@ -226,11 +227,11 @@ class ScoringSession:
 
     @property
     def is_small(self) -> bool:
-        """Whether all of the run is done where it arrives, and not handed to threads or workers."""
+        """Whether the whole run is scored in the event loop, without threads or workers."""
         if self._rows is None:
             return False
         evaluators = self._configuration.evaluators
-        # What others have written may end its process, or take as long as it likes.
+        # A plug-in may end its process, or take any time.
         if not all(is_built_in(entry.name) for entry in evaluators):
             return False
         rows = self._rows + self._configuration.specification.evaluated_frame_count
@@ -245,12 +246,12 @@ class ScoringSession:
         """Take the configuration.
 
         Args:
-            read: Reads it; called in a thread, because the first use of an evaluator imports it,
-                unless it has been used before.
+            read: Reads it; called in a thread if an evaluator is used for the first time, because
+                that imports it.
 
         Raises:
-            MessageOrderError: If there is one already.
-            ExceptionGroup: Of everything that is wrong in it.
+            MessageOrderError: If there already is one.
+            ExceptionGroup: With every error in it.
         """
         with self._failing():
             self._require(State.CONFIGURING, "a second configuration", "truth or detections")
@@ -262,7 +263,7 @@ class ScoringSession:
         """Take a batch, after waiting until there is room for it.
 
         Args:
-            side: Whose frames it has.
+            side: Side of its frames.
             read: Reads the batch.
             size: Frames and coordinates of the batch.
             source: Its path in the request.
@@ -417,7 +418,7 @@ class ScoringSession:
 
 
 def _with_frame_field(fault: Fault) -> Fault:
-    """The fault at a column of frames, because the rows that an evaluator names are frames."""
+    """The fault with a column of frames as its field, because an evaluator's rows are frames."""
     if fault.field is not None and fault.field.startswith("frame_"):
         return fault
     return structs.replace(fault, field="frame_numbers")

@@ -161,8 +161,8 @@ def _delay_s(timeline: Timeline, clock: LiveClockRecord, frame: LiveFrameRecord)
 
 # --- Times of the frames and answers of a live submission
 #
-# Streaming accuracy needs both on one clock: the submission's own, in seconds from its start. A #
-# frame is captured when it is due by the clock, and an answer arrives when it is stored. Frames #
+# Streaming accuracy needs both on one clock: the submission's own, in seconds from its start. A
+# frame is captured when it is due by the clock, and an answer arrives when it is stored. Frames
 # that are not answers never arrived, and are left out.
 
 

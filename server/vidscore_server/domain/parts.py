@@ -63,7 +63,7 @@ def without_truth(truth: Annotations, detections: Annotations) -> BoolArray:
 # --- Parts: memory does not grow with the size of a submission
 #
 # Tallies add exactly, so that any parts give the same report. A part is a group of whole sequences
-# # within a bound in bytes. A larger sequence is a part of its own or, if every evaluator judges #
+# within a bound in bytes. A larger sequence is a part of its own or, if every evaluator judges
 # frames one by one, several parts. A submission within the bound is one part, and is read once.
 
 

@@ -115,7 +115,7 @@ class PartTallies:
             ]
 
     def parts(self) -> dict[Portion, list[Tally]]:
-        """By part of the data the tally of each evaluator; over everything it is first."""
+        """By part of the data, the tally of each evaluator; everything comes first."""
         portions = [Portion.WHOLE]
         if self._definition.policy.keeps_private:
             portions += [Portion.PUBLIC, Portion.PRIVATE]
@@ -131,7 +131,7 @@ class PartTallies:
         ]
 
     def estimates(self, key: str) -> list[dict[str, float | None] | None]:
-        """For each evaluator a bootstrap estimate of its ranking measures, where the policy asks.
+        """Bootstrap estimates of each evaluator's ranking measures, if the policy asks for them.
 
         Args:
             key: Keys the noise.

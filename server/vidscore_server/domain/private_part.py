@@ -93,7 +93,7 @@ class Settled(Struct, frozen=True):
     """What a complete truth settles.
 
     Attributes:
-        size: How much of it is public.
+        size: Size of its public part.
         draw: The draw; None without a share.
         names: Names of the private sequences, sorted.
     """

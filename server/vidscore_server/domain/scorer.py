@@ -76,7 +76,7 @@ class Sides(Struct, frozen=True):
 
 
 class _Plan(Struct, frozen=True):
-    """How a submission is scored once: as `Sides`, with the plan of its parts and its times."""
+    """How a submission is scored: as `Sides`, with the plan of its parts and its times."""
 
     definition: Definition
     truth: Annotations

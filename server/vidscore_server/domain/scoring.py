@@ -130,7 +130,7 @@ class Scheduler:
         ]
 
     def _release(self, name: SubmissionName, transaction: Transaction) -> None:
-        """Put a submission back whose scoring has ended without a death, to begin again."""
+        """Put a submission back for scoring, after its scoring stopped without a death."""
         record = transaction.submission(*name)
         if record is None or not transaction.end_lease(_work(name), self._leases.owner):
             return

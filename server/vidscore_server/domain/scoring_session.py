@@ -327,7 +327,7 @@ class ScoringSession:
             self._accumulation.add(*complete)
 
     def _turn_where_many_are_unlisted(self) -> AbstractAsyncContextManager[None]:
-        """Lock of the last round: frames that cost their sender nothing cost memory here."""
+        """Lock of the last round: unsent frames cost their sender nothing, but memory here."""
         named = self._configuration.specification.evaluated_frame_count
         unlisted = named - self._frames[Side.TRUTH]
         return self._turn if unlisted > MANY_UNLISTED_FRAMES else nullcontext()

@@ -1,4 +1,4 @@
-"""Open streams and calls: their places, how they end when the server stops, and writers."""
+"""Open streams and calls: their places, their end when the server stops, and writers."""
 
 from __future__ import annotations
 
@@ -20,38 +20,38 @@ from vidscore_server.runtime import RunningCall, current_running_call
 # --- Places for streams
 #
 # 1. A tenth of the places, at least one, is for organisers alone.
-# 2. Streams that score and keep nothing take at most half of the places. A team takes another one
-#    of these while it holds fewer than are free: it leaves as many to others as it has.
-# 3. All other streams of teams can be resumed over another call. As long as a place is free, any
-#    team gets it. When none is, a team that holds at least two fewer than the one with the most
-#    gets a place from that one, whose youngest such stream ends and comes back later.
+# 2. Streams of stateless scoring take at most half of the places. A team gets another one of these
+# while it holds fewer than are free, so that it leaves as many to others as it has.
+# 3. All other streams of teams can be resumed by another call. While a place is free, any team gets
+# it. If none is, a team that holds at least two fewer than the team with the most gets a place
+# from that team, whose youngest such stream ends and is resumed later.
 #
-# So no team can shut others out, and none holds more than its share while others ask for theirs.
-# A token without a team counts as a team here, and so do all callers without a token together.
-# Where there are no tokens all callers are alike, and every place is free.
+# So no team can shut others out, and none holds more than its share while others ask for theirs. A
+# token without a team counts as a team here, and all callers without a token count as one team.
+# On a server without tokens, all callers are equal and share all places.
 
 LIMIT = "maximum_streams"
 
 KEPT_FOR_ORGANISERS = 10
-"""One of so many places is for organisers alone."""
+"""One in this many places is for organisers alone."""
 
 
 class Use(StrEnum):
     """The use of a stream."""
 
     SCORING = "scoring"
-    """Stateless scoring: ended, its work is lost."""
+    """Stateless scoring: if it is ended, its work is lost."""
     HOSTED = "hosted"
-    """It is about a hosted benchmark: ended, it goes on over another call."""
+    """Of a hosted benchmark: if it is ended, another call resumes it."""
 
 
 class Place(Struct, frozen=True, eq=False):
-    """A place that a stream holds, or wants.
+    """A place that a stream holds or requests.
 
     Attributes:
-        team: Whose share it counts towards.
+        team: Team whose share it counts towards.
         use: Its use.
-        is_organiser: Whether an organiser holds it: it is never taken away.
+        is_organiser: Whether an organiser holds it; then it is never taken away.
         end: Ends the stream with an error; None if it cannot be ended.
     """
 
@@ -70,8 +70,8 @@ class Places:
     """Hands out places.
 
     Args:
-        maximum: How many there are.
-        shared: Whether there are teams that share them.
+        maximum: Number of places.
+        shared: Whether teams share them.
     """
 
     def __init__(self, maximum: int, *, shared: bool) -> None:
@@ -79,30 +79,30 @@ class Places:
         self._shared = shared
         self._for_teams = max(1, maximum - max(1, maximum // KEPT_FOR_ORGANISERS))
         self._for_scoring = max(1, maximum // 2)
-        self._held: dict[Place, None] = {}  # the oldest first
+        self._held: dict[Place, None] = {}  # oldest first
 
     @property
     def held_count(self) -> int:
-        """Places that are held."""
+        """Number of held places."""
         return len(self._held)
 
     def take(self, place: Place) -> None:
         """Take a place.
 
         Raises:
-            LimitError: If there is none for this team now; a `NoPlaceError` where it is worth
-                asking again, because the stream was begun already and goes on.
+            LimitError: If there is none for this team now; a `NoPlaceError` if a retry makes sense,
+                because the stream has been started and can be resumed.
         """
         if not self._is_free(place):
             self._take_from_another(place)
         self._held[place] = None
 
     def give_back(self, place: Place) -> None:
-        """Give a place back; one that was taken away is not held any more."""
+        """Give a place back; does nothing if it was taken away."""
         self._held.pop(place, None)
 
     def count(self, team: str, use: Use) -> int:
-        """Places that a team holds for a use."""
+        """Number of places that a team holds for a use."""
         return sum(place.team == team and place.use is use for place in self._held)
 
     def _is_free(self, place: Place) -> bool:
@@ -117,7 +117,7 @@ class Places:
         return min(free, self._for_scoring - scoring) > self.count(place.team, Use.SCORING)
 
     def _take_from_another(self, place: Place) -> None:
-        """Take a place from the team with the most, where that makes shares more even."""
+        """Take a place from the team with the most, if that makes shares more equal."""
         others = [held for held in self._held if held.can_be_taken and held.team != place.team]
         may_take = place.use is Use.HOSTED or place.is_organiser
         if may_take and others:
@@ -139,10 +139,10 @@ class Places:
 
 
 class PlainCalls:
-    """Counts the open calls of each team; all without a token together are one more.
+    """Counts the open calls of each team; all callers without a token count as one team.
 
     Args:
-        maximum: Calls that one of them may have open at once.
+        maximum: Maximum number of open calls per team.
     """
 
     def __init__(self, maximum: int) -> None:
@@ -150,9 +150,9 @@ class PlainCalls:
         self._open: Counter[str] = Counter()
 
     def begin(self, team: str) -> None:
-        """Count the call that the present task makes, until the task ends.
+        """Count the call of the current task until the task ends.
 
-        Its message may never come: nothing else would tell that it is over.
+        Its message may never come, so that only the end of the task tells that the call is over.
 
         Raises:
             NoPlaceError: If the team has too many.
@@ -176,26 +176,26 @@ LATE_S = 1.0
 """Time after which the message of a call is late."""
 
 LATE_SHARE = 8
-"""Of one of so many calls of a team the message may be late."""
+"""The message of one in this many calls of a team may be late."""
 
 
 class LateCalls:
-    """Bounds the calls whose only message has not come: gRPC holds what there is of each.
+    """Bounds the calls whose only message has not arrived: gRPC holds each partial message.
 
     Args:
-        maximum: Calls that a team may have open at once.
+        maximum: Maximum number of open calls per team.
         idle_timeout_s: Longest wait for a message.
     """
 
     def __init__(self, maximum: int, idle_timeout_s: int) -> None:
         self._maximum = maximum
         self._idle_timeout_s = idle_timeout_s
-        # Each with what ends it in the end, oldest first.
+        # Each call with the timer that ends it, oldest first.
         self._late: defaultdict[str, dict[RunningCall, asyncio.TimerHandle]] = defaultdict(dict)
 
     @contextmanager
     def waiting(self, team: str, call: RunningCall) -> Iterator[None]:
-        """Wait for the message of a call; where too many are late, the oldest call ends."""
+        """Wait for the message of a call; if too many are late, the oldest call is ended."""
         timer = asyncio.get_running_loop().call_later(LATE_S, self._add, team, call)
         try:
             yield
@@ -222,11 +222,11 @@ class LateCalls:
 # --- Sessions
 
 EXPIRY_TIMEOUT_S = 5.0
-"""Time that streams have to send their status once they have been ended."""
+"""Time for streams to send their status after they were ended."""
 
 
 WAIT_FOR_PLACE_S = 1.0
-"""Time that a short run waits for a place: longer than what most of those before it take."""
+"""Time that a short run waits for a place: longer than most other short runs take."""
 
 
 def _place_of_call(use: Use) -> Place:
@@ -239,8 +239,8 @@ class Sessions:
     """Counts open runs, and ends them.
 
     Args:
-        maximum: Runs that may be open at once.
-        shared: Whether there are teams that share them.
+        maximum: Maximum number of open runs.
+        shared: Whether teams share them.
     """
 
     def __init__(self, maximum: int, *, shared: bool = False) -> None:
@@ -253,7 +253,7 @@ class Sessions:
 
     @property
     def open_count(self) -> int:
-        """Runs that are open."""
+        """Number of open runs."""
         return self._places.held_count
 
     @property
@@ -262,7 +262,7 @@ class Sessions:
         return self._stopping.is_set()
 
     def refuse_while_draining(self) -> None:
-        """Let nothing new begin while the server drains.
+        """Refuse new runs while the server drains.
 
         Raises:
             DrainingError: If it does.
@@ -272,7 +272,7 @@ class Sessions:
 
     @contextmanager
     def open(self, use: Use) -> Iterator[None]:
-        """Hold a place for the present call.
+        """Hold a place for the current call.
 
         Args:
             use: Its use.
@@ -289,10 +289,10 @@ class Sessions:
 
     @asynccontextmanager
     async def open_soon(self, use: Use) -> AsyncIterator[None]:
-        """Hold a place for the present call, after waiting a moment where there is none.
+        """Hold a place for the current call; wait briefly if there is none.
 
         Args:
-            use: Its use: one that ends by itself, so that places become free.
+            use: Its use, which must end by itself, so that places become free.
 
         Raises:
             DrainingError: If the server drains.
@@ -318,7 +318,7 @@ class Sessions:
 
     @contextmanager
     def _held(self, place: Place) -> Iterator[None]:
-        """Give a place back that was taken."""
+        """Give a taken place back at the end."""
         self._none_open.clear()
         try:
             yield
@@ -329,10 +329,10 @@ class Sessions:
                 self._none_open.set()
 
     async def until_expired(self) -> None:
-        """Wait for the end of the time that runs have when the server stops.
+        """Wait until the time that runs have when the server stops is over.
 
         Raises:
-            DrainingError: When it has come.
+            DrainingError: When it is over.
         """
         await self._expired.wait()
         raise DrainingError("the server stopped before the stream ended; begin it again")
@@ -348,7 +348,7 @@ class Sessions:
 
     @asynccontextmanager
     async def resumable(self) -> AsyncIterator[None]:
-        """Hold a place for a call that can begin again: it ends at once when the server drains.
+        """Hold a place for a call that can be resumed: it ends at once when the server drains.
 
         Raises:
             DrainingError: If the server drains.
@@ -381,17 +381,17 @@ class Sessions:
         return True
 
 
-# --- Writers: one call at a time appends to a stream, the newest
+# --- Writers: only the newest call appends to a stream
 
 TakeOver = Callable[[StreamName], None]
-"""Makes the present call the one that appends to a stream."""
+"""Makes the current call the writer of a stream."""
 
 
 class Writers:
-    """Knows the call that appends to each stream.
+    """Tracks the call that appends to each stream.
 
-    A client that comes back over another connection often does so before the server has noticed
-    that the one before is dead: that call, with its place, would be kept for nobody.
+    A client that reconnects often does so before the server notices that its former connection is
+    dead: the former call would hold its place for nobody.
     """
 
     def __init__(self) -> None:
@@ -399,7 +399,7 @@ class Writers:
 
     @contextmanager
     def writing(self) -> Iterator[TakeOver]:
-        """Let the present call take a stream over, and let go of it when it ends."""
+        """Let the current call take over a stream, and release it when the call ends."""
         call = current_running_call()
         taken: list[StreamName] = []
 

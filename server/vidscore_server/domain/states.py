@@ -1,6 +1,6 @@
-"""The life of a submission: which event leads from which state to which.
+"""The states of a submission, and the events that lead from one to another.
 
-One table is the whole machine; everything that changes a submission's state goes through `move`.
+One table is the whole state machine; every change of a submission's state goes through `move`.
 """
 
 from __future__ import annotations
@@ -43,13 +43,13 @@ TAKES_FRAMES = frozenset({_S.OPEN, _S.RECEIVING})
 """States in which frames may be appended."""
 
 ENDED = frozenset({_S.SCORED, _S.FAILED, _S.CANCELLED})
-"""States that nothing leads out of by itself; a re-score adds scores and moves no state."""
+"""States that end only on request; a re-scoring adds scores and changes no state."""
 
 _HAS_FRAMES = frozenset({_S.RECEIVING})
-"""What time ends, and a team seals; a draft is neither, see `vidscore_server.domain.quotas`."""
+"""States that time ends, or that a team seals; not drafts, see `vidscore_server.domain.quotas`."""
 
 UNFINISHED = frozenset({_S.SEALED, _S.WAITING_FOR_TRUTH, _S.SCORING})
-"""States that scoring leads out of."""
+"""States that scoring ends."""
 
 _CANCELLABLE = frozenset({_S.OPEN, _S.RECEIVING, _S.SEALED, _S.WAITING_FOR_TRUTH})
 
@@ -82,7 +82,7 @@ def is_draft(record: SubmissionRecord) -> bool:
 
 
 class IllegalTransitionError(Exception):
-    """An event that cannot happen to a submission where it stands."""
+    """An event that cannot happen in a submission's state."""
 
     def __init__(self, record: SubmissionRecord, event: Event) -> None:
         super().__init__(f"{event} cannot happen to a submission that is {record.state}")
@@ -100,7 +100,7 @@ def move(
         message: The reason for people.
 
     Raises:
-        IllegalTransitionError: If that cannot happen where the submission stands.
+        IllegalTransitionError: If that cannot happen in the submission's state.
     """
     origins, state = _TRANSITIONS[event]
     if record.state not in origins:

@@ -1,4 +1,4 @@
-"""The frames of a submission, read back for its own team: what it has sent, and nothing else."""
+"""The frames of a submission, read back for its own team exactly as sent."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vidscore_server.store.records import SubmissionState
 
 BATCHES_AT_ONCE = 1000
 BYTES_AT_ONCE = 4 << 20
-"""Batches, and bytes of them, that are read at a time."""
+"""Maximum number of batches, and of their bytes, that are read at a time."""
 
 
 class StoredFrames(Struct, frozen=True, eq=False):
@@ -29,7 +29,7 @@ class StoredFrames(Struct, frozen=True, eq=False):
     Attributes:
         stream: Name of the stream.
         frames: The frames, at least one.
-        next_offset: Offset in the stream behind the last of them.
+        next_offset: Offset in the stream after the last of them.
     """
 
     stream: str
@@ -52,9 +52,9 @@ class StoredDetections:
     async def read(
         self, name: SubmissionName, caller: Caller, stream: str = "", offset: int = 0
     ) -> AsyncIterator[StoredFrames]:
-        """The frames of a submission, stream after stream by name, in runs of bounded size.
+        """The frames of a submission in runs of bounded size, with streams sorted by name.
 
-        No state of the store is held between two runs: a slow reader costs nothing.
+        No state of the store is held between two runs, so that a slow reader costs nothing.
 
         Args:
             name: The submission.

@@ -1,4 +1,4 @@
-"""Submissions: opened, appended to, sealed, cancelled; every change through the state machine."""
+"""Open, append to, seal and cancel submissions; every change goes through the state machine."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from vidscore_server.store.records import (
 )
 
 _BEGINS_ANEW = frozenset({SubmissionState.OPEN, SubmissionState.CANCELLED})
-"""States in which a submission without frames makes way for another one of its name and team."""
+"""States in which a submission without frames gives its name to another one of its team."""
 
 _SOON = "it goes on by itself; watch it"
 _ADVICE = {
@@ -57,7 +57,7 @@ _ADVICE = {
     SubmissionState.SCORED: "an organiser scores a whole benchmark again",
     SubmissionState.CANCELLED: "submit the detections again",
 }
-"""Advice for a submission that has not failed, in place of a retry."""
+"""Advice to callers who retry a submission that has not failed."""
 
 
 class SubmissionView(Struct, frozen=True):
@@ -74,7 +74,7 @@ class Submissions:
     Args:
         context: The hosting context.
         benchmarks: Its benchmarks.
-        heartbeat: Knows of outages.
+        heartbeat: Tells of outages.
     """
 
     def __init__(self, context: Context, benchmarks: Benchmarks, heartbeat: Heartbeat) -> None:
@@ -87,13 +87,12 @@ class Submissions:
     ) -> SubmissionView:
         """Open a submission of the caller's team, or find the one that the same request opened.
 
-        It is a draft until frames come. A name under which the team has nothing but a draft is
-        free for it.
+        It is a draft until frames come. The team may use the name of its own draft again.
 
         Args:
             request: The request.
             benchmark: The benchmark.
-            submission: Last part of its name; empty if the server chooses.
+            submission: Last part of its name; empty to let the server choose.
             title: For people.
 
         Raises:
@@ -118,7 +117,7 @@ class Submissions:
         return await self._context.write(command)
 
     async def check(self, request: Request, benchmark: str) -> None:
-        """Find out whether a submission of the caller's team would be taken now.
+        """Check whether a submission of the caller's team would be accepted now.
 
         Raises:
             NotOpenError: If the benchmark takes no submissions now.
@@ -160,11 +159,11 @@ class Submissions:
     async def seal(
         self, request: Request, name: SubmissionName, expected_frame_count: int | None
     ) -> SubmissionView:
-        """Seal a submission; one that is sealed already stays as it is.
+        """Seal a submission; an already sealed one stays as it is.
 
         Raises:
             NotFoundError: If the caller knows no such submission.
-            FrameCountError: If another number of frames is durable.
+            FrameCountError: If the number of durable frames differs.
             NoFramesError: If none was ever appended.
             SubmissionEndedError: If it was cancelled.
             QuotaError: If the team's quota is used up.
@@ -188,7 +187,7 @@ class Submissions:
         return await self._change(request, name, change)
 
     async def cancel(self, request: Request, name: SubmissionName) -> SubmissionView:
-        """Cancel a submission; one that is cancelled already stays as it is.
+        """Cancel a submission; an already cancelled one stays as it is.
 
         Raises:
             NotFoundError: If the caller knows no such submission.
@@ -211,9 +210,9 @@ class Submissions:
         return await self._change(request, name, change)
 
     async def retry(self, request: Request, name: SubmissionName) -> SubmissionView:
-        """Have a failed submission scored again, as if its scoring had never begun.
+        """Score a failed submission again, as if its scoring had never begun.
 
-        It takes the place in its team's quota that its sealing took, and no other.
+        It takes the same place in its team's quota as its sealing did, and no further one.
 
         Raises:
             NotFoundError: If the caller knows no such submission.
@@ -244,7 +243,7 @@ class Submissions:
     def sealed(
         self, transaction: Transaction, record: SubmissionRecord, event: Event, request: Request
     ) -> SubmissionRecord:
-        """Seal a submission within a command, and hold its team to its quota.
+        """Seal a submission within a command, and check its team's quota.
 
         Raises:
             QuotaError: If the team's quota is used up.
@@ -257,7 +256,7 @@ class Submissions:
         return changed
 
     def _refuse_further(self, reader: Reader, parent: BenchmarkRecord, request: Request) -> None:
-        """Refuse a further submission of the caller's team where there may be none."""
+        """Refuse another submission of the caller's team if it may have none."""
         refuse_closed(parent, request.time)
         definition = self._benchmarks.definition(parent)
         team = request.caller.submits_for
@@ -276,7 +275,7 @@ class Submissions:
     def views(
         self, reader: Reader, benchmark: str, records: Sequence[SubmissionRecord]
     ) -> list[SubmissionView]:
-        """Submissions of a benchmark that the caller may see, in their order.
+        """Submissions of a benchmark that the caller may see, in order.
 
         Raises:
             NotFoundError: If there is no such benchmark.
@@ -312,7 +311,7 @@ class Submissions:
 
 
 def team_seen(caller: Caller) -> str | None:
-    """Team whose submissions a caller sees; None for one that sees all."""
+    """Team whose submissions a caller sees; None if it sees all."""
     return None if caller.is_organiser else caller.team
 
 
@@ -320,7 +319,7 @@ def visible(reader: Reader, name: SubmissionName, caller: Caller) -> SubmissionR
     """A submission that the caller may see.
 
     Raises:
-        NotFoundError: If there is none: that another team has one is not said.
+        NotFoundError: If there is none; the same error if another team has one.
     """
     record = reader.submission(*name)
     if record is None or team_seen(caller) not in {None, record.team}:
@@ -344,12 +343,12 @@ def _opened(request: Request, name: SubmissionName, title: str) -> SubmissionRec
 
 
 def _put_draft(transaction: Transaction, record: SubmissionRecord) -> None:
-    """Add a submission, or begin its team's draft of that name anew.
+    """Add a submission, or restart its team's draft of that name.
 
-    The streams of such a draft stay, so that their epochs go on and shut its writers out.
+    The streams of such a draft stay, so that their epochs continue and exclude its old writers.
 
     Raises:
-        NameTakenError: If there is anything else of that name.
+        NameTakenError: If something else has that name.
     """
     before = transaction.submission(record.benchmark, record.submission)
     if before is None:

@@ -1,8 +1,8 @@
-"""Tiers kept on the newest boards, in the background: a board never waits for them.
+"""Update tiers to the newest boards, in the background: a board never waits for them.
 
-A submission that stands on a board is scored once on draws of sequences, in workers; what comes of
-it is kept. Tiers are then a comparison of kept numbers. Each board is the work of one server at a
-time, under a lease; the store tells what is done, so that another one continues it.
+A submission on a board is scored once on draws of sequences, in workers, and the scores are stored.
+Tiers are then a comparison of stored numbers. One server at a time works on a board, under a lease;
+the store records the progress, so that another server can continue.
 """
 
 from __future__ import annotations
@@ -56,10 +56,10 @@ from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import BenchmarkRecord, Role, ScoreDrawsRecord
 
 SEQUENCES_PER_JOB = 20_000
-"""Sequences in all draws of one job, about half a second of work: streams wait no longer for it."""
+"""Number of sequences in all draws of a job: half a second, which bounds the wait of streams."""
 
 OBSERVERS = {True: Caller(role=Role.ORGANISER), False: Caller(role=Role.VIEWER)}
-"""Whose board is exact, and whose is not."""
+"""A caller who sees the exact board, and one who does not."""
 
 
 class TierUpdater:
@@ -70,7 +70,7 @@ class TierUpdater:
         benchmarks: Its benchmarks.
         scorer: Reads both sides of a submission, and scores them in workers.
         leases: The server's leases.
-        boards: Boards that were worked out before.
+        boards: Cached boards.
     """
 
     def __init__(
@@ -90,7 +90,7 @@ class TierUpdater:
         self._closings: dict[str, datetime] = {}
 
     async def advance(self) -> None:
-        """Begin with a board whose tiers are out of date, one at a time."""
+        """Start to update a board with outdated tiers, one board at a time."""
         if self.operations.count:
             return
         self._look_at_closed()
@@ -98,7 +98,7 @@ class TierUpdater:
             await self.operations.begin(_name_of(benchmark), partial(self._run, benchmark))
 
     def _look_at_closed(self) -> None:
-        """Benchmarks with private sequences have another board once they have closed."""
+        """Examine benchmarks with private sequences after they close: their board changes."""
         now = self._now
         for benchmark in [name for name, time in self._closings.items() if time <= now]:
             del self._closings[benchmark]
@@ -118,14 +118,14 @@ class TierUpdater:
         return self._context.clock()
 
     def _plans(self, reader: Reader, benchmark: str) -> list[TierPlan]:
-        """The boards of a benchmark whose tiers are missing, or older than they are."""
+        """The boards of a benchmark with missing or outdated tiers."""
         record = required_benchmark(reader, benchmark)
         definition, shown = self._benchmarks.definition(record), shown_basis(record)
         plans = []
         for evaluator in definition.evaluators:
             key = None if shown is None else shown.key(evaluator.name)
             if key is None or key[1] != definition.configurations[evaluator.name]:
-                continue  # nothing is scored, or by rules that only another server has
+                continue  # nothing is scored, or only another server has its rules
             board, now = Board(benchmark, evaluator), self._now
             for exact, observer in OBSERVERS.items():
                 entries = self._boards.entries(reader, definition, record, board, observer, now)
@@ -153,7 +153,7 @@ class TierUpdater:
             log(logging.ERROR, "operation failed", name=_name_of(benchmark), places=places)
 
     async def _update(self, benchmark: BenchmarkRecord, plan: TierPlan) -> None:
-        """Find the draws of a board's submissions, and its tiers out of them."""
+        """Compute the draws of a board's submissions, and the tiers from them."""
         drawn: dict[str, Draws] = {}
         for submission, _ in plan.places:
             name = SubmissionName(benchmark.benchmark, submission)
@@ -165,11 +165,11 @@ class TierUpdater:
         await self._context.write(partial(self._keep_tiers, benchmark, plan, tiers))
 
     def _require(self, transaction: Transaction, benchmark: BenchmarkRecord) -> None:
-        """Go on with a command only while the lease holds, over the same benchmark.
+        """Abort a command unless the lease holds and the benchmark is the same.
 
         Raises:
             LeaseLostError: If the lease does not hold.
-            NotFoundError: If the benchmark was deleted, and perhaps another one has its name.
+            NotFoundError: If the benchmark was deleted, even if another one has its name.
         """
         self.operations.require(transaction, _name_of(benchmark.benchmark))
         if (
@@ -191,7 +191,7 @@ class TierUpdater:
     async def _draw(
         self, benchmark: BenchmarkRecord, name: SubmissionName, plan: TierPlan
     ) -> Draws | None:
-        """Score a submission on draws, and keep what comes of it; None if it cannot be done."""
+        """Score a submission on draws, and store the scores; None if that fails."""
         try:
             async with asyncio.timeout(self._context.settings.trust_timeout_s):
                 definition = self._benchmarks.definition(benchmark)
@@ -220,7 +220,7 @@ class TierUpdater:
     async def _sequence_tallies(
         self, definition: Definition, name: SubmissionName, plan: TierPlan
     ) -> dict[SequenceKey, Tally]:
-        """Tallies of the single sequences of the truth that the board is by."""
+        """Tallies of the single sequences that the board ranks by."""
         evaluator, (revision, configuration) = plan.evaluator, plan.key
         found: dict[SequenceKey, Tally] = {}
         parts = self._scorer.sides_in_parts(name, revision, evaluator, configuration)
@@ -240,7 +240,7 @@ class TierUpdater:
 
     async def _score_draws(self, plan: TierPlan, tallies: Mapping[SequenceKey, Tally]) -> Draws:
         sequences = sorted(tallies)
-        # Of few sequences most draws are alike: each is scored once.
+        # With few sequences, most draws repeat: each different draw is scored once.
         times, places = np.unique(
             draw_sequences(sequences, DRAWS, SEED), axis=0, return_inverse=True
         )
@@ -268,8 +268,7 @@ def compare(plan: TierPlan, drawn: Mapping[str, Draws]) -> BoardTiers:
 
     Args:
         plan: The board.
-        drawn: By submission its scores on draws; who has none, or none that is defined, is in no
-            tier.
+        drawn: By submission, its scores on draws; a submission without defined ones is in no tier.
     """
     first_measure = next(iter(plan.ranking))
     places = [
@@ -290,7 +289,7 @@ def compare(plan: TierPlan, drawn: Mapping[str, Draws]) -> BoardTiers:
 
 
 def _kept_draws(reader: Reader, name: SubmissionName, plan: TierPlan) -> Draws | None:
-    """The draws of a submission, where they are on the board's basis, of its measures and whole."""
+    """The stored draws of a submission, if complete and of the board's basis and measures."""
     found = reader.score_draws(*name, plan.evaluator.name)
     if found is None or (found.truth_revision, found.configuration) != plan.draws_key:
         return None

@@ -1,8 +1,8 @@
-"""Tiers of a board: what they are computed from, how they are stored, and who sees what of them.
+"""Tiers of a board: their inputs, their stored form, and their visible part.
 
-They are computed in the background (see `vidscore_server.domain.tier_updates`), once of the board
-that organisers see and once of what others see of it. The second follows from the entries of that
-board alone: while nothing is released, nothing of it changes.
+They are computed in the background (see `vidscore_server.domain.tier_updates`), once for the board
+that organisers see and once for the board that others see. The second depends on the entries of
+that board alone: it changes only with a release.
 """
 
 from __future__ import annotations
@@ -36,38 +36,38 @@ T = TypeVar("T")
 
 DRAWS = 1000
 SEED = 1
-"""Draws depend on nothing but the sequences: a system that is scored again has the same ones."""
+"""Draws depend only on the sequences: a system that is scored again has the same draws."""
 
 MOST_BYTES = 1 << 26
-"""Bytes that unpacked draws may have: a thousand draws of hundreds of measures."""
+"""Maximum bytes of unpacked draws: a thousand draws of hundreds of measures."""
 
 MOST_SYSTEMS = 100
-"""Best systems of a board that are compared; those after them are in no tier."""
+"""Maximum number of systems of a board that are compared, best first; the rest are in no tier."""
 
 FEWEST_SYSTEMS = 2
 FEWEST_SEQUENCES = 2
 
 PROBABILITY_STEP = 0.1
-"""What probabilities are rounded to for others than organisers, unless scores are live."""
+"""Rounding step of probabilities for callers other than organisers, unless scores are live."""
 
 SEQUENCES_OF_PROBABILITIES = 20
-"""With fewer, others than organisers see tiers alone: a probability would tell of each sequence."""
+"""With fewer sequences, only organisers see probabilities, which would reveal single sequences."""
 
 Places = tuple[tuple[str, int], ...]
 """Submissions with their ranks, best first."""
 
 
 class TierPlan(Struct, frozen=True):
-    """What the tiers of a board follow from, beside the data.
+    """The inputs of a board's tiers, besides the data.
 
     Attributes:
         evaluator: The evaluator that ranks.
         key: Basis of the scores on the board.
-        portion: Part of the data that the board is by.
-        ranking: Measures that rank, with their better sides.
-        exact: Whether it is the board of organisers, or what others see of it.
+        portion: Part of the data that the board ranks by.
+        ranking: Ranking measures, with their better directions.
+        exact: Whether it is the exact board of organisers, or the board that others see.
         places: The systems to compare.
-        left_out: Ranked systems beyond those.
+        left_out: Number of ranked systems beyond those.
     """
 
     evaluator: Evaluator[Any]
@@ -80,13 +80,13 @@ class TierPlan(Struct, frozen=True):
 
     @property
     def digest(self) -> str:
-        """Identifies it: tiers of another digest are older than the board."""
+        """Identifies the plan: tiers with another digest are outdated."""
         content = [*self.draws_key, list(self.ranking), self.places, self.left_out, DRAWS, SEED]
         return hashlib.sha256(orjson.dumps(content)).hexdigest()
 
     @property
     def draws_key(self) -> Key:
-        """Basis of the draws: that of the scores, and the part of the data."""
+        """Basis of the draws: the basis of the scores, and the part of the data."""
         revision, configuration = self.key
         part = "" if self.portion is Portion.WHOLE else f" {self.portion}"
         return revision, configuration + part
@@ -101,15 +101,15 @@ def tier_plan(
     *,
     exact: bool,
 ) -> TierPlan:
-    """What the tiers of a board follow from.
+    """The plan of a board's tiers.
 
     Args:
         definition: The benchmark.
         board: The board.
         key: Basis of its scores.
         entries: Its entries.
-        portion: Part of the data that it is by.
-        exact: Whether they are those that organisers see.
+        portion: Part of the data that it ranks by.
+        exact: Whether they are the entries that organisers see.
     """
     ranked = [
         (entry.entry.submission, entry.rank)
@@ -131,8 +131,8 @@ def lack_of_tiers(
     Args:
         reader: A state of the store.
         record: The benchmark.
-        definition: The same, read.
-        plan: What they would follow from.
+        definition: Its definition.
+        plan: Their plan.
     """
     size, shown = definition.truth_size, shown_basis(record)
     if len(plan.places) < FEWEST_SYSTEMS:
@@ -141,7 +141,7 @@ def lack_of_tiers(
     revision = reader.truth_revision(record.benchmark, number)
     if revision is None or not revision.complete:
         return "no tiers: the ground truth is not complete"
-    if size is None:  # it was uploaded to a server that did not count
+    if size is None:  # it was uploaded to an older server, which did not count sequences
         return "no tiers: the size of the ground truth is not known; a new revision tells it"
     is_private = plan.portion is Portion.PRIVATE
     sequences = definition.private_sequence_count if is_private else size.sequences
@@ -150,7 +150,7 @@ def lack_of_tiers(
     return ""
 
 
-# --- As the store keeps them
+# --- Stored form
 
 
 class Draws(Struct, frozen=True, forbid_unknown_fields=True):
@@ -158,8 +158,8 @@ class Draws(Struct, frozen=True, forbid_unknown_fields=True):
 
     Attributes:
         sequences: Number of sequences.
-        resamples: Number of different draws that there are, up to the number of draws.
-        values: By measure its value in each draw; None if it is undefined.
+        resamples: Number of different draws.
+        values: By measure, its value in each draw; None if it is undefined.
     """
 
     sequences: Annotated[int, Meta(gt=0)]
@@ -167,7 +167,7 @@ class Draws(Struct, frozen=True, forbid_unknown_fields=True):
     values: Mapping[str, Annotated[list[float | None], Meta(min_length=DRAWS, max_length=DRAWS)]]
 
     def to_bytes(self) -> bytes:
-        """As the store keeps them."""
+        """The stored form."""
         return zlib.compress(msgspec.json.encode(self))
 
     @classmethod
@@ -175,7 +175,7 @@ class Draws(Struct, frozen=True, forbid_unknown_fields=True):
         """Inverse of `to_bytes`.
 
         Raises:
-            StoreDamagedError: If it grows beyond all measure.
+            StoreDamagedError: If its unpacked size exceeds the limit.
             ValueError: If it is something else.
         """
         return _read(inflate(data, MOST_BYTES), cls)
@@ -185,9 +185,9 @@ class BoardTiers(Struct, frozen=True, forbid_unknown_fields=True):
     """Computed tiers of a board.
 
     Attributes:
-        digest: Identifies what they were computed from.
+        digest: Identifies the plan that they were computed from.
         sequences: Number of sequences.
-        rows: By submission its tier, and how probable it is that it is first.
+        rows: By submission, its tier and its probability of being first.
         left_out: Ranked systems that are in no tier.
     """
 
@@ -197,13 +197,13 @@ class BoardTiers(Struct, frozen=True, forbid_unknown_fields=True):
     left_out: int
 
     def record(self, benchmark: str, plan: TierPlan) -> TiersRecord:
-        """The tiers as the store keeps them."""
+        """The tiers in stored form."""
         document = msgspec.json.encode(self).decode()
         return TiersRecord(benchmark, plan.evaluator.name, plan.key[0], plan.exact, document)
 
 
 def read_tiers(document: str) -> BoardTiers:
-    """Tiers as the store keeps them, read.
+    """Read stored tiers.
 
     Raises:
         ValueError: If they are something else.
@@ -228,7 +228,7 @@ def stored_tiers(
         benchmark: The benchmark.
         evaluator: The evaluator that ranks.
         revision: Revision of the truth that the board shows.
-        exact: Whether those of the board of organisers.
+        exact: Whether to read those of the organisers' board.
     """
     found = reader.tiers(benchmark, evaluator, revision, exact=exact)
     try:
@@ -238,16 +238,16 @@ def stored_tiers(
         return None
 
 
-# --- As they are seen
+# --- Visible part
 
 
 class ShownTiers(Struct, frozen=True):
     """Tiers as a caller sees them.
 
     Attributes:
-        note: What they are, or why there are none.
+        note: Explains the tiers, or why there are none.
         is_stale: Whether they are older than the board.
-        rows: By submission its tier, and how probable it is to be first; None if not shown.
+        rows: By submission, its tier and its probability of being first; None if not shown.
     """
 
     note: str
@@ -264,12 +264,12 @@ def shown_tiers(
     caller: Caller,
     now: datetime,
 ) -> ShownTiers:
-    """The tiers of a board as the caller may see them; of its newest computation.
+    """The newest computed tiers of a board, as the caller may see them.
 
     Args:
         reader: A state of the store.
         record: The benchmark.
-        definition: The same, read.
+        definition: Its definition.
         board: The board.
         entries: Its entries, as the caller sees them.
         caller: The caller.
@@ -302,7 +302,7 @@ def shown_tiers(
 def visible_rows(
     definition: Definition, tiers: BoardTiers, caller: Caller
 ) -> dict[str, tuple[int, float | None]]:
-    """By submission its tier, and its probability of being first as far as the caller sees it.
+    """By submission, its tier, and its probability of being first if the caller sees it.
 
     Args:
         definition: The benchmark.
@@ -317,10 +317,10 @@ def visible_rows(
 
 
 def _probability_step(definition: Definition, sequences: int, caller: Caller) -> float | None:
-    """What a caller sees probabilities rounded to, 0 for exact; None if it sees none.
+    """The rounding step of probabilities for a caller, 0 for exact; None if it sees none.
 
-    Where the latest submission stands, each one moves the probability, whether or not its score
-    moves by the step that it is rounded to: that would tell more than the score.
+    If the latest submission counts, each new one changes the probability, even if its rounded score
+    stays the same: exact probabilities would then reveal more than the score.
     """
     policy = definition.policy
     if caller.is_organiser:

@@ -1,9 +1,9 @@
-"""Trust analyses as operations: asked for, run one after the other, cancelled, begun again.
+"""Trust analyses as operations: create, run in turn, cancel and restart them.
 
-An analysis follows from its plan alone, so that a server that starts again begins anew what its
-predecessor had not finished, and comes to the same document. Hidden truth meets detections here
-outside the Ladder: only organisers may ask (see `vidscore_server.domain.access`), and errors say
-what was expected, never what was found in the data.
+An analysis depends on its plan alone, so that a restarted server can repeat an unfinished one and
+get the same document. It compares detections with hidden truth outside the Ladder: only organisers
+may request it (see `vidscore_server.domain.access`), and errors say what was expected, never what
+was found in the data.
 """
 
 from __future__ import annotations
@@ -54,7 +54,7 @@ from vidscore_server.workers import run_analysis
 CANCELLED, TIMED_OUT, FAILED = "CANCELLED", "ANALYSIS_TIMED_OUT", "ANALYSIS_FAILED"
 
 LOOK_INTERVAL_S = 0.5
-"""Time between two looks whether an analysis is still wanted."""
+"""Interval of checks whether an analysis is still wanted."""
 
 
 class RankingRequest(Struct, frozen=True):
@@ -62,8 +62,8 @@ class RankingRequest(Struct, frozen=True):
 
     Attributes:
         benchmark: The benchmark.
-        submissions: Submissions; none for all that have a score.
-        evaluators: The evaluators that rank; none for the benchmark's own.
+        submissions: Submissions; empty for all that have a score.
+        evaluators: The evaluators that rank; empty for the benchmark's own.
         questions: The questions.
     """
 
@@ -159,7 +159,7 @@ class TrustAnalyses:
         return await create_operation(self._context, request, kind, make, resource, comment)
 
     async def advance(self) -> None:
-        """Begin as many of the analyses that are not done as may run at once, oldest first."""
+        """Start as many unfinished analyses as may run at once, oldest first."""
         for record in await self._context.read(self.operations.waiting):
             if record.cancel_requested:
                 await self._cancel(record.operation)
@@ -188,7 +188,7 @@ class TrustAnalyses:
             await self._close(operation, FAILED)
 
     def _attempt(self, transaction: Transaction, operation: str) -> OperationRecord | None:
-        """Count an attempt; an analysis that has ended the server too often is not begun again."""
+        """Count an attempt; an analysis that killed the server too often is not started again."""
         self.operations.require(transaction, operation)
         record = transaction.operation(operation)
         if record is None or record.done:
@@ -216,7 +216,7 @@ class TrustAnalyses:
     def _sides(
         self, reader: Reader, plan: RankingPlan
     ) -> tuple[Annotations, dict[str, Annotations]]:
-        """Truth, the same for all, and the detections of each submission, as they are scored."""
+        """The common truth, and the detections of each submission, as scored."""
         truths, systems = [], {}
         for submission in plan.submissions:
             name = SubmissionName(plan.benchmark, submission)
@@ -226,7 +226,7 @@ class TrustAnalyses:
         return truths[0], systems
 
     async def _watched(self, operation: str, analysis: Analysis) -> str | None:
-        """The document; None if it is not wanted any more."""
+        """The document; None if it is no longer wanted."""
         told: dict[str, Any] = {}
 
         def note(stage: str, done: int, total: int) -> None:
@@ -245,7 +245,7 @@ class TrustAnalyses:
             await asyncio.wait([work])
 
     async def _is_wanted(self, operation: str, told: dict[str, Any]) -> bool:
-        """Whether to continue; also stores the progress."""
+        """Whether to continue the analysis; also stores the progress."""
 
         def command(transaction: Transaction) -> None:
             record = transaction.operation(operation)
@@ -269,7 +269,7 @@ class TrustAnalyses:
         )
 
     async def _close(self, operation: str, error: str, document: str | None = None) -> None:
-        """End an operation that this server works on, while it does."""
+        """End an operation that this server is working on."""
 
         def command(transaction: Transaction) -> None:
             self.operations.require(transaction, operation)
@@ -292,7 +292,7 @@ class TrustAnalyses:
 
 
 def _refuse_second(reader: Reader, kind: str, plan: TrustPlan) -> None:
-    """Refuse an analysis where one like it has not ended: queues stay short."""
+    """Refuse an analysis while a similar one is unfinished, to keep queues short."""
     benchmark = plan.benchmark if isinstance(plan, RankingPlan) else None
     for record in reader.unfinished_operations():
         other = read_plan(record) if record.kind == kind else None
@@ -305,7 +305,7 @@ def _refuse_second(reader: Reader, kind: str, plan: TrustPlan) -> None:
 
 
 def _reason_of(error: VidscoreError) -> str:
-    """Reason and, of an input, what was expected of it; never what was found in it."""
+    """The reason and, for an input error, what was expected; never what was found."""
     if not isinstance(error, InputError):
         return error.reason
     expected = dict.fromkeys(fault.expected for fault in error.faults)
@@ -313,6 +313,6 @@ def _reason_of(error: VidscoreError) -> str:
 
 
 def may_rank(reader: Reader, benchmark: str, submission: str) -> bool:
-    """Whether a submission is there and is not disqualified."""
+    """Whether a submission exists and is not disqualified."""
     record = reader.submission(benchmark, submission)
     return record is not None and not record.disqualification

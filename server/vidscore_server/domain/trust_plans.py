@@ -1,4 +1,4 @@
-"""Plans of trust analyses: checked, bounded, and as the operation stores them."""
+"""Plans of trust analyses: checks, limits, and their stored form."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class RankingEvaluator:
     Attributes:
         name: Its name.
         parameters: Every parameter.
-        classes: Labels that it scores in domains that list none; None for the specification's.
+        classes: Labels that it scores in domains without a list; None for the specification's.
     """
 
     name: str
@@ -64,7 +64,7 @@ class RankingEvaluator:
     classes: tuple[str, ...] | None = None
 
     def request(self, specification: BenchmarkSpec) -> EvaluatorRequest:
-        """The evaluator under a benchmark's specification, to be created in any process."""
+        """A request that creates the evaluator under a benchmark's specification in any process."""
         if self.classes is not None:
             specification = dataclasses.replace(specification, classes=self.classes)
         return EvaluatorRequest(self.name, self.parameters, specification)
@@ -76,7 +76,7 @@ class RankingPlan:
 
     Attributes:
         benchmark: The benchmark.
-        revision: Revision of the truth, fixed when it was asked for.
+        revision: Revision of the truth, fixed at the request.
         submissions: The submissions.
         evaluators: The evaluators that rank.
         questions: The questions.
@@ -95,8 +95,8 @@ class CriterionPlan:
 
     Attributes:
         test: Name of the test.
-        criteria: The criteria; none for all that the paper has for it.
-        plan: How many families of scenes.
+        criteria: The criteria; empty for all that the paper tests.
+        plan: Number of families of scenes.
     """
 
     test: str
@@ -108,7 +108,7 @@ TrustPlan = RankingPlan | CriterionPlan
 
 
 def plan_to_json(plan: TrustPlan) -> str:
-    """A plan as an operation keeps it."""
+    """The stored form of a plan."""
     return json.dumps(dataclasses.asdict(plan))
 
 
@@ -123,17 +123,17 @@ def read_plan(record: OperationRecord) -> TrustPlan:
 def ranking_evaluators(
     definition: Definition, wanted: Sequence[EvaluatorSpec], path: str = "evaluators"
 ) -> tuple[RankingEvaluator, ...]:
-    """The evaluators that rank: those that a caller wants, completed by the benchmark's own.
+    """The evaluators that rank: the caller's, completed with the benchmark's settings.
 
     Args:
         definition: The benchmark.
-        wanted: Evaluators with the parameters that are to differ, and presets; none for the
-            benchmark's own.
-        path: Where they stand in the request.
+        wanted: Evaluators with the parameters that differ, and presets; empty for the benchmark's
+            own.
+        path: Their place in the request.
 
     Raises:
-        ExceptionGroup: Of an error for every evaluator that there is not, comes twice, or cannot
-            judge the benchmark.
+        ExceptionGroup: With an error for every evaluator that is unknown, repeated, or cannot judge
+            the benchmark.
     """
     specification = definition.specification
     own = dict(_own_evaluators(specification))
@@ -166,7 +166,7 @@ def ranking_evaluators(
 def _with_bases(
     created: Iterable[Evaluator[Any]], entry: EvaluatorSpec
 ) -> Iterator[RankingEvaluator]:
-    """The evaluators of an entry, with both bases unless it says one."""
+    """The evaluators of an entry, for both bases unless it names one."""
     for evaluator in created:
         for one in [evaluator] if "base" in entry.parameters else with_both_bases(evaluator):
             parameters = parameter_values(one.parameters)
@@ -174,11 +174,11 @@ def _with_bases(
 
 
 def check_criteria(plan: CriterionPlan) -> None:
-    """Refuse a test that there is not, and criteria that cannot be tested.
+    """Refuse an unknown test, and criteria that cannot be tested.
 
     Raises:
         InputError: If there is no such test.
-        ExceptionGroup: Of an error for every criterion that cannot be tested.
+        ExceptionGroup: With an error for every criterion that cannot be tested.
     """
     if plan.test not in SANITY_TESTS:
         raise InputError([Fault(repr(plan.test)[:80], " or ".join(SANITY_TESTS), field="test")])
@@ -195,7 +195,7 @@ def check_criteria(plan: CriterionPlan) -> None:
 def check_limits(
     plan: TrustPlan, submissions: Sequence[SubmissionRecord], settings: Settings
 ) -> None:
-    """Refuse what would be too much for one analysis.
+    """Refuse an analysis that would be too large.
 
     Args:
         plan: The plan.
@@ -226,7 +226,7 @@ def _amounts(
 
 
 def _placed(error: VidscoreError, path: str, name: str) -> list[VidscoreError]:
-    """The error, with its place in the request."""
+    """Add the place in the request to an error."""
     if not isinstance(error, InputError):
         expected = "an evaluator or preset of this server"
         fault = Fault(repr(name)[:80], expected, field=f"{path}.name")
@@ -243,10 +243,10 @@ def _placed(error: VidscoreError, path: str, name: str) -> list[VidscoreError]:
 def _own_evaluators(
     specification: BenchmarkSpec,
 ) -> Iterator[tuple[str, tuple[Mapping[str, Any], BenchmarkSpec]]]:
-    """By name what a benchmark sets of evaluators, those of its presets included."""
+    """A benchmark's evaluator settings by name, including those of its presets."""
     for entry in specification.evaluators:
         yield entry.name, (entry.parameters, specification)
-        with suppress(InputError, UnknownEvaluatorError):  # told where it is wanted
+        with suppress(InputError, UnknownEvaluatorError):  # the error is raised when it is used
             for one in evaluators_of(entry, specification):
                 if one.preset is not None:
                     yield one.name, (parameter_values(one.parameters), one.specification)
@@ -257,7 +257,7 @@ def _own_evaluators(
 # The truth is the caller's own, so faults quote it.
 
 NAME_LENGTH = 80
-"""Most characters of a system's name."""
+"""Maximum length of a system's name."""
 
 
 class Examination(Struct, frozen=True):
@@ -277,7 +277,7 @@ class Examination(Struct, frozen=True):
 
 
 class UploadedContest:
-    """Truth and the detections of each system, on their way into an analysis.
+    """Collects truth and the detections of each system for an analysis.
 
     Args:
         examination: Which systems are compared, and how.
@@ -296,7 +296,7 @@ class UploadedContest:
         ]
 
     def add_truth(self, read: ReadBatch) -> None:
-        """Take in frames of the truth.
+        """Add frames of the truth.
 
         Raises:
             LimitError: If they, or all frames with them, are more than allowed.
@@ -305,10 +305,10 @@ class UploadedContest:
         self._add(self._truth, read, "truth")
 
     def add_detections(self, system: int, read: ReadBatch) -> None:
-        """Take in frames of a system.
+        """Add frames of a system.
 
         Args:
-            system: Its place among the systems.
+            system: Its index among the systems.
             read: Reads the frames.
 
         Raises:
@@ -321,7 +321,7 @@ class UploadedContest:
         self._add(self._systems[system], read, "detections")
 
     def analysis(self) -> RankingAnalysis:
-        """The analysis of everything that was received.
+        """The analysis of everything received.
 
         Raises:
             InputError: If a system names a sequence that neither truth nor specification knows.

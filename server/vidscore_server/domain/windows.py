@@ -1,6 +1,6 @@
-"""Scores over the last frames of a submission, for who watches a stream that does not end.
+"""Scores over the last frames of a submission, for watching an endless stream.
 
-They are for organisers alone: a window that moves by a frame tells what is true of that frame.
+They are for organisers alone: a window that moves by one frame reveals the truth of that frame.
 """
 
 from __future__ import annotations
@@ -26,18 +26,18 @@ from vidscore_server.errors import PermissionDeniedError
 from vidscore_server.store import Reader
 
 MAXIMUM_WINDOW_FRAMES = 10_000
-"""Most frames of a stream that are scored together whenever something has come."""
+"""Maximum number of frames per stream that are scored together at each change."""
 
 MAXIMUM_KEPT = 100
-"""Windows of which the newest is kept; of others each look makes it anew."""
+"""Maximum number of cached windows; others are computed at each request."""
 
 
 class ScoreWindow(Struct, frozen=True, eq=False):
     """Scores over the last frames of a submission.
 
     Attributes:
-        frame_count: Frames that they are over, which have truth.
-        reports: A report for each evaluator, with curves of the measures that rank by hour.
+        frame_count: Number of scored frames, which have truth.
+        reports: A report for each evaluator, with curves of the ranking measures by hour.
     """
 
     frame_count: int
@@ -45,11 +45,11 @@ class ScoreWindow(Struct, frozen=True, eq=False):
 
 
 def check_window(caller: Caller, size: int) -> None:
-    """Refuse a window that may not be had.
+    """Refuse a window that is not allowed.
 
     Args:
-        caller: Who wants it.
-        size: Its frames; 0 for none.
+        caller: The caller.
+        size: Its number of frames; 0 for none.
 
     Raises:
         InputError: If it is too large.
@@ -67,7 +67,7 @@ def check_window(caller: Caller, size: int) -> None:
 
 
 class _Kept(Struct):
-    """The newest window of a submission, and when the next may be made."""
+    """The newest window of a submission, and the earliest time of the next."""
 
     lock: asyncio.Lock
     window: ScoreWindow | None = None
@@ -91,11 +91,11 @@ class Windows:
     async def newest(self, name: SubmissionName, size: int) -> ScoreWindow | None:
         """Scores over the last frames of each stream; None if none of them has truth.
 
-        The same object comes again as long as nothing has moved, or the last one rests.
+        The same object is returned until something changes, or while the last window rests.
 
         Args:
             name: The submission.
-            size: Frames of each of its streams, whether they have truth or not.
+            size: Number of frames of each of its streams, with or without truth.
 
         Raises:
             LookupError: If the submission is gone.
@@ -129,7 +129,7 @@ class Windows:
         return ScoreWindow(truth.frame_count, tuple(told))
 
     def _last(self, reader: Reader, name: SubmissionName, size: int) -> Sides | None:
-        """Both sides, of the detections the last frames of each stream."""
+        """Both sides, with the detections of the last frames of each stream."""
         benchmark = reader.benchmark(name.benchmark)
         if benchmark is None or not benchmark.truth_revision:
             return None
@@ -149,12 +149,12 @@ class Windows:
 
 
 def _state(reader: Reader, name: SubmissionName) -> State | None:
-    """What a window depends on; None if there can be none."""
+    """The inputs of a window; None if there can be none."""
     return State.of(reader.benchmark(name.benchmark), reader.submission(*name))
 
 
 def _with_truth(sides: Sides) -> tuple[Annotations, Annotations]:
-    """Both sides of the frames that have truth, as evaluators get them."""
+    """Both sides of the frames with truth, as evaluators get them."""
     truth, detections = sides.to_score(complete=False)
     return (
         truth.take_frames(frames_in(truth, detections)),

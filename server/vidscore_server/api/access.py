@@ -42,16 +42,16 @@ _ROLES_BY_NUMBER = {number: role for role, number in _ROLES.items()}
 
 
 def read_role(number: int) -> Role | None:
-    """A role; None if it is none that this version knows."""
+    """A role; None if this version does not know it."""
     return _ROLES_BY_NUMBER.get(number)  # type: ignore[call-overload, no-any-return] # a plain number
 
 
 def read_lifetime(request: Any, field: str = "lifetime") -> timedelta | None:
-    """How long something is to hold; None if it is not said.
+    """The lifetime of a request; None if it is not set.
 
     Args:
         request: The request.
-        field: Its field that says so.
+        field: Its field with the lifetime.
     """
     if not request.HasField(field):
         return None
@@ -92,10 +92,10 @@ def write_invitation(record: InvitationRecord, now: datetime) -> pb.Invitation:
 
 
 def read_audit_filter(request: pb.ListAuditRecordsRequest) -> AuditFilter:
-    """Which records are wanted.
+    """Read a filter of audit records.
 
     Raises:
-        InputError: If a name is none, or a time lies outside the years that there are.
+        InputError: If a name is invalid, or a time is outside the years 1 to 9999.
     """
     if request.benchmark:
         read_benchmark(request.benchmark, "benchmark")
@@ -128,11 +128,11 @@ def write_audit_record(record: AuditRecord) -> pb.AuditRecord:
 
 
 class AccessService(access_service_pb2_grpc.AccessServiceServicer):
-    """Gives and takes keys.
+    """Manages tokens and invitations.
 
     Args:
         context: The hosting context.
-        gate: Admits callers; it must learn of every change of a token.
+        gate: Admits callers; it must learn of every revoked token.
         invitations: The invitations of the site.
     """
 
@@ -144,7 +144,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
     async def CreateToken(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.CreateTokenRequest, _: Responses[Any]
     ) -> pb.CreateTokenResponse:
-        """Make a token; its secret is in the answer and nowhere else."""
+        """Create a token; its secret is only in the answer."""
         made = request_of(request, "CreateToken", self._context)
         token = new_token(
             read_role(request.role),
@@ -176,7 +176,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
     async def RevokeToken(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.RevokeTokenRequest, _: Responses[Any]
     ) -> pb.RevokeTokenResponse:
-        """End a token; one that is revoked already stays as it is."""
+        """Revoke a token; an already revoked one stays as it is."""
         name = read_token(request.name)
         made = request_of(request, "RevokeToken", self._context)
 
@@ -187,7 +187,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
             if record.revoke_time is not None:
                 return record
             revoked = replace(record, revoke_time=made.time)
-            made.audit(transaction, f"tokens/{name}")  # before: it may be the caller's own
+            made.audit(transaction, f"tokens/{name}")  # first: it may be the caller's own
             transaction.update_token(revoked)
             return revoked
 
@@ -198,7 +198,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
     async def CreateInvitations(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.CreateInvitationsRequest, _: Responses[Any]
     ) -> pb.CreateInvitationsResponse:
-        """Invite teams; the secrets are in the answer and nowhere else."""
+        """Invite teams; the secrets are only in the answer."""
         made = request_of(request, "CreateInvitations", self._context)
         new = new_invitations(
             request.teams,
@@ -239,7 +239,7 @@ class AccessService(access_service_pb2_grpc.AccessServiceServicer):
     async def AcceptInvitation(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.AcceptInvitationRequest, _: Responses[Any]
     ) -> pb.AcceptInvitationResponse:
-        """Make the token of an invited team, or only look at the invitation."""
+        """Create the token of an invited team, or only show the invitation."""
         now = self._context.clock()
         if request.validate_only:
             found = await self._invitations.look(request.secret, now)

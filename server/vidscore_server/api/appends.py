@@ -2,9 +2,9 @@
 
     opening --first request--> appending --end of requests--> draining --last ack--> closed
 
-Batches are handed to the store without waiting for those before: the store commits whatever
-waits together, in the order in which it came. How many of a call wait grows with each that is
-acknowledged.
+Batches go to the store without waiting for earlier ones: the store commits all waiting batches
+together, in order of arrival. The number of batches that a call may have waiting grows with each
+acknowledged batch.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ from vidscore_server.runtime import retrieve
 from vidscore_server.store import Reader
 
 BATCHES_AT_FIRST = 1
-"""Batches of a call that may be on their way before any is acknowledged."""
+"""Number of batches that a call may have in flight before the first is acknowledged."""
 
 
 class AppendState(StrEnum):
@@ -46,8 +46,7 @@ class Appender:
     Args:
         hosting: The server's hosted benchmarks.
         caller: The caller.
-        take_over: Makes the call the one that appends to its stream; None if it is over with
-            one batch.
+        take_over: Makes the call the writer of its stream; None if it ends after one batch.
 
     Attributes:
         state: State of the call.
@@ -66,15 +65,15 @@ class Appender:
         responses: Responses[pb.AppendResponse],
         until_draining: Callable[[], Awaitable[None]],
     ) -> None:
-        """Append until the client or the server ends; every request is acknowledged in its turn.
+        """Append until the client or the server ends; requests are acknowledged in order.
 
         Args:
             requests: Batches.
-            responses: Where they are acknowledged.
+            responses: Their acknowledgements.
             until_draining: Returns when the server begins to stop, with an error.
 
         Raises:
-            DrainingError: If the server begins to stop; what it has taken in is acknowledged.
+            DrainingError: If the server begins to stop; received batches are acknowledged.
         """
         window = Window(self._hosting.context.settings.maximum_unacknowledged_batches)
         waiting: asyncio.Queue[asyncio.Future[int] | None] = asyncio.Queue()
@@ -110,13 +109,13 @@ class Appender:
     async def _drain(
         self, waiting: asyncio.Queue[asyncio.Future[int] | None], acknowledging: asyncio.Task[None]
     ) -> None:
-        """Acknowledge everything that was stored before the end, whatever the end was."""
+        """Acknowledge everything stored before the end, however the call ends."""
         self.state = AppendState.DRAINING
         waiting.put_nowait(None)
         await acknowledging
 
     async def append(self, message: pb.AppendRequest) -> int:
-        """Append one batch; gives the next offset."""
+        """Append one batch, and return the next offset."""
         return await (await self._append(message))
 
     async def _append(self, message: pb.AppendRequest) -> asyncio.Future[int]:
@@ -148,7 +147,7 @@ class Appender:
             return epochs.get(stream.stream) == message.epoch
 
         is_newest = await self._hosting.context.read(look)
-        if is_newest and self._take_over is not None:  # an older writer shuts nobody out
+        if is_newest and self._take_over is not None:  # an older writer excludes nobody
             self._take_over(stream)
         rules = await self._hosting.rules.of(stream.benchmark)
         refuse_live(rules.definition, stream.benchmark)
@@ -157,14 +156,14 @@ class Appender:
 
 
 class Window:
-    """How many batches of a call may be on their way: few at first, then twice as many each time.
+    """Bounds the batches in flight of a call: few at first, then doubling per round trip.
 
-    That is the slow start of TCP (RFC 5681, section 3.1), and is there for the same reason. gRPC
-    accepts one call after the other, so that those which begin beside calls that send all they may
-    at once would wait for half a second until it is their turn.
+    This is the slow start of TCP (RFC 5681, section 3.1), for the same reason. gRPC accepts calls
+    one after the other, so that new calls would wait for half a second beside calls that send their
+    maximum at once.
 
     Args:
-        largest: The most that it grows to.
+        largest: The maximum size.
     """
 
     def __init__(self, largest: int) -> None:
@@ -173,7 +172,7 @@ class Window:
         self._places = asyncio.Semaphore(self._size)
 
     async def enter(self) -> None:
-        """Take a place for a batch, once there is one."""
+        """Wait for a place for a batch, and take it."""
         await self._places.acquire()
 
     def leave(self) -> None:

@@ -1,7 +1,7 @@
-"""AnnotationBatch messages to annotations and back: one alone, many as one, and stored ones.
+"""Convert AnnotationBatch messages to annotations and back: single, joined and stored ones.
 
 This module is the server's `BatchCodec`. Repeated fields become arrays by the container's array
-interface, so that no object of a batch becomes a Python object.
+interface, without a Python object per object of a batch.
 """
 
 from __future__ import annotations
@@ -42,11 +42,11 @@ GEOMETRY_OF_ARITY = {arity: geometry for geometry, arity in ARITY_OF_GEOMETRY.it
 FRAME_BYTES = 25
 OBJECT_BYTES = 25
 NUMBER_BYTES = 8
-"""Memory of columns: of a frame without its time, of an object without its coordinates, and of a
+"""Bytes of columns per frame without its time, per object without its coordinates, and per
 coordinate or time."""
 
 NAME_BYTES = 64
-"""Memory of a name beside its letters."""
+"""Bytes of a name besides its letters."""
 
 
 def batch_size(message: annotations_pb2.AnnotationBatch) -> int:
@@ -55,9 +55,9 @@ def batch_size(message: annotations_pb2.AnnotationBatch) -> int:
 
 
 def held_bytes(message: annotations_pb2.AnnotationBatch) -> int:
-    """About how many bytes a batch takes in memory.
+    """Approximate size of a batch in memory, in bytes.
 
-    That is what it takes on the wire, and more where numbers and names are written shorter there.
+    This is its size on the wire, plus a surcharge for numbers and names that are shorter there.
     """
     names = len(message.sequences) + len(message.labels) + len(message.columns)
     long = len(message.frame_numbers) + len(message.track_ids)
@@ -74,7 +74,7 @@ def held_bytes(message: annotations_pb2.AnnotationBatch) -> int:
 
 
 def geometry_name(geometry: int) -> str:
-    """A geometry for people; its number where this version does not know it."""
+    """A geometry for people; its number if this version does not know it."""
     if geometry == annotations_pb2.GEOMETRY_UNSPECIFIED:
         return "no geometry"
     if geometry in annotations_pb2.Geometry.values():
@@ -124,7 +124,7 @@ def read_alike_batches(
     source: str,
     rules: BatchRules,
 ) -> tuple[Annotations, list[int]]:
-    """Check batches that keep the rules as one, for much less than one after the other costs.
+    """Check batches as one, at a much lower cost than one by one.
 
     Args:
         messages: The batches.
@@ -133,11 +133,11 @@ def read_alike_batches(
         rules: The limits that each must keep.
 
     Returns:
-        The batches joined, and the frames of each.
+        The joined batches, and the number of frames of each.
 
     Raises:
-        NotAlikeError: If one of them does not keep the rules; what is wrong, `read_batch` says.
-        InputError: The same.
+        NotAlikeError: If one of them breaks a rule; `read_batch` tells which rule.
+        InputError: Likewise.
     """
     settings, lengths = rules.settings, Lengths(messages)
     columns = join_columns(data, lengths, rules.arity)
@@ -157,7 +157,7 @@ def read_alike_batches(
 
 
 def read_stored_batch(data: bytes, arity: int) -> Annotations:
-    """A batch that was checked when it was received, whatever the limits are now.
+    """Read a batch that was checked when it was received, regardless of the present limits.
 
     Args:
         data: The batch's message, serialized.
@@ -167,7 +167,7 @@ def read_stored_batch(data: bytes, arity: int) -> Annotations:
 
 
 def read_own_batch(message: annotations_pb2.AnnotationBatch) -> Annotations:
-    """A batch that this server has written, in the geometry that it states."""
+    """Read a batch that this server has written, in its stated geometry."""
     return _as_it_is(message, ARITY_OF_GEOMETRY[message.geometry])
 
 
@@ -178,7 +178,7 @@ def _as_it_is(message: annotations_pb2.AnnotationBatch, arity: int) -> Annotatio
 
 
 def write_batch(annotations: Annotations) -> annotations_pb2.AnnotationBatch:
-    """Annotations as a batch; columns that hold nothing but their default are left out."""
+    """Write annotations as a batch, without columns that hold only their default."""
     message = annotations_pb2.AnnotationBatch(
         labels=() if annotations.labels == ("",) else annotations.labels,
         frame_sequences=annotations.frame_sequences.tolist(),
@@ -229,14 +229,14 @@ def _columns(
 
 
 def _column(values: Sequence[Any], dtype: type) -> ArrayLike:
-    """A repeated field as an array; what a batch leaves out stays left out."""
+    """A repeated field as an array; a missing one stays missing."""
     return np.asarray(values, dtype=dtype) if values else ()
 
 
 def _refuse_too_large(
     message: annotations_pb2.AnnotationBatch, counts: IntArray, settings: Settings
 ) -> None:
-    # Before anything is built: counts alone could ask for more memory than there is.
+    # Before anything is built: counts alone could demand more memory than there is.
     sizes = (
         (len(counts), "frames", "maximum_batch_frames"),
         (int(counts.sum()), "objects", "maximum_batch_objects"),
@@ -250,7 +250,7 @@ def _refuse_too_large(
 
 
 def _fits(geometry: annotations_pb2.Geometry, has_objects: bool, arity: int) -> bool:
-    """Whether a batch may state a geometry: frames without objects have no shape of their own."""
+    """Whether a batch may state a geometry: without objects, any geometry fits."""
     stated = ARITY_OF_GEOMETRY.get(geometry)
     return stated == arity or (stated is not None and not has_objects)
 
@@ -272,7 +272,7 @@ def _geometry_faults(
 
 
 def _name_faults(message: annotations_pb2.AnnotationBatch, source: str) -> list[Fault]:
-    """Columns whose name an earlier one has; the later ones would hide them."""
+    """Faults of columns with the name of an earlier column, which they would hide."""
     faults = []
     seen: set[str] = set()
     for row, column in enumerate(message.columns):
@@ -294,11 +294,11 @@ def _unless_default(column: AnyArray, default: float) -> list[Any]:
 
 JOINED_AT_ONCE = 4096
 JOINED_BYTES = 1 << 24
-"""Batches, and bytes of them, that are joined at a time: more would only take more memory."""
+"""Maximum number of batches, and bytes, that are joined at a time: more would only cost memory."""
 
 
 def read_stored_batches(batches: Iterable[bytes], arity: int) -> Annotations:
-    """All batches as one, their frames in the order in which they come.
+    """All batches as one, with their frames in order.
 
     Args:
         batches: Serialized messages.
@@ -308,7 +308,7 @@ def read_stored_batches(batches: Iterable[bytes], arity: int) -> Annotations:
 
 
 def read_stored_runs(batches: Iterable[bytes], arity: int) -> Iterator[Annotations]:
-    """The same, as many batches at a time as are joined.
+    """The same, in runs of as many batches as are joined at a time.
 
     Args:
         batches: Serialized messages.
@@ -318,7 +318,7 @@ def read_stored_runs(batches: Iterable[bytes], arity: int) -> Iterator[Annotatio
     run_bytes, with_masks = 0, None
     for data in batches:
         message = annotations_pb2.AnnotationBatch.FromString(data)
-        if message.columns:  # which columns there are differs from batch to batch
+        if message.columns:  # batches differ in which columns they have
             yield _read_run(run, arity)
             yield read_stored_batch(data, arity)
             run, run_bytes, with_masks = [], 0, None
@@ -345,7 +345,7 @@ def _read_run(run: list[tuple[bytes, annotations_pb2.AnnotationBatch]], arity: i
 
 
 def stored_sizes(data: bytes, arity: int) -> tuple[int, list[tuple[SequenceKey, int]]]:
-    """Frames of a stored batch, and the bytes that each of its sequences takes as columns."""
+    """Number of frames of a stored batch, and the bytes of each of its sequences as columns."""
     message = annotations_pb2.AnnotationBatch.FromString(data)
     frame_count = len(message.frame_numbers)
     frame_bytes = FRAME_BYTES + (NUMBER_BYTES if message.frame_times_s else 0)

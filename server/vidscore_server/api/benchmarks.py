@@ -107,7 +107,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     async def _benchmark(
         self, request: pb.GetBenchmarkRequest
     ) -> tuple[pb.GetBenchmarkResponse, datetime | None]:
-        """One benchmark, and when the clock changes it next."""
+        """One benchmark, and when time changes it next."""
         name, caller = read_benchmark(request.name), current_caller()
         team, now = caller.submits_for, self._context.clock()
 
@@ -168,7 +168,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     async def _preview(
         self, made: Request, record: BenchmarkRecord, definition: Definition, etag: str
     ) -> organiser_pb2.UpdateBenchmarkResponse:
-        """What an update would lead to."""
+        """Preview an update."""
         preview = await preview_update(
             self._context, self._hosting.benchmarks, made, record, definition, etag
         )
@@ -215,7 +215,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         header: organiser_pb2.UploadTruthHeader,
         upload: TruthUpload,
     ) -> str:
-        """Take in all batches of an upload; gives the digest of everything that was sent."""
+        """Receive all batches of an upload, and return the digest of everything sent."""
         digest = hashlib.sha256(b"UploadTruth\0" + header.SerializeToString(deterministic=True))
         async for batch in _batches_of(requests, upload):
             reservation = await self._hosting.budget.reserve(upload, None, held_bytes(batch))
@@ -297,7 +297,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
     async def PublishLeaderboard(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: organiser_pb2.PublishLeaderboardRequest, _: Responses[Any]
     ) -> organiser_pb2.PublishLeaderboardResponse:
-        """Move a board, or show what that would change."""
+        """Move a board, or show the changes that this would make."""
         name = read_benchmark(request.benchmark, "benchmark")
         made = request_of(request, "PublishLeaderboard", self._context)
         changed, revision = await self._hosting.boards.publish(
@@ -333,7 +333,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
         )
 
     async def _written(self, record: BenchmarkRecord) -> benchmark_pb2.Benchmark:
-        """As much of a benchmark as the caller may see."""
+        """The part of a benchmark that the caller may see."""
         caller = current_caller()
         definition = self._hosting.benchmarks.definition(record)
         message = write_benchmark(record, public_definition(caller, definition))
@@ -362,7 +362,7 @@ class BenchmarkService(benchmark_service_pb2_grpc.BenchmarkServiceServicer):
 def _copy_field(
     source: benchmark_pb2.Benchmark, target: benchmark_pb2.Benchmark, path: str
 ) -> None:
-    """Set a field as it is in another benchmark, or clear it where it is not there."""
+    """Copy a field from another benchmark, or clear it if it is unset there."""
     target.ClearField(path)
     for field, value in source.ListFields():
         if field.name == path and field.message_type is None:
@@ -388,9 +388,9 @@ def _refuse_unchangeable(request: organiser_pb2.UpdateBenchmarkRequest) -> None:
 async def _batches_of(
     requests: Requests[organiser_pb2.UploadTruthRequest], upload: TruthUpload
 ) -> AsyncIterator[annotations_pb2.AnnotationBatch]:
-    """The batches of an upload up to its end, which must come and must know how many frames.
+    """The batches of an upload up to its end, which must come and state the number of frames.
 
-    A call that breaks off ends the requests, too: without an end nothing may be kept.
+    An aborted call also ends the requests: without an end, nothing may be stored.
     """
     async for request in requests:
         kind = request.WhichOneof("message")

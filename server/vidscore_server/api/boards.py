@@ -1,4 +1,4 @@
-"""Leaderboards, and what teams see of their scores, as messages."""
+"""Leaderboards, and teams' views of their scores, as messages."""
 
 from __future__ import annotations
 
@@ -40,19 +40,19 @@ def board_page(
     caller: Caller,
     now: datetime,
 ) -> tuple[pb.GetLeaderboardResponse, datetime | None]:
-    """A page of a board, as the caller may see it, and when the clock changes it next.
+    """A page of a board, as the caller may see it, and when time changes it next.
 
     Args:
         reader: A state of the store.
         benchmarks: The benchmarks.
-        boards: Boards that were worked out before.
-        request: What is asked for.
+        boards: Cached boards.
+        request: The request.
         caller: The caller.
         now: The time.
 
     Raises:
         NotFoundError: If there is no such benchmark.
-        NotReleasedError: If the board, or the part of it, is not released to the caller.
+        NotReleasedError: If the board, or the requested part of it, is not released to the caller.
         InputError: If there is no such evaluator, domain or class.
     """
     name = read_benchmark(request.benchmark, "benchmark")
@@ -156,7 +156,7 @@ def _write_row(
 
 
 def write_team_view(view: TeamView) -> organiser_pb2.TeamView:
-    """What a team sees, and would see, as a message."""
+    """A team's view before and after a change, as a message."""
     return organiser_pb2.TeamView(
         team=view.team,
         evaluator=view.evaluator,

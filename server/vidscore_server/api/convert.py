@@ -35,7 +35,7 @@ def read_time(message: Timestamp, field: str) -> datetime:
     """A message as a time in UTC.
 
     Raises:
-        InputError: If it lies outside the years 1 to 9999.
+        InputError: If it is outside the years 1 to 9999.
     """
     try:
         return message.ToDatetime(tzinfo=UTC)
@@ -56,7 +56,7 @@ def read_seconds(message: Duration) -> float:
     return message.seconds + message.nanos / 1e9
 
 
-# --- Specifications, by way of their dictionary form, whose one reader names every fault
+# --- Specifications, through their dictionary form, whose reader names every fault
 
 
 def read_specification(message: specification_pb2.BenchmarkSpec, source: str) -> BenchmarkSpec:
@@ -83,7 +83,7 @@ def read_specification(message: specification_pb2.BenchmarkSpec, source: str) ->
 def read_evaluators(
     messages: Iterable[specification_pb2.EvaluatorSpec], field: str
 ) -> tuple[EvaluatorSpec, ...]:
-    """Evaluators that stand alone in a request; whether there are such is not looked at.
+    """Evaluators of a request without a specification; their names are not checked.
 
     Args:
         messages: The evaluators.
@@ -100,7 +100,7 @@ def read_evaluators(
 
 
 def write_specification(document: Mapping[str, Any]) -> specification_pb2.BenchmarkSpec:
-    """A specification in its dictionary form, as reports carry it, as a message."""
+    """A specification in dictionary form, as in reports, as a message."""
     message = specification_pb2.BenchmarkSpec()
     fill_message(message, "specification", document, SPECIFICATION)
     return message
@@ -202,7 +202,7 @@ def _write_value(value: Number) -> report_pb2.Value:
     return report_pb2.Value(number=value)
 
 
-# --- Questions of trust analyses: fields that are left out take their defaults
+# --- Questions of trust analyses: missing fields take their defaults
 
 
 def read_questions(message: trust_pb2.RankingQuestions, path: str) -> Questions:
@@ -224,7 +224,7 @@ def read_questions(message: trust_pb2.RankingQuestions, path: str) -> Questions:
 
 
 def given(message: Message, *names: str) -> Mapping[str, object]:
-    """Values of the fields that are set, by name; of those that are named, or of all."""
+    """Values of the fields that are set, by name; of the named fields, or of all."""
     return {
         field.name: value
         for field, value in message.ListFields()

@@ -61,7 +61,7 @@ def read_definition(message: benchmark_pb2.Benchmark) -> Definition:
 
 
 def write_benchmark(record: BenchmarkRecord, definition: Definition) -> benchmark_pb2.Benchmark:
-    """All of a benchmark as a message, but its truth's digest."""
+    """All of a benchmark as a message, except its truth's digest."""
     message = write_definition(definition)
     message.name = benchmark_name(record.benchmark)
     message.create_time.FromDatetime(record.create_time)
@@ -76,7 +76,7 @@ def write_benchmark(record: BenchmarkRecord, definition: Definition) -> benchmar
 
 
 def write_definition(definition: Definition) -> benchmark_pb2.Benchmark:
-    """What an organiser defines of a benchmark as a message."""
+    """An organiser's definition of a benchmark as a message."""
     message = benchmark_pb2.Benchmark(
         specification=write_specification(to_dict(definition.specification)),
         truth_geometry=_geometry(definition.truth_arity),
@@ -114,7 +114,7 @@ def write_live(clock: LiveClock | None) -> benchmark_pb2.LiveClock | None:
 
 
 def write_policy(policy: Policy) -> benchmark_pb2.Policy:
-    """A policy as a message, with every default said."""
+    """A policy as a message, with explicit defaults."""
     message = benchmark_pb2.Policy()
     values = {key: getattr(policy, key) for key in POLICY}
     given = {key: value for key, value in values.items() if value is not None}
@@ -123,9 +123,9 @@ def write_policy(policy: Policy) -> benchmark_pb2.Policy:
 
 
 def keep_budget(message: benchmark_pb2.Policy, present: Policy) -> None:
-    """Let a changed policy that does not say how many submissions there may be keep the number.
+    """Keep the present number of submissions in a changed policy that does not set it.
 
-    A limit that nobody asked for would shut teams out of a benchmark that runs.
+    A limit that nobody asked for would exclude teams from a running benchmark.
     """
     if not message.submissions_in_all and not message.unlimited_submissions:
         message.submissions_in_all = present.submissions_in_all
@@ -133,7 +133,7 @@ def keep_budget(message: benchmark_pb2.Policy, present: Policy) -> None:
 
 
 def keep_private(message: benchmark_pb2.Policy, present: Policy) -> None:
-    """Let a changed policy that does not say which sequences are private keep those that are."""
+    """Keep the present private sequences in a changed policy that does not set them."""
     if not message.private_sequences and not message.private_share:
         message.private_sequences.extend(present.private_sequences)
         message.private_share = present.private_share
@@ -147,7 +147,7 @@ def write_truth_revision(
     Args:
         record: The revision.
         keyed_digest: Its digest, keyed.
-        to_rescore: Submissions that are to be scored again under it.
+        to_rescore: Number of submissions to score again under it.
     """
     return organiser_pb2.TruthRevision(
         revision=record.revision,
@@ -181,7 +181,7 @@ def _read_policy(message: benchmark_pb2.Policy) -> dict[str, Any]:
     values = show_message(message, POLICY)
     private = values.get("private_sequences")
     if isinstance(private, float):
-        # The names beside a share are those that were drawn.
+        # If there is a share, the names are those of the drawn sequences.
         del values["private_sequences"]
         values["private_share"] = private
     return values

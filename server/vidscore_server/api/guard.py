@@ -1,8 +1,8 @@
-"""What all calls share: access, limits, errors as statuses, and a log line each.
+"""The guard of all calls: access, limits, errors as statuses, and one log line per call.
 
 A call is admitted or refused before its first message is read, so that only admitted callers use
-the server's memory. The services raise domain errors and know nothing of statuses; for a message
-that is too large or cannot be read the guard raises the error in their place.
+the server's memory. The services raise domain errors and know nothing of statuses; if a message is
+too large or unreadable, the guard raises the error for them.
 """
 
 from __future__ import annotations
@@ -45,10 +45,11 @@ GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
 """Methods of our services; health and reflection answer for themselves."""
 
 ALWAYS_ANSWERED = frozenset({"/vidscore.v1.ServerService/GetServer"})
-"""Methods that answer clients of any version, even while draining: they explain what is wrong."""
+"""Methods that answer clients of any version, even while draining, because they explain
+problems."""
 
 SPARE_BYTES = 1 << 20
-"""Messages that are larger than the limit by so much at most are read, to say which they break.
+"""Messages that exceed the limit by at most this are still read, to name the broken limit.
 
 gRPC itself refuses larger ones by their length, without naming the setting.
 """
@@ -62,7 +63,7 @@ LOST = Refusal(
     "CONNECTION_LOST",
     "The connection broke while a response was on its way.",
 )
-"""What hardly anybody gets, since the client is gone; the log has it."""
+"""Status of a lost client, which hardly anybody receives; the log has it."""
 
 
 class Guard(grpc.aio.ServerInterceptor):
@@ -70,12 +71,12 @@ class Guard(grpc.aio.ServerInterceptor):
 
     Args:
         settings: The server's limits.
-        sessions: Where a draining server shows.
+        sessions: They tell whether the server drains.
         gate: Admits callers.
-        metrics: Where calls are counted.
-        plain_calls: Counts the open calls of each team, whichever way they come.
-        transport: The way that these calls come.
-        budget: Bounds the large requests that are worked on.
+        metrics: Counts the calls.
+        plain_calls: Counts the open calls of each team over all transports.
+        transport: The transport of these calls.
+        budget: Bounds the memory of large requests in progress.
     """
 
     def __init__(
@@ -102,14 +103,14 @@ class Guard(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[Handler | None]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> Handler | None:
-        """Put a guarded handler in the place of one of ours."""
+        """Replace a handler of ours by a guarded one."""
         handler: Any = await continuation(handler_call_details)
         method = str(handler_call_details.method)
         if handler is None or not method.startswith(GUARDED_PREFIXES):
             return cast("Handler | None", handler)
         kind = _KINDS[handler.request_streaming, handler.response_streaming]
         refused = await self._refused(method, kind, handler_call_details.invocation_metadata)
-        # Every call is taken for a stream: of those gRPC reads nothing before it is asked to.
+        # Every call is handled as a stream, because gRPC then reads nothing before it is asked to.
         make_handler = getattr(grpc, f"stream_{kind.partition('_')[2]}_rpc_method_handler")
         guarded: Handler = make_handler(
             self._guarded(getattr(handler, kind), method, kind, refused),
@@ -168,7 +169,7 @@ class Guard(grpc.aio.ServerInterceptor):
     async def _serve(
         self, behaviour: Behaviour, request: Any, responses: Responses[Any], meter: CallMeter
     ) -> Any:
-        """Serve a request that has come."""
+        """Serve a received request."""
         if request is grpc.aio.EOF:
             raise message_order("the end of the call", "a request")
         if isinstance(request, LargeRequest):
@@ -183,7 +184,7 @@ class Guard(grpc.aio.ServerInterceptor):
         responses: Responses[Any],
         meter: CallMeter,
     ) -> Any:
-        """Serve a large request, read once there is room for it, as long as that takes."""
+        """Serve a large request; wait for room before it is read."""
         size = min(await request.memory_bytes(), self._budget.most_bytes)
         team = current_caller().shares_as
         reservation = await self._budget.reserve(object(), team, size)
@@ -195,7 +196,7 @@ class Guard(grpc.aio.ServerInterceptor):
             self._budget.release(reservation)
 
     async def _refused(self, method: str, kind: str, metadata: Metadata) -> Exception | None:
-        """Let a call in, or say why not."""
+        """Admit a call, or return the refusal."""
         try:
             if method not in ALWAYS_ANSWERED:
                 self._sessions.refuse_while_draining()
@@ -220,9 +221,9 @@ _KINDS = {
 
 
 def _is_undelivered(error: BaseException) -> bool:
-    """Whether gRPC could not send something: the client is gone, and gRPC has yet to notice.
+    """Whether gRPC failed to send, because the client is gone and gRPC has not noticed yet.
 
-    What could not even begin to be sent is a mistake of the server's.
+    An error before the sending began is a bug of the server.
     """
     return isinstance(error, grpc.aio.InternalError) and str(error).startswith(
         'Failed "execute_batch"'
@@ -254,7 +255,7 @@ STREAM_LIFETIME_S = 60.0
 PLAIN_LIFETIME_S = 10.0
 
 HOSTS = 4
-"""A host has one of so many of the places."""
+"""One host gets one in this many of the places."""
 
 _OpenHandler: TypeAlias = "grpc.RpcMethodHandler[Any, Any]"
 
@@ -264,9 +265,9 @@ class Bound(Struct):
 
     Attributes:
         lifetime_s: Time after which a call ends.
-        limit: Name of the setting that says how many places there are.
-        maximum: How many there are; None if there is one for every call.
-        open_by_host: How many each host holds.
+        limit: Name of the setting of the number of places.
+        maximum: Number of places; None for no bound.
+        open_by_host: Number of places that each host holds.
     """
 
     lifetime_s: float
@@ -305,13 +306,13 @@ class Bound(Struct):
 class OpenCalls(grpc.aio.ServerInterceptor):
     """Bounds the calls that need no token: health checks and reflection.
 
-    The servicers are gRPC's own, whose streams could be opened without end and kept for ever. Here
-    each kind has a few places, of which one host has a quarter, and each call has a lifetime. Unary
-    health checks need no place: they are always answered, once they have come.
+    The servicers are gRPC's own, which do not bound the number or the duration of streams. Here
+    each kind has a few places, of which one host gets a quarter, and each call has a lifetime.
+    Unary health checks need no place: they are always answered once received.
 
     Args:
         settings: The server's limits.
-        guarded: Prefixes of the methods that are none of these.
+        guarded: Prefixes of all other methods.
     """
 
     def __init__(self, settings: Settings, guarded: tuple[str, ...]) -> None:
@@ -329,7 +330,7 @@ class OpenCalls(grpc.aio.ServerInterceptor):
         continuation: Callable[[grpc.HandlerCallDetails], Awaitable[_OpenHandler | None]],
         handler_call_details: grpc.HandlerCallDetails,
     ) -> _OpenHandler | None:
-        """Put a bounded handler in the place of one that anybody may call."""
+        """Replace a handler that anybody may call by a bounded one."""
         handler: Any = await continuation(handler_call_details)
         method = str(handler_call_details.method)
         if handler is None or method.startswith(self._guarded):
@@ -353,7 +354,7 @@ class OpenCalls(grpc.aio.ServerInterceptor):
                 text = f"the call has lasted {bound.lifetime_s:g} s, as long as it may; begin again"
                 await context.abort(grpc.StatusCode.UNAVAILABLE, text)
 
-        # As a stream, whatever it is: gRPC would wait for the message of any other for ever.
+        # Always as a stream: for any other kind, gRPC would wait for the message for ever.
         return grpc.stream_stream_rpc_method_handler(
             call, handler.request_deserializer, handler.response_serializer
         )

@@ -1,8 +1,8 @@
-"""Many batches as the columns of one, without a Python object for each of their values.
+"""Join many batches into the columns of one, without a Python object per value.
 
-Messages whose bytes are concatenated are one message, whose repeated fields are joined: protobuf
-says so. What is left to do is to fill columns that some batches leave out, and to point the
-indices of each batch, which mean its own tables, to one table.
+By the rules of protobuf, concatenated messages are one message with joined repeated fields. It
+remains to fill columns that some batches leave out, and to map the indices of each batch, which
+refer to its own tables, to one table.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ _OPTIONAL_OBJECT_COLUMNS = {
 
 
 class Lengths:
-    """How long the fields of some batches are.
+    """Lengths of the fields of batches.
 
     Args:
         messages: The batches.
 
     Attributes:
-        count: How many batches there are.
+        count: Number of batches.
     """
 
     def __init__(self, messages: Iterable[annotations_pb2.AnnotationBatch]) -> None:
@@ -51,27 +51,27 @@ class Lengths:
 
     @property
     def frames(self) -> IntArray:
-        """(B,) frames of each batch."""
+        """(B,) number of frames of each batch."""
         return self.of("frame_numbers")
 
     def objects(self, arity: int) -> IntArray:
-        """(B,) objects of each batch."""
+        """(B,) number of objects of each batch."""
         return self.of("coordinates") // arity
 
     @property
     def have_masks(self) -> bool:
-        """Whether there is a mask in any batch."""
+        """Whether any batch has a mask."""
         return bool(self.of("mask_heights").any() or self.of("mask_runs").any())
 
     def refuse_unlike(self, arity: int) -> None:
-        """Hold the columns of each batch to each other.
+        """Check that the columns of each batch fit together.
 
         Args:
             arity: Coordinates that an object has.
 
         Raises:
-            NotAlikeError: If a batch has columns that do not fit, or further ones: which of
-                those there are differs from batch to batch.
+            NotAlikeError: If a batch has columns that do not fit, or additional ones, which may
+                differ between batches.
         """
         frames, objects = self.frames, self.objects(arity)
         unlike = (self.of("coordinates") % arity != 0) | (self.of("columns") != 0)
@@ -81,7 +81,7 @@ class Lengths:
             unlike |= (self.of(name) != frames) & (self.of(name) != 0)
         for name in _OPTIONAL_OBJECT_COLUMNS:
             unlike |= (self.of(name) != objects) & (self.of(name) != 0)
-        if self.have_masks:  # as long as all objects have one, the batches have, too
+        if self.have_masks:  # if it has one value per object in all, every batch has
             for name in MASK_COLUMNS:
                 unlike |= self.of(name) != objects
         if unlike.any():
@@ -96,7 +96,7 @@ _MEASURED = (
 
 
 def _lengths_of(message: annotations_pb2.AnnotationBatch) -> tuple[int, ...]:
-    # Written out, because it is done for every batch of a live stream.
+    # Inlined, because it runs for every batch of a live stream.
     return (
         len(message.sequences),
         len(message.labels),
@@ -120,17 +120,17 @@ def _lengths_of(message: annotations_pb2.AnnotationBatch) -> tuple[int, ...]:
 
 
 def join_columns(data: Iterable[bytes], lengths: Lengths, arity: int) -> Columns:
-    """The columns of some batches, joined; their values are not checked.
+    """The joined columns of batches; their values are not checked.
 
     Args:
         data: The batches' messages, serialized.
-        lengths: What was measured of them.
+        lengths: Their lengths.
         arity: Coordinates that an object has.
 
     Raises:
-        NotAlikeError: If a batch does not fit together in itself: its columns are of different
-            lengths, a table has a name twice, or an index points out of a table.
-        InputError: If a mask is none.
+        NotAlikeError: If a batch is inconsistent: its columns have different lengths, a table
+            repeats a name, or an index is outside its table.
+        InputError: If a mask is invalid.
     """
     lengths.refuse_unlike(arity)
     message = annotations_pb2.AnnotationBatch.FromString(b"".join(data))
@@ -151,7 +151,7 @@ def join_columns(data: Iterable[bytes], lengths: Lengths, arity: int) -> Columns
             (_OPTIONAL_OBJECT_COLUMNS, objects),
         )
         for name, default in defaults.items()
-        # Rows of a table are pointed to the joined one, also where every batch leaves them out.
+        # Rows are mapped to the joined table, even if every batch leaves the indices out.
         if name == "label_indices" or lengths.of(name).any()
     }
     local = np.asarray(message.frame_sequences, dtype=np.int64)
@@ -183,10 +183,10 @@ class _Table:
         if lengths.max(initial=0) > 1:
             owners = np.repeat(np.arange(len(lengths)), lengths)
             if len(np.unique(owners * len(known) + self._rows)) != len(self._rows):
-                raise NotAlikeError  # a batch names one twice
+                raise NotAlikeError  # a batch repeats a name
 
     def rows_of(self, local: IntArray, owners: IntArray) -> IntArray:
-        """Rows of the joined table for rows of the owners' own tables."""
+        """Rows of the joined table, for rows of the owners' tables."""
         if (local >= self._lengths[owners]).any():
             raise NotAlikeError
         rows: IntArray = self._rows[self._starts[owners] + local]
@@ -198,7 +198,7 @@ def _sequences(message: annotations_pb2.AnnotationBatch) -> Iterator[tuple[str, 
 
 
 def _labels(message: annotations_pb2.AnnotationBatch, lengths: IntArray) -> Iterator[str]:
-    """The labels of each batch; the empty one where it has none."""
+    """The labels of each batch; the empty label if it has none."""
     labels = iter(message.labels)
     for length in lengths.tolist():
         yield from islice(labels, length) if length else ("",)
@@ -211,7 +211,7 @@ def _filled(
     given: IntArray,
     wanted: IntArray,
 ) -> Any:
-    """A joined column, with the default where a batch leaves it out."""
+    """A joined column, with the default for batches that leave it out."""
     dtype = np.array(default).dtype
     values = np.asarray(getattr(message, name), dtype=dtype)
     if np.array_equal(given, wanted):

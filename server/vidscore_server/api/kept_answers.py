@@ -1,9 +1,9 @@
-"""Answers to small reads, kept until anything in the store has changed.
+"""A cache of answers to small reads, valid until anything in the store changes.
 
-Pages and programs ask for the same benchmark, submission or board again and again, and most of the
-time nothing was committed in between. The store tells that in microseconds; to read and write the
-same answer again takes a thread, several queries and a thousand times as long. What is kept is
-sent as the bytes that it was written to once.
+Pages and programs request the same benchmark, submission or board repeatedly, and mostly nothing
+was committed in between. The store tells that in microseconds; computing the same answer again
+takes a thread, several queries and a thousand times as long. A cached answer is sent as the bytes
+to which it was serialized once.
 """
 
 from __future__ import annotations
@@ -19,21 +19,21 @@ from vidscore_server.domain.context import Context
 from vidscore_server.runtime import Kept
 
 MAXIMUM_BYTES = 8 << 20
-"""Size of all answers that are kept; the one that nobody has asked for longest goes first."""
+"""Maximum size of all cached answers; the least recently used one is dropped first."""
 
 MAXIMUM_ANSWER_BYTES = MAXIMUM_BYTES // 32
-"""Size of a request and its answer that are kept together."""
+"""Maximum size of a request and its answer that are cached."""
 
 OVERHEAD_BYTES = 1024
-"""About what keeping an answer takes beside it."""
+"""Approximate overhead of a cached answer."""
 
 
 class ReadyAnswer(NamedTuple):
-    """An answer that is sent again and again.
+    """A serialized answer that may be sent repeatedly.
 
     Attributes:
         message: The answer; nobody may change it.
-        data: The bytes that are sent.
+        data: The bytes to send.
     """
 
     message: Message
@@ -41,15 +41,15 @@ class ReadyAnswer(NamedTuple):
 
     @classmethod
     def of(cls, message: Message) -> ReadyAnswer:
-        """Write an answer."""
+        """Serialize an answer."""
         return cls(message, message.SerializeToString())
 
 
 def response_writer(write: Callable[[Any], bytes]) -> Callable[[Any], bytes]:
-    """What writes responses, of which those that are ready are written already.
+    """A serializer of responses that passes ready answers through.
 
     Args:
-        write: Writes a message.
+        write: Serializes a message.
     """
     return lambda response: response.data if isinstance(response, ReadyAnswer) else write(response)
 
@@ -61,14 +61,14 @@ class _Kept(NamedTuple):
 
 
 class KeptAnswers:
-    """The answers that were asked for last.
+    """Caches the most recently used answers.
 
-    An answer that is kept is the one that would be made anew: nothing was committed since before it
-    was made, and it holds by the clock.
+    A cached answer equals a new one: nothing was committed since before it was made, and it is
+    still valid by the clock.
 
     Args:
         context: The hosting context.
-        maximum_bytes: Size of all that is kept.
+        maximum_bytes: Maximum size of all cached answers.
     """
 
     def __init__(self, context: Context, maximum_bytes: int = MAXIMUM_BYTES) -> None:
@@ -81,13 +81,13 @@ class KeptAnswers:
         make: Callable[[], Awaitable[tuple[Message, datetime | None]]],
         *also: Hashable,
     ) -> ReadyAnswer:
-        """The answer to a request of the present caller, kept or made anew.
+        """The answer to a request of the current caller, cached or new.
 
         Args:
             request: The request.
-            make: Makes the answer out of request, caller, store and clock alone; also gives when
-                the clock changes it next, None for never.
-            also: Whatever else it is made of.
+            make: Makes the answer from request, caller, store and clock alone; also returns when
+                time changes it next, None for never.
+            also: Further inputs of the answer.
         """
         data = request.SerializeToString(deterministic=True)
         key = (request.DESCRIPTOR.full_name, data, current_caller(), *also)
@@ -98,7 +98,7 @@ class KeptAnswers:
         message, until = await make()
         answer = ReadyAnswer.of(message)
         if state is not None:
-            # The message beside its bytes takes about as much again.
+            # The message takes about as much memory as its bytes.
             byte_count = OVERHEAD_BYTES + len(data) + 2 * len(answer.data)
             if byte_count <= MAXIMUM_ANSWER_BYTES:
                 self._kept.put(key, _Kept(state, until, answer), byte_count)
@@ -111,10 +111,10 @@ class KeptAnswers:
 
 
 def next_change(now: datetime, *times: datetime | None) -> datetime | None:
-    """The first of some times that is still to come; None if none is.
+    """The first future one of the given times; None if there is none.
 
     Args:
         now: The time.
-        times: When something changes; None for never.
+        times: Times of changes; None for never.
     """
     return min((time for time in times if time is not None and time > now), default=None)

@@ -2,8 +2,8 @@
 
     opening --first request--> answering --end of requests--> closed
 
-The clock waits for nobody: frames are given out when they are due, whether or not the client reads
-them, and whether or not it answers. A client that reads slowly is told of the newest frame alone.
+The clock never waits: frames are given out when they are due, whether or not the client reads or
+answers them. A client that reads slowly gets only the newest frame.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class LiveAnswering:
 
     Args:
         hosting: The server's hosted benchmarks.
-        take_over: Makes the call the one that answers for its submission.
+        take_over: Makes the call the one that answers frames of its submission.
     """
 
     def __init__(self, hosting: Hosting, take_over: TakeOver) -> None:
@@ -45,13 +45,13 @@ class LiveAnswering:
         requests: Requests[pb.AnswerFramesRequest],
         responses: Responses[pb.AnswerFramesResponse],
     ) -> None:
-        """Go on until the client ends.
+        """Run until the client ends.
 
         Raises:
-            VidscoreError: If the call may not go on, or an answer is not taken.
+            VidscoreError: If the call may not continue, or an answer is refused.
         """
         call = await self._begin(requests)
-        # Before an answer is taken: what was now when an earlier call broke may be over.
+        # Before answers are accepted: the frame of an earlier, broken call may be over.
         given = await self._give(call, is_first=True)
         async with asyncio.TaskGroup() as tasks:
             clock = tasks.create_task(self._go_on(call, given))
@@ -74,7 +74,7 @@ class LiveAnswering:
         return call
 
     async def _give(self, call: LiveCall, *, is_first: bool = False) -> Given | None:
-        """Give out what is now; None once the clock has ended."""
+        """Give out the current frame; None once the clock has ended."""
         given = await self._answers.give_out(call)
         if given is None:
             online = write_online(await self._answers.online(call))
@@ -90,7 +90,7 @@ class LiveAnswering:
             given = await self._give(call)
 
     async def _tell(self, responses: Responses[pb.AnswerFramesResponse]) -> None:
-        """Send the newest frame, or the end, whenever the client has taken the one before."""
+        """Send the newest frame, or the end, whenever the client has read the previous one."""
         async for newest in self._newest:
             await responses.send(newest)
 
@@ -107,7 +107,7 @@ class LiveAnswering:
 
 
 def _write_frame(call: LiveCall, given: Given) -> pb.AnswerFramesResponse:
-    """The frame that is now as a response."""
+    """The current frame as a response."""
     key, number = call.timeline.frame(given.position)
     frame = pb.FrameNow(
         position=given.position,

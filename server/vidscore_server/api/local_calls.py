@@ -1,7 +1,7 @@
-"""Calls of this process to its own services: the same guard, roles, limits and errors as over gRPC.
+"""Calls of this process to its own services, with the guard, roles, limits and errors of gRPC.
 
-HTTP and the pages of the site come this way, so that they can neither see nor do anything that a
-gRPC client with the same token could not.
+HTTP and the pages of the site use it, so that they can neither see nor do anything that a gRPC
+client with the same token could not.
 """
 
 from __future__ import annotations
@@ -30,7 +30,7 @@ Metadata = tuple[tuple[str, str], ...]
 
 
 class Refused(Exception):  # noqa: N818 - it is an answer
-    """A call that was refused, with what a gRPC client would get.
+    """A refused call, with the status that a gRPC client would get.
 
     Attributes:
         code: Its canonical code.
@@ -44,7 +44,7 @@ class Refused(Exception):  # noqa: N818 - it is an answer
 
 
 class Rpc(NamedTuple):
-    """A method of a service, as it was added to the server.
+    """A method of a service that was added to the server.
 
     Attributes:
         name: Its full name, such as ``/vidscore.v1.ScoringService/Score``.
@@ -61,7 +61,7 @@ class Rpc(NamedTuple):
 
     @property
     def response_streaming(self) -> bool:
-        """Whether several messages come back."""
+        """Whether the method returns several messages."""
         return bool(self.handler.response_streaming)
 
 
@@ -77,10 +77,10 @@ def request_class(name: str) -> type[Message]:
 class LocalCalls:
     """Runs calls in this process.
 
-    It takes the place of a gRPC server where the services are added.
+    Services are added to it as to a gRPC server.
 
     Args:
-        guard: What stands between a call and its service.
+        guard: Guards the services.
         settings: The server's limits.
     """
 
@@ -90,7 +90,7 @@ class LocalCalls:
         self._rpcs: dict[str, Rpc] = {}
 
     def add_generic_rpc_handlers(self, handlers: Iterable[grpc.GenericRpcHandler]) -> None:
-        """Take in services, for gRPC's generated code."""
+        """Add services, for gRPC's generated code."""
         for service in handlers:
             if isinstance(service, grpc.ServiceRpcHandler):
                 self._add(service)
@@ -113,7 +113,7 @@ class LocalCalls:
         return self._rpcs
 
     def request_of(self, rpc: Rpc, data: bytes) -> Any:
-        """A request out of its bytes; where it cannot be read, the error for its service."""
+        """A request from its bytes; the error for its service if it is unreadable."""
         read = request_reader(
             rpc.name,
             cast("Callable[[bytes], Any]", rpc.handler.request_deserializer),
@@ -128,9 +128,9 @@ class LocalCalls:
 
         Args:
             rpc: The method.
-            request: The request, or the error that it could not be read with.
-            metadata: What goes with the call.
-            peer: Who calls, for the log.
+            request: The request, or the error of reading it.
+            metadata: Metadata of the call.
+            peer: Address of the caller, for the log.
 
         Raises:
             Refused: If the server refuses it, or it fails.
@@ -145,19 +145,19 @@ class LocalCalls:
         metadata: Iterable[tuple[str, str]],
         peer: str,
     ) -> AsyncGenerator[Any, None]:
-        """Make a call, and give its responses as they come.
+        """Make a call, and yield its responses.
 
         Args:
             rpc: The method.
-            requests: The requests, or errors in the place of those that could not be read.
-            metadata: What goes with the call.
-            peer: Who calls, for the log.
+            requests: The requests, or errors in place of unreadable ones.
+            metadata: Metadata of the call.
+            peer: Address of the caller, for the log.
 
         Raises:
             Refused: If the server refuses it, or it fails.
         """
         context = _Context(peer, requests)
-        # A task of its own: caller and call id belong to the task.
+        # A separate task, because caller and call id belong to the task.
         task = asyncio.create_task(self._run(rpc, requests, tuple(metadata), context))
         task.add_done_callback(lambda _: context.responses.put_nowait(_End()))
         try:
@@ -179,7 +179,7 @@ class LocalCalls:
 
         details = cast("grpc.HandlerCallDetails", _Details(rpc.name, metadata))
         handler: Any = await self._guard.intercept_service(continuation, details)
-        behaviour = handler.stream_stream or handler.stream_unary  # what the guard makes of all
+        behaviour = handler.stream_stream or handler.stream_unary  # the guard makes all handlers so
         response = await behaviour(requests, context)
         if isinstance(response, ReadyAnswer):
             response = response.message
@@ -188,25 +188,25 @@ class LocalCalls:
 
 
 class _End:
-    """Stands behind the last response."""
+    """Follows the last response."""
 
 
 class _Details(NamedTuple):
-    """What gRPC tells of a call before its first message."""
+    """The details of a call that gRPC provides before its first message."""
 
     method: str
     invocation_metadata: Metadata
 
 
 class _Context:
-    """The side of a call that gRPC has otherwise: takes responses, and ends with a status.
+    """gRPC's side of a call: takes responses, and ends with a status.
 
     Args:
-        peer: Who calls.
+        peer: Address of the caller.
 
     Attributes:
-        responses: Responses that nobody has taken yet.
-        taken: Set when one was taken.
+        responses: Responses that were not read yet.
+        taken: Set when one was read.
     """
 
     def __init__(self, peer: str, requests: AsyncIterator[Any]) -> None:
@@ -217,11 +217,11 @@ class _Context:
         self.taken = asyncio.Event()
 
     async def read(self) -> Any:
-        """The next request; gRPC's mark of the end where there is none."""
+        """The next request; gRPC's end marker if there is none."""
         return await anext(self._requests, grpc.aio.EOF)
 
     async def write(self, response: Any) -> None:
-        """Hand over a response; the next one waits until it was taken."""
+        """Hand over a response; the next one waits until it was read."""
         self.taken.clear()
         self.responses.put_nowait(response)
         await self.taken.wait()
@@ -229,7 +229,7 @@ class _Context:
             raise ConnectionError("nobody reads the responses any more")
 
     def close(self) -> None:
-        """Take no further response; whoever waits to hand one over is told."""
+        """Accept no further responses; pending writes fail."""
         self._closed = True
         self.taken.set()
 
@@ -243,14 +243,14 @@ class _Context:
         raise Refused(code, status)
 
     def set_trailing_metadata(self, _: Metadata) -> None:
-        """Take what goes with the status; its transport has its own headers."""
+        """Ignore trailing metadata, because the transport has its own headers."""
 
     def cancelled(self) -> bool:
-        """Whether the caller is gone: then the task is cancelled, and nobody asks."""
+        """Always false: if the caller is gone, the task is cancelled."""
         return False
 
     def peer(self) -> str:
-        """Who calls."""
+        """Address of the caller."""
         return self._peer
 
 

@@ -1,4 +1,4 @@
-"""Masks of a batch of annotations: the four columns of an AnnotationBatch, both ways."""
+"""Convert the masks of a batch from and to the four columns of an AnnotationBatch."""
 
 from __future__ import annotations
 
@@ -13,22 +13,22 @@ from vidscore_evaluators.names import counted
 from vidscore_protos.v1 import annotations_pb2
 
 MASK_COLUMNS = ("mask_heights", "mask_widths", "mask_run_counts")
-"""Columns with a number for each object."""
+"""Columns with one number per object."""
 
 MASK_BYTES = 24
 RUN_BYTES = 4
-"""Memory of a mask without its runs, and of a run."""
+"""Bytes of a mask without its runs, and of a run."""
 
 _FIELDS = {"size": "mask_heights", "counts": "mask_run_counts", "masks": "mask_heights"}
 
 
 def mask_memory_bytes(message: annotations_pb2.AnnotationBatch) -> int:
-    """How many bytes the masks of a batch take as columns."""
+    """Size of the masks of a batch as columns, in bytes."""
     return MASK_BYTES * len(message.mask_heights) + RUN_BYTES * len(message.mask_runs)
 
 
 def read_masks(message: annotations_pb2.AnnotationBatch, source: str) -> Masks | None:
-    """The masks of a batch, each checked for itself; None if it has none.
+    """Read the masks of a batch and check each; None if there are none.
 
     Args:
         message: The batch.
@@ -64,7 +64,7 @@ def read_masks(message: annotations_pb2.AnnotationBatch, source: str) -> Masks |
 
 
 def on_the_wire(error: InputError) -> InputError:
-    """Faults of masks by the names that their fields have on the wire."""
+    """Faults of masks, with the names of the fields on the wire."""
     return InputError(
         [
             replace(fault, field=_FIELDS.get(fault.field or "", fault.field))
@@ -74,7 +74,7 @@ def on_the_wire(error: InputError) -> InputError:
 
 
 def write_masks(masks: Masks, message: annotations_pb2.AnnotationBatch) -> None:
-    """Put masks into a batch."""
+    """Write masks into a batch."""
     message.mask_heights.extend(masks.sizes[:, 0].tolist())
     message.mask_widths.extend(masks.sizes[:, 1].tolist())
     message.mask_run_counts.extend(np.diff(masks.starts).tolist())
@@ -82,12 +82,12 @@ def write_masks(masks: Masks, message: annotations_pb2.AnnotationBatch) -> None:
 
 
 def runs_belong(message: annotations_pb2.AnnotationBatch, masks: IntArray, runs: IntArray) -> bool:
-    """Whether each of some joined batches has as many runs as its masks say.
+    """Whether each of the joined batches has as many runs as its masks need.
 
     Args:
         message: The batches as one.
-        masks: (B,) masks of each batch.
-        runs: (B,) runs of each batch.
+        masks: (B,) number of masks of each batch.
+        runs: (B,) number of runs of each batch.
     """
     run_counts = np.asarray(message.mask_run_counts, dtype=np.int64)
     ends = np.concatenate(([0], np.cumsum(run_counts)))[np.cumsum(masks)]

@@ -1,8 +1,8 @@
-"""How large requests may be, and what they take in memory, known before they are read.
+"""Size limits of requests, and their size in memory, computed before they are read.
 
-A request of 16 MiB can stand for eight million empty messages, of 400 MB, or as JSON for as many
-objects, of several GB. So only methods whose requests carry frames, a specification, a backup or a
-list of names take large ones. Of those the parts are counted in their bytes.
+A request of 16 MiB can hold eight million empty messages, of 400 MB, or as JSON as many objects, of
+several GB. So only methods whose requests carry frames, a specification, a backup or a list of
+names accept large ones. The parts of large requests are counted in their bytes.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ VARINT, FIXED64, DELIMITED, START_GROUP, END_GROUP, FIXED32 = range(6)
 """Wire types of fields."""
 
 SMALL_BYTES = 1 << 16
-"""What a request of so many bytes takes is little, whatever it has; it is not counted."""
+"""Requests up to this size take little memory, whatever they contain, and are not counted."""
 
 PART_BYTES = 48
-"""What a message takes that has few fields, or a text, a number alone, an object of JSON."""
+"""Memory of a message with few fields, a text, a single number, or an object of JSON."""
 
 FIELD_BYTES = 8
-"""What a message takes more for each of its fields."""
+"""Additional memory of a message per field."""
 
 QUOTE_BYTES = 8
-"""What a text of JSON takes, for each of its quotation marks."""
+"""Memory of a text of JSON, per quotation mark."""
 
 _LARGE = frozenset(
     {
@@ -41,40 +41,40 @@ _LARGE = frozenset(
         "vidscore.v1.RescoreSubmissionsRequest",
     }
 )
-"""Messages that may be large, and so may requests that have them."""
+"""Messages that may be large, as may requests that contain them."""
 
 _BYTES_OF_VALUE = {
-    FieldDescriptor.CPPTYPE_DOUBLE: 1,  # as many as they have
+    FieldDescriptor.CPPTYPE_DOUBLE: 1,  # as many as in the message
     FieldDescriptor.CPPTYPE_FLOAT: 1,
-    FieldDescriptor.CPPTYPE_INT64: 8,  # each of one byte at least
+    FieldDescriptor.CPPTYPE_INT64: 8,  # each has at least one byte
     FieldDescriptor.CPPTYPE_UINT64: 8,
     FieldDescriptor.CPPTYPE_STRING: 1,
 }
 _BYTES_OF_OTHER_VALUES = 4
 
 MOST_DIGITS = 10
-"""Bytes of the longest number."""
+"""Maximum length of a number, in bytes."""
 
 
 class SizeLimit(NamedTuple):
-    """Bytes that one request may have.
+    """Maximum size of a request.
 
     Attributes:
-        name: The setting that says it.
-        maximum_bytes: How many.
+        name: The setting of the limit.
+        maximum_bytes: Its value.
     """
 
     name: str
     maximum_bytes: int
 
     def refusal(self, count_bytes: int) -> LimitError:
-        """The error of a request that has more."""
+        """The error of a larger request."""
         return LimitError(f"a message of {count_bytes} bytes", self.name, self.maximum_bytes)
 
 
 @cache
 def method_descriptor(name: str) -> MethodDescriptor:
-    """What the protos say of a method.
+    """The descriptor of a method.
 
     Args:
         name: Its full name.
@@ -84,10 +84,10 @@ def method_descriptor(name: str) -> MethodDescriptor:
 
 
 def size_limit(method: str, settings: Settings) -> SizeLimit:
-    """How large a request of a method may be.
+    """Size limit of the requests of a method.
 
     Args:
-        method: Its full name; what is no method of ours takes small ones.
+        method: Its full name; unknown methods take small requests.
         settings: The server's limits.
     """
     most = settings.maximum_message_bytes
@@ -99,7 +99,7 @@ def size_limit(method: str, settings: Settings) -> SizeLimit:
 
 @cache
 def takes_large(method: str) -> bool:
-    """Whether a method takes requests that are large."""
+    """Whether a method accepts large requests."""
     try:
         return _may_be_large(method_descriptor(method).input_type)
     except KeyError:
@@ -112,10 +112,10 @@ def _may_be_large(kind: Descriptor) -> bool:
 
 
 class Weight(NamedTuple):
-    """What a message takes in memory, at most.
+    """Upper bound on the memory of a message.
 
     Attributes:
-        parts_bytes: Messages, texts and numbers that stand alone.
+        parts_bytes: Messages, texts and single numbers.
         columns_bytes: Numbers in columns.
     """
 
@@ -124,12 +124,12 @@ class Weight(NamedTuple):
 
 
 def weight_of(kind: Descriptor, data: bytes, most_bytes: int) -> Weight:
-    """What a request takes once it is read; bytes that are no message are left to its reader.
+    """Upper bound on the memory of a read request; invalid bytes are left to its reader.
 
     Args:
         kind: Its type.
         data: The request.
-        most_bytes: Where its parts take more, the rest is not looked through.
+        most_bytes: Stop counting if its parts take more.
     """
     scale = _Scale(data, most_bytes)
     with suppress(IndexError):
@@ -138,7 +138,7 @@ def weight_of(kind: Descriptor, data: bytes, most_bytes: int) -> Weight:
 
 
 def json_weight(text: bytes) -> int:
-    """What the objects and texts of JSON take as messages.
+    """Memory of the objects and texts of JSON as messages.
 
     Numbers are left out: their text is nearly as large.
     """
@@ -150,9 +150,9 @@ class _Part(NamedTuple):
     """A field.
 
     Attributes:
-        part_bytes: What each value takes by itself.
-        factor: What each byte of a value takes.
-        fields: Fields of the message that it is; None if it is none.
+        part_bytes: Memory of each value.
+        factor: Memory of each byte of a value.
+        fields: Fields of the value, if it is a message; otherwise None.
     """
 
     part_bytes: int
@@ -165,7 +165,7 @@ _UNKNOWN = _Part(PART_BYTES, 1, None)
 
 @cache
 def _shape(kind: Descriptor) -> Mapping[int, _Part]:
-    """Fields of a message by the tags of what is delimited."""
+    """Fields of a message by their tags as delimited fields."""
     return {field.number << 3 | DELIMITED: _part(field) for field in kind.fields}
 
 
@@ -177,7 +177,7 @@ def _part(field: FieldDescriptor) -> _Part:
 
 
 class _Scale:
-    """Goes through the fields of a message (protobuf encoding), and adds up what they take."""
+    """Walks through the fields of a message (protobuf encoding), and sums up their memory."""
 
     def __init__(self, data: bytes, most_bytes: int) -> None:
         self.parts_bytes = 0
@@ -186,9 +186,9 @@ class _Scale:
         self._most_bytes = most_bytes
 
     def weigh(self, shape: Mapping[int, _Part], place: int, end: int) -> None:
-        """Add the fields from a place on; an IndexError says that they are no message."""
+        """Add the fields from a place on; raises IndexError for invalid bytes."""
         data = self._data
-        groups = 0  # that are open; none of our messages has any, so what is in them is unknown
+        groups = 0  # open ones; none of our messages has groups, so their fields are unknown
         while place < end and self.parts_bytes <= self._most_bytes:
             tag = data[place]
             place += 1
@@ -214,7 +214,7 @@ class _Scale:
 
 
 def _after(data: bytes, place: int, wire_type: int) -> int:
-    """The place after a number that stands alone, or after the tag of a group."""
+    """The place after a single number, or after the tag of a group."""
     if wire_type in {START_GROUP, END_GROUP}:
         return place
     if wire_type == VARINT:

@@ -43,7 +43,7 @@ _ENDINGS = {
     "NOT_FOUND": (grpc.StatusCode.NOT_FOUND, "What it was about has been deleted."),
 }
 _OTHER_ENDING = (grpc.StatusCode.FAILED_PRECONDITION, "It cannot be done with this data.")
-"""For reasons that name a fault of an input."""
+"""Endings for reasons that name a fault of an input."""
 
 
 def write_operation(record: OperationRecord) -> operations_pb2.Operation:
@@ -119,7 +119,7 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
     async def ListOperations(  # noqa: N802 - gRPC's name
         self, request: operations_pb2.ListOperationsRequest, _: Responses[Any]
     ) -> operations_pb2.ListOperationsResponse:
-        """A page of operations, in the order of their names; there is no filter."""
+        """A page of operations, sorted by name; there is no filter."""
         size = page_size_of(request)
         [after] = read_page_token(request, str) or ("",)
         records = await self._context.read(lambda reader: reader.operations(after, size + 1))
@@ -137,7 +137,7 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
     async def WaitOperation(  # noqa: N802 - gRPC's name
         self, request: operations_pb2.WaitOperationRequest, _: Responses[Any]
     ) -> operations_pb2.Operation:
-        """One operation, once it is done or the time is up."""
+        """One operation, when it is done or the timeout is over."""
         name = read_operation(request.name)
         wanted_s = read_seconds(request.timeout) if request.HasField("timeout") else LONGEST_WAIT_S
         end_s = asyncio.get_running_loop().time() + min(wanted_s, LONGEST_WAIT_S)
@@ -150,7 +150,7 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
     async def CancelOperation(  # noqa: N802 - gRPC's name
         self, request: operations_pb2.CancelOperationRequest, _: Responses[Any]
     ) -> Empty:
-        """Cancel an operation before its next submission; scores that are made stay."""
+        """Cancel an operation before its next submission; existing scores stay."""
         name = read_operation(request.name)
         made = request_of(request, "CancelOperation", self._context)
 
@@ -166,7 +166,7 @@ class OperationsService(operations_pb2_grpc.OperationsServicer):  # type: ignore
     async def DeleteOperation(  # noqa: N802 - gRPC's name
         self, request: operations_pb2.DeleteOperationRequest, _: Responses[Any]
     ) -> Empty:
-        """Forget an operation that is done."""
+        """Delete a finished operation."""
         name = read_operation(request.name)
         made = request_of(request, "DeleteOperation", self._context)
 

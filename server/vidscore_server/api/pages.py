@@ -1,4 +1,4 @@
-"""What the pages of the site call: RPCs by name, with plain values in and out."""
+"""The RPCs for the pages of the site: by name, with plain values in and out."""
 
 from __future__ import annotations
 
@@ -62,7 +62,7 @@ class PageCalls:
     async def stream(
         self, rpc: str, visitor: Visitor, requests: AsyncIterator[Mapping[str, Any]], /
     ) -> AsyncGenerator[dict[str, Any], None]:
-        """Make a call of which either side may be several messages.
+        """Make a call with several messages on either side.
 
         Raises:
             ServiceError: If it is refused, while its responses are read.
@@ -76,7 +76,7 @@ class PageCalls:
         credentials = _credentials(visitor)
         try:
             answers = self._calls.stream(method, messages(), credentials, visitor.peer)
-            async with aclosing(answers):  # the call ends where a page has read enough
+            async with aclosing(answers):  # end the call when a page has read enough
                 async for response in answers:
                     yield plain(response)
         except Refused as refused:
@@ -94,7 +94,7 @@ class PageCalls:
         return self._sessions.begin(name or "")
 
     def form_key(self, text: str) -> str:
-        """What forms carry, so that no other site can send them."""
+        """The key that forms carry, so that no other site can send them."""
         return self._sessions.form_key(text)
 
     async def _call(
@@ -117,11 +117,11 @@ _SIGNED_OUT = (
     "You are not signed in, or your session has ended. Sign in, and repeat what you did; nothing "
     "was changed."
 )
-"""In place of what programs are told, which have a token to send."""
+"""Messages for people, in place of those for programs, which send a token."""
 
 
 def error_of(refused: Refused) -> ServiceError:
-    """A refusal as pages have it."""
+    """A refusal as an error for pages."""
     faults: tuple[FieldFault, ...] = ()
     info, delay = ErrorInfo(), RetryInfo()
     delay_s = None
@@ -165,10 +165,10 @@ def _request(rpc: str, values: Mapping[str, Any]) -> Message:
 
 # --- Messages as plain values: dictionaries, lists, numbers, texts and times
 #
-# Times are `datetime`, durations seconds, enums the lower-case name without its prefix; what a
-# message holds without a type has the name of its type as ``type``. A message or an optional field
-# that is not there is None; every other field is there, whatever it holds.
-# Packed columns are Annotations and Outcomes; the specification of a report is its JSON form.
+# Times are `datetime`, durations seconds, enums the lower-case name without its prefix; an untyped
+# message in a message has the name of its type as ``type``. An absent message or optional field is
+# None; every other field is present. Packed columns are Annotations and Outcomes; the specification
+# of a report is its JSON form.
 
 
 def plain(message: Message) -> Any:
@@ -184,7 +184,7 @@ def plain(message: Message) -> Any:
 
 
 def _packed(message: AnyMessage) -> dict[str, Any]:
-    """A message that stands in another one without a type, with the last part of its name."""
+    """An untyped message within a message, with the last part of its type's name."""
     name = message.TypeName()
     inner = GetMessageClass(descriptor_pool.Default().FindMessageTypeByName(name))()
     message.Unpack(inner)
@@ -205,7 +205,7 @@ _SPECIAL: Mapping[type[Message], Callable[[Any], Any]] = {
 
 @cache
 def _fields(kind: Descriptor) -> tuple[tuple[str, Callable[[Message], Any]], ...]:
-    """Names of the fields of a message, and what reads each; looked up once, not for each row."""
+    """Names of the fields of a message, with their readers; cached, not looked up per row."""
     return tuple((field.name, _reader(field)) for field in kind.fields)
 
 
@@ -222,7 +222,7 @@ def _reader(field: Any) -> Callable[[Message], Any]:
 
 
 def _one(field: Any) -> Callable[[Any], Any]:
-    """What makes a plain value of one that a field holds."""
+    """The converter of a field's values to plain values."""
     if field.message_type is not None:
         return plain
     if field.enum_type is not None:
@@ -232,11 +232,11 @@ def _one(field: Any) -> Callable[[Any], Any]:
 
 
 def fill(message: Message, values: Mapping[str, Any]) -> None:
-    """Inverse of `plain`: set the fields that are named; None leaves one as it is.
+    """Inverse of `plain`: set the named fields; None leaves a field unchanged.
 
     Args:
         message: The message.
-        values: Values by field name. Annotations may stand for a batch, a definition for a
+        values: Values by field name. Annotations are accepted for a batch, a definition for a
             benchmark, a policy for its message, numbers for durations.
 
     Raises:

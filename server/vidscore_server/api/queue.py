@@ -1,4 +1,4 @@
-"""The queue of the server: submissions of all benchmarks that wait, run or have failed."""
+"""The queue of the server: waiting, running and failed submissions of all benchmarks."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def queue_page(request: pb.GetQueueRequest, reader: Reader) -> pb.GetQueueRespon
         reader: A state of the store.
 
     Raises:
-        InputError: If it names a state that there is not.
+        InputError: If it names an unknown state.
     """
     states = read_states(request)
     size = page_size_of(request)
@@ -42,10 +42,10 @@ def queue_page(request: pb.GetQueueRequest, reader: Reader) -> pb.GetQueueRespon
 
 
 def read_states(request: pb.GetQueueRequest) -> frozenset[SubmissionState]:
-    """The states that are wanted.
+    """Read the requested states.
 
     Raises:
-        InputError: If one is none.
+        InputError: If one is unknown.
     """
     faults = [
         Fault(f"the number {number}", "a state of submissions", field=f"states[{row}]")

@@ -1,11 +1,11 @@
-"""gRPC reflection, v1 and v1alpha: what services there are, and the files of their messages.
+"""gRPC reflection, v1 and v1alpha: the services, and the files of their messages.
 
-The package `grpcio-reflection` has v1alpha alone, and finds no method by its name, which tools of
-other languages ask for. v1 has the same messages under another package, so that one answer serves
+The package `grpcio-reflection` has only v1alpha, and finds no method by its name, which tools of
+other languages request. v1 has the same messages in another package, so that one answer serves
 both.
 
-What is looked up is what the protobuf pool of the process holds, so that the details of statuses
-are found too: all of it is published, and nothing in it is of a benchmark or of this machine.
+Lookups use the protobuf pool of the process, so that the details of statuses are found too. All of
+it is public, and nothing in it belongs to a benchmark or to this machine.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from vidscore_evaluators.errors import Fault
 Found = TypeVar("Found")
 
 LONGEST_NAME = 200
-"""Characters of a name that an error repeats."""
+"""Maximum number of characters of a name in an error."""
 
 METHOD = "ServerReflectionInfo"
 _ALPHA = "grpc.reflection.v1alpha"
@@ -31,7 +31,7 @@ _V1 = "grpc.reflection.v1"
 
 
 def _v1_pool() -> descriptor_pool.DescriptorPool:
-    """A pool with the file of v1: that of v1alpha, under its own name and package."""
+    """A pool with the file of v1: the file of v1alpha, under v1's name and package."""
     file = descriptor_pb2.FileDescriptorProto()
     reflection_pb2.DESCRIPTOR.CopyToProto(file)
     file.name, file.package = "grpc/reflection/v1/reflection.proto", _V1
@@ -49,7 +49,7 @@ def _v1_pool() -> descriptor_pool.DescriptorPool:
 
 
 _POOL_OF_V1 = _v1_pool()
-# One of its own for v1: a newer grpcio-reflection may bring that file to the pool of the process.
+# A separate pool: a newer grpcio-reflection may add this file to the pool of the process.
 _POOLS = (descriptor_pool.Default(), _POOL_OF_V1)
 
 V1_FILE: FileDescriptor = _POOL_OF_V1.FindFileByName("grpc/reflection/v1/reflection.proto")
@@ -60,10 +60,10 @@ SERVICES = (f"{_V1}.ServerReflection", f"{_ALPHA}.ServerReflection")
 
 
 class Reflection:
-    """Answers what a stream of requests asks.
+    """Answers a stream of reflection requests.
 
     Args:
-        services: Full names of the services that are listed.
+        services: Full names of the listed services.
     """
 
     def __init__(self, services: Iterable[str]) -> None:
@@ -113,10 +113,10 @@ class Reflection:
     def _fill(
         self, response: reflection_pb2.ServerReflectionResponse, kind: str, asked: Any
     ) -> None:
-        """Answer.
+        """Fill the answer to a request.
 
         Raises:
-            KeyError: If what is asked for is not there.
+            KeyError: If the requested element does not exist.
         """
         if kind == "list_services":
             names = response.list_services_response.service
@@ -131,7 +131,7 @@ class Reflection:
             files.extend(map(self._bytes_of, _with_dependencies(file).values()))
 
     def _bytes_of(self, file: FileDescriptor) -> bytes:
-        """A file as it goes over the wire, written once."""
+        """A serialized file, cached."""
         if file.name not in self._written:
             self._written[file.name] = _written(file)
         return self._written[file.name]
@@ -146,10 +146,10 @@ def _refused(
 
 
 def _in_pools(find: Callable[[descriptor_pool.DescriptorPool], Found]) -> Found:
-    """What the first pool has that has it.
+    """The element from the first pool that has it.
 
     Raises:
-        KeyError: If none has.
+        KeyError: If no pool has it.
     """
     for pool in _POOLS[:-1]:
         try:
@@ -164,7 +164,7 @@ def _file_of_symbol(pool: descriptor_pool.DescriptorPool, name: str) -> FileDesc
     try:
         return pool.FindFileContainingSymbol(name)
     except KeyError:
-        # The pool finds no methods by themselves.
+        # The pool does not find methods directly.
         of, _, method = name.rpartition(".")
         return pool.FindServiceByName(of).methods_by_name[method].containing_service.file
 
@@ -190,7 +190,7 @@ _LOOKUPS: dict[str, Callable[[descriptor_pool.DescriptorPool, Any], FileDescript
 def _with_dependencies(
     file: FileDescriptor, found: dict[str, FileDescriptor] | None = None
 ) -> dict[str, FileDescriptor]:
-    """A file, and all that it needs, by their names; added to what has been found."""
+    """Add a file and all of its dependencies, by name, to the files found."""
     found = {} if found is None else found
     found[file.name] = file
     for needed in file.dependencies:
@@ -200,7 +200,7 @@ def _with_dependencies(
 
 
 def _written(file: FileDescriptor) -> bytes:
-    """A file with the JSON name of each field, which generated code leaves out and tools need."""
+    """A file with the JSON names of fields, which generated code omits and tools need."""
     written = descriptor_pb2.FileDescriptorProto()
     file.CopyToProto(written)
     _name_fields(written.message_type, file.message_types_by_name)

@@ -21,24 +21,24 @@ from vidscore_server.domain.context import Context, Request
 
 DEFAULT_PAGE_SIZE = 50
 MAXIMUM_PAGE_SIZE = 1000
-"""More is not refused; the page just has no more."""
+"""Maximum page size; larger requests are not refused, but get this many."""
 
 Entry = TypeVar("Entry")
 Part = TypeVar("Part", bound=Message)
 
 Time = Annotated[datetime, msgspec.Meta(tz=True)]
 KeyPart = str | int | datetime
-"""What the key of a page is made of."""
+"""A part of the key of a page."""
 
 MAXIMUM_RESPONSE_BYTES = 2 << 20
 """Bytes of a response: half of what clients take by default."""
 
 LARGEST = 1 << 63
-"""No number in a page token is larger: stores count with 64 bits."""
+"""Largest number in a page token: stores use 64-bit integers."""
 
 
 def page_size_of(request: Any) -> int:
-    """How many entries a request for a page gets.
+    """The number of entries for a request of a page.
 
     Raises:
         InputError: If it asks for a negative number.
@@ -48,7 +48,7 @@ def page_size_of(request: Any) -> int:
 
 
 def refuse_negative(request: Any, *fields: str) -> None:
-    """Refuse a request of which one of these fields is below 0.
+    """Refuse a request with one of these fields below 0.
 
     Raises:
         InputError: With every fault.
@@ -62,14 +62,14 @@ def refuse_negative(request: Any, *fields: str) -> None:
 
 
 def read_page_token(request: Any, *kinds: Any) -> Any:
-    """The key that a page starts after; None for the first page.
+    """The key after which a page starts; None for the first page.
 
     Args:
         request: The request.
-        kinds: Types of the key's parts: of texts, integers, and `Time`.
+        kinds: Types of the key's parts: text, integer or `Time`.
 
     Raises:
-        InputError: If the token is none of ours.
+        InputError: If the token is not from this server.
     """
     if not request.page_token:
         return None
@@ -85,14 +85,14 @@ def read_page_token(request: Any, *kinds: Any) -> Any:
 
 
 def _is_storable(part: KeyPart) -> bool:
-    """Whether a store can be asked for it: databases end texts at the character 0."""
+    """Whether a store can look it up: databases end texts at the character 0."""
     if isinstance(part, str):
         return "\0" not in part
     return isinstance(part, datetime) or 0 <= part < LARGEST
 
 
 def write_page_token(*key: KeyPart) -> str:
-    """A token that goes on after a key."""
+    """The token of the page after a key."""
     return base64.urlsafe_b64encode(orjson.dumps(key)).decode()
 
 
@@ -102,9 +102,9 @@ def cut_page(
     """The entries of a page, and the token of the next one.
 
     Args:
-        found: One entry more than the page has, where there are more.
+        found: The entries of the page and, if there are more, one further entry.
         size: Entries of a page.
-        key: Gives the key that the next page starts after.
+        key: Returns the key of an entry.
     """
     shown = found[:size]
     return shown, write_page_token(*key(shown[-1])) if len(found) > size else ""
@@ -114,7 +114,7 @@ def cut_page(
 
 
 def request_of(message: Message, action: str, context: Context) -> Request:
-    """A message that changes something, as a request with its caller and time.
+    """A changing message as a request, with its caller and time.
 
     Args:
         message: The message; its `request_id`, if it has one, makes it safe to repeat.
@@ -132,10 +132,10 @@ def request_of(message: Message, action: str, context: Context) -> Request:
 
 
 def message_kind(request: Message) -> str:
-    """Which of its messages a request of a stream has.
+    """Name of the message that a request of a stream holds.
 
     Raises:
-        InputError: If it has none.
+        InputError: If it holds none.
     """
     kind: str | None = request.WhichOneof("message")
     if kind is None:
@@ -145,7 +145,7 @@ def message_kind(request: Message) -> str:
 
 
 def bounded_messages(rows: IntArray, write: Callable[[IntArray], Part]) -> Iterator[Part]:
-    """Rows as messages of bounded size, at least one; a row that is larger is one of its own.
+    """Rows as messages of bounded size, at least one; a larger row gets its own message.
 
     Args:
         rows: (N,) rows.

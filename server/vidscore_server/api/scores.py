@@ -38,13 +38,13 @@ from vidscore_server.store.records import ScoreRecord
 
 
 def _shown_portion(definition: Definition, caller: Caller) -> Portion:
-    """What a caller's report is over: to others than organisers nothing private."""
+    """The part that a caller's report is over: private only for organisers."""
     hides = definition.policy.keeps_private and not caller.is_organiser
     return Portion.PUBLIC if hides else Portion.WHOLE
 
 
 class ScoreWriter:
-    """Writes scores as far as their reader may see them.
+    """Writes the parts of scores that their reader may see.
 
     Args:
         hosting: The server's hosted benchmarks.
@@ -86,7 +86,7 @@ class ScoreWriter:
         name: SubmissionName,
         caller: Caller,
     ) -> None:
-        """Add what there is of a submission to a live benchmark alone."""
+        """Add the fields that only submissions to live benchmarks have."""
         submission = reader.submission(*name) if messages else None
         if submission is None:
             return
@@ -108,7 +108,7 @@ class ScoreWriter:
         records: Sequence[ScoreRecord],
         caller: Caller,
     ) -> set[int]:
-        """Numbers of the scores of which the caller may see the private part."""
+        """Numbers of the scores whose private part the caller may see."""
         if not definition.policy.keeps_private:
             return set()
         if caller.is_organiser:
@@ -131,7 +131,7 @@ class ScoreWriter:
     ) -> list[pb.SubmissionScore]:
         """A live score as messages; they have no name, because they are not stored."""
         keyed = partial(self._hosting.context.keyed, benchmark)
-        none = SubmittedNames()  # live scores are shown whole
+        none = SubmittedNames()  # live scores are shown completely
         nothing = Released({}, 0.0)
         return [
             pb.SubmissionScore(
@@ -147,7 +147,7 @@ class ScoreWriter:
     def newest(
         self, reader: Reader, name: SubmissionName, caller: Caller
     ) -> dict[str, ScoreRecord]:
-        """The newest score of each evaluator of a submission, of those that the caller may see."""
+        """The newest visible score of each evaluator of a submission."""
         newest: dict[str, ScoreRecord] = {}
         published_only = not caller.is_organiser
         for record in reader.scores(*name, None, MAXIMUM_SCORES, published_only=published_only):
@@ -157,7 +157,7 @@ class ScoreWriter:
     def _write(
         self, record: ScoreRecord, definition: Definition, caller: Caller, *, current: bool
     ) -> pb.SubmissionScore:
-        """A score without its private part; to others than organisers its public part alone."""
+        """A score without its private part; for non-organisers, only its public part."""
         portion = _shown_portion(definition, caller)
         return pb.SubmissionScore(
             name=f"{SubmissionName(record.benchmark, record.submission)}/scores/{record.number}",
@@ -175,7 +175,7 @@ class ScoreWriter:
         definition: Definition,
         caller: Caller,
     ) -> None:
-        """Add the parts of a score over public and private sequences, as far as they are seen."""
+        """Add the visible parts of a score over public and private sequences."""
         if caller.is_organiser and record.public_report is not None:
             message.public_report.CopyFrom(self._report(record, definition, caller, Portion.PUBLIC))
         if record.private_report is not None:
@@ -186,7 +186,7 @@ class ScoreWriter:
     def _streaming(
         self, record: ScoreRecord, definition: Definition, caller: Caller
     ) -> report_pb2.Report | None:
-        """The report of a score by streaming accuracy, as far as the caller may see it."""
+        """The visible report of a score by streaming accuracy."""
         portion = _shown_portion(definition, caller)
         report = unpack_streaming(record, portion)
         if report is None:
@@ -201,14 +201,14 @@ class ScoreWriter:
     def _step(record: ScoreRecord, definition: Definition) -> float:
         """The step that a score was released to."""
         evaluators = {entry.name: entry for entry in definition.evaluators}
-        evaluator = evaluators.get(record.evaluator)  # None if the benchmark had it once
+        evaluator = evaluators.get(record.evaluator)  # None if the benchmark no longer has it
         known = record.released_step
         return known if evaluator is None else released_step(definition, evaluator, record)
 
     def _report(
         self, record: ScoreRecord, definition: Definition, caller: Caller, portion: Portion
     ) -> report_pb2.Report:
-        """The report over a part, as far as the caller may see it; a private part is exact."""
+        """The visible report over a part; a private part is exact."""
         keyed = partial(self._hosting.context.keyed, record.benchmark)
         report, submitted = unpack_score(record, portion)
         released = Released(values_from_json(record.released), self._step(record, definition))
@@ -221,7 +221,7 @@ class ScoreWriter:
 
 
 def write_online(record: OnlineRecord | None) -> pb.OnlineRecord | None:
-    """How a submission answered by the clock as a message; None if there is none."""
+    """An online record as a message; None if there is none."""
     if record is None:
         return None
     half, most, nearly_all, worst = record.latencies_s or (None, None, None, None)

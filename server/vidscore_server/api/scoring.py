@@ -55,7 +55,7 @@ def read_configuration(
     """Check a configuration.
 
     Raises:
-        ExceptionGroup: Of every error, each with every fault.
+        ExceptionGroup: With every error, each with every fault.
     """
     collector = _Collector(settings)
     specification = collector.specification(message)
@@ -68,7 +68,7 @@ def read_configuration(
 
 
 class _Collector:
-    """Reads part after part and collects all errors."""
+    """Reads parts and collects all errors."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -151,7 +151,7 @@ class _Collector:
 
 
 def _moved(error: InputError, source: str, field: str | None = None) -> InputError:
-    """The same error at its place in the request."""
+    """The error with its place in the request."""
     return type(error)(
         [
             structs.replace(fault, source=source, field=field or fault.field)
@@ -161,11 +161,11 @@ def _moved(error: InputError, source: str, field: str | None = None) -> InputErr
 
 
 MOST_KEPT = 64
-"""Configurations that are kept, each of a small request."""
+"""Maximum number of cached configurations, each of a small request."""
 
 
 class KeptConfigurations:
-    """Configurations of small requests: whoever makes many such calls sends the same each time."""
+    """Caches configurations of small requests, which frequent callers repeat unchanged."""
 
     def __init__(self) -> None:
         self._kept: Kept[RunConfiguration] = Kept(MOST_KEPT)
@@ -177,13 +177,13 @@ class KeptConfigurations:
 
         Args:
             message: The message.
-            read: Reads it, and raises what is wrong with it.
+            read: Reads it, or raises its errors.
         """
         data = message.SerializeToString(deterministic=True)
         found = self._kept.get(data)
         if found is None:
             found = read()
-            # Evaluators that others have written may remember what they have scored.
+            # A plug-in may keep state between calls, so its evaluators are not cached.
             if all(is_built_in(evaluator.name) for evaluator in found.evaluators):
                 self._kept.put(data, found, 1)
         return found
@@ -192,13 +192,13 @@ class KeptConfigurations:
 # --- The service
 
 SMALL_BYTES = 8 << 10
-"""Bytes of a request that is read where it arrives."""
+"""Maximum size of a request that is read in the event loop."""
 
 ScoreResponses = Responses[scoring_service_pb2.ScoreResponse]
 
 
 class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
-    """Scores without keeping anything.
+    """Stateless scoring.
 
     Args:
         settings: The server's limits.
@@ -211,7 +211,7 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
         self._workers = workers
         self._sessions = sessions
         self._turn = asyncio.Lock()
-        self._used: set[str] = set()  # names of evaluators and presets, which are imported by now
+        self._used: set[str] = set()  # names of evaluators and presets that are already imported
         self._kept = KeptConfigurations()
 
     async def Score(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
@@ -247,14 +247,14 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
     async def _score_batch(
         self, request: scoring_service_pb2.ScoreBatchRequest
     ) -> tuple[list[Report], bool]:
-        """Its reports, and whether all of it is small."""
+        """The reports of a request, and whether it is small."""
         rows = self._rows_of_small(request)
         session = self._session(with_live=False, rows=rows)
         read = partial(read_configuration, request.configuration, self._settings)
         if rows is not None:
             await session.configure(partial(self._kept.of, request.configuration, read))
         if session.is_small:
-            # It waits for nothing, so that nothing need go on beside it.
+            # It never waits, so no task has to run beside it.
             return await _score_all(session, request), True
         async with self._running() as tasks:
             if rows is None:
@@ -265,7 +265,7 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
         return reports, False
 
     def _rows_of_small(self, request: scoring_service_pb2.ScoreBatchRequest) -> int | None:
-        """Frames and coordinates of a small request for evaluators that have been used before."""
+        """Frames and coordinates of a small request whose evaluators have been used before."""
         if request.ByteSize() > SMALL_BYTES:
             return None
         if not self._used.issuperset(_names_of(request.configuration)):
@@ -273,14 +273,14 @@ class ScoringService(scoring_service_pb2_grpc.ScoringServiceServicer):
         return sum(map(batch_size, (*request.truth, *request.detections)))
 
     def _session(self, *, with_live: bool, rows: int | None = None) -> ScoringSession:
-        """A session; whoever calls holds a place for it."""
+        """A session; the caller must hold a place for it."""
         return ScoringSession(
             self._settings, self._workers, with_live=with_live, turn=self._turn, rows=rows
         )
 
     @asynccontextmanager
     async def _running(self) -> AsyncIterator[asyncio.TaskGroup]:
-        """The tasks that go on beside a session and end with it."""
+        """The tasks that run beside a session and end with it."""
         async with asyncio.TaskGroup() as tasks:
             expiry = tasks.create_task(self._sessions.until_expired())
             yield tasks
@@ -300,7 +300,7 @@ def _names_of(configuration: scoring_service_pb2.ScoreConfiguration) -> list[str
 async def _score_all(
     session: ScoringSession, request: scoring_service_pb2.ScoreBatchRequest
 ) -> list[Report]:
-    """Take in everything of a request, and score it."""
+    """Receive a whole request, and score it."""
     for side, batches in ((Side.TRUTH, request.truth), (Side.DETECTIONS, request.detections)):
         for index, batch in enumerate(batches):
             await _receive(session, side, batch, f"{side.value}[{index}]")

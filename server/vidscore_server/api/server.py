@@ -70,7 +70,7 @@ def write_server(
         hosting: Whether it hosts benchmarks.
         draining: Whether it is about to stop.
         token: The caller's token; its comment is left out.
-        keeps: Its store, as far as the caller may know.
+        keeps: The part of its store that the caller may know.
     """
     version = server_version()
     oldest, newest = supported_versions(version)
@@ -147,14 +147,14 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
             lambda transaction: made.audit(transaction, request.benchmark or "site")
         )
         async with self._sessions.resumable():
-            # One thread for all pieces: what it reads from belongs to it.
+            # One thread for all pieces, because the reader belongs to its thread.
             with ThreadPoolExecutor(1, "backup") as thread:
                 await _send_all(export_backup(context.store, benchmark), responses, thread)
 
     async def ImportBackup(  # type: ignore[override]  # noqa: N802 - gRPC's name; the guard's requests
         self, requests: Requests[backup_pb2.ImportBackupRequest], _: Responses[Any]
     ) -> backup_pb2.ImportBackupResponse:
-        """Add a benchmark out of its backup."""
+        """Add a benchmark from its backup."""
         hosted = self._hosted()
         context = hosted.context
         async with self._sessions.resumable():
@@ -197,7 +197,7 @@ class ServerService(server_service_pb2_grpc.ServerServiceServicer):
 
 
 def _folder_of(path: Path) -> Path:
-    """The folder of a file itself, where it is named by a link."""
+    """The folder of a file, with links resolved."""
     return path.resolve().parent
 
 
@@ -211,7 +211,7 @@ async def _send_all(
         while (chunk := await loop.run_in_executor(thread, next, chunks, None)) is not None:
             await responses.send(backup_pb2.ExportBackupResponse(chunk=chunk))
     finally:
-        await loop.run_in_executor(thread, chunks.close)  # lets go of what it reads from
+        await loop.run_in_executor(thread, chunks.close)  # releases the reader
 
 
 def _submission_count(reader: Reader, benchmark: str) -> int:
@@ -236,7 +236,7 @@ _DIRECTIONS = {
 
 @cache
 def write_evaluator(evaluator: EvaluatorClass) -> evaluator_service_pb2.Evaluator:
-    """An evaluator's description as a message, which nobody may change: all calls share it."""
+    """An evaluator's description as a message, which must not change because all calls share it."""
     schema = struct_pb2.Struct()
     schema.update(json_schema(evaluator.Parameters))
     return evaluator_service_pb2.Evaluator(
@@ -286,7 +286,7 @@ def write_preset(preset: Preset) -> evaluator_service_pb2.Preset:
 
 
 KEPT_PAGES = 16
-"""Pages of evaluators that are kept; one of all of them takes 75 kB."""
+"""Maximum number of cached pages of evaluators; a page of all of them takes 75 kB."""
 
 _NAME = re.compile(re.escape(RESOURCE_PREFIX) + r"([^/]+)")
 
@@ -294,7 +294,7 @@ _NAME = re.compile(re.escape(RESOURCE_PREFIX) + r"([^/]+)")
 class EvaluatorService(evaluator_service_pb2_grpc.EvaluatorServiceServicer):
     """Describes every evaluator, in a thread: the first call may wait for imports.
 
-    The evaluators of a process stay what they are, so that a page of them is made once.
+    The evaluators of a process do not change, so that each page is made once.
     """
 
     def __init__(self) -> None:

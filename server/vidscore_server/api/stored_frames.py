@@ -24,7 +24,7 @@ from vidscore_server.domain.release import with_used_names
 from vidscore_server.runtime import offload
 
 FRAMES_AT_ONCE = 2000
-"""Most frames of truth that are written at once."""
+"""Maximum number of frames of truth that are written at once."""
 
 
 async def send_detections(
@@ -54,7 +54,7 @@ async def send_truth(
     request: organiser_pb2.ReadTruthRequest,
     responses: Responses[organiser_pb2.ReadTruthResponse],
 ) -> None:
-    """Answer a call of ReadTruth, which stands in the audit record."""
+    """Answer a call of ReadTruth, which is audited."""
     name = read_benchmark(request.benchmark, "benchmark")
     refuse_negative(request, "revision", "offset")
     revision, truth = await hosting.truth.read(name, request.revision)
@@ -77,12 +77,12 @@ async def send_truth(
 
 
 async def _written(frames: Annotations) -> list[annotations_pb2.AnnotationBatch]:
-    """Their messages, made beside the event loop where there are many."""
+    """Their messages, made in a thread if there are many."""
     return await offload(frames.frame_count + frames.coordinates.size, list, write_pieces(frames))
 
 
 def write_pieces(frames: Annotations) -> Iterator[annotations_pb2.AnnotationBatch]:
-    """Frames as messages of bounded size, at least one; a larger frame is one of its own."""
+    """Frames as messages of bounded size, at least one; a larger frame gets its own message."""
     return bounded_messages(
         np.arange(frames.frame_count),
         lambda rows: write_batch(frames.take_frames(rows).with_used_tables()),
@@ -94,7 +94,7 @@ def write_pieces(frames: Annotations) -> Iterator[annotations_pb2.AnnotationBatc
 _SIDES = np.array([getattr(outcomes_pb2, f"OUTCOME_SIDE_{side.name}") for side in SIDES])
 _OUTCOMES = np.array([getattr(outcomes_pb2, f"OUTCOME_{outcome.name}") for outcome in OUTCOMES])
 _COLUMNS = {"b": "booleans", "i": "integers", "u": "integers", "f": "numbers", "U": "strings"}
-"""Field of a further column, by the kind of its numpy type."""
+"""Field of an additional column, by the kind of its numpy type."""
 
 
 async def send_outcomes(
@@ -133,7 +133,7 @@ async def send_outcomes(
 
 
 def read_operating_point(request: pb.ReadOutcomesRequest) -> OperatingPoint:
-    """Where on its curves the evaluator is to be looked at.
+    """Read the point on the evaluator's curves.
 
     Raises:
         InputError: If a number is not finite.
@@ -154,7 +154,7 @@ def read_operating_point(request: pb.ReadOutcomesRequest) -> OperatingPoint:
 
 
 def write_outcomes(outcomes: Outcomes) -> Iterator[outcomes_pb2.OutcomeBatch]:
-    """Rows as messages of bounded size, at least one; a row that is larger is one of its own."""
+    """Rows as messages of bounded size, at least one; a larger row gets its own message."""
     return bounded_messages(
         np.arange(len(outcomes)), lambda rows: _batch(with_used_names(outcomes.take(rows)))
     )
@@ -194,7 +194,7 @@ def _column(name: str, column: AnyArray) -> outcomes_pb2.OutcomeColumn:
 
 
 def read_outcomes(message: outcomes_pb2.OutcomeBatch) -> Outcomes:
-    """Inverse of `write_outcomes`, of one message."""
+    """Inverse of `write_outcomes`, for one message."""
     count = len(message.sides)
     side_of = {int(number): row for row, number in enumerate(_SIDES)}
     outcome_of = {int(number): row for row, number in enumerate(_OUTCOMES)}
@@ -231,7 +231,7 @@ def _values_of(message: outcomes_pb2.OutcomeColumn) -> AnyArray:
 
 
 def _unless_all(column: AnyArray, usual: float) -> list[Any]:
-    """Values of a column; none where all are the usual one, which is NaN or a number."""
+    """Values of a column; none if all are the usual value, which is NaN or a number."""
     is_usual = np.isnan(column) if math.isnan(usual) else column == usual
     return [] if is_usual.all() else column.tolist()
 

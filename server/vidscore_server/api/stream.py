@@ -40,10 +40,10 @@ from vidscore_server.status import STATUS_KEY, Refusal, status_of
 from vidscore_server.version import SERVER_KEY, server_version
 
 DRAIN_TIMEOUT_S = 2.0
-"""Longest wait of a status for responses that are on their way."""
+"""Maximum time that a status waits for responses in flight."""
 
 MAXIMUM_BUFFERED = 16
-"""Responses that may be buffered for the client before their sender waits."""
+"""Maximum number of responses buffered for the client before their sender waits."""
 
 CallContext = grpc.aio.ServicerContext[Any, Any]
 Request = TypeVar("Request")
@@ -51,9 +51,9 @@ Response = TypeVar("Response")
 
 
 class IdleTimeout:
-    """Bounds waits of a task, one after the other: a context that raises `TimeoutError`.
+    """Bounds successive waits of a task: a context that raises `TimeoutError`.
 
-    It is what `asyncio.timeout` is, but that there is one timer for all waits.
+    It works like `asyncio.timeout`, but with one timer for all waits.
 
     Args:
         timeout_s: Longest wait.
@@ -61,7 +61,7 @@ class IdleTimeout:
 
     def __init__(self, timeout_s: float) -> None:
         self._timeout_s = timeout_s
-        self._loop = asyncio.get_running_loop()  # each time it would be a system call
+        self._loop = asyncio.get_running_loop()  # looking it up each time would be a system call
         self._timer: asyncio.TimerHandle | None = None
         self._since_s: float | None = None
         self._task: asyncio.Task[Any] | None = None
@@ -69,7 +69,7 @@ class IdleTimeout:
         self._expired = False
 
     def __enter__(self) -> None:
-        """Begin a wait of the present task."""
+        """Begin a wait of the current task."""
         self._task = asyncio.current_task(self._loop)
         self._cancelling = 0 if self._task is None else self._task.cancelling()
         self._since_s = self._loop.time()
@@ -88,13 +88,13 @@ class IdleTimeout:
             raise TimeoutError from error
 
     def close(self) -> None:
-        """Let go of the timer; nothing is waited for any more."""
+        """Cancel the timer; no further waits."""
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
 
     def _look(self) -> None:
-        """Whether the present wait, which may have begun after the timer, takes too long."""
+        """End a wait that takes too long; it may have begun after the timer."""
         self._timer = None
         if self._since_s is None or self._task is None:
             return
@@ -110,12 +110,12 @@ class Requests(Generic[Request]):
     """The requests of a call, one by one, with a bound on the wait for each.
 
     Args:
-        incoming: Requests from gRPC, with errors in the place of unreadable ones.
+        incoming: Requests from gRPC, with errors in place of unreadable ones.
         idle_timeout_s: Longest wait for the next one.
         meter: Counts them; None for no count.
 
     Attributes:
-        received: Requests that have come.
+        received: Number of received requests.
     """
 
     def __init__(
@@ -131,7 +131,7 @@ class Requests(Generic[Request]):
         self._idle_timeout = IdleTimeout(idle_timeout_s)
 
     def __aiter__(self) -> Requests[Request]:
-        """The requests that are left."""
+        """The remaining requests."""
         return self
 
     async def __anext__(self) -> Request:
@@ -155,19 +155,19 @@ class Requests(Generic[Request]):
         return read
 
     def close(self) -> None:
-        """Let go of the timer; nothing is read any more."""
+        """Cancel the timer; no further reads."""
         self._idle_timeout.close()
 
 
 class Responses(Generic[Response]):
-    """The responses of a call, in order, with a bound on the wait until the client takes them.
+    """The responses of a call, in order, with a bound on the wait until the client reads them.
 
-    A response on its way is never given up, even when the one who sends it is cancelled: gRPC
-    could not send the status of the call any more.
+    A response in flight is never cancelled, even if its sender is: otherwise gRPC could no longer
+    send the status of the call.
 
     Args:
         context: gRPC's side of the call.
-        idle_timeout_s: Longest wait until the client takes one.
+        idle_timeout_s: Longest wait until the client reads one.
         meter: Counts them; None for no count.
     """
 
@@ -183,29 +183,29 @@ class Responses(Generic[Response]):
         self._error: Exception | None = None
 
     async def send(self, response: Response) -> None:
-        """Send a response, and wait until the client has taken it.
+        """Send a response, and wait until the client has read it.
 
         Raises:
-            IdleError: If the client does not take it in time.
+            IdleError: If the client does not read it in time.
         """
         self._put(response)
         await self._at_most(0)
 
     async def send_buffered(self, response: Response) -> None:
-        """Send a response, and wait only where many are on their way.
+        """Send a response, and wait only if many are in flight.
 
         Raises:
-            IdleError: If the client takes none in time.
+            IdleError: If the client reads none in time.
         """
         self._put(response)
         if len(self._waiting) > MAXIMUM_BUFFERED or self._error is not None:
             await self._at_most(MAXIMUM_BUFFERED)
 
     async def finish(self) -> None:
-        """Wait until the client has taken everything.
+        """Wait until the client has read everything.
 
         Raises:
-            IdleError: If it takes none in time.
+            IdleError: If it reads none in time.
         """
         await self._at_most(0)
 
@@ -221,7 +221,7 @@ class Responses(Generic[Response]):
             self._writing = asyncio.create_task(self._write())
 
     async def _write(self) -> None:
-        """Write until nothing waits."""
+        """Write until the buffer is empty."""
         try:
             while self._waiting:
                 await self._context.write(self._waiting[0])
@@ -236,7 +236,7 @@ class Responses(Generic[Response]):
             self._taken.set()
 
     async def _at_most(self, count: int) -> None:
-        """Wait until no more than so many wait."""
+        """Wait until at most this many are buffered."""
         while len(self._waiting) > count and self._error is None:
             self._taken.clear()
             try:
@@ -254,7 +254,7 @@ def idle(found: str, timeout_s: int) -> IdleError:
 
 
 def readable(request: Request | VidscoreError) -> Request:
-    """A request; where it could not be read, its error is raised."""
+    """Return a request, or raise its error if it is unreadable."""
     if isinstance(request, VidscoreError):
         raise request
     return request
@@ -266,7 +266,7 @@ async def refuse(context: CallContext, refusal: Refusal, given: object = None) -
     Args:
         context: gRPC's side of the call.
         refusal: The status for the client.
-        given: Argument of the call; of `Requests`, the status tells how many were received.
+        given: Argument of the call; for `Requests`, the status has the number received.
     """
     extra = {"call_id": current_call()}
     if isinstance(given, Requests):
@@ -276,23 +276,24 @@ async def refuse(context: CallContext, refusal: Refusal, given: object = None) -
     await context.abort(refusal.code, status.message, metadata)
 
 
-# --- Reading a request: what is wrong with its bytes is raised where it is used
+# --- Reading a request: errors in its bytes are raised where it is used
 
 
 CALL_LIMIT = "maximum_unstored_call_bytes"
 
 QUICK_BYTES = 1 << 19
-"""What parts may take that are counted at once: a few milliseconds of it, usually much less."""
+"""Memory of parts that is counted in the event loop: a few milliseconds of work, usually far
+less."""
 
 
 class LargeRequest(Generic[Request]):
-    """A request that is read once it is known how much memory it takes.
+    """A request that is read after its memory was computed.
 
     Args:
         kind: Its type.
         data: Its bytes.
         read: Reads them, or raises a `DecodeError`.
-        maximum_bytes: What its parts may take in memory.
+        maximum_bytes: Maximum memory of its parts, in bytes.
     """
 
     def __init__(
@@ -304,10 +305,10 @@ class LargeRequest(Generic[Request]):
         self._maximum_bytes = maximum_bytes
 
     async def memory_bytes(self) -> int:
-        """What it takes in memory, at most.
+        """Upper bound on its memory, in bytes.
 
         Raises:
-            LimitError: If its parts take more than they may.
+            LimitError: If its parts exceed the maximum.
         """
         most = self._maximum_bytes
         quick = min(QUICK_BYTES, most)
@@ -320,13 +321,13 @@ class LargeRequest(Generic[Request]):
         return sum(weight)
 
     def read(self) -> Request | VidscoreError:
-        """The request, once; its bytes are let go of."""
+        """Read the request, once; its bytes are released."""
         data, self._data = self._data, b""
         return _read(self._read, data)
 
 
 async def _weighed(request: LargeRequest[Request]) -> Request | VidscoreError:
-    """A large request of a stream, which is read now."""
+    """Read a large request of a stream."""
     try:
         await request.memory_bytes()
     except LimitError as error:
@@ -337,7 +338,7 @@ async def _weighed(request: LargeRequest[Request]) -> Request | VidscoreError:
 def request_reader(
     method: str, read: Callable[[bytes], Request], settings: Settings
 ) -> Callable[[bytes], Request | VidscoreError | LargeRequest[Request]]:
-    """A deserializer that never raises: it returns the error, for its user to raise.
+    """A deserializer that never raises: it returns the error for the caller to raise.
 
     Args:
         method: Method whose requests it reads.
@@ -369,11 +370,11 @@ def _read(read: Callable[[bytes], Request], data: bytes) -> Request | VidscoreEr
 
 # --- Checksums: the CRC-32 of a batch, which clients may send with it
 #
-# It is of the batch's bytes as they stand in the message, so that it does not matter how which
-# library writes a message. That is why it is looked for before the message is read.
+# It covers the batch's bytes in the message, so that it does not depend on how a library serializes
+# messages. That is why it is checked before the message is read.
 
 _Field = tuple[int, int, memoryview]
-"""Number, wire type and bytes of a field; of a number that is a varint, none."""
+"""Number, wire type and bytes of a field; no bytes for a varint."""
 
 
 class _Layout(Struct, frozen=True):
@@ -401,12 +402,12 @@ CHECKED_METHODS = frozenset(_LAYOUTS)
 
 
 def checksum_field(method: str) -> int | None:
-    """Number of the field of a method's requests that has a checksum; None if none has."""
+    """Number of the checksum field in a method's requests; None if there is none."""
     return _LAYOUTS[method].checksum if method in CHECKED_METHODS else None
 
 
 MOST_FIELDS = 100
-"""Fields that are looked through; no library writes a request in so many pieces."""
+"""Maximum number of fields to search; no library writes a request in more pieces."""
 
 
 def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
@@ -414,7 +415,7 @@ def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
 
     Args:
         method: Its method, one of `CHECKED_METHODS`.
-        data: The request; bytes that are no message are left to the reader.
+        data: The request; invalid bytes are left to the reader.
     """
     layout = _LAYOUTS[method]
     found, told = 0, None
@@ -435,7 +436,7 @@ def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
 
 
 def _fields(data: memoryview) -> Iterator[_Field]:
-    """The fields of a message (protobuf encoding); an IndexError says that it is none."""
+    """The fields of a message (protobuf encoding); raises IndexError for invalid bytes."""
     place = count = 0
     while place < len(data):
         count += 1

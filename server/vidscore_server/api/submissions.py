@@ -1,4 +1,4 @@
-"""SubmissionService: detections in, states and scores out."""
+"""SubmissionService: receive detections, return states and scores."""
 
 from __future__ import annotations
 
@@ -107,9 +107,9 @@ class Watcher:
 
     Args:
         hosting: The server's hosted benchmarks.
-        scores: Writes scores as far as the caller may see them.
+        scores: Writes the parts of scores that the caller may see.
         caller: The caller.
-        window_frames: Frames of the window that the caller wants; 0 for none.
+        window_frames: Number of frames of the requested window; 0 for none.
     """
 
     def __init__(
@@ -162,7 +162,7 @@ class Watcher:
     async def _add_window(
         self, message: pb.WatchSubmissionResponse, name: SubmissionName
     ) -> ScoreWindow | None:
-        """Add the scores over the window that the caller wants; gives them, if there are any."""
+        """Add the scores over the requested window; return them, if there are any."""
         if not self._window_frames:
             return None
         window = await self._hosting.windows.newest(name, self._window_frames)
@@ -187,7 +187,7 @@ class Watcher:
 
 
 class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
-    """Takes in submissions.
+    """Receives submissions.
 
     Args:
         hosting: The server's hosted benchmarks.
@@ -216,14 +216,14 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         self, request: pb.GetSubmissionRequest, _: Responses[Any]
     ) -> ReadyAnswer:
         """One submission."""
-        # When a quiet one ends depends on what the server knows of outages.
+        # When an idle one ends depends on outages that this server knows.
         quiet_from = self._hosting.heartbeat.quiet_from
         return await self._answers.answer(request, lambda: self._submission(request), quiet_from)
 
     async def _submission(
         self, request: pb.GetSubmissionRequest
     ) -> tuple[pb.GetSubmissionResponse, None]:
-        """One submission, which the clock alone does not change."""
+        """One submission, which time alone does not change."""
         name, caller = read_submission(request.name), current_caller()
         submissions = self._hosting.submissions
 
@@ -293,7 +293,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     async def CheckDetections(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.CheckDetectionsRequest, _: Responses[Any]
     ) -> pb.CheckDetectionsResponse:
-        """Say whether detections, or any submission at all, would be taken."""
+        """Tell whether detections, or any submission, would be accepted."""
         name = read_benchmark(request.benchmark, "benchmark")
         if not request.HasField("detections"):
             made = request_of(request, "CheckDetections", self._context)
@@ -314,7 +314,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     async def SealSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.SealSubmissionRequest, _: Responses[Any]
     ) -> pb.SealSubmissionResponse:
-        """Seal a submission; it is scored then."""
+        """Seal a submission, which is then scored."""
         expected = (
             request.expected_frame_count if request.HasField("expected_frame_count") else None
         )
@@ -327,7 +327,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     async def CancelSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.CancelSubmissionRequest, _: Responses[Any]
     ) -> pb.CancelSubmissionResponse:
-        """Give a submission up."""
+        """Cancel a submission."""
         made = request_of(request, "CancelSubmission", self._context)
         found = await self._hosting.submissions.cancel(made, read_submission(request.name))
         return pb.CancelSubmissionResponse(submission=write_submission(found))
@@ -335,7 +335,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     async def RetrySubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.RetrySubmissionRequest, _: Responses[Any]
     ) -> pb.RetrySubmissionResponse:
-        """Have a failed submission scored again."""
+        """Score a failed submission again."""
         made = request_of(request, "RetrySubmission", self._context)
         found = await self._hosting.submissions.retry(made, read_submission(request.name))
         self._hosting.wake()
@@ -344,7 +344,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     async def DisqualifySubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.DisqualifySubmissionRequest, _: Responses[Any]
     ) -> pb.DisqualifySubmissionResponse:
-        """Take a submission out of the ranking."""
+        """Remove a submission from the ranking."""
         made = request_of(request, "DisqualifySubmission", self._context)
         name = read_submission(request.name)
         await self._hosting.disqualifications.disqualify(made, name, request.reason)
@@ -353,7 +353,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     async def ReinstateSubmission(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ReinstateSubmissionRequest, _: Responses[Any]
     ) -> pb.ReinstateSubmissionResponse:
-        """Take a submission into the ranking again."""
+        """Return a submission to the ranking."""
         made = request_of(request, "ReinstateSubmission", self._context)
         name = read_submission(request.name)
         await self._hosting.disqualifications.reinstate(made, name)
@@ -389,7 +389,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
     async def ListScores(  # type: ignore[override]  # noqa: N802 - gRPC's name
         self, request: pb.ListScoresRequest, _: Responses[Any]
     ) -> ReadyAnswer:
-        """A page of a submission's scores, as far as the caller may see them."""
+        """A page of a submission's visible scores."""
         name, caller = read_submission(request.submission, "submission"), current_caller()
         size = page_size_of(request)
         [before] = read_page_token(request, int) or (None,)
@@ -402,7 +402,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
             response = pb.ListScoresResponse(
                 scores=self._scores.write(reader, name, shown, caller), next_page_token=token
             )
-            # From then on the private part is shown.
+            # From the closing on, the private part is shown.
             return response, next_change(now, required_benchmark(reader, name.benchmark).close_time)
 
         return await self._answers.answer(request, lambda: self._context.read(read))
@@ -412,7 +412,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         requests: Requests[pb.AnswerFramesRequest],
         responses: Responses[pb.AnswerFramesResponse],
     ) -> None:
-        """Hand out the clock of a live benchmark, and store answers."""
+        """Run the clock of a live benchmark, and store answers."""
         with self._writers.writing() as take_over:
             async with self._sessions.resumable():
                 await LiveAnswering(self._hosting, take_over).run(requests, responses)
@@ -422,7 +422,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
         request: pb.ReadOutcomesRequest,
         responses: Responses[pb.ReadOutcomesResponse],
     ) -> None:
-        """Send what became of each object and detection, as far as the caller may see it."""
+        """Send the visible outcomes of each object and detection."""
         async with self._sessions.resumable():
             await send_outcomes(self._hosting, request, responses)
 
@@ -437,7 +437,7 @@ class SubmissionService(submission_service_pb2_grpc.SubmissionServiceServicer):
 
 
 def _read_state(number: int) -> SubmissionState | None:
-    """The state that a list is narrowed to; None for any.
+    """The state by which a list is filtered; None for any.
 
     Raises:
         InputError: If there is no such state.

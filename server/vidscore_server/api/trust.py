@@ -69,7 +69,7 @@ def read_examination(
     """Check a configuration.
 
     Raises:
-        ExceptionGroup: Of every error, each with every fault.
+        ExceptionGroup: With every error, each with every fault.
     """
     errors: list[VidscoreError] = []
     specification, questions = BenchmarkSpec(), Questions()
@@ -149,7 +149,7 @@ def _limit_errors(
 
 
 class TrustService(trust_service_pb2_grpc.TrustServiceServicer):
-    """Begins trust analyses.
+    """Starts trust analyses.
 
     Args:
         hosting: The server's hosted benchmarks.
@@ -194,11 +194,11 @@ class TrustService(trust_service_pb2_grpc.TrustServiceServicer):
 # --- RankingService: uploaded systems, stateless
 
 Told = tuple[str, int, int]
-"""Stage, pieces of it that are done, pieces in all."""
+"""Stage, number of its finished pieces, number of all pieces."""
 
 
 class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
-    """Examines rankings without keeping anything.
+    """Examines rankings, stateless.
 
     Args:
         settings: The server's limits.
@@ -216,9 +216,9 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
         requests: Requests[ranking_service_pb2.ExamineUploadRequest],
         responses: Responses[ranking_service_pb2.ExamineUploadResponse],
     ) -> None:
-        """Examine the ranking of systems that are uploaded."""
+        """Examine the ranking of uploaded systems."""
         with self._sessions.open(Use.SCORING), self._share(current_caller().shares_as):
-            self._refuse_without_place()  # rather than after everything was sent
+            self._refuse_without_place()  # not after everything was sent
             async with asyncio.TaskGroup() as tasks:
                 expiry = tasks.create_task(self._sessions.until_expired())
                 analysis = await self._received(requests)
@@ -233,9 +233,9 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
 
     @contextmanager
     def _share(self, team: str) -> Iterator[None]:
-        """Count an upload of a team, which may become large, as long as it lasts.
+        """Count a team's upload, which may become large, while it lasts.
 
-        It takes no place before it is whole: one that never ends would keep everybody else's out.
+        It takes no place before it is complete: an endless upload would block everybody else.
         """
         maximum = self._settings.maximum_trust_analyses
         if (count := self._of_team[team]) >= maximum:
@@ -269,7 +269,7 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
     async def _received(
         self, requests: Requests[ranking_service_pb2.ExamineUploadRequest]
     ) -> RankingAnalysis:
-        """The upload, which has as much time as its analysis."""
+        """Receive the upload, which has as much time as its analysis."""
         limit_s = self._settings.trust_timeout_s
         try:
             async with asyncio.timeout(limit_s):
@@ -285,7 +285,7 @@ class RankingService(ranking_service_pb2_grpc.RankingServiceServicer):
             raise message_order("the end of the stream", f"a {PATH}")
         if message_kind(first) != PATH:
             raise message_order(message_kind(first), f"a {PATH}")
-        # In a thread, because whoever asks first for an evaluator may wait for imports.
+        # In a thread, because the first use of an evaluator may wait for imports.
         contest = await asyncio.to_thread(self._contest, first.configuration)
         async for request in requests:
             kind = message_kind(request)

@@ -1,8 +1,8 @@
-"""Routes of the HTTP API: which requests are taken, and how each becomes a call.
+"""Routes of the HTTP API: accepted requests, and how each becomes a call.
 
 A call is admitted or refused before its body is read, like one over gRPC. A browser's session is
-not taken here: only its own forms, which carry a key, may use one. There are no headers for pages
-of other sites (CORS) either: a token has no business in somebody else's page.
+not accepted here: only the site's own forms, which carry a key, may use one. There are no CORS
+headers for pages of other sites either: a token does not belong in another site's page.
 """
 
 from __future__ import annotations
@@ -51,7 +51,7 @@ from vidscore_server.version import CLIENT_KEY
 DOCUMENT = "/openapi.json"
 
 METADATA = ("authorization", CLIENT_KEY)
-"""Headers that go with a call; no other one has a meaning to it."""
+"""Headers that become metadata of a call; all others are ignored."""
 
 MOST_PARAMETERS = 100
 MOST_REVISION_DIGITS = 18
@@ -85,7 +85,7 @@ class HttpApi:
         self._taking_apart = asyncio.Lock()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Answer a request, unless its client goes before."""
+        """Answer a request, unless its client disconnects first."""
         exchange = Exchange(scope, receive, send, self._settings)
         work = asyncio.create_task(self._serve(exchange))
         gone = asyncio.create_task(exchange.incoming.until_gone())
@@ -120,7 +120,7 @@ class HttpApi:
         await _answer_by(exchange, methods, listed, partial(self._run, rpc, types))
 
     async def _describe(self, exchange: Exchange) -> None:
-        """Answer with what the API is; to everyone, as reflection does over gRPC."""
+        """Answer with the API's document; to everyone, as reflection over gRPC."""
         await exchange.answer(200, self._document)
 
     @cached_property
@@ -146,7 +146,7 @@ class HttpApi:
         metadata = [(name, text) for name, text in exchange.headers.items() if name in METADATA]
         return self._calls.stream(rpc, requests, metadata, exchange.peer)
 
-    # --- Requests: where one cannot be read, its error stands in its place
+    # --- Requests: an unreadable one is replaced by its error
 
     async def _requests(self, rpc: Rpc, exchange: Exchange) -> AsyncGenerator[Any, None]:
         try:
@@ -178,12 +178,12 @@ class HttpApi:
             self._refuse_heavy(text)
             read_json(text, message, source)
 
-        # Taken apart, a text takes many times its bytes. One at a time, none waits longer for it.
+        # A parsed text takes many times its bytes. Parsing them one at a time delays nobody.
         async with self._taking_apart if len(text) > SMALL_BYTES else nullcontext():
             return await offload(len(text) // BYTES_PER_ROW, self._read, rpc, fill, source, last_id)
 
     def _refuse_heavy(self, text: bytes) -> None:
-        """Refuse JSON that would be too large a message."""
+        """Refuse JSON that would become too large a message."""
         most = self._settings.maximum_unstored_call_bytes
         weight = json_weight(text) if len(text) > SMALL_BYTES else 0
         if weight > most:
@@ -228,12 +228,12 @@ async def _answer_by(
     listed: Mapping[str, str],
     answer: Callable[[Exchange], Awaitable[None]],
 ) -> None:
-    """Answer a request of the right HTTP method, and tell those of others which that are.
+    """Answer a request of an allowed HTTP method; tell others the allowed methods.
 
     Args:
         exchange: The request.
-        methods: The right ones.
-        listed: Further headers of an answer to OPTIONS.
+        methods: The allowed methods.
+        listed: Additional headers of an answer to OPTIONS.
         answer: Answers it.
 
     Raises:
@@ -251,7 +251,7 @@ async def _answer_by(
 
 
 def _form(rpc: Rpc, exchange: Exchange) -> StreamForm | None:
-    """How a client wants several messages; None if there is one."""
+    """The form in which a client wants several messages; None for a single message."""
     if not rpc.response_streaming:
         return None
     accepted = exchange.accepted
@@ -264,7 +264,7 @@ def _form(rpc: Rpc, exchange: Exchange) -> StreamForm | None:
 
 
 async def _send_single(exchange: Exchange, responses: AsyncGenerator[Any, None]) -> None:
-    """Send the only message of a call as its request came: as JSON or as bytes."""
+    """Send the only message of a call in the form of its request: as JSON or as bytes."""
     async with deadline(exchange.timeout_ms):
         [response] = [one async for one in responses]
     if exchange.content_type == PROTO:
@@ -275,7 +275,7 @@ async def _send_single(exchange: Exchange, responses: AsyncGenerator[Any, None])
 
 
 def _refuse_checksum(rpc: Rpc, message: Message, source: str | None) -> None:
-    """Refuse a checksum beside JSON: it is one of bytes that were never sent."""
+    """Refuse a checksum in JSON: it would cover bytes that were never sent."""
     number = checksum_field(rpc.name)
     if number is None:
         return
@@ -289,7 +289,7 @@ def _refuse_checksum(rpc: Rpc, message: Message, source: str | None) -> None:
 
 
 def _revision(last_id: str) -> int:
-    """The number that the last event had as its id."""
+    """The number in the id of the last event."""
     if not (last_id.isascii() and last_id.isdecimal()) or len(last_id) > MOST_REVISION_DIGITS:
         fault = Fault(repr(last_id)[:80], "the id of an event", field="Last-Event-ID")
         raise InputError([fault])

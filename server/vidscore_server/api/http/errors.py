@@ -1,4 +1,4 @@
-"""Errors over HTTP: codes, statuses and bodies, as the Connect protocol has them."""
+"""Errors over HTTP: codes, statuses and bodies of the Connect protocol."""
 
 from __future__ import annotations
 
@@ -32,17 +32,17 @@ HTTP_STATUS: Mapping[grpc.StatusCode, int] = {
     grpc.StatusCode.DATA_LOSS: 500,
     grpc.StatusCode.UNAUTHENTICATED: 401,
 }
-"""Status of an answer by the canonical code of its error."""
+"""HTTP status by the canonical code of an error."""
 
 CODE_WORDS: Mapping[grpc.StatusCode, str] = {
     code: "canceled" if code is grpc.StatusCode.CANCELLED else code.name.lower()
     for code in HTTP_STATUS
 }
-"""A canonical code as it stands in an error."""
+"""Name of a canonical code in an error."""
 
 
 class HttpError(Exception):
-    """An answer that says what was wrong.
+    """An answer with an error.
 
     Attributes:
         http_status: Its status.
@@ -60,11 +60,11 @@ class HttpError(Exception):
 
 
 def not_served(http_status: int, message: str, **headers: str) -> HttpError:
-    """A request that is none of this API's.
+    """The error of a request that is not part of this API.
 
     Args:
-        http_status: Status that says so.
-        message: What was asked, and what there is.
+        http_status: Its status.
+        message: What was requested, and what exists.
         headers: Further headers; underscores stand for hyphens.
     """
     body = {"code": CODE_WORDS[grpc.StatusCode.UNIMPLEMENTED], "message": message}
@@ -74,7 +74,7 @@ def not_served(http_status: int, message: str, **headers: str) -> HttpError:
 
 
 def error_of(error: Exception) -> HttpError:
-    """Any error as an answer; a mistake of ours is logged, and the answer says where.
+    """Any error as an answer; a bug of ours is logged, and the answer has its incident number.
 
     Args:
         error: A refusal of a call, an error of the domain, or an unexpected one.
@@ -88,7 +88,7 @@ def error_of(error: Exception) -> HttpError:
 
 
 def deadline_exceeded(timeout_ms: int) -> HttpError:
-    """The time that a client gave to its call is over."""
+    """The error of a call whose deadline is over."""
     message = f"the call was not done within {timeout_ms} ms (Connect-Timeout-Ms)"
     return _of_status(grpc.StatusCode.DEADLINE_EXCEEDED, Status(message=message))
 

@@ -58,4 +58,4 @@ ERROR_EXAMPLE: Mapping[str, Any] = {
         }
     ],
 }
-"""An error of Connect; its value has the bytes of what `debug` shows."""
+"""An error of Connect; its `value` has the bytes of the message in `debug`."""

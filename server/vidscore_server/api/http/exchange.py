@@ -1,4 +1,4 @@
-"""One request and its answer: headers, body, and what is sent back, with a bound on every wait."""
+"""One request and its answer: headers, body and response, with a bound on every wait."""
 
 from __future__ import annotations
 
@@ -18,28 +18,28 @@ from vidscore_server.settings import Settings
 from vidscore_server.version import SERVER_KEY, server_version
 
 LINGER_S = 2.0
-"""Time for a client to notice that it need not send the rest of its request."""
+"""Time for a client to notice that it can stop sending its request."""
 
 MOST_TIMEOUT_DIGITS = 10
 
 
 class StalledError(Exception):
-    """The client takes nothing of its answer."""
+    """The client does not read its answer."""
 
 
 class Exchange:
     """One request and its answer.
 
     Args:
-        scope: What the request begins with.
-        receive: Gives the pieces of its body.
+        scope: The ASGI scope of the request.
+        receive: Returns the pieces of its body.
         send: Takes the pieces of the answer.
         settings: The server's limits.
 
     Attributes:
         headers: Headers of the request.
         incoming: Its body.
-        started: Whether the answer has begun.
+        started: Whether the answer was started.
     """
 
     def __init__(self, scope: Scope, receive: Receive, send: Send, settings: Settings) -> None:
@@ -65,12 +65,12 @@ class Exchange:
 
     @property
     def query(self) -> str:
-        """What stands behind the path."""
+        """The query string."""
         return str(self._scope["query_string"].decode("latin-1"))
 
     @property
     def peer(self) -> str:
-        """Who asks, for the log."""
+        """Address of the client, for the log."""
         client = self._scope.get("client")
         return f"http:{client[0]}" if client else "http:"
 
@@ -81,23 +81,23 @@ class Exchange:
 
     @property
     def announced_bytes(self) -> int:
-        """Size of the body; 0 if it is not known before it comes."""
+        """Size of the body; 0 if it is not known in advance."""
         text = self.headers.get("content-length", "")
         return int(text) if text.isdecimal() else 0
 
     @property
     def accepted(self) -> frozenset[str]:
-        """Types that the client takes; it takes any where it names none."""
+        """Types that the client accepts; any if it names none."""
         entries = self.headers.get("accept", "").lower().split(",")
         names = {entry.partition(";")[0].strip() for entry in entries}
         return frozenset(filter(None, names)) or frozenset({"*/*"})
 
     @property
     def timeout_ms(self) -> int | None:
-        """Time that the client gives to the call; None for any.
+        """Deadline that the client sets for the call; None for none.
 
         Raises:
-            InputError: If it is no such time.
+            InputError: If it is not a valid time.
         """
         text = self.headers.get("connect-timeout-ms")
         if text is None:
@@ -108,10 +108,10 @@ class Exchange:
         return int(text)
 
     def check(self, types: tuple[str, ...]) -> None:
-        """Refuse a body that is not read, before it comes.
+        """Refuse a body that cannot be read, before it is received.
 
         Args:
-            types: Types of bodies that are.
+            types: Accepted types of bodies.
 
         Raises:
             HttpError: If its type or its encoding is another.
@@ -139,7 +139,7 @@ class Exchange:
         """
         told = {SERVER_KEY: server_version(), **headers}
         if not self.incoming.is_whole:
-            told["Connection"] = "close"  # what is left of the body is no further request
+            told["Connection"] = "close"  # the rest of the body is not another request
         pairs = [(name.lower().encode(), text.encode("latin-1")) for name, text in told.items()]
         self.started = True
         await self._send({"type": "http.response.start", "status": status, "headers": pairs})
@@ -148,12 +148,12 @@ class Exchange:
         """Send a piece of the answer.
 
         Raises:
-            StalledError: If the client does not take it in time.
+            StalledError: If the client does not read it in time.
         """
         await self._send({"type": "http.response.body", "body": data, "more_body": True})
 
     async def end(self) -> None:
-        """End the answer, once the client has stopped sending or could have."""
+        """End the answer once the client has stopped sending, or has had time to."""
         if not self.incoming.is_whole:
             with suppress(TimeoutError):
                 async with asyncio.timeout(LINGER_S):
@@ -190,10 +190,10 @@ class Exchange:
 
 @asynccontextmanager
 async def deadline(timeout_ms: int | None) -> AsyncIterator[None]:
-    """Bound what a call takes.
+    """Bound the duration of a call.
 
     Args:
-        timeout_ms: Time for it; None for any.
+        timeout_ms: Its deadline; None for none.
 
     Raises:
         HttpError: If it takes longer.
@@ -208,19 +208,19 @@ async def deadline(timeout_ms: int | None) -> AsyncIterator[None]:
         raise deadline_exceeded(timeout_ms) from None
 
 
-# --- What a client sends: the body of one request, bounded before it is read
+# --- The body of one request, bounded before it is read
 
 
 class Incoming:
     """The body of a request.
 
     Args:
-        receive: Gives its pieces.
-        limit: Bytes of the largest message.
-        is_empty: Whether there is none.
+        receive: Returns its pieces.
+        limit: Maximum bytes of a message.
+        is_empty: Whether there is no body.
 
     Attributes:
-        is_whole: Whether all of it has come.
+        is_whole: Whether all of it was received.
     """
 
     def __init__(self, receive: Receive, limit: SizeLimit, *, is_empty: bool) -> None:
@@ -230,9 +230,9 @@ class Incoming:
         self._pieces: asyncio.Queue[bytes] = asyncio.Queue(1)
 
     async def until_gone(self) -> None:
-        """Take the body in, as fast as it is used, until the client has gone.
+        """Receive the body, as fast as it is used, until the client has gone.
 
-        It runs beside the call.
+        It runs concurrently with the call.
         """
         while (message := await self._receive())["type"] == "http.request":
             piece = message.get("body", b"")
@@ -243,12 +243,12 @@ class Incoming:
                 await self._pieces.put(b"")
 
     async def pieces(self) -> AsyncIterator[bytes]:
-        """The body as it comes."""
+        """The body, piece by piece."""
         while piece := await self._pieces.get():
             yield piece
 
     async def whole(self, announced_bytes: int) -> bytes:
-        """All of a body that is one message.
+        """The whole body of a single message.
 
         Args:
             announced_bytes: Its Content-Length; 0 if there is none.
@@ -264,7 +264,7 @@ class Incoming:
         return bytes(body)
 
     async def lines(self) -> AsyncIterator[tuple[int, bytes]]:
-        """The lines of a body that are not empty, each with its number, counted from 1.
+        """The non-empty lines of a body, each with its number, counted from 1.
 
         Raises:
             LimitError: If a line is too large.
@@ -287,7 +287,7 @@ class Incoming:
             yield number + 1, line
 
     async def discard(self) -> None:
-        """Read the rest, for a client that reads nothing before it has sent everything."""
+        """Read the rest, for a client that sends everything before it reads."""
         async for _ in self.pieces():
             pass
 

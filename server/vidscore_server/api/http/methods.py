@@ -1,4 +1,4 @@
-"""How the messages of each method come and go over HTTP."""
+"""How the messages of each method travel over HTTP."""
 
 from __future__ import annotations
 
@@ -13,11 +13,11 @@ EVENTS = "text/event-stream"
 
 
 class Resumed(NamedTuple):
-    """How a broken stream goes on.
+    """How a broken stream resumes.
 
     Attributes:
-        field: Field of the request: what the client has.
-        told: Where a response says it.
+        field: Field of the request that says what the client has.
+        told: Field of a response with this position.
     """
 
     field: str
@@ -30,14 +30,14 @@ RESUMED = {
     ),
     "/vidscore.v1.SubmissionService/ReadOutcomes": Resumed("offset", "next_offset"),
 }
-"""The streams that can: their events have an `id`, which comes back as Last-Event-ID."""
+"""The streams that can resume: their events have an `id`, which clients return as Last-Event-ID."""
 
 READ_BY_GET = frozenset({"/vidscore.v1.SubmissionService/WatchSubmission"})
-"""Methods that change nothing and whose requests may stand in a query."""
+"""Methods that change nothing and whose requests fit in a query."""
 
 
 def request_types(method: MethodDescriptor) -> tuple[str, ...]:
-    """Types of the bodies that a method reads.
+    """Types of bodies that a method accepts.
 
     Args:
         method: The method.
@@ -48,7 +48,7 @@ def request_types(method: MethodDescriptor) -> tuple[str, ...]:
 
 
 def response_types(method: MethodDescriptor) -> tuple[str, ...]:
-    """Types of the answers that a method gives.
+    """Types of answers that a method can return.
 
     Args:
         method: The method.

@@ -1,4 +1,4 @@
-"""The OpenAPI document of the HTTP API, made of the protos' descriptors and comments."""
+"""The OpenAPI document of the HTTP API, from the protos' descriptors and comments."""
 
 from __future__ import annotations
 
@@ -123,7 +123,7 @@ def openapi(rpcs: Iterable[str]) -> dict[str, Any]:
 
 @cache
 def comments() -> Mapping[str, str]:
-    """Comments of the protos, by the names of what they are about without their package."""
+    """Comments of the protos, by the name of their element without its package."""
     text = resources.files(__package__).joinpath(COMMENTS_FILE).read_bytes()
     found: dict[str, str] = orjson.loads(text)
     return found
@@ -234,7 +234,7 @@ def _contents(method: MethodDescriptor, schemas: _Schemas) -> dict[str, Any]:
 
 
 def _content(kind: str, message: Descriptor, schemas: _Schemas) -> dict[str, Any]:
-    """What a body of a type has: the schema of a message, or of each of its lines or events."""
+    """The content of a body type: the schema of a message, or of each of its lines or events."""
     if kind == PROTO:
         about = f"The bytes of a {message.full_name}."
         return {"schema": {"description": about, "contentMediaType": PROTO}}
@@ -251,7 +251,7 @@ def _content(kind: str, message: Descriptor, schemas: _Schemas) -> dict[str, Any
 
 
 class _Schemas:
-    """Schemas of the messages that were asked for, and of those in them.
+    """Schemas of the requested messages, and of the messages in them.
 
     Attributes:
         made: The schemas by the full names of messages and enums.
@@ -261,10 +261,10 @@ class _Schemas:
         self.made: dict[str, dict[str, Any]] = {}
 
     def of(self, kind: Descriptor | EnumDescriptor) -> str:
-        """Where the schema of a message or an enum is."""
+        """Reference to the schema of a message or an enum."""
         name = str(kind.full_name)
         if name not in self.made:
-            self.made[name] = {}  # a message may have itself in it
+            self.made[name] = {}  # a message may contain itself
             self.made[name] = self._enum(kind) if _is_enum(kind) else self._message(kind)
         return f"#/components/schemas/{name}"
 
@@ -331,7 +331,7 @@ def _comment_of(field: FieldDescriptor) -> str:
 
 
 def _in_json_names(comment: str) -> str:
-    """A comment with the fields that it quotes by their names in JSON."""
+    """A comment with quoted field names replaced by their JSON names."""
     return re.sub(
         r"`([a-z]+(?:_[a-z0-9]+)+)`",
         lambda quoted: "`" + re.sub(r"_([a-z0-9])", lambda part: part[1].upper(), quoted[1]) + "`",

@@ -1,9 +1,9 @@
-"""Messages as JSON, by the rules of ProtoJSON; what is wrong with one is a list of faults.
+"""Messages as JSON, by the rules of ProtoJSON; errors are a list of faults.
 
 A field is read by both of its names, `frameNumbers` and `frame_numbers`, and written by the first.
-Unlike protobuf's own reader this one takes a column of numbers at once and finds every fault. What
-one of them reads, the other reads as the same message: the tests hold it to that. Of a key that
-comes twice in an object the last one counts.
+Unlike protobuf's own reader, this one reads a column of numbers at once and finds every fault. Both
+read the same text as the same message, which tests check. If a key is repeated in an object, the
+last one counts.
 """
 
 from __future__ import annotations
@@ -24,10 +24,10 @@ from google.protobuf.message import Message
 from vidscore_evaluators.errors import Fault, InputError
 
 MOST_FAULTS = 100
-"""Faults after which no more are looked for."""
+"""Maximum number of faults."""
 
 MOST_QUOTED = 80
-"""Characters of a value that a fault quotes."""
+"""Maximum number of characters of a value that a fault quotes."""
 
 _WELL_KNOWN = "google.protobuf."
 _EXPECTED_OF = {
@@ -45,19 +45,19 @@ _INTEGERS = {
 }
 _NOT_FINITE = {"NaN": math.nan, "Infinity": math.inf, "-Infinity": -math.inf}
 _MOST_DIGITS = 400
-"""Characters of the longest number in a text."""
+"""Maximum length of a number in a text."""
 
 
 _RAISED_BY_PROTOBUF = (ArithmeticError, AttributeError, LookupError, TypeError, ValueError)
-"""What its reader raises beside its own errors, for values of other types than it expects."""
+"""Further errors of protobuf's reader, for values of unexpected types."""
 
 
 class _TooMany(Exception):  # noqa: N818 - it ends the search
-    """So many faults were found that no more are looked for."""
+    """The maximum number of faults was found."""
 
 
 class _Wrong(Exception):  # noqa: N818 - it becomes a fault
-    """A value that a field cannot have; carries what was expected."""
+    """A value that a field cannot have; carries the expectation."""
 
 
 def read_json(data: bytes, message: Message, source: str | None = None) -> None:
@@ -66,7 +66,7 @@ def read_json(data: bytes, message: Message, source: str | None = None) -> None:
     Args:
         data: The text, in UTF-8.
         message: The message.
-        source: What faults name as their place.
+        source: Place to name in faults.
 
     Raises:
         InputError: With every fault, up to a hundred.
@@ -80,12 +80,12 @@ def read_json(data: bytes, message: Message, source: str | None = None) -> None:
 
 
 def read_value(value: Any, message: Message, source: str | None = None) -> None:
-    """Fill an empty message from JSON that was taken apart already.
+    """Fill an empty message from parsed JSON.
 
     Args:
         value: Dictionaries, lists, strings, numbers, booleans and None.
         message: The message.
-        source: What faults name as their place.
+        source: Place to name in faults.
 
     Raises:
         InputError: With every fault, up to a hundred.
@@ -102,7 +102,7 @@ def read_value(value: Any, message: Message, source: str | None = None) -> None:
 
 
 def write_json(message: Message) -> bytes:
-    """A message as JSON in one line, without its end."""
+    """A message as one line of JSON, without a line end."""
     return orjson.dumps(json_format.MessageToDict(message))
 
 
@@ -118,13 +118,13 @@ def _fields(kind: Descriptor) -> Mapping[str, FieldDescriptor]:
 
 
 class _Reader:
-    """Fills messages, and notes what is wrong.
+    """Fills messages, and collects faults.
 
     Args:
-        source: What faults name as their place.
+        source: Place to name in faults.
 
     Attributes:
-        faults: What was wrong.
+        faults: The faults found.
     """
 
     def __init__(self, source: str | None) -> None:
@@ -208,7 +208,7 @@ class _Reader:
                 target[name] = found
 
     def _fill_well_known(self, message: Message, value: Any, path: str) -> None:
-        """Protobuf's own types, as protobuf reads them."""
+        """Fill one of protobuf's own types, with protobuf's reader."""
         try:
             json_format.ParseDict(value, message)
             message.SerializeToString()
@@ -218,7 +218,7 @@ class _Reader:
             self._note(path, _quoted(value), expected)
 
     def _scalar(self, field: FieldDescriptor, value: Any, path: str) -> Any:
-        """A value as its field takes it; None, with a fault, where it does not."""
+        """A value converted for its field; None, with a fault, if that fails."""
         try:
             return _SCALARS[field.cpp_type](field, value)
         except _Wrong as wrong:
@@ -237,7 +237,7 @@ def _below(path: str, name: str) -> str:
 
 
 def _quoted(value: Any) -> str:
-    """A value as it stands in JSON, cut short."""
+    """A value in JSON, truncated."""
     if isinstance(value, dict | list):
         return "a list" if isinstance(value, list) else "an object"
     text = orjson.dumps(value).decode()
@@ -245,13 +245,13 @@ def _quoted(value: Any) -> str:
 
 
 def _takes_null(field: FieldDescriptor) -> bool:
-    """Whether null is a value of a field, and not its absence."""
+    """Whether null is a value of a field, rather than its absence."""
     kind = field.message_type
     return kind is not None and kind.full_name == "google.protobuf.Value"
 
 
 def _is_column(field: FieldDescriptor, values: Sequence[Any]) -> bool:
-    """Whether a list has plain numbers alone, all of which the field takes."""
+    """Whether a list has only plain numbers that all fit the field."""
     kinds = set(map(type, values))
     if not kinds:
         return True
@@ -263,7 +263,7 @@ def _is_column(field: FieldDescriptor, values: Sequence[Any]) -> bool:
     return False
 
 
-# --- One value: what a field takes, or `_Wrong` with what was expected
+# --- One value: converted for its field, or `_Wrong` with the expectation
 
 
 def _integer(field: FieldDescriptor, value: Any) -> int:
@@ -279,7 +279,7 @@ def _integer(field: FieldDescriptor, value: Any) -> int:
 
 
 def _number_in(text: str) -> int | float | None:
-    """The number that a text is, as JSON writes numbers; None if it is none."""
+    """The number in a text, in JSON's syntax; None if it is not a number."""
     try:
         found = orjson.loads(text)
     except orjson.JSONDecodeError:

@@ -1,8 +1,8 @@
 """Answers of several messages: newline-delimited JSON, and server-sent events.
 
-An error before the first message is an answer like that of any other call. Afterwards it is the
-last line, `{"error": {...}}`, or the last event, `failure`. An answer that just breaks off has
-neither this nor the end of its transfer.
+An error before the first message is answered as for any other call. Later it is the last line,
+`{"error": {...}}`, or the last event, `failure`. A truncated answer has neither this nor the end of
+its transfer.
 """
 
 from __future__ import annotations
@@ -23,20 +23,20 @@ from vidscore_server.api.http.protojson import write_json
 from vidscore_server.runtime import offload
 
 PING_S = 15.0
-"""Time without an event after which a comment is sent: proxies forget connections that are idle."""
+"""Time without an event after which a comment is sent, because proxies drop idle connections."""
 
 BYTES_PER_ROW = 8
 
 
 class JsonLines:
-    """A message is a line of JSON.
+    """The form with one line of JSON per message.
 
     Attributes:
         content_type: Type of the answer.
-        pause_s: Time after which `ping` is sent where no message comes; None for never.
+        pause_s: Time without a message after which `ping` is sent; None for never.
         empty_status: Status of an answer without any message.
-        ping: What says that there is nothing to say.
-        last: What stands behind the last message of a call that ended well.
+        ping: What to send while there is no message.
+        last: What to send after the last message of a successful call.
     """
 
     content_type = LINES
@@ -45,16 +45,16 @@ class JsonLines:
     ping = last = b""
 
     def message(self, _: Message, text: bytes) -> bytes:
-        """A message, which is given as JSON, too."""
+        """A message, which is also given as JSON."""
         return text + b"\n"
 
     def failure(self, error: HttpError) -> bytes:
-        """A line with nothing but the error, behind the last message."""
+        """A line with the error, after the last message."""
         return orjson.dumps({"error": error.body}) + b"\n"
 
 
 class Events:
-    """A message is an event; see `JsonLines` for the attributes.
+    """The form with one event per message; see `JsonLines` for the attributes.
 
     Args:
         rpc: Full name of the method.
@@ -62,7 +62,7 @@ class Events:
 
     content_type = EVENTS
     pause_s: float | None = PING_S
-    empty_status = 204  # a browser that comes back for nothing stays away from then on
+    empty_status = 204  # stops a browser that reconnects needlessly from doing so again
     ping = b": nothing new\n\n"
     last = b"event: end\ndata: {}\n\n"
 
@@ -71,12 +71,12 @@ class Events:
         self._id_of = None if resumed is None else attrgetter(resumed.told)
 
     def message(self, message: Message, text: bytes) -> bytes:
-        """An event; where the stream can be resumed, with its id."""
+        """An event; with its id if the stream can be resumed."""
         place = b"" if self._id_of is None else b"id: %d\n" % self._id_of(message)
         return place + b"event: response\ndata: " + text + b"\n\n"
 
     def failure(self, error: HttpError) -> bytes:
-        """An event of its own, which is no `error`: browsers have one of that name."""
+        """An event of its own name, because browsers use `error` themselves."""
         return b"event: failure\ndata: " + orjson.dumps(error.body) + b"\n\n"
 
 
@@ -87,15 +87,15 @@ StreamForm = JsonLines | Events
 async def send_stream(
     exchange: Exchange, form: StreamForm, responses: AsyncGenerator[Any, None]
 ) -> None:
-    """Send the messages of a call as they come.
+    """Send the messages of a call as they arrive.
 
     Args:
-        exchange: Where they go.
-        form: How they are written.
+        exchange: The request to answer.
+        form: Their form.
         responses: The messages.
 
     Raises:
-        Exception: What the call ended with before its first message.
+        Exception: The error of the call, if it ended before its first message.
     """
     last = form.last
     try:
@@ -124,7 +124,7 @@ async def send_stream(
 
 async def _begin(exchange: Exchange, form: StreamForm) -> None:
     if not exchange.started:
-        # Proxies hold answers back until there is more, unless they are told not to.
+        # Proxies buffer answers unless they are told not to.
         headers = {"Content-Type": form.content_type, "X-Accel-Buffering": "no"}
         await exchange.start(200, headers)
 
@@ -134,7 +134,7 @@ async def _text(form: StreamForm, message: Message) -> bytes:
 
 
 async def json_of(message: Message) -> bytes:
-    """A message as JSON, made in a thread where it is large."""
+    """A message as JSON; a large one is converted in a thread."""
     return await offload(message.ByteSize() // BYTES_PER_ROW, write_json, message)
 
 
@@ -144,7 +144,7 @@ _END = object()
 async def _paced(
     responses: AsyncGenerator[Any, None], pause_s: float | None
 ) -> AsyncGenerator[Message | None, None]:
-    """Responses as they come, and None whenever there was none for a while."""
+    """Responses as they arrive, and None after each pause without one."""
     coming = asyncio.ensure_future(anext(responses, _END))
     try:
         while True:

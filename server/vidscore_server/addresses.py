@@ -1,4 +1,4 @@
-"""Addresses that the server listens at."""
+"""Addresses at which the server listens."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 
 class ListenAddress(NamedTuple):
-    """Host and port; port 0 takes a free one."""
+    """Host and port; port 0 means any free port."""
 
     host: str
     port: int
@@ -31,7 +31,7 @@ def parse_address(text: str) -> ListenAddress:
     """Parse ``host:port`` or ``[host]:port``.
 
     Raises:
-        ValueError: Whose message is the expected form.
+        ValueError: With the expected form as its message.
     """
     host, _, port = text.rpartition(":")
     bare = host[1:-1] if host.startswith("[") and host.endswith("]") else host

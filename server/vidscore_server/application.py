@@ -1,4 +1,4 @@
-"""One listening server: its services, its address, how it starts and drains."""
+"""One listening server: its services, address, start and draining."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ HANDSHAKE_TIMEOUT_S = 20
 """Time for a new connection to complete its handshake."""
 
 CLOSE_GRACE_S = 2.0
-"""Time for statuses to reach their clients; health watches never end, so they use it up."""
+"""Time for statuses to reach their clients; health watches never end, so they use all of it."""
 
 
 class ScoringServer:
@@ -71,12 +71,12 @@ class ScoringServer:
         workers: Worker processes; they outlive the server.
         store: The store of hosted benchmarks; it outlives the server.
         clock: The time by which scheduled work is due; by default, that of the store.
-        executor: What scores large submissions; it outlives the server. By default, the workers.
+        executor: Runs large scorings; it outlives the server. By default, the workers.
 
     Attributes:
         sessions: The open runs.
         hosting: The hosted benchmarks; None without a store.
-        requests_budget: Bounds the large requests that are worked on.
+        requests_budget: Bounds the memory of large requests in progress.
     """
 
     def __init__(
@@ -127,7 +127,8 @@ class ScoringServer:
         clock = self._clock or utc_now
         self.hosting: Hosting | None = None
         if store is not None:
-            # Only here: a server without a store starts in half the time without these modules.
+            # Imported here: without these modules, a server without a store starts in half the
+            # time.
             from vidscore_server.api import batches  # noqa: PLC0415 - see above
             from vidscore_server.domain.context import open_context  # noqa: PLC0415 - see above
             from vidscore_server.domain.hosting import Hosting  # noqa: PLC0415 - see above
@@ -171,7 +172,7 @@ class ScoringServer:
             hosted_services.add_hosted_services(server, self.hosting, self.sessions, self._gate)
 
     def _open_site(self) -> HostedSite | None:
-        """The site, which listens from now on and answers once the server has started."""
+        """Open the site, which listens now and answers once the server has started."""
         address = self._settings.web_address
         if self.hosting is None or address is None:
             return None
@@ -195,7 +196,7 @@ class ScoringServer:
             else:
                 port = self._server.add_secure_port(str(address), credentials)
         except RuntimeError:
-            tls_context(self._settings)  # gRPC does not say what it refuses
+            tls_context(self._settings)  # gRPC does not tell what it refuses
             causes = "the port is in use, or the address is none of this machine"
             raise ListenError(f"cannot listen at {address}: {causes}") from None
         self._show_metrics()
@@ -214,11 +215,11 @@ class ScoringServer:
 
     @property
     def site_url(self) -> str:
-        """Where browsers find the site; empty without one."""
+        """Address of the site for browsers; empty without a site."""
         return "" if self._site is None else self._site.url
 
     async def _set_health(self, serving: bool) -> None:
-        """Set what health checks are told; has no effect once the services drain."""
+        """Set the status for health checks; has no effect once the services drain."""
         response = health_pb2.HealthCheckResponse
         status = response.SERVING if serving else response.NOT_SERVING
         for name in ("", *self.services):
@@ -231,7 +232,7 @@ class ScoringServer:
             log(logging.INFO, "metrics", address=str(self._shown_metrics.address))
 
     async def stop(self, drain_timeout_s: float) -> None:
-        """Refuse new work, wait for open streams, end those that are left, and stop listening."""
+        """Refuse new work, wait for open streams, end the remaining ones, and stop listening."""
         await self._health.enter_graceful_shutdown()
         await self.sessions.drain(drain_timeout_s)
         if self._site is not None:
@@ -246,12 +247,12 @@ class ScoringServer:
 
 
 def _is_open(settings: Settings, address: ListenAddress) -> bool:
-    """Whether callers without a token may use at an address what needs no role."""
+    """Whether callers without a token may use RPCs without a role at an address."""
     return address.is_loopback or settings.insecure_listen
 
 
 async def _load_evaluators() -> None:
-    """Import every evaluator beside the first calls; one that is broken shows in the log."""
+    """Import every evaluator during the first calls; a broken one is logged."""
     for name in evaluator_names():
         try:
             await asyncio.to_thread(evaluator_class, name)

@@ -43,7 +43,7 @@ def _read_pem(path: str, setting: str) -> bytes:
 
 
 def tls_context(settings: Settings) -> ssl.SSLContext | None:
-    """TLS as the gRPC server has it; None without.
+    """The TLS context equal to the gRPC server's; None without TLS.
 
     Raises:
         SettingsError: If a file cannot be read, or certificate and key do not belong together.
@@ -54,8 +54,8 @@ def tls_context(settings: Settings) -> ssl.SSLContext | None:
     context.minimum_version = ssl.TLSVersion.TLSv1_2
     files = settings.tls_certificate_file, settings.tls_key_file
     try:
-        context.load_cert_chain(*files, password="")  # nobody is asked for one
-    except OSError as error:  # which SSLError is
+        context.load_cert_chain(*files, password="")  # clients are asked for no certificate
+    except OSError as error:  # SSLError is an OSError
         mismatch = getattr(error, "reason", None) == "KEY_VALUES_MISMATCH"
         found = f"{' and '.join(files)}{', the key of another one' if mismatch else ''}"
         expected = "a certificate and its key without a password, each in a PEM file"

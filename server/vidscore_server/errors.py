@@ -1,4 +1,4 @@
-"""Errors of the server, beside those of an input."""
+"""Errors of the server, besides input errors."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class MessageOrderError(InputError):
 
 
 class BackupError(InputError):
-    """A file is no backup, is damaged, or cannot be restored here."""
+    """A file is not a backup, is damaged, or cannot be restored here."""
 
     reason: ClassVar[str] = "BACKUP_UNUSABLE"
 
@@ -50,7 +50,7 @@ class ListenError(VidscoreError):
 
 
 class WorkFailedError(Exception):
-    """Work failed with an unexpected error; carries its place, and none of the data.
+    """Work failed with an unexpected error; carries its place, but no data.
 
     Attributes:
         places: The error's type and stack.

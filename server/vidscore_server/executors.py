@@ -1,10 +1,10 @@
-"""What runs the large work of a server: its own workers, processes beside them, or a Dask cluster.
+"""Executors of a server's large work: its own workers, extra processes, or a Dask cluster.
 
-A job is the same wherever it runs, and so are the bytes of its tally. What a cluster cannot do,
-because it is not there, loses its workers or has other versions, the server's own workers do.
+A job gives the same bytes of a tally wherever it runs. If a cluster cannot run it, because it is
+unreachable, loses its workers or has other versions, the server's own workers run it.
 
-A job reaches a worker of the cluster as bytes, and an error comes back as a result: whatever Dask
-writes about its tasks, to logs or a dashboard, shows nothing of the data.
+A job reaches a worker of the cluster as bytes, and an error comes back as a result, so that Dask's
+logs and dashboard show none of the data.
 """
 
 from __future__ import annotations
@@ -35,34 +35,34 @@ RETRY_S = 30.0
 """Time after which a cluster that could not be used is tried again."""
 
 LOOK_S = 2.0
-"""Time between two looks at whether a cluster still has workers."""
+"""Interval of checks whether a cluster still has workers."""
 
 Shipped = bytes | Exception
-"""A tally, or the error in its place."""
+"""A tally, or an error instead."""
 
 
 class JobRunner(Protocol):
     """Runs jobs somewhere."""
 
     async def capacity(self) -> int:
-        """How many jobs run at once."""
+        """Number of jobs that run at once."""
 
     async def run(self, job: Job) -> bytes:
         """Run a job and return its tally as bytes; raises as `WorkerPool.run` does."""
 
     def close(self) -> None:
-        """End what runs."""
+        """Stop running jobs."""
 
 
 def open_executor(settings: Settings, workers: WorkerPool) -> JobRunner:
-    """What the settings want large work to run on.
+    """The executor of large work that the settings select.
 
     Args:
         settings: The server's settings.
         workers: The server's workers.
 
     Raises:
-        MissingExtraError: If it is a cluster, and Dask is not installed.
+        MissingExtraError: If it is a cluster and Dask is not installed.
     """
     if settings.executor == "none":
         return workers
@@ -80,7 +80,7 @@ class _UnusableError(Exception):
 
 
 class DaskRunner:
-    """Runs jobs on a cluster, and what that cannot do on the server's own workers.
+    """Runs jobs on a cluster; those that it cannot run, on the server's own workers.
 
     Args:
         address: Address of the scheduler.
@@ -107,8 +107,8 @@ class DaskRunner:
         """Run a job and return its tally as bytes.
 
         Raises:
-            VidscoreError: As the job raised it.
-            WorkerLostError: If the job ended several workers.
+            VidscoreError: Raised by the job.
+            WorkerLostError: If the job killed several workers.
             WorkFailedError: If the job ended in an unexpected error.
         """
         try:
@@ -123,14 +123,14 @@ class DaskRunner:
         return found
 
     def close(self) -> None:
-        """Leave the cluster, which forgets what it runs for this server."""
+        """Disconnect from the cluster, which drops this server's jobs."""
         client, self._client = self._client, None
         if client is not None:
             client.close(timeout=CONNECT_TIMEOUT_S)
 
     async def _ship(self, job: Job) -> Shipped:
         client = await self._connected()
-        # Bytes are made, and handed over, in a thread: they may be megabytes.
+        # In a thread, because the bytes may be megabytes.
         running = asyncio.wrap_future(await asyncio.to_thread(_submit, client, job))
         try:
             while not running.done():
@@ -176,7 +176,7 @@ class DaskRunner:
         return self._threads
 
     def _leave_alone(self, why: str) -> None:
-        """Leave the cluster alone for a while."""
+        """Do not use the cluster for a while."""
         if time.monotonic() >= self._unusable_until_s:
             self._unusable_until_s = time.monotonic() + RETRY_S
             log(logging.ERROR, "executor unusable", address=self._address, reason=why)
@@ -209,7 +209,7 @@ def _connect(address: str) -> Client:
     import dask  # noqa: PLC0415 - few servers need it
     from distributed import Client  # noqa: PLC0415 - few servers need it
 
-    # What is lost is told in one line, and jobs are as large as parts of the scoring are.
+    # A loss is logged in one line, and jobs are as large as the parts of a scoring.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     dask.config.set(
         {

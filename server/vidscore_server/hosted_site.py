@@ -37,8 +37,8 @@ class HostedSite:
     Args:
         settings: The server's settings.
         hosting: The hosted benchmarks.
-        guard: Makes what stands between calls of a transport and the services.
-        open_to_anyone: Whether callers without a token may use what needs no role.
+        guard: Makes the guard between a transport and the services.
+        open_to_anyone: Whether callers without a token may use RPCs without a role.
 
     Attributes:
         calls: Makes the calls of its pages.
@@ -59,7 +59,7 @@ class HostedSite:
         self._sessions = BrowserSessions(context.secret, context.clock)
         self._settings = settings
         of_pages = Transport(open_to_anyone, self._sessions.token_of)
-        # Without sessions: a page of another site could use a visitor's where no form has a key.
+        # Without sessions: without form keys, a page of another site could use a visitor's session.
         of_http = Transport(open_to_anyone)
         self.calls, self._http_calls = (
             LocalCalls(guard(transport), settings) for transport in (of_pages, of_http)
@@ -69,16 +69,16 @@ class HostedSite:
 
     @property
     def url(self) -> str:
-        """Where browsers find it."""
+        """Address of the site for browsers."""
         return self._server.url
 
     @property
     def port(self) -> int:
-        """Port that it listens at."""
+        """Port at which it listens."""
         return self._server.address.port
 
     def beside(self, server: grpc.aio.Server) -> grpc.aio.Server:
-        """Where services are added to the site, its HTTP API and a gRPC server at once.
+        """A registry that adds services to the site, its HTTP API and a gRPC server at once.
 
         Args:
             server: The gRPC server.
@@ -86,7 +86,7 @@ class HostedSite:
         return cast("grpc.aio.Server", _All(server, self.calls, self._http_calls))
 
     def start(self, grpc_address: ListenAddress) -> None:
-        """Answer from now on.
+        """Begin to answer.
 
         Args:
             grpc_address: Where the gRPC server listens.
@@ -111,7 +111,7 @@ class HostedSite:
 
 
 def _upload_limits(settings: Settings) -> UploadLimits:
-    """How much pages take and send at once, within the limits of every client."""
+    """How much pages receive and send at once, within the limits of every client."""
     usual = UploadLimits(settings.maximum_web_upload_bytes)
     return replace(
         usual,
@@ -123,17 +123,17 @@ def _upload_limits(settings: Settings) -> UploadLimits:
 
 
 class _All:
-    """Takes in services for several ways in, which share them and their state."""
+    """Adds services to several transports, which share them and their state."""
 
     def __init__(self, *servers: grpc.aio.Server | LocalCalls) -> None:
         self._servers = servers
 
     def add_generic_rpc_handlers(self, handlers: tuple[Any, ...]) -> None:
-        """Take in a service."""
+        """Add a service."""
         for server in self._servers:
             server.add_generic_rpc_handlers(handlers)
 
     def add_registered_method_handlers(self, service: str, handlers: dict[str, Any]) -> None:
-        """Take in the methods of a service."""
+        """Add the methods of a service."""
         for server in self._servers:
             server.add_registered_method_handlers(service, handlers)

@@ -25,12 +25,12 @@ _call: ContextVar[str] = ContextVar("call", default="")
 
 
 def begin_call() -> None:
-    """Assign an id to the present call; all its log lines carry it."""
+    """Assign an id to the current call; all its log lines carry it."""
     _call.set(uuid.uuid4().hex[:16])
 
 
 def current_call() -> str:
-    """Id of the present call; empty outside of calls."""
+    """Id of the current call; empty outside of calls."""
     return _call.get()
 
 
@@ -49,7 +49,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """Formats a record as a line of text; values that are no plain words are escaped as JSON."""
+    """Formats a record as a line of text; values other than plain words are escaped as JSON."""
 
     def format(self, record: logging.LogRecord) -> str:
         """Time of day, level, event and the record's fields."""
@@ -77,14 +77,14 @@ def configure_logging(level: str, format_: Format = "auto") -> None:
 
 
 def log(level: int, event: str, **fields: object) -> None:
-    """Write one line, with the id of the present call, if any."""
+    """Write one line, with the id of the current call, if any."""
     call = current_call()
     known = {"call_id": call} if call else {}
     logging.getLogger(LOGGER_NAME).log(level, event, extra={"fields": {**fields, **known}})
 
 
 def log_incident(error: BaseException) -> tuple[str, str]:
-    """Log a mistake of ours, none of the data; gives its number, and what is told of it."""
+    """Log a bug, without any data; return its incident number, and the text for the client."""
     incident = uuid.uuid4().hex[:16]
     log(logging.ERROR, "incident", incident=incident, places=places_of(error))
     return incident, f"The server made a mistake; its log tells more under incident {incident}."

@@ -1,8 +1,8 @@
-"""Figures of a running server for Prometheus; never anything about its benchmarks, but one.
+"""Metrics of a running server for Prometheus; nothing about its benchmarks, with one exception.
 
 Labels are names of services, methods, codes, sides and states: there is a bounded number of each,
-and none comes from a client. Where the setting `metrics_live_scores` asks for it, live scores that
-are watched have the names of their benchmarks and submissions: those alone whose policy shows them.
+and none comes from a client. If the setting `metrics_live_scores` is on, watched live scores are
+labelled with their benchmarks and submissions, but only if the policy shows these scores.
 """
 
 from __future__ import annotations
@@ -53,10 +53,10 @@ TYPES = {
     "stream_unary": "client_stream",
     "stream_stream": "bidi_stream",
 }
-"""Kinds of calls, as gRPC for Python names its handlers, and as dashboards name them."""
+"""Kinds of calls: the names of gRPC for Python, and the names in dashboards."""
 
 CALL_DURATIONS_S = (0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 1800)
-"""Bounds of the buckets: streams last as long as a video."""
+"""Bounds of the buckets, in seconds: streams last as long as a video."""
 
 COMMIT_DURATIONS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10)
 
@@ -64,7 +64,7 @@ _SIDES = ("truth", "detections")
 
 
 class CallMetrics:
-    """Counts and times calls, under the names that gRPC's own libraries use.
+    """Counts and times calls, under the names of gRPC's own libraries.
 
     Args:
         registry: Registry that shows the figures.
@@ -177,14 +177,14 @@ def _sides_of(kind: Descriptor) -> tuple[str, ...]:
 
 
 def _spelled(code: str) -> str:
-    """A code as dashboards name it: ``NotFound``; gRPC's Go library writes Canceled with one l."""
+    """A code as dashboards spell it: ``NotFound``; gRPC's Go library writes Canceled with one l."""
     if code == "OK":
         return code
     return code.title().replace("_", "").replace("Cancelled", "Canceled")
 
 
 REQUEST_TIMEOUT_S = 20.0
-"""Longest wait for a part of a request, or until a part of its answer is taken."""
+"""Longest wait for a part of a request, or until the client reads a part of the answer."""
 
 
 class MetricsEndpoint:
@@ -213,14 +213,14 @@ class MetricsEndpoint:
         self.address = address._replace(port=self._server.server_port)
 
     def close(self) -> None:
-        """Listen no more."""
+        """Stop listening."""
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
 
 
 class StateCollector(Collector):
-    """Gauges of a server, looked up by threads of the metrics endpoint when it is scraped.
+    """Gauges of a server, which threads of the metrics endpoint read at each scrape.
 
     Args:
         sessions: The open streams.
@@ -282,7 +282,7 @@ def _live_figures(shown: list[tuple[SubmissionName, LiveScore]]) -> Metric:
         labels=("benchmark", "submission", "evaluator", "measure"),
     )
     for name, live in shown:
-        # Where too few frames are completed there are no reports.
+        # If too few frames are completed, there are no reports.
         for evaluator, report in zip(live.definition.evaluators, live.reports, strict=False):
             for measure, value in values_of(report, list(evaluator.ranking)).items():
                 if value is not None:
@@ -346,7 +346,7 @@ class StoreMetrics:
 
 
 class Metrics:
-    """All figures of one server, whether they are scraped or not.
+    """All metrics of one server, scraped or not.
 
     Attributes:
         calls: Counters of calls.
@@ -359,15 +359,15 @@ class Metrics:
         self.calls = CallMetrics(self._registry)
 
     def observe(self, store: SqlStore) -> None:
-        """Count the commands of a store from now on."""
+        """Begin to count the commands of a store."""
         store.observer = StoreMetrics(self._registry).queued
 
     def watch(self, sessions: Sessions, workers: WorkerPool, hosting: Hosting | None) -> None:
-        """Show the state of these."""
+        """Export the state of these parts."""
         self._registry.register(StateCollector(sessions, workers, hosting))
 
     def listen(self, address: ListenAddress) -> MetricsEndpoint:
-        """Show the figures at an address.
+        """Serve the metrics at an address.
 
         Raises:
             ListenError: If it cannot listen at the address.

@@ -1,4 +1,4 @@
-"""What the running process gives all its parts: threads, calls, what is kept, failpoints, time.
+"""Services of the process for all parts: threads, calls, caches, failpoints, time.
 
 Tests may break the process at its failpoints, and shift its clock.
 """
@@ -27,7 +27,7 @@ Arguments = ParamSpec("Arguments")
 Result = TypeVar("Result")
 
 LARGE = 10_000
-"""Frames, objects or rows from which on work is offloaded: a few milliseconds of it.
+"""Number of frames, objects or rows above which work is offloaded: a few milliseconds.
 
 Smaller work would wait longer for the GIL in its thread than it takes.
 """
@@ -53,7 +53,7 @@ async def offload(
 
 
 def retrieve(future: asyncio.Future[Any]) -> None:
-    """Retrieve the outcome of what nobody waits for, so that asyncio does not report it as lost."""
+    """Retrieve a result that nobody awaits, so that asyncio does not report it as lost."""
     if not future.cancelled():
         future.exception()
 
@@ -78,7 +78,7 @@ class RunningCall:
             self._scope.reschedule(self._loop.time())
 
     async def __aenter__(self) -> Self:
-        """Enter the context, in the present task."""
+        """Enter the context, in the current task."""
         await self._scope.__aenter__()
         self._runs = True
         _current.set(self)
@@ -93,7 +93,7 @@ class RunningCall:
         """Leave the context.
 
         Raises:
-            VidscoreError: The error that another has ended the call with.
+            VidscoreError: The error with which another task has ended the call.
         """
         self._runs = False
         try:
@@ -107,20 +107,20 @@ _current: ContextVar[RunningCall | None] = ContextVar("running_call", default=No
 
 
 def current_running_call() -> RunningCall | None:
-    """The present call; None outside of calls."""
+    """The current call; None outside of calls."""
     return _current.get()
 
 
-# --- What is kept, to be made less often
+# --- Caches
 
 Held = TypeVar("Held")
 
 
 class Kept(Generic[Held]):
-    """What was made or asked for last, up to a size; what nobody asks for longest goes first.
+    """A least-recently-used cache, bounded by size.
 
     Args:
-        most: Bound of the sizes together; what is larger is not kept.
+        most: Maximum sum of sizes; a larger value is not cached.
     """
 
     def __init__(self, most: int) -> None:
@@ -129,19 +129,19 @@ class Kept(Generic[Held]):
         self._found: OrderedDict[Hashable, tuple[Held, int]] = OrderedDict()
 
     def get(self, key: Hashable) -> Held | None:
-        """What is kept under a key; None if nothing is."""
+        """The value of a key; None if it is not cached."""
         if key not in self._found:
             return None
         self._found.move_to_end(key)
         return self._found[key][0]
 
     def put(self, key: Hashable, value: Held, size: int) -> None:
-        """Keep something in place of what was under its key.
+        """Cache a value, which replaces the former value of its key.
 
         Args:
             key: The key.
-            value: What is kept.
-            size: How large it is.
+            value: The value.
+            size: Its size.
         """
         self.drop(key)
         self._found[key] = value, size
@@ -150,7 +150,7 @@ class Kept(Generic[Held]):
             self.drop(next(iter(self._found)))
 
     def drop(self, key: Hashable) -> None:
-        """Keep nothing under a key."""
+        """Drop the value of a key."""
         _, size = self._found.pop(key, (None, 0))
         self._size -= size
 
@@ -215,6 +215,6 @@ def _configured() -> dict[str, str]:
 
 
 def utc_now() -> datetime:
-    """The time by this process's clock, in UTC; tests may have shifted it."""
+    """The time by this process's clock, in UTC; tests may shift it."""
     shift_s = float(_configured().get(CLOCK, "shift:0").removeprefix("shift:"))
     return datetime.now(UTC) + timedelta(seconds=shift_s)

@@ -329,7 +329,7 @@ class Settings:
             raise LimitError(found, limit, maximum)
 
     def faults(self) -> Iterator[Fault]:
-        """Yield contradictions between settings that are valid by themselves."""
+        """Yield contradictions between settings that are valid alone."""
         try:
             _ = self.metrics_address
         except ValueError as error:

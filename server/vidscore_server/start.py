@@ -28,7 +28,7 @@ SWITCH_INTERVAL_S = 0.001
 """Time after which a thread yields the GIL to the event loop; Python's default is 5 ms."""
 
 MMAP_THRESHOLD_BYTES = 1 << 18
-"""Allocations of this size are mapped, and go back to the system when they are freed."""
+"""Allocations of at least this size are mapped, and return to the system when freed."""
 
 MAX_ARENAS = 2
 
@@ -38,7 +38,7 @@ _M_MMAP_THRESHOLD = -3
 _M_ARENA_MAX = -8
 
 Ready = Callable[[ListenAddress, str], None]
-"""Called with the address of the server, and that of its site or nothing."""
+"""Called with the address of the server, and the address of its site, or an empty text."""
 
 
 async def serve(
@@ -57,7 +57,7 @@ async def serve(
         workers: Worker processes.
         store: The store of hosted benchmarks.
         ready: Called once the server listens.
-        executor: What scores large submissions; by default, the workers.
+        executor: Runs large scorings; by default, the workers.
 
     Raises:
         ListenError: If the server cannot listen at the address.
@@ -65,7 +65,7 @@ async def serve(
         StoreLostError: If the store takes no more writes.
     """
     server = ScoringServer(settings, workers, store, executor=executor)
-    gc.freeze()  # modules, which come in with the store and the server, stay
+    gc.freeze()  # loaded modules stay for good
     stopping = asyncio.Event()
 
     def stop() -> None:
@@ -128,9 +128,9 @@ def run(settings: Settings, ready: Ready = lambda _, __: None) -> None:
 
 
 def raise_file_limit() -> None:
-    """Take as many files and connections as the system allows.
+    """Allow as many files and connections as the system permits.
 
-    Its soft limit is 1,024 on most, which a thousand connections use up, and then no call comes in.
+    The soft limit is often 1,024; a thousand connections use it up, and then no call comes in.
     """
     _, most = resource.getrlimit(resource.RLIMIT_NOFILE)
     with suppress(ValueError):  # macOS and some containers name a hard limit that they do not allow
@@ -138,10 +138,10 @@ def raise_file_limit() -> None:
 
 
 def tune_malloc() -> None:
-    """Make glibc return freed memory to the system; other C libraries are left as they are.
+    """Make glibc return freed memory to the system; other C libraries are not changed.
 
-    glibc keeps freed memory in an arena per thread, and takes ever larger pieces out of them:
-    messages and columns of megabytes made a server hold several times what was in use.
+    glibc keeps freed memory in one arena per thread, from which it allocates ever larger pieces:
+    with messages and columns of megabytes, a server held several times the memory in use.
     """
     tune = getattr(ctypes.CDLL(None), "mallopt", None)
     if tune is not None:

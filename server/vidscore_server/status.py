@@ -54,16 +54,16 @@ STATUS_KEY = "grpc-status-details-bin"
 """Key of the trailing metadata that carries a `google.rpc.Status`, by gRPC convention."""
 
 VIOLATIONS_LISTED = 20
-"""Most field violations that a status lists; its ErrorInfo has the total."""
+"""Maximum number of field violations in a status; its ErrorInfo has the total."""
 
 TEXT_BYTES = 200
-"""Most bytes of a field path or a description; both may quote input."""
+"""Maximum bytes of a field path or a description; both may quote input."""
 
 MESSAGE_BYTES = 500
-"""Most bytes of a status message; on the wire each may take three."""
+"""Maximum bytes of a status message; on the wire, each byte may take three."""
 
 VIOLATIONS_BYTES = 3000
-"""Most bytes of all violations: many clients refuse 8 KiB of trailing metadata, in base64."""
+"""Maximum bytes of all violations: many clients refuse 8 KiB of trailing metadata, in base64."""
 
 _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
     InputError: grpc.StatusCode.INVALID_ARGUMENT,
@@ -76,7 +76,7 @@ _CODES: Mapping[type[VidscoreError], grpc.StatusCode] = {
     DrainingError: grpc.StatusCode.UNAVAILABLE,
     WorkerLostError: grpc.StatusCode.INTERNAL,
     ListenError: grpc.StatusCode.UNAVAILABLE,
-    StateError: grpc.StatusCode.FAILED_PRECONDITION,  # so have kinds of it that are not named
+    StateError: grpc.StatusCode.FAILED_PRECONDITION,  # so do unlisted subclasses
     NotFoundError: grpc.StatusCode.NOT_FOUND,
     NameTakenError: grpc.StatusCode.ALREADY_EXISTS,
     RequestReusedError: grpc.StatusCode.ALREADY_EXISTS,
@@ -122,7 +122,7 @@ def code_of(error: VidscoreError) -> grpc.StatusCode | None:
 
 
 def refusal_of(error: BaseException) -> Refusal:
-    """An error as a client sees it; an unexpected one is logged.
+    """The refusal of an error; an unexpected error is logged.
 
     In an exception group, the first error determines the code, and all contribute faults.
     """
@@ -182,7 +182,7 @@ def field_path(fault: Fault) -> str:
 
 
 def leaves(error: BaseException) -> Iterator[BaseException]:
-    """The errors of a group and of the groups in it; of any other error itself."""
+    """The errors in a group and its nested groups; any other error itself."""
     if isinstance(error, BaseExceptionGroup):
         for inner in error.exceptions:
             yield from leaves(inner)

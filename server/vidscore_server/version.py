@@ -11,13 +11,13 @@ from vidscore_evaluators.errors import Fault, InputError
 from vidscore_server.errors import VersionError
 
 CLIENT_KEY = "vidscore-client-version"
-"""Metadata of a call: version of the client's package; callers without it are accepted."""
+"""Metadata key of a call: version of the client's package; callers without it are accepted."""
 
 SERVER_KEY = "vidscore-server-version"
-"""Trailing metadata of each call: version of the server."""
+"""Trailing metadata key of each call: version of the server."""
 
 MINORS_APART = 1
-"""Greatest difference of minor versions, within one major version."""
+"""Maximum difference of minor versions, within one major version."""
 
 _VERSION = re.compile(r"(0|[1-9][0-9]{0,5})\.(0|[1-9][0-9]{0,5})([.+\-a-z0-9]{0,40})")
 
@@ -40,7 +40,7 @@ def server_version() -> str:
 
 
 def parse_version(text: str) -> Version | None:
-    """The first two parts of a version; None if the string is no version."""
+    """The first two parts of a version; None if the string is not a version."""
     match = _VERSION.fullmatch(text)
     return None if match is None else Version(int(match[1]), int(match[2]))
 
@@ -49,7 +49,7 @@ def supported_versions(server: str) -> tuple[Version, Version]:
     """The oldest and the newest version of clients that a server works with.
 
     Raises:
-        ValueError: If the string is no version.
+        ValueError: If the string is not a version.
     """
     own = parse_version(server)
     if own is None:
@@ -66,7 +66,7 @@ def check_client(client: str | bytes, server: str) -> None:
         server: Version of the server.
 
     Raises:
-        InputError: If it is no version.
+        InputError: If it is not a version.
         VersionError: If it is incompatible.
     """
     text = client if isinstance(client, str) else ""

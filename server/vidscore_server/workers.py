@@ -1,10 +1,10 @@
-"""Processes of the server: a pool of workers that score, and one for each trust analysis or file.
+"""Processes of the server: a pool of workers that score, and one per trust analysis or file.
 
-Scoring and analyses run in processes, so that they never hold up the event loop; only what takes
-about as long as handing it over runs there. A file that may need any memory is read in one, too.
-The processes are spawned, not forked: a fork of a process in which gRPC runs can hang. They end
-with the server, however it ends. This module imports no gRPC, because every process imports this
-module.
+Scoring and analyses run in processes, so that they never block the event loop; only work that is as
+short as handing it over runs there. A file that may need any amount of memory is read in a process,
+too. The processes are spawned, not forked, because a fork of a process that runs gRPC can hang.
+They end with the server, however it ends. This module imports no gRPC, because every process
+imports this module.
 """
 
 from __future__ import annotations
@@ -45,13 +45,13 @@ if TYPE_CHECKING:
     from vidscore_evaluators.trust.tiers import DrawsJob
 
 ATTEMPTS = 2
-"""Attempts at a job whose worker dies; after that the job itself is the likely cause."""
+"""Maximum attempts at a job whose worker dies; then the job itself is the likely cause."""
 
 NICENESS = 10
-"""POSIX niceness of analyses and large scorings, which give way to what clients wait for."""
+"""POSIX niceness of analyses and large scorings, which yield to work that clients wait for."""
 
 PROGRESS_INTERVAL_S = 0.2
-"""Shortest time between two messages about the progress of one stage."""
+"""Minimum interval between progress messages of one stage."""
 
 _Message = tuple[str, int, int] | str | BaseException
 """Progress, then the document as JSON or the error."""
@@ -64,9 +64,9 @@ AnyJob = TypeVar("AnyJob", "Job", "DrawsJob")
 class WorkerPool:
     """Runs jobs in worker processes.
 
-    Each worker is an executor of one process, so that a process that dies takes one job with it
-    and not those of other streams. The first one starts at once and warms up while the server
-    already answers, the others when those before them are busy.
+    Each worker is an executor of one process, so that a dying process loses one job and not those
+    of other streams. The first worker starts at once and warms up while the server already answers;
+    the others start when all started ones are busy.
 
     Args:
         worker_count: Number of processes; 0 for one per core.
@@ -77,7 +77,7 @@ class WorkerPool:
         count = worker_count or os.cpu_count() or 1
         self._workers = [_Worker(niceness) for _ in range(count)]
         self._closed = False
-        # Last in, first out: a worker that has started is taken before one that has not.
+        # Last in, first out: started workers are used before others.
         self._idle: asyncio.Queue[_Worker] = asyncio.LifoQueue()
         for worker in reversed(self._workers):
             self._idle.put_nowait(worker)
@@ -85,12 +85,12 @@ class WorkerPool:
 
     @property
     def process_ids(self) -> list[int]:
-        """Process ids of the workers that have started."""
+        """Process ids of the started workers."""
         return [worker.process_id for worker in self._workers if worker.process_id is not None]
 
     @property
     def busy_count(self) -> int:
-        """Number of workers that have a job."""
+        """Number of busy workers."""
         return len(self._workers) - self._idle.qsize()
 
     async def capacity(self) -> int:
@@ -101,27 +101,27 @@ class WorkerPool:
         """Run a job and return its tally as bytes.
 
         Raises:
-            VidscoreError: As the job raised it.
+            VidscoreError: Raised by the job.
             WorkerLostError: If the worker died, and so did the one that retried the job.
             WorkFailedError: If the job ended in an unexpected error.
         """
         return await self._run(job, run_job)
 
     def run_here(self, job: Job, evaluator: Evaluator[Any]) -> Tally:
-        """Run a job in this process: for one so small that handing it over takes longer.
+        """Run a job in this process, if it is so small that handing it over would take longer.
 
         Args:
             job: The job.
             evaluator: Its evaluator, which need not be rebuilt here.
 
         Raises:
-            VidscoreError: As the job raised it.
+            VidscoreError: Raised by the job.
             WorkFailedError: If the job ended in an unexpected error.
         """
         return _run_job(job, lambda job: evaluator.tally(job.truth, job.detections))
 
     async def outcomes(self, job: Job, at: OperatingPoint) -> Outcomes:
-        """Say what became of each object and detection of a job; raises as `run` does."""
+        """Compute the outcomes of a job; raises as `run` does."""
         return await self._run(job, partial(run_outcome_job, at=at))
 
     async def draws(self, job: DrawsJob) -> FloatArray:
@@ -133,7 +133,7 @@ class WorkerPool:
         for _ in range(ATTEMPTS):
             worker = await self._idle.get()
             future = worker.submit(job, work)
-            # Even a caller that is cancelled leaves its worker busy until the job has ended.
+            # If the caller is cancelled, its worker stays busy until the job has ended.
             future.add_done_callback(partial(_call_soon, loop, self._take_back, worker))
             try:
                 return await asyncio.wrap_future(future)
@@ -158,7 +158,7 @@ class WorkerPool:
 
 
 class _Worker:
-    """One process, and the next one when it dies; it starts with its first job, or earlier."""
+    """One process, replaced when it dies; it starts with its first job, or earlier."""
 
     def __init__(self, niceness: int) -> None:
         self._niceness = niceness
@@ -178,11 +178,11 @@ class _Worker:
         try:
             return executor.submit(_run_job, job, work)
         except BrokenProcessPool:
-            # It died while it was idle: not this job's fault.
+            # It died while it was idle, so this job is not the cause.
             return self.replace().submit(_run_job, job, work)
 
     def start(self) -> ProcessPoolExecutor:
-        """Start the process, which then imports what every job needs."""
+        """Start the process, which then imports the modules that every job needs."""
         executor = ProcessPoolExecutor(
             1, mp_context=spawn_context(), initializer=_initialize, initargs=(self._niceness,)
         )
@@ -213,7 +213,7 @@ def _call_soon(
     worker: _Worker,
     future: Future[Any],
 ) -> None:
-    with suppress(RuntimeError):  # the loop is closed
+    with suppress(RuntimeError):  # the event loop is closed
         loop.call_soon_threadsafe(take_back, worker, future)
 
 
@@ -239,10 +239,10 @@ def _run_draws(job: DrawsJob) -> FloatArray:
 
 
 def run_guarded(job: Job) -> bytes:
-    """Run a job and return its tally as bytes; no error tells anything of the data.
+    """Run a job and return its tally as bytes; errors reveal none of the data.
 
     Raises:
-        VidscoreError: As the job raised it.
+        VidscoreError: Raised by the job.
         WorkFailedError: If it ended in an unexpected error.
     """
     return _run_job(job, run_job)
@@ -254,7 +254,7 @@ def _run_job(job: AnyJob, work: Callable[[AnyJob], Result]) -> Result:
     except VidscoreError:
         raise
     except Exception as error:  # noqa: BLE001 - any error: only its place may leave
-        # Text and traceback of an error may show hidden data: only places leave the process.
+        # Text and traceback of an error may show hidden data, so only places leave the process.
         raise WorkFailedError(places_of(error)) from None
 
 
@@ -263,7 +263,7 @@ async def run_analysis(
 ) -> str:
     """Run a trust analysis in a process of its own, which is killed when the call ends.
 
-    Analyses take minutes and more: in the workers they would hold up streams.
+    Analyses take minutes or more: in the workers, they would delay streams.
 
     Args:
         analysis: The analysis.
@@ -274,7 +274,7 @@ async def run_analysis(
         The document as JSON.
 
     Raises:
-        VidscoreError: As the analysis raised it.
+        VidscoreError: Raised by the analysis.
         WorkerLostError: If the process died.
         WorkFailedError: If the analysis ended in an unexpected error.
     """
@@ -291,7 +291,7 @@ async def run_analysis(
 
 @asynccontextmanager
 async def _process(work: Callable[..., None], *args: object) -> AsyncIterator[Connection]:
-    """A process that sends what it has to say, and is killed at the end of the block."""
+    """A process with the messages that it sends; it is killed at the end of the block."""
     receiver, sender = spawn_context().Pipe(duplex=False)
     process = spawn_context().Process(target=work, args=(sender, *args))
     starting = asyncio.ensure_future(asyncio.to_thread(_start_process, process, sender))
@@ -350,7 +350,7 @@ def _run_analysis(sender: Connection, analysis: Analysis, workers: int) -> None:
 
 
 def _progress_sender(sender: Connection) -> Callable[[str, int, int], None]:
-    """Sends the progress: each stage at once, its pieces at most once in a while."""
+    """A function that sends progress: each stage at once, its pieces at intervals."""
     sent_stage, sent_s = "", 0.0
 
     def send(stage: str, done: int, total: int) -> None:
@@ -365,17 +365,17 @@ def _progress_sender(sender: Connection) -> Callable[[str, int, int], None]:
     return send
 
 
-# --- Work that may take only so much memory
+# --- Work with bounded memory
 
 ANSWER_SHARE = 4
-"""The result takes one of so many parts of the memory, as bytes: the server has to hold it."""
+"""Divisor: maximum share of the memory for the result's bytes, which the server must hold."""
 
 MOST_THREADS = 4
-"""Threads of libraries in such a process, which count with their stacks."""
+"""Maximum threads of libraries in such a process; their stacks count as memory."""
 
 
 class _Answer(Struct, frozen=True):
-    """What came of the work: a result, or an error to raise."""
+    """The outcome of the work: a result, or an error to raise."""
 
     result: Any = None
     error: BaseException | None = None
@@ -384,19 +384,19 @@ class _Answer(Struct, frozen=True):
 async def run_bounded(
     work: Callable[[], Result], memory_bytes: int, *, timeout_s: float | None = None
 ) -> Result:
-    """Do something in a process of its own, which may take only so much memory and time.
+    """Run work in a separate process with bounded memory and time.
 
-    The bound of the memory holds on Linux; where memory runs out, Linux ends this process first.
+    Memory is bounded on Linux only; there, the system kills this process first if memory runs out.
 
     Args:
-        work: What is done; it and its result can be pickled.
-        memory_bytes: Most bytes that it may take.
-        timeout_s: Most time that it may take; None for any.
+        work: The work; it and its result can be pickled.
+        memory_bytes: Maximum memory in bytes.
+        timeout_s: Maximum time; None for no bound.
 
     Raises:
         MemoryError: If it takes more, or the process died.
         TimeoutError: If it takes longer.
-        VidscoreError: As the work raised it.
+        VidscoreError: Raised by the work.
         WorkFailedError: If it ended in an unexpected error.
     """
     async with asyncio.timeout(timeout_s), _process(_run_bounded, work, memory_bytes) as receiver:
@@ -414,7 +414,7 @@ def _run_bounded(sender: Connection, work: Callable[[], Any], memory_bytes: int)
     """Do bounded work, in its process."""
     initialize_worker()
     os.nice(NICENESS)
-    os.environ["OMP_NUM_THREADS"] = str(MOST_THREADS)  # Arrow's, too, which is not loaded yet
+    os.environ["OMP_NUM_THREADS"] = str(MOST_THREADS)  # of Arrow, too, which is not loaded yet
     _bound_memory(memory_bytes)
     try:
         outcome = pickle.dumps(_Answer(work()), pickle.HIGHEST_PROTOCOL)
@@ -422,7 +422,7 @@ def _run_bounded(sender: Connection, work: Callable[[], Any], memory_bytes: int)
             raise MemoryError("a result of so many bytes")
     except VidscoreError as error:
         outcome = pickle.dumps(_Answer(error=error))
-    except MemoryError as error:  # perhaps Arrow's own, which the server need not know
+    except MemoryError as error:  # perhaps an error of Arrow, which the server need not know
         outcome = pickle.dumps(_Answer(error=MemoryError(str(error))))
     except Exception as error:  # noqa: BLE001 - as in `_run_job`
         outcome = pickle.dumps(_Answer(error=WorkFailedError(places_of(error))))
@@ -431,8 +431,8 @@ def _run_bounded(sender: Connection, work: Callable[[], Any], memory_bytes: int)
 
 
 def _bound_memory(more_bytes: int) -> None:
-    """Let this process take only so much more memory, as far as the system can."""
-    with suppress(OSError):  # there is none of it but on Linux
+    """Bound the additional memory of this process, if the system supports it."""
+    with suppress(OSError):  # it exists on Linux only
         Path("/proc/self/oom_score_adj").write_text("1000", encoding="ascii")
         pages = int(Path("/proc/self/statm").read_text(encoding="ascii").split()[5])
         most = pages * resource.getpagesize() + more_bytes

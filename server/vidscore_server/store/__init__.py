@@ -1,6 +1,6 @@
-"""What a hosting server must not lose: one `SqlStore` over SQLite or PostgreSQL, by its location.
+"""The durable state of a hosting server: one `SqlStore` over SQLite or PostgreSQL.
 
-The classes are named here for annotations alone. Their modules import SQLAlchemy, which a server
+The classes are named here only for annotations. Their modules import SQLAlchemy, which a server
 without a store never loads: `open_store` imports it when it is called.
 """
 
@@ -78,7 +78,7 @@ def open_store(
 
 
 def open_store_beside(location: str) -> SqlStore:
-    """Open a store even if a server owns its file: to add what its leases have no part in.
+    """Open a store even if a server owns its file, to add records that need no lease.
 
     Raises:
         StoreError: If it cannot be opened, or a server of another version owns it.

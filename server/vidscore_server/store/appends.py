@@ -40,7 +40,7 @@ def _build_batches(count: int) -> Executable:
 
 
 def _build_offsets(count: int) -> Executable:
-    """Sets the next offset to the end of the last batch."""
+    """Build the statement that sets the next offset to the end of the last batch."""
     c = t.detection_batches.c
     behind = (c.stream_id == t.streams.c.id) & (c.first_offset >= t.streams.c.next_offset)
     last = select(func.max(c.first_offset + c.frame_count)).where(behind).scalar_subquery()
@@ -164,7 +164,7 @@ def insert_batches(connection: Connection, batches: Sequence[tuple[int, BatchRec
 def frame_rows(
     connection: Connection, submission_id: int, batches: Sequence[FrameNumbers]
 ) -> list[tuple[int, int]]:
-    """Rows of the frames of batches; sequences that are new are added."""
+    """Rows of the frames of batches; new sequences are added."""
     names = dict.fromkeys(name for frames in batches for name in frames)
     ids = _sequence_ids(connection, submission_id, names)
     rows: list[tuple[int, int]] = []
@@ -189,7 +189,7 @@ def _sequence_ids(
 def _found_sequences(
     connection: Connection, submission_id: int, names: Iterable[tuple[str, str]]
 ) -> dict[tuple[str, str], int]:
-    """Row numbers of those sequences that exist."""
+    """Row numbers of the existing sequences."""
     by_domain: defaultdict[str, list[tuple[str]]] = defaultdict(list)
     for domain, sequence in names:
         by_domain[domain].append((sequence,))
@@ -202,13 +202,13 @@ def _found_sequences(
     }
 
 
-# --- A transaction's part
+# --- The part of a transaction
 
 
 class Appends(RecordReader):
     """The part of a transaction that appends; mutators raise `NotFoundError` for missing rows.
 
-    It lives as long as one command, and so do the row numbers that it keeps.
+    It lives for one command, as do the row numbers that it caches.
 
     Args:
         connection: Connection, in a transaction.
@@ -222,7 +222,7 @@ class Appends(RecordReader):
     def append_points(
         self, benchmark: str, submission: str, streams: Iterable[str]
     ) -> tuple[SubmissionRecord, dict[str, StreamRecord]] | None:
-        """As in `Reader`; row numbers are kept for the writes that follow."""
+        """As in `Reader`; row numbers are cached for the following writes."""
         points = select_points(self._connection, benchmark, submission, streams)
         if points is None:
             return None
@@ -240,7 +240,7 @@ class Appends(RecordReader):
     ) -> None:
         """Append batches with their frames to their streams, and advance the streams' offsets.
 
-        The submission's `frame_count` and `activity_time` are the caller's to update.
+        The caller must update the submission's `frame_count` and `activity_time`.
 
         Args:
             benchmark: The benchmark.

@@ -1,8 +1,8 @@
 """All rows of a store or of one benchmark: dumped, loaded, digested, copied to another store.
 
 Row numbers are private to a database: rows get new ones as they are loaded, and their children
-follow. A digest takes a row's position in its table for its number, so that it is the same in every
-database.
+follow. A digest uses a row's position in its table instead of its number, so that it is the same in
+every database.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vidscore_server.store.errors import AlreadyExistsError, CopyDiffersError, S
 from vidscore_server.store.records import Row, RowNumbers
 
 ROWS_AT_ONCE = 64
-"""Rows per fetch or insertion; some have megabytes."""
+"""Rows per fetch or insertion; some rows have megabytes."""
 
 LARGEST = 1 << 63
 """Databases store integers in 64 bits."""
@@ -34,7 +34,7 @@ _PARENTS = {key.column.table for table in TABLES.values() for key in table.forei
 
 
 def dump_rows(connection: Connection, benchmark: str | None) -> Iterator[Row]:
-    """Every row but those of hidden benchmarks, or those of one benchmark, parents first."""
+    """Every row except those of hidden benchmarks, or the rows of one benchmark, parents first."""
     for table in TABLES.values():
         named = t.IS_HIDDEN if benchmark is None else t.benchmarks.c.benchmark == benchmark
         of_named = belongs_to(table, t.benchmarks, named)
@@ -53,7 +53,7 @@ def load_rows(connection: Connection, rows: Iterable[Row], numbers: RowNumbers) 
 
     Raises:
         InputError: If a row does not fit its table, or precedes its parent.
-        AlreadyExistsError: If a row is there already.
+        AlreadyExistsError: If a row already exists.
     """
     loader = _Loader(connection, numbers)
     try:
@@ -65,7 +65,7 @@ def load_rows(connection: Connection, rows: Iterable[Row], numbers: RowNumbers) 
 
 
 def is_empty(connection: Connection) -> bool:
-    """Whether the store has nothing but the site's secret."""
+    """Whether the store has only the site's secret."""
     kept = [table for table in TABLES.values() if table is not t.site]
     return all(connection.execute(select(table).limit(1)).first() is None for table in kept)
 
@@ -85,7 +85,7 @@ def size_bytes(connection: Connection) -> int:
 def belongs_to(
     table: Table, root: Table, wanted: ColumnElement[bool]
 ) -> ColumnElement[bool] | None:
-    """Condition for the rows that belong to `wanted` rows of `root`, or are these.
+    """Condition for rows that belong to `wanted` rows of `root`, or are such rows.
 
     None for a table without any.
     """
@@ -148,7 +148,7 @@ def _checked(table: Table, values: dict[str, Any]) -> dict[str, Any]:
     """A copy of a row that has exactly the table's columns, with values of their types.
 
     Raises:
-        InputError: If it has not.
+        InputError: If it does not.
     """
     names = [column.name for column in table.columns]
     if sorted(values) != sorted(names):
@@ -166,7 +166,7 @@ def _checked(table: Table, values: dict[str, Any]) -> dict[str, Any]:
 
 
 def _plain(value: Any) -> Any:
-    """A plain value: psycopg returns bytes as a view of its buffer."""
+    """A plain value, because psycopg returns bytes as a view of its buffer."""
     return bytes(value) if isinstance(value, memoryview) else value
 
 
@@ -225,7 +225,7 @@ ROWS_PER_STEP = 1_000
 
 
 def copy_store(source: SqlStore, target: SqlStore, progress: Progress) -> dict[str, TableDigest]:
-    """Copy everything but leases into an empty store, in one transaction, and verify the digests.
+    """Copy all but leases into an empty store, in one transaction, and verify the digests.
 
     Args:
         source: The store to copy.
@@ -237,7 +237,7 @@ def copy_store(source: SqlStore, target: SqlStore, progress: Progress) -> dict[s
 
     Raises:
         StoreNotEmptyError: If the target is not empty.
-        CopyDiffersError: If the copy has other digests; nothing of it is kept.
+        CopyDiffersError: If the copy has other digests; then nothing is copied.
         StoreError: If a store fails.
     """
     with target.read() as reader:

@@ -1,4 +1,4 @@
-"""What can go wrong in a store."""
+"""Errors of a store."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ class NotFoundError(Exception):
 
 
 class StoreFullError(StoreError):
-    """The disk is full; nothing of the command was kept, and acknowledged data is safe."""
+    """The disk is full; the command had no effect, and acknowledged data is safe."""
 
     reason: ClassVar[str] = "STORE_FULL"
 
@@ -53,7 +53,7 @@ class StoreMissingError(StoreError):
 
     @classmethod
     def at(cls, location: str) -> StoreMissingError:
-        """The error for a location, as it may be shown."""
+        """The error for a location, which must not hold secrets."""
         return cls(
             f"there is no store at {location}: correct the place, or make a store there, with the "
             f"first organiser's token: vidscore init --store {location}"
@@ -67,6 +67,6 @@ class StoreNotEmptyError(StoreError):
 
 
 class CopyDiffersError(StoreError):
-    """A copy reads back with other digests than its source."""
+    """A copy has other digests than its source when read back."""
 
     reason: ClassVar[str] = "COPY_DIFFERS"

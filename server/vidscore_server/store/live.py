@@ -61,7 +61,7 @@ _NOWHERE = (1 << 63) - 1
 
 
 class LiveReader(RecordReader):
-    """The part of a state of the store that knows the clocks; see `Reader`."""
+    """Queries of clocks, as part of a state of the store; see `Reader`."""
 
     def live_clock(self, benchmark: str, submission: str) -> LiveClockRecord | None:
         """The clock of a submission; None if it has not started."""
@@ -69,20 +69,20 @@ class LiveReader(RecordReader):
         return self._found(LiveClockRecord, _CLOCK, {"submission": number})
 
     def live_frames(self, benchmark: str, submission: str) -> list[LiveFrameRecord]:
-        """The frames that a submission's clock has given out, in order."""
+        """The frames given out by a submission's clock, in order."""
         c = t.live_frames.c
         own = c.submission_id == self._number(benchmark, submission)
         query = select(t.live_frames).where(own).order_by(c.position)
         return self._all(query, LiveFrameRecord)
 
     def live_frame(self, benchmark: str, submission: str, position: int) -> LiveFrameRecord | None:
-        """One frame that a submission's clock has given out; None if it has not."""
+        """One frame given out by a submission's clock; None if it was not given out."""
         return self._frame(benchmark, submission, position, position)
 
     def live_frame_after(
         self, benchmark: str, submission: str, position: int
     ) -> LiveFrameRecord | None:
-        """The next frame that a submission's clock has given out; None if there is none."""
+        """The next frame given out by a submission's clock; None if there is none."""
         return self._frame(benchmark, submission, position + 1, _NOWHERE)
 
     def _frame(
@@ -103,7 +103,7 @@ class LiveReader(RecordReader):
 
 
 class LiveWriter(Appends, LiveReader):
-    """The part of a transaction that writes clocks; mutators raise as those of `Appends`."""
+    """Writes of clocks, as part of a transaction; mutators raise as those of `Appends`."""
 
     def put_live_clock(self, benchmark: str, submission: str, record: LiveClockRecord) -> None:
         """Add the clock of a submission, or replace its record."""
@@ -116,12 +116,12 @@ class LiveWriter(Appends, LiveReader):
         _PUT_FRAME.run(self._connection, row)
 
     def delete_live_clock(self, benchmark: str, submission: str) -> None:
-        """Delete the clock of a submission, if it has one, with what it has given out."""
+        """Delete the clock of a submission, if any, with the frames that it has given out."""
         number = self._submission_id(benchmark, submission)
         for table in (t.live_frames, t.live_clocks):
             self._connection.execute(delete(table).where(table.c.submission_id == number))
 
     def _number(self, benchmark: str, submission: str) -> int | None:
-        """As in any state; what the transaction has looked up already is known."""
+        """As in any state, but with the transaction's cached row numbers."""
         known = self._ids.get((benchmark, submission))
         return super()._number(benchmark, submission) if known is None else known

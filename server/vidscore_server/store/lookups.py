@@ -1,7 +1,7 @@
 """Lookups that nearly every call makes.
 
-Their statements are compiled once: to build one anew and to run it through SQLAlchemy takes 60 to
-150 us, in place of 6 to 10.
+Their statements are compiled once: building and running one through SQLAlchemy takes 60 to 150 us
+instead of 6 to 10.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ _OF_SUBMISSION = _OF_BENCHMARK & (t.submissions.c.submission == bindparam("submi
 
 
 def _columns(record: type[Struct], *sources: Table) -> list[Column[Any]]:
-    """Columns for the fields of a record, in order, each of the first table that has it."""
+    """Columns for the fields of a record, in order, each from the first table that has it."""
     names = record.__struct_fields__
     return [next(table.c[name] for table in sources if name in table.c) for name in names]
 
@@ -49,7 +49,7 @@ def _scores(*, published_only: bool) -> Callable[[str], Executable]:
             .where(_OF_SUBMISSION, number < bindparam("before"))
             .order_by(number.desc())
             .limit(bindparam("most"))
-            .offset(literal_column("0"))  # for SQLite there would be a parameter of it
+            .offset(literal_column("0"))  # SQLite would make it a parameter
         )
         return query.where(t.scores.c.published) if published_only else query
 
@@ -57,7 +57,7 @@ def _scores(*, published_only: bool) -> Callable[[str], Executable]:
 
 
 def _build_streams(count: int) -> Executable:
-    """Streams of submissions, by name, each with the name of its submission behind it."""
+    """Streams of submissions, by name, each followed by the name of its submission."""
     return (
         select(*_columns(StreamRecord, t.streams), t.submissions.c.submission)
         .join(t.submissions, t.submissions.c.id == t.streams.c.submission_id)

@@ -5,7 +5,7 @@ with all of libpq's parameters; defaults are added that bound every wait.
 
 Groups of commands are isolated by advisory locks, keyed by the site's secret: one for the site,
 shared by groups whose commands all name their submissions, and one for each of these submissions.
-All are taken at once, in order, before the first command reads.
+All locks are taken together, in order, before the first command reads.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ from vidscore_server.store.sql_store import Lock, Sharing, SqlStore
 
 MINIMUM_VERSION = 14
 MAXIMUM_GROUP = 64
-"""Savepoints that PostgreSQL keeps in memory; more slow down every other transaction."""
+"""Maximum savepoints that PostgreSQL keeps in memory; more would slow down all transactions."""
 
 POOL_TIMEOUT_S = 30
 """Longest wait for a connection."""
@@ -50,7 +50,7 @@ _SESSION = {
     "idle_in_transaction_session_timeout": "60s",
     "lock_timeout": "60s",
     "statement_timeout": "300s",
-    # The same on the database's side: it releases the locks of a server that vanished.
+    # The same on the database's side, to release the locks of a server that vanished.
     "tcp_keepalives_idle": "10",
     "tcp_keepalives_interval": "5",
     "tcp_keepalives_count": "4",
@@ -70,13 +70,13 @@ def open_postgresql_store(address: str, maximum_connections: int, *, must_exist:
 
     Args:
         address: The database's address.
-        maximum_connections: Most connections, one of them for writing.
+        maximum_connections: Maximum number of connections, one of them for writing.
         must_exist: Whether a database without a store is an error.
 
     Raises:
         StoreMissingError: If it must have a store and has none.
-        StoreError: If the address is none, the database cannot be reached or is too old, or its
-            role may not make tables.
+        StoreError: If the address is invalid, the database cannot be reached or is too old, or its
+            role may not create tables.
     """
     connect = _connector(address)
     engine = _engine(connect, 1)
@@ -113,7 +113,7 @@ def locker(secret: bytes) -> Lock:
     site = key_of()
 
     def lock(connection: Connection, submissions: Collection[SubmissionKey] | None) -> None:
-        with sent_together(connection):  # with the BEGIN before it
+        with sent_together(connection):  # sent together with BEGIN
             if submissions is None:
                 connection.execute(_LOCK_SITE, {"site": site})
             else:
@@ -161,7 +161,7 @@ def _engine(connect: Callable[[], Any], connections: int, *, pings: bool = False
     def _configure(connection: Any, _: object) -> None:
         for name, value in _SESSION.items():
             connection.execute("SELECT set_config(%s, %s, false)", (name, value))
-        # Where it is off, acknowledged frames could be lost.
+        # If it is off, acknowledged frames could be lost.
         connection.execute(
             "SELECT set_config('synchronous_commit', 'on', false) "
             "WHERE current_setting('synchronous_commit') = 'off'"

@@ -1,6 +1,6 @@
 """Statements that are compiled once per dialect, then run by the driver.
 
-Running a statement through SQLAlchemy takes several times as long as SQLite needs for it.
+Running a statement through SQLAlchemy takes several times as long as SQLite itself.
 """
 
 from __future__ import annotations
@@ -16,14 +16,14 @@ from sqlalchemy.exc import DBAPIError
 Row = Mapping[str, Any]
 
 LARGEST_BLOCK = 64
-"""Most rows of one statement: more gain nothing, and take long to compile."""
+"""Maximum rows of one statement: more gain nothing, and take long to compile."""
 
 
 class Prepared:
     """A statement with named parameters, of types that need no conversion.
 
     Args:
-        build: Builds the statement for the dialect of a name.
+        build: Builds the statement for a named dialect.
     """
 
     def __init__(self, build: Callable[[str], Executable]) -> None:
@@ -59,7 +59,7 @@ class Prepared:
             return found
 
     def run(self, connection: Connection, row: Row) -> None:
-        """Run it.
+        """Run the statement.
 
         Raises:
             DBAPIError: As `first` does.
@@ -78,9 +78,9 @@ class Prepared:
 class PreparedBlocks:
     """A statement over many rows at once.
 
-    The driver releases the GIL for every statement, and may wait longer for it than the statement
-    takes. So rows go in blocks, whose sizes are powers of two: few statements are compiled, and
-    few are run.
+    The driver releases the GIL for every statement, and may wait for it longer than the statement
+    takes. So rows are sent in blocks whose sizes are powers of two: few statements are compiled,
+    and few are run.
 
     Args:
         build: Builds the statement for a number of rows; parameter ``name`` of row 3 is ``name_3``.
@@ -114,7 +114,7 @@ class PreparedBlocks:
         Args:
             connection: Connection, in a transaction.
             rows: Parameters of each row, in order.
-            common: Parameters before those of the rows, once.
+            common: Common parameters, before those of the rows.
 
         Raises:
             DBAPIError: As `run` does.
@@ -153,7 +153,7 @@ class PreparedBlocks:
 
 
 def numbered(name: str, count: int) -> list[BindParameter[Any]]:
-    """Parameters of a name in so many rows, for `PreparedBlocks`."""
+    """Names of a parameter in each of the given number of rows, for `PreparedBlocks`."""
     return [bindparam(f"{name}_{row}") for row in range(count)]
 
 
@@ -176,15 +176,16 @@ def _cursor(connection: Connection, text: str) -> Iterator[Any]:
 
 @contextmanager
 def sent_together(connection: Connection) -> Iterator[None]:
-    """Send statements whose results nobody reads without waiting for each of them.
+    """Send statements without results, without waiting for each.
 
-    PostgreSQL answers all of them at once, at the end: a server that holds locks waits once.
+    PostgreSQL answers all of them together at the end, so that a server that holds locks waits
+        once.
 
     Args:
         connection: Connection, in a transaction.
 
     Raises:
-        DBAPIError: As `Prepared.run` does, of any of them, inside or at the end.
+        DBAPIError: As from `Prepared.run`, for any of them, inside or at the end.
     """
     if connection.dialect.name != "postgresql":
         yield

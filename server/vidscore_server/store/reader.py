@@ -34,10 +34,10 @@ from vidscore_server.store.tables import from_microseconds, to_microseconds
 Name = TypeVar("Name")
 
 FRAMES_PER_QUERY = 500
-"""SQLite bounds the variables of a statement."""
+"""Maximum frames per query, because SQLite bounds the variables of a statement."""
 
 NAMES_PER_QUERY = 200
-"""Submissions of one query, with two variables each."""
+"""Maximum submissions per query, with two variables each."""
 
 OPEN_STATES = (SubmissionState.OPEN.value, SubmissionState.RECEIVING.value)
 
@@ -50,7 +50,7 @@ class Reader(LiveReader, SiteReader):
         return find_benchmark(self._connection, benchmark)
 
     def benchmarks(self, after: str, limit: int) -> list[BenchmarkRecord]:
-        """Benchmarks with names after `after`, by name."""
+        """Benchmarks with names after `after`, sorted by name."""
         name = t.benchmarks.c.benchmark
         wanted = (name > after) & ~t.IS_HIDDEN
         query = select(t.benchmarks).where(wanted).order_by(name).limit(limit)
@@ -108,13 +108,13 @@ class Reader(LiveReader, SiteReader):
     ) -> list[SubmissionRecord]:
         """Submissions of a benchmark, of one team or all, newest first, then by name.
 
-        Those without frames are none.
+        Drafts, without frames, are not included.
 
         Args:
             benchmark: The benchmark.
             team: The team; None for all.
             after: (create_time, submission) of the last one on the page before.
-            limit: Most records wanted.
+            limit: Maximum number of records.
             state: The state; None for any.
         """
         query = self._submissions().where(t.benchmarks.c.benchmark == benchmark, HAS_FRAMES)
@@ -135,12 +135,12 @@ class Reader(LiveReader, SiteReader):
     def queue(
         self, states: Iterable[SubmissionState], after: tuple[datetime, str, str] | None, limit: int
     ) -> list[SubmissionRecord]:
-        """Submissions of all benchmarks in some states, oldest state first, then by name.
+        """Submissions of all benchmarks in the given states, oldest state first, then by name.
 
         Args:
             states: The states.
             after: (state_time, benchmark, submission) of the last one on the page before.
-            limit: Most records wanted.
+            limit: Maximum number of records.
         """
         key = (t.submissions.c.state_time, t.benchmarks.c.benchmark, t.submissions.c.submission)
         wanted = [state.value for state in states]
@@ -150,14 +150,14 @@ class Reader(LiveReader, SiteReader):
         return self._all(query.order_by(*key).limit(limit), SubmissionRecord)
 
     def state_counts(self) -> dict[SubmissionState, int]:
-        """Number of submissions of all benchmarks in each state that has any."""
+        """Number of submissions of all benchmarks, for each state with any."""
         state = t.submissions.c.state
         present = select(state, func.count()).join(t.benchmarks).where(~t.IS_HIDDEN)
         rows = self._connection.execute(present.group_by(state))
         return {SubmissionState(name): int(count) for name, count in rows}
 
     def submission_revisions(self, names: Iterable[SubmissionKey]) -> dict[SubmissionKey, int]:
-        """Revisions of those submissions that exist."""
+        """Revisions of the existing ones of the submissions."""
         key = (t.benchmarks.c.benchmark, t.submissions.c.submission)
         joined = select(*key, t.submissions.c.revision).join(t.benchmarks)
         found: dict[SubmissionKey, int] = {}
@@ -169,7 +169,7 @@ class Reader(LiveReader, SiteReader):
         return found
 
     def shown_outcomes_count(self, benchmark: str, team: str) -> int:
-        """Scores of a team's submissions of which it was shown outcomes."""
+        """Number of scores of a team's submissions whose outcomes were shown to it."""
         query = (
             select(func.count())
             .select_from(t.scores.join(t.submissions).join(t.benchmarks))
@@ -217,7 +217,7 @@ class Reader(LiveReader, SiteReader):
     def streams_of(
         self, benchmark: str, submissions: Iterable[str]
     ) -> dict[str, list[StreamRecord]]:
-        """Append streams, by name, of those submissions that have any."""
+        """Append streams, by name, of the submissions that have any."""
         return find_streams(self._connection, benchmark, submissions)
 
     def append_points(
@@ -246,7 +246,7 @@ class Reader(LiveReader, SiteReader):
     ) -> Iterator[tuple[bytes, bytes]]:
         """Payloads and digests of `count` batches, or of all, from index `start` on.
 
-        Their order is that of streams and offsets.
+        Batches are sorted by stream and offset.
         """
         c = t.detection_batches.c
         joined = select(c.payload, c.digest).join(t.streams, t.streams.c.id == c.stream_id)
@@ -257,7 +257,7 @@ class Reader(LiveReader, SiteReader):
     def payloads_from(
         self, benchmark: str, submission: str, stream: str, offset: int
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Payloads and digests of the batches of a stream from an offset on, in their order."""
+        """Payloads and digests of the batches of a stream from an offset on, in order."""
         c = t.detection_batches.c
         joined = select(c.payload, c.digest).join(t.streams, t.streams.c.id == c.stream_id)
         query = self._of_submission(joined, benchmark, submission, t.streams).where(
@@ -269,7 +269,7 @@ class Reader(LiveReader, SiteReader):
     def stored_frames(
         self, benchmark: str, submission: str, frames: Sequence[FrameName]
     ) -> list[FrameName]:
-        """The `frames` that are stored in any stream of the submission, in their order."""
+        """The given `frames` that are stored in any stream of the submission, in order."""
         joined = select(t.sequences.c.domain, t.sequences.c.sequence, t.sequences.c.id)
         query = self._of_submission(joined, benchmark, submission, t.sequences)
         ids = {
@@ -337,20 +337,20 @@ class Reader(LiveReader, SiteReader):
     ) -> list[ScoreRecord]:
         """The newest score of each submission under this basis, by submission.
 
-        Reports are empty if they are not asked for: they are nearly all of what is read.
+        Reports are empty unless requested, because they are nearly all of the bytes.
         """
         c = t.scores.c
         under = and_(c.truth_revision == truth_revision, c.configuration == configuration)
         return self._newest_scores(benchmark, evaluator, under, reports=reports)
 
     def published_scores(self, benchmark: str, evaluator: str) -> list[ScoreRecord]:
-        """The newest published score of each submission under an evaluator, by submission."""
+        """The newest published score of each submission by an evaluator, by submission."""
         return self._newest_scores(benchmark, evaluator, t.scores.c.published)
 
     def published_elsewhere(
         self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
     ) -> list[ScoreRecord]:
-        """The same of the submissions without a score under this basis; reports are empty."""
+        """The same for submissions without a score under this basis; reports are empty."""
         here = t.scores.alias("here")
         is_here = (
             exists()
@@ -443,7 +443,7 @@ class Reader(LiveReader, SiteReader):
         return select(t.submissions, t.benchmarks.c.benchmark).join(t.benchmarks)
 
     def _submissions_present(self) -> Select[Any]:
-        """Submissions of all benchmarks."""
+        """Select the submissions of all visible benchmarks."""
         return self._submissions().where(~t.IS_HIDDEN)
 
     def _scores(self, *, reports: bool = True) -> Select[Any]:

@@ -28,10 +28,11 @@ HIDDEN = "~"
 """Begins the names of benchmarks that are being removed, restored, or hold truth that comes in."""
 
 HIDDEN_ROWS: SubmissionKey = ("", "")
-"""What hidden benchmarks have stored, as if of a submission, for commands about that alone."""
+"""Stands for the rows of hidden benchmarks, as if they were a submission, in the locks of
+commands."""
 
 RowNumbers = dict[tuple[str, int], int]
-"""Numbers of rows in a store by their table and their number where they come from."""
+"""New row numbers, by table and row number in the source."""
 
 
 class SubmissionState(StrEnum):
@@ -105,10 +106,10 @@ class TruthRevisionRecord(Struct, frozen=True):
     Attributes:
         benchmark: The benchmark.
         revision: Number, from 1.
-        digest: Fingerprint of the annotations (not keyed: it is never published as it is).
+        digest: Fingerprint of the annotations (not keyed, because it is only published keyed).
         create_time: Time of the upload.
         frame_count: Number of frames.
-        complete: Whether no more truth is to come.
+        complete: Whether the truth is complete.
         comment: Reason, for people.
         object_count: Number of objects; None for a revision from before they were counted.
         sequence_count: Number of sequences; None likewise.
@@ -144,7 +145,8 @@ class SubmissionRecord(Struct, frozen=True):
         seal_time: Time of sealing.
         frame_count: Durable frames of all streams.
         revision: Incremented by every change.
-        attempts: Starts of scoring without an orderly end (between attempts: crashes).
+        attempts: Number of scorings that started and did not end orderly (between attempts:
+            crashes).
         warnings: Warnings, in the JSON form of the hosting layer; empty for none.
         score_shown: Whether the team was shown a score before the seal.
         byte_count: Stored bytes of its frames; 0 after they were freed.
@@ -192,8 +194,7 @@ class StreamRecord(Struct, frozen=True):
         stream: Its name.
         epoch: Epoch of its writer.
         next_offset: Offset of its next frame.
-        source_position: How far its writer had read its source for these frames; empty if it has
-            not said it.
+        source_position: Source position of its writer after these frames; empty if it keeps none.
     """
 
     stream: str
@@ -211,8 +212,8 @@ class BatchRecord(Struct, frozen=True):
         frame_count: Number of frames.
         digest: SHA-256 of the received bytes.
         payload: The received bytes, compressed by the caller.
-        arrival_time: When the server received it, and so each of its frames; None for one that was
-            stored before arrivals were kept.
+        arrival_time: When the server received it, and so each of its frames; None if it was stored
+            before arrivals were recorded.
     """
 
     stream: str
@@ -226,15 +227,15 @@ class BatchRecord(Struct, frozen=True):
 class LiveClockRecord(Struct, frozen=True):
     """The clock of a submission to a live benchmark, once it has started.
 
-    Events are frames that are given out, answers that are stored, and the end of the clock. Their
-    numbers, from 1 in the order of their commits, say what was durable before what.
+    Events are frames given out, answers stored, and the end of the clock. Their numbers, from 1 in
+    the order of their commits, tell which was durable first.
 
     Attributes:
-        schedule: What it goes by, in the JSON form of the hosting layer.
+        schedule: Its timeline, in the JSON form of the hosting layer.
         start_time: Time of its start.
-        event_count: Number of events, which is that of the last one.
+        event_count: Number of events, which is the number of the last one.
         last_position: Position of the last frame that was given out; -1 for none.
-        end_event: Number of its end; None while it goes on.
+        end_event: Event number of its end; None while it runs.
     """
 
     schedule: str
@@ -279,14 +280,15 @@ class ScoreRecord(Struct, frozen=True):
         values: Ranking measures by name as JSON, in rank order.
         released: Values released to the team, in the same form; empty for none.
         report: The report as JSON, compressed by the caller.
-        published: Whether it was on the board, or may have been.
+        published: Whether it is or was on the board.
         outcomes_shown: Whether the team was shown outcomes of it.
-        public_values: `values` over the sequences that are not private; empty if none are.
+        public_values: `values` over the public sequences; empty if no sequences are private.
         public_report: `report` over these; None if none are private.
         private_values: `values` over the private sequences; empty if there are none.
         private_report: `report` over these; None if there are none.
-        estimate: Bootstrap estimate of what is public of `values`; empty if none was made.
-        released_step: Step to which it was released; 0 if it was not, or none was noted.
+        estimate: Bootstrap estimate of the public part of `values`; empty if there is none.
+        released_step: Step to which it was released; 0 if it was not released, or no step was
+            recorded.
     """
 
     benchmark: str
@@ -315,8 +317,8 @@ class ScoredTotals(Struct, frozen=True):
 
     Attributes:
         teams: Teams with any.
-        submissions: How many there are.
-        most: Most of one team.
+        submissions: Number of these submissions.
+        most: Maximum number of one team.
     """
 
     teams: int
@@ -325,11 +327,11 @@ class ScoredTotals(Struct, frozen=True):
 
 
 class RankedVersion(NamedTuple):
-    """What a submission has on a board, as numbers that grow.
+    """The version of a submission on a board, as growing numbers.
 
     Attributes:
         revision: Revision of the submission.
-        score: Number of the score that is compared; None if it has none.
+        score: Number of the compared score; None if it has none.
     """
 
     revision: int
@@ -374,7 +376,7 @@ class TiersRecord(Struct, frozen=True):
         benchmark: The benchmark.
         evaluator: The evaluator that ranks.
         truth_revision: Revision of the truth.
-        exact: Whether they are of the board of organisers, or of what others see of it.
+        exact: Whether they belong to the organisers' board, or to the board that others see.
         document: The tiers.
     """
 
@@ -419,7 +421,7 @@ class InvitationRecord(Struct, frozen=True):
         comment: Purpose, for people.
         create_time: Time of creation.
         expire_time: Time after which it cannot be accepted.
-        token_lifetime_s: Seconds that the token holds that it is accepted for; None for ever.
+        token_lifetime_s: Seconds for which the accepted token is valid; None for ever.
         accept_time: Time of acceptance; None if it is not accepted.
         revoke_time: Time of revocation; None if it is not revoked.
         token: Name of the token that it was accepted for; empty for none.

@@ -1,7 +1,7 @@
-"""Delete what submissions and benchmarks have stored, a part at a time.
+"""Delete the rows of submissions and benchmarks, in parts.
 
-There may be millions of frames and gigabytes of batches: deleting them at once would hold up every
-other writer, and with it all who wait for an acknowledgement.
+There may be millions of frames and gigabytes of batches: deleting them at once would block every
+other writer, and all clients that wait for an acknowledgement.
 """
 
 from __future__ import annotations
@@ -28,21 +28,21 @@ from vidscore_server.store.dump import TABLES, belongs_to
 from vidscore_server.store.records import HIDDEN
 
 FRAMES_PER_BATCH = 64
-"""Frame rows that take about as long to delete as a batch with its payload."""
+"""Number of frame rows that take about as long to delete as a batch with its payload."""
 
 BYTES_PER_BATCH = 64 << 10
-"""Bytes of a payload that take about as long: SQLite may write zeros over what it deletes."""
+"""Payload bytes that take about as long: SQLite may overwrite deleted data with zeros."""
 
 _CHILDREN_FIRST = tuple(reversed(TABLES.values()))
 
 
 def delete_frames(connection: Connection, submission_id: int, batches: int) -> bool:
-    """Delete batches of a submission, then frames, sequences and what was given out.
+    """Delete batches of a submission, then its frames, sequences and given-out frames.
 
     Args:
         connection: The database.
         submission_id: Number of the submission.
-        batches: What to delete at most, as the number of usual batches that take as long.
+        batches: Maximum work, as the number of batches of usual size that take as long.
 
     Returns:
         Whether anything may be left.
@@ -52,17 +52,17 @@ def delete_frames(connection: Connection, submission_id: int, batches: int) -> b
 
 
 def delete_remains(connection: Connection, now: int, batches: int) -> bool:
-    """Delete a part of hidden benchmarks on which nobody works.
+    """Delete a part of the hidden benchmarks on which no server works.
 
     Args:
         connection: The database.
         now: The time, in microseconds since 1970.
-        batches: As of `delete_frames`.
+        batches: As in `delete_frames`.
 
     Returns:
         Whether anything may be left.
     """
-    # A lease that has ended ends for good, whatever becomes of the clock: removal has begun.
+    # An ended lease is deleted, whatever the clock does later, because removal has begun.
     ended = delete(t.leases).where(t.leases.c.work >= HIDDEN, t.leases.c.end_time <= now)
     connection.execute(ended)
     is_leased = exists().where(t.leases.c.work == t.benchmarks.c.benchmark)
@@ -76,10 +76,10 @@ def delete_remains(connection: Connection, now: int, batches: int) -> bool:
 
 
 def _delete_next(connection: Connection, benchmark_id: int, batches: int) -> int:
-    """Delete of a submission or a revision of the truth what there is room for, or the benchmark.
+    """Delete as much as allowed of a submission or a truth revision, or else the benchmark.
 
     Returns:
-        As how many batches it counts, at least 1.
+        Its work in batches, at least 1.
     """
     for root in (t.submissions, t.truth_revisions):
         first = select(func.min(root.c.id)).where(root.c.benchmark_id == benchmark_id)
@@ -92,10 +92,10 @@ def _delete_next(connection: Connection, benchmark_id: int, batches: int) -> int
 def _delete_rows(
     connection: Connection, tables: Iterable[Table], root: Table, number: int, batches: int
 ) -> int:
-    """Delete what belongs to a row: of a table as much as the ones before it have left room for.
+    """Delete rows that belong to a row, table by table, as many as are still allowed.
 
     Returns:
-        As how many batches it counts; nothing is left where these are fewer than `batches`.
+        Its work in batches; fewer than `batches` if nothing is left.
     """
     done = 0
     for table in tables:

@@ -1,6 +1,6 @@
-"""Queries for the whole site, and for what boards and quotas count.
+"""Queries for the whole site, and for the counts of boards and quotas.
 
-To the whole site belong tokens, invitations, operations, the audit record and leases.
+Tokens, invitations, operations, the audit record and leases belong to the whole site.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ _SEALED_AT = func.coalesce(t.submissions.c.seal_time, t.submissions.c.create_tim
 
 
 class SiteReader(RecordReader):
-    """One consistent state of the store: what belongs to no benchmark, and what boards count."""
+    """One consistent state of the store: rows of the site, and counts for boards."""
 
     def secret(self) -> bytes:
         """The site's secret, 32 random bytes made with the store: the key of published digests."""
@@ -52,7 +52,7 @@ class SiteReader(RecordReader):
         return bytes(self._connection.execute(query).scalar_one())
 
     def serving(self) -> ServingRecord | None:
-        """Since when the site has served without a break; None if it never has."""
+        """Since when the site has served without an outage; None if it never has."""
         query = select(t.site.c.value).where(t.site.c.name == t.SERVING)
         found = self._connection.execute(query).scalar()
         return None if found is None else ServingRecord(*map(from_microseconds, json.loads(found)))
@@ -117,12 +117,12 @@ class SiteReader(RecordReader):
         return self._all(query.where(*_audit_conditions(before, wanted)), AuditRecord)
 
     def audit_of(self, resource: str, since: datetime, limit: int) -> list[AuditRecord]:
-        """The newest audit records of a resource and of what is below it, from a time on."""
+        """The newest audit records of a resource and its children, from a time on."""
         c = t.audit.c
         below = (c.resource >= f"{resource}/") & (c.resource < f"{resource}0")  # "0" follows "/"
         found = [
             record
-            for among in (c.resource == resource, below)  # each by the index
+            for among in (c.resource == resource, below)  # each uses the index
             for record in self._all(
                 select(t.audit)
                 .where(among, c.time >= to_microseconds(since))
@@ -150,23 +150,23 @@ class SiteReader(RecordReader):
         return schema_of(self._connection) or ""
 
     def is_empty(self) -> bool:
-        """Whether the store has nothing but the site's secret."""
+        """Whether the store has only the site's secret."""
         return dump.is_empty(self._connection)
 
     def dump(self, benchmark: str | None) -> Iterator[Row]:
-        """Every row, or those of one benchmark, parents first.
+        """Every row, or the rows of one benchmark, parents first.
 
         Leases are left out: they are valid only here.
         """
         return dump.dump_rows(self._connection, benchmark)
 
-    # --- What boards and quotas count
+    # --- Counts for boards and quotas
 
     def scored_count(self, benchmark: str, team: str, since: datetime | None) -> int:
-        """Submissions of a team that count as scored, since a time or ever.
+        """Number of a team's submissions that count as scored, since a time or ever.
 
-        These are submissions with frames that are scored or will be, and those of which a score
-        was shown before they ended. A sealed one counts from its seal time, another one from its
+        These are submissions with frames that are scored or will be, and those with a score that
+        was shown before they ended. A sealed one counts from its seal time, any other from its
         state time.
         """
         query = (
@@ -184,12 +184,12 @@ class SiteReader(RecordReader):
         return int(self._connection.execute(query).scalar_one())
 
     def scored_counts(self, benchmark: str, teams: Collection[str]) -> dict[str, int]:
-        """Submissions that count as scored, as `scored_count` has them, of those teams with any."""
+        """`scored_count` of each team with any such submissions."""
         query = self._counted_by_team(benchmark).where(t.submissions.c.team.in_(teams))
         return {team: int(count) for team, count in self._connection.execute(query)}
 
     def scored_totals(self, benchmark: str) -> ScoredTotals:
-        """The same of all teams together."""
+        """Totals of the same over all teams."""
         by_team = self._counted_by_team(benchmark).subquery()
         count = by_team.c.count
         query = select(
@@ -198,18 +198,18 @@ class SiteReader(RecordReader):
         return ScoredTotals(*map(int, self._connection.execute(query).one()))
 
     def scored_names(self, benchmark: str) -> tuple[str, ...]:
-        """Names of the submissions with frames that are scored, in the order of their sealing."""
+        """Names of the scored submissions with frames, in order of sealing."""
         return tuple(self._connection.execute(_scored_names(benchmark)).scalars())
 
     def waiting_names(
         self, benchmark: str, bases: Mapping[str, tuple[int, str]], failed: str
     ) -> tuple[str, ...]:
-        """Those of them that lack a score, but for those that cannot have one.
+        """The scored submissions that lack a score, except those whose re-scoring failed.
 
         Args:
             benchmark: The benchmark.
-            bases: Revision of the truth and configuration by evaluator, of the scores wanted.
-            failed: What a submission is noted with that could not be scored under these.
+            bases: By evaluator, revision of the truth and configuration of the wanted score.
+            failed: The mark of a submission whose scoring under these bases failed.
         """
         s = t.scores.c
         of_submission = s.submission_id == t.submissions.c.id
@@ -228,7 +228,7 @@ class SiteReader(RecordReader):
         return tuple(self._connection.execute(query).scalars())
 
     def newest_scored_truth(self, benchmark: str) -> int:
-        """The newest revision of the truth that anything was scored under; 0 for none."""
+        """The newest revision of the truth under which anything was scored; 0 for none."""
         query = (
             select(func.coalesce(func.max(t.scores.c.truth_revision), 0))
             .select_from(t.scores.join(t.submissions).join(t.benchmarks))
@@ -239,12 +239,12 @@ class SiteReader(RecordReader):
     def ranked_versions(
         self, benchmark: str, evaluator: str, truth_revision: int, configuration: str
     ) -> dict[str, RankedVersion]:
-        """What differs once the place of a scored submission on a board may, by submission.
+        """By scored submission, a version that changes whenever its place on a board may change.
 
         Args:
             benchmark: The benchmark.
             evaluator: The evaluator that ranks.
-            truth_revision: Revision of the truth of the scores that are compared.
+            truth_revision: Revision of the truth of the compared scores.
             configuration: Their configuration.
         """
         s = t.scores.c
@@ -271,10 +271,10 @@ class SiteReader(RecordReader):
         )
 
     def board_stamp(self, benchmark: str) -> tuple[int, int, int]:
-        """What differs once a board of a benchmark may, but for what its record's revision counts.
+        """Numbers that change with a benchmark's boards, unless its record's revision does.
 
-        Scores and submissions with frames are only added to, and each change of a submission
-        counts its revision up.
+        Scores and submissions with frames are only ever added, and each change of a submission
+        increments its revision.
         """
         c = t.submissions.c
         of_benchmark = t.benchmarks.c.benchmark == benchmark
@@ -292,7 +292,7 @@ class SiteReader(RecordReader):
         return int(count), int(revisions), int(self._connection.execute(scores).scalar_one())
 
     def scored_submissions(self, benchmark: str) -> dict[str, SubmissionRecord]:
-        """The submissions with frames that are scored, by name."""
+        """The scored submissions with frames, by name."""
         query = _scored(benchmark, t.submissions, t.benchmarks.c.benchmark)
         return {record.submission: record for record in self._all(query, SubmissionRecord)}
 
@@ -300,7 +300,7 @@ class SiteReader(RecordReader):
 def newest_first(
     query: Select[Any], time: Column[int], name: Column[str], last: tuple[datetime, str] | None
 ) -> Select[Any]:
-    """Rows by time, the newest first, then by name; from behind the last one of a page, if any."""
+    """Rows sorted by time, newest first, then by name; after the last row of a page, if any."""
     if last is not None:
         at = to_microseconds(last[0])
         query = query.where(or_(time < at, and_(time == at, name > last[1])))
@@ -325,7 +325,7 @@ def _audit_conditions(before: int | None, wanted: AuditFilter) -> Iterator[Colum
 
 
 def _scored(benchmark: str, *columns: Any) -> Select[Any]:
-    """Columns of the submissions with frames that are scored."""
+    """Select columns of the scored submissions with frames."""
     return (
         select(*columns)
         .select_from(t.submissions.join(t.benchmarks))

@@ -1,35 +1,35 @@
 """The store: readers on connections of their own, and one writer thread that commits in groups.
 
-What it promises, which `tests/server/store/contract.py` holds it to over every database:
+Its guarantees, which `tests/server/store/contract.py` checks over every database:
 
-- **Commands.** All writing is done by *commands*: functions that are given a `Transaction` and
-  return something. `SqlStore.submit` queues a command and returns a future. One writer thread runs
-  them in the order in which they were queued, each in a savepoint of its own, many in one
-  transaction: one wait for the disk serves all of them, and none waits for a timer.
-- **Isolation.** What a command reads stays as it is until what it writes is durable, however many
-  servers write to the store: commands are as if each ran alone. One that names the submissions it
-  is about, and touches nothing beyond them, may run beside those about others. Where several
-  servers share a database, a group of commands first locks all that they are about, in one order,
-  and releases it with the commit: there are no deadlocks, and no command is run again.
-- **Durability.** A future is resolved only when what its command wrote is on the disk: it then
-  survives the death of the process and of the machine.
-- **Atomicity.** A command that raises leaves nothing behind; its future carries the error; the
-  commands that were queued with it are not touched. A command that has met `AlreadyExistsError`
-  must raise, too. If the commit itself fails, every future of it carries `StoreError`: all of them
-  are kept, where the store was lost at that very moment, or none.
-- **Snapshots.** `SqlStore.read` gives a `Reader` over one consistent state; it never waits for the
+- **Commands.** All writing is done by *commands*: functions that get a `Transaction` and return a
+  result. `SqlStore.submit` queues a command and returns a future. One writer thread runs commands
+  in the order of the queue, each in its own savepoint, many in one transaction. One wait for the
+  disk serves all of them, and none waits for a timer.
+- **Isolation.** What a command reads does not change until its writes are durable, however many
+  servers write to the store: commands behave as if each ran alone. A command that names its
+  submissions, and touches nothing else, may run concurrently with commands on other submissions. If
+  several servers share a database, a group of commands first locks all of its submissions, in one
+  order, and releases them with the commit: there are no deadlocks, and no command is run again.
+- **Durability.** A future is resolved only when the writes of its command are on the disk: they
+  then survive the death of the process and of the machine.
+- **Atomicity.** A command that raises has no effect; its future carries the error; other commands
+  in the queue are not affected. A command that meets `AlreadyExistsError` must raise, too. If the
+  commit itself fails, every future of the group carries `StoreError`: either none of the commands
+  took effect or, if the store was lost at that very moment, all of them did.
+- **Snapshots.** `SqlStore.read` opens a `Reader` over one consistent state; it never waits for the
   writer, nor the writer for it.
 - **Keys.** Inserting a key twice raises `AlreadyExistsError`. Getters return None for missing rows,
   mutators raise `NotFoundError`.
-- **Loss.** Whatever goes wrong in a command or a commit, the writer goes on with the next one. If
-  it cannot (the file was deleted under it), `SqlStore.lost` is resolved, every command that waits
-  carries `StoreLostError`, and none is taken any more. Nothing is acknowledged into a file that is
-  not there.
-- **Leases.** Work that one server does at a time is leased to it by the store's clock, which all
-  servers share: a server that dies, or whose clock is wrong, holds nothing for longer.
+- **Loss.** Whatever goes wrong in a command or a commit, the writer continues with the next one. If
+  it cannot (the file was deleted), `SqlStore.lost` is resolved, every waiting command fails with
+  `StoreLostError`, and no more are accepted. Nothing is acknowledged into a file that does not
+  exist.
+- **Leases.** Work that one server does at a time is leased by the store's clock, which all servers
+  share: a server that dies, or whose clock is wrong, holds no lease for longer.
 - **Order.** Every list has a stated order, so that pages join without gaps or repeats.
 
-A store knows no rules: whether a submission may be sealed is not its business.
+A store knows no rules, such as whether a submission may be sealed.
 """
 
 from __future__ import annotations
@@ -66,10 +66,10 @@ Result = TypeVar("Result")
 
 MAXIMUM_WAITING_COMMANDS = 10_000
 MAXIMUM_GROUP = 1_000
-"""Commands per commit: more would delay the first of them."""
+"""Maximum commands per commit: more would delay the first of them."""
 
 READERS_TIMEOUT_S = 30
-"""Longest wait of `close` for readers: those of a cancelled call go on in their threads."""
+"""Longest wait of `close` for readers: readers of a cancelled call continue in their threads."""
 
 Lock = Callable[[Connection, Collection[SubmissionKey] | None], None]
 """Locks some submissions against other servers until the commit; everything for None."""
@@ -87,9 +87,9 @@ class Sharing(Struct, frozen=True):
     Attributes:
         lock: Locks submissions against other servers.
         readers: Engine for reading.
-        maximum_group: Most commands per commit.
+        maximum_group: Maximum commands per commit.
         shared: Whether other servers may use the database.
-        state_number: Gives `SqlStore.state_number`; None if the database cannot tell quickly.
+        state_number: Returns `SqlStore.state_number`; None if the database cannot tell quickly.
     """
 
     lock: Lock
@@ -106,14 +106,14 @@ class _Queued(Struct, frozen=True):
 
 
 class SqlStore:
-    """A store over a database that SQLAlchemy supports; the module says what it promises.
+    """A store over a database that SQLAlchemy supports; the module lists its guarantees.
 
     Args:
         engine: Engine for writing, with the schema up to date.
         sharing: How the database is read and locked.
-        release: Called once, after the store was closed.
+        release: Called once, after the store is closed.
         check: Called after each commit and before it is acknowledged; raises `StoreLostError` if a
-            restart would not find what was committed.
+            restart would not find the committed data.
 
     Attributes:
         observer: Called with the future of each command that is queued.
@@ -150,7 +150,7 @@ class SqlStore:
 
     @property
     def lost(self) -> Future[StoreLostError]:
-        """Resolved with the reason once nothing can be written any more; never by `close`."""
+        """Resolved with the reason once nothing more can be written; never by `close`."""
         return self._lost
 
     def submit(
@@ -158,7 +158,7 @@ class SqlStore:
         command: Callable[[Transaction], Result],
         about: Collection[SubmissionKey] | None = None,
     ) -> Future[Result]:
-        """Queue a command; the future is resolved when what it wrote is durable.
+        """Queue a command; the future is resolved when its writes are durable.
 
         Args:
             command: The command.
@@ -183,13 +183,13 @@ class SqlStore:
         return future
 
     def state_number(self) -> int | None:
-        """A number that is another one once anything was committed, whoever committed it.
+        """A number that changes whenever any process commits to the store.
 
-        What was read after a look at it still holds where a later look gives the same number. A
-        look takes microseconds and waits for nothing.
+        Data that was read after the number is still valid while the number stays the same. Reading
+        the number takes microseconds and never waits.
 
         Returns:
-            The number; None if the store cannot tell: closed, shared, or busy at the moment.
+            The number; None if the store is closed, shared, or busy at the moment.
         """
         return None if self._closed else self._sharing.state_number()
 
@@ -244,7 +244,7 @@ class SqlStore:
             self._leave_connection()
 
     def _lose(self, error: BaseException, group: list[_Queued]) -> None:
-        """Stop writing for good: fail the group and all queued commands, and take no more."""
+        """Stop writing for good: fail the group and all queued commands, and accept no more."""
         reason = error
         if not isinstance(reason, StoreLostError):
             reason = StoreLostError(f"the store's writer has ended: {type(error).__name__}")
@@ -310,8 +310,8 @@ class SqlStore:
     def _begun(self, about: Collection[SubmissionKey] | None) -> Iterator[Connection]:
         """A transaction that holds the locks of a group, and ends with the context.
 
-        Asking before each whether the database was restarted would cost a round trip: where the
-        connection is lost before anything was done, another one is taken.
+        Checking each time whether the database was restarted would cost a round trip. Instead, if
+        the connection is lost before anything was done, another one is used.
         """
         try:
             try:
@@ -328,20 +328,20 @@ class SqlStore:
             raise
 
     def _begin(self, about: Collection[SubmissionKey] | None) -> Connection:
-        # Kept from group to group: to take one and give it back costs as much as a small command.
+        # Kept between groups, because acquiring one costs as much as a small command.
         if self._connection is None:
             self._connection = self._engine.connect()
-        # Said, not left to the first statement: prepared ones go past SQLAlchemy, which would not
-        # begin for them, and each would then count by itself.
+        # Explicit, because prepared statements bypass SQLAlchemy, which would not begin a
+        # transaction for them, so that each would commit alone.
         self._connection.begin()
         self._sharing.lock(self._connection, about)
         return self._connection
 
     def _leave_connection(self, *, is_lost: bool = False) -> None:
-        """Take another connection for the next group; what this one has not committed is undone.
+        """Use another connection for the next group; uncommitted work of this one is undone.
 
         Args:
-            is_lost: Whether nothing can be undone any more, nor need be.
+            is_lost: Whether nothing can, or need, be undone any more.
         """
         connection, self._connection = self._connection, None
         if connection is None:
@@ -389,7 +389,7 @@ def _run(
 def _run_alone(
     connection: Connection, command: Callable[[Transaction], Any]
 ) -> tuple[Any, BaseException | None]:
-    """Run the only command of a transaction, as `_run` does: two statements fewer."""
+    """Run the only command of a transaction, as `_run` does, with two statements fewer."""
     try:
         return command(Transaction(connection)), None
     except Exception as error:  # noqa: BLE001 - the future carries it
@@ -399,7 +399,7 @@ def _run_alone(
 
 
 def _failure_of(error: Exception) -> BaseException:
-    """What the future of a command carries; raises the error where the whole group is lost."""
+    """The error for a command's future; raises the error if the whole group is lost."""
     if _is_lost(error):
         raise error
     return _store_error(error) if isinstance(error, DBAPIError) else error

@@ -1,7 +1,7 @@
 """SQLite: one file, owned by one process, every commit on the disk before it counts.
 
-WAL lets readers go on beside the writer; full synchronisation makes a commit outlive a power cut.
-Network file systems cannot promise either, so known ones are refused.
+WAL lets readers run beside the writer; full synchronisation makes a commit survive a power cut.
+Network file systems guarantee neither, so known ones are refused.
 
 One process owns the file, because only one may lease work and migrate the schema. Another one on
 the same machine may still read and write beside it, as `vidscore init` does: a writing transaction
@@ -57,13 +57,13 @@ _WRITES = "vidscore_writes"
 
 _BEGIN = Prepared(lambda _: text("BEGIN"))
 _BEGIN_TO_WRITE = Prepared(lambda _: text("BEGIN IMMEDIATE"))
-"""To run the word, SQLAlchemy takes a third of the time of a transaction that does nothing."""
+"""The driver runs it directly: through SQLAlchemy, it takes a third of an empty transaction."""
 
 _FIRST_BYTES = b"SQLite format 3\0"
 _VERSION_TABLE = "alembic_version"
 
 _FAILURES = (DBAPIError, sqlite3.Error, OSError, UnicodeDecodeError)
-"""What opening a file raises; the last one where damaged names of tables are to be told."""
+"""Errors of opening a file; the last one comes from damaged names of tables."""
 
 _PRAGMAS = (
     "PRAGMA journal_mode=WAL",
@@ -78,16 +78,16 @@ def open_sqlite_store(path: Path, mounts: Path = MOUNTS, *, must_exist: bool = F
     """Open a store in a file, created if it is missing, and migrate its schema.
 
     Args:
-        path: The file; its folder must be there.
+        path: The file; its folder must exist.
         mounts: The system's table of mounted file systems.
         must_exist: Whether a missing or empty file is an error.
 
     Raises:
-        StoreMissingError: If it was to exist and does not.
+        StoreMissingError: If it must exist and does not.
         StoreInUseError: If another process owns the store.
         StoreError: If the folder is missing or on a network file system, the file has several
-            names, or it cannot be opened: it is no database, that of another program, or the disk
-            is full.
+            names, or it cannot be opened: it is not a database, it belongs to another program, or
+            the disk is full.
     """
     if must_exist and not path.exists():
         raise StoreMissingError.at(str(path))
@@ -110,7 +110,7 @@ def open_sqlite_beside(path: Path) -> SqlStore:
         path: The file.
 
     Raises:
-        StoreError: If it cannot be opened, or was made by another version of vidscore.
+        StoreError: If it cannot be opened, or was created by another version of vidscore.
     """
     path = _itself(path)
     _refuse_network(path, MOUNTS)
@@ -129,10 +129,10 @@ def open_sqlite_beside(path: Path) -> SqlStore:
 
 
 def _itself(path: Path) -> Path:
-    """The file that a link leads to: SQLite keeps its log beside it, not beside the link.
+    """The target of a link, because SQLite keeps its log beside the file, not beside the link.
 
     Raises:
-        StoreError: If there can be none: links lead to each other, or a name is too long.
+        StoreError: If there is none: links form a cycle, or a name is too long.
     """
     try:
         path.stat()
@@ -140,7 +140,7 @@ def _itself(path: Path) -> Path:
         pass
     except OSError as error:
         raise StoreError(f"the store {path} cannot be opened: {_reason(error)}") from error
-    return Path(os.path.realpath(path))  # before Python 3.13 `resolve` fails in its own way
+    return Path(os.path.realpath(path))  # `resolve` differs before Python 3.13
 
 
 def _open(path: Path, *, must_exist: bool) -> SqlStore:
@@ -167,9 +167,9 @@ def _open(path: Path, *, must_exist: bool) -> SqlStore:
 
 
 def _synchronise(engine: Engine) -> None:
-    """Make durable what is in the log: its writer may have died before it was synchronised.
+    """Make the log durable: its writer may have died before it was synchronised.
 
-    Readers would be told of it, and a power cut would take it from them.
+    Otherwise readers would see data that a power cut could still remove.
     """
     with closing(engine.raw_connection()) as connection:
         connection.cursor().execute("PRAGMA wal_checkpoint(PASSIVE)")
@@ -194,9 +194,9 @@ def _store(
 
 
 class _CommitCounter:
-    """Tells by SQLite's own counter whether any other connection has committed to a file.
+    """Reads SQLite's own counter of commits to a file by other connections.
 
-    It has a connection of its own, because what a connection commits itself does not count there.
+    It has its own connection, because a connection's own commits are not counted.
 
     Args:
         path: The file.
@@ -217,19 +217,19 @@ class _CommitCounter:
         return int(number)
 
     def close(self) -> None:
-        """Let go of the file."""
+        """Close the file."""
         self._connection.close()
 
 
 def _writing(engine: Engine) -> Engine:
-    """The same engine, with transactions that take the write lock when they begin."""
+    """The engine, with transactions that take the write lock at their start."""
     return engine.execution_options(**{_WRITES: True})
 
 
 def _presence(path: Path) -> Callable[[], None]:
     """A check that the file and its write-ahead log still exist under their names.
 
-    An open file outlives its name: frames would be acknowledged into a deleted file.
+    An open file survives its name: frames would be acknowledged into a deleted file.
     """
     log = Path(f"{path}-wal")
     opened = path.stat()
@@ -288,7 +288,7 @@ def _engine(path: Path) -> Engine:
 
 
 def _lock(path: Path) -> Callable[[], None]:
-    """Lock the store's file; returns the release. The lock ends with the process in any case."""
+    """Lock the store's file, and return its release. The lock ends with the process in any case."""
     lock_path = path.with_name(path.name + ".lock")
     descriptor = os.open(lock_path, os.O_CREAT | os.O_RDWR, 0o600)
     try:
@@ -302,7 +302,7 @@ def _lock(path: Path) -> Callable[[], None]:
 
 
 def _mounted(mounts: Path) -> Iterator[tuple[Path, str]]:
-    """Place and kind of every file system, or file, that is mounted."""
+    """Mount point and type of every mounted file system or file."""
     for line in mounts.read_text().splitlines() if mounts.exists() else []:
         _, place, kind, *_rest = line.split(" ")
         yield Path(place.replace("\\040", " ")), kind
@@ -314,9 +314,10 @@ def _refuse_folder(path: Path) -> None:
 
 
 def _refuse_names(path: Path, mounts: Path) -> None:
-    """Refuse a file that has several names: a lock and a log, which lie beside each, hold for one.
+    """Refuse a file with several names, because lock and log lie beside one name only.
 
-    Servers at two names would not see each other, and each would lose what the other acknowledged.
+    Servers at two names would not see each other, and each would lose the other's acknowledged
+    data.
     """
     _refuse_folder(path)
     if path.exists() and (names := path.stat().st_nlink) > 1:
@@ -332,13 +333,13 @@ def _refuse_names(path: Path, mounts: Path) -> None:
 
 
 def _refuse_other_files(path: Path) -> None:
-    """Refuse the file of another program before anything is written into it or beside it."""
+    """Refuse a file of another program, before anything is written into it or beside it."""
     if not path.is_file() or not path.stat().st_size:
         return
     with path.open("rb") as file:
         if file.read(len(_FIRST_BYTES)) != _FIRST_BYTES:
             raise sqlite3.DatabaseError("file is not a database")
-    # Immutable: without the log and its locks, which may be another server's.
+    # Immutable: without the log and its locks, which may belong to another server.
     address = f"file:{quote(os.fsencode(path))}?immutable=1"
     with suppress(sqlite3.Error), closing(sqlite3.connect(address, uri=True)) as connection:
         names = {name for (name,) in connection.execute("SELECT name FROM sqlite_master")}
@@ -367,7 +368,7 @@ class StoreState(Struct, frozen=True):
         newest_schema: Newest revision that this version of vidscore knows.
         size_bytes: Size of the database.
         fault: The first fault that SQLite's integrity check finds; empty for none.
-        newer: Whether a newer version of vidscore has written it, so that this one cannot serve it.
+        newer: Whether a newer version of vidscore has written it; then this one cannot serve it.
     """
 
     schema: str
@@ -381,7 +382,7 @@ def inspect_store(path: Path) -> StoreState:
     """Inspect a store's file read-only, whether a server owns it or not.
 
     Raises:
-        StoreError: If it is no store, or cannot be read.
+        StoreError: If it is not a store, or cannot be read.
     """
     _refuse_folder(path)
     if not path.is_file():

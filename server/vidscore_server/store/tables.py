@@ -1,7 +1,7 @@
-"""Tables in their newest schema, which the migrations lead to, and records as their rows.
+"""Tables in the newest schema, as the migrations create it, and records as their rows.
 
 Benchmarks, submissions and streams have numbers as keys, so that the large tables stay narrow.
-Times are integers, microseconds since 1970 in UTC: they compare alike in every database.
+Times are integers, microseconds since 1970 in UTC, which compare the same in every database.
 """
 
 from __future__ import annotations
@@ -63,7 +63,7 @@ site = Table(
 )
 
 SECRET, SERVING = "secret", "serving"
-"""Names of the site's rows: 32 random bytes; the heartbeat, as two times in JSON."""
+"""Names of the site's rows: 32 random bytes, and the heartbeat, as two times in JSON."""
 
 benchmarks = Table(
     "benchmarks",
@@ -81,7 +81,7 @@ benchmarks = Table(
 )
 
 IS_HIDDEN = benchmarks.c.benchmark >= HIDDEN
-"""Of a benchmark's row: it sorts after all names that there may be."""
+"""Whether a benchmark is hidden: its name sorts after all valid names."""
 
 truth_revisions = Table(
     "truth_revisions",
@@ -197,7 +197,7 @@ scores = Table(
     Column("private_report", LargeBinary),
     Column("estimate", Text, nullable=False, server_default=""),
     Column("released_step", Double, nullable=False, server_default="0"),
-    # What has a score, and which is the newest: without reading the reports between.
+    # Finds which submissions have a score, and the newest one, without reading reports.
     Index(
         "ix_scores_basis",
         "submission_id",
@@ -360,8 +360,8 @@ def from_row(record: type[RecordType], row: Mapping[Any, Any], **given: Any) -> 
 
     Args:
         record: Class of the record.
-        row: Columns by name; further ones are ignored.
-        given: Fields that are no columns.
+        row: Columns by name; others are ignored.
+        given: Fields that are not columns.
     """
     values = {name: row[name] for name in record.__struct_fields__ if name not in given}
     for name, convert in _converted(record):
@@ -391,7 +391,7 @@ def _to_column(value: Any) -> Any:
 
 @cache
 def _converted(record: type[Struct]) -> tuple[tuple[str, Callable[[Any], Any]], ...]:
-    """Those columns that a record has as something else, and what makes it of them."""
+    """Columns that a record has in another type, with their converters."""
     names = record.__struct_fields__
     times = [name for name in names if name == "time" or name.endswith("_time")]
     named = [(name, kind) for name, kind in _ENUMERATIONS.items() if name in names]
@@ -406,7 +406,7 @@ PAYLOADS_AT_ONCE = 4
 
 
 class RecordReader:
-    """Gives the records that queries find in one consistent state of the store.
+    """Reads records from one consistent state of the store.
 
     Args:
         connection: Connection whose transaction defines the state.
@@ -424,6 +424,6 @@ class RecordReader:
         return [from_row(record, row) for row in rows]
 
     def _streamed(self, query: Select[Any]) -> Iterator[Any]:
-        """Rows as they are fetched: a submission may have gigabytes."""
+        """Rows, streamed as they are fetched, because a submission may have gigabytes."""
         options = query.execution_options(yield_per=PAYLOADS_AT_ONCE)
         return iter(self._connection.execute(options))

@@ -1,4 +1,4 @@
-"""Statements that write; a transaction reads its own writes."""
+"""Writing statements; a transaction reads its own writes."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ from vidscore_server.store.tables import from_row, to_microseconds, to_row
 
 
 class Transaction(LiveWriter, Reader):
-    """A state that can be written to; mutators raise `NotFoundError` for missing rows."""
+    """A writable state; mutators raise `NotFoundError` for missing rows."""
 
     def put_serving(self, record: ServingRecord) -> None:
         """Store the site's heartbeat."""
@@ -62,18 +62,17 @@ class Transaction(LiveWriter, Reader):
     def delete_benchmark(self, benchmark: str) -> None:
         """Delete a benchmark with all that belongs to it; the audit record stays.
 
-        It is not there for anybody from now on, and `free_remains` frees what it has stored.
+        Nobody sees it from now on, and `free_remains` frees its rows.
         """
         number = self._benchmark_id(benchmark)
         row = {"benchmark": f"{HIDDEN}{number}", "definition": "", "board": ""}
         self._update(t.benchmarks, t.benchmarks.c.id == number, row, f"benchmark {benchmark}")
 
     def show_benchmark(self, hidden: str, benchmark: str) -> None:
-        """Give a benchmark that was loaded under a hidden name its own: it comes back now.
+        """Show a benchmark that was loaded under a hidden name, under its own name.
 
-        Its revisions become larger than all that were there under the same names: boards that are
-        kept, and whoever watches a submission, tell by them what has changed. No submission is
-        quiet since the backup.
+        Its revisions become larger than all earlier ones under the same names, because cached
+        boards and watchers detect changes by them. The idle time of its submissions starts now.
 
         Raises:
             NotFoundError: If nothing was loaded under the hidden name.
@@ -91,7 +90,7 @@ class Transaction(LiveWriter, Reader):
         self._connection.execute(update(t.submissions).where(own).values(later))
 
     def free_remains(self, batches: int) -> bool:
-        """Free what hidden benchmarks have stored, as much as `batches` usual batches.
+        """Free up to `batches` batches of usual size of the rows of hidden benchmarks.
 
         These are deleted ones, and those whose loading has ended before they were shown: nobody
         holds the lease of their name.
@@ -143,7 +142,7 @@ class Transaction(LiveWriter, Reader):
         self._ids.pop((benchmark, submission), None)
 
     def free_frames(self, benchmark: str, submission: str, batches: int) -> bool:
-        """Delete up to `batches` usual batches of a submission, or then some of its frames.
+        """Delete up to `batches` batches of usual size of a submission, then some of its frames.
 
         Its record and streams stay; `byte_count` is 0 once nothing is left.
 
@@ -169,7 +168,7 @@ class Transaction(LiveWriter, Reader):
         return from_row(StreamRecord, row)
 
     def insert_score(self, record: ScoreRecord) -> ScoreRecord:
-        """Add a score under the submission's next number; returns the record with it."""
+        """Add a score under the submission's next number, and return the numbered record."""
         row = to_row(record)
         submission_id = self._submission_id(row.pop("benchmark"), row.pop("submission"))
         newest = select(func.max(t.scores.c.number)).where(
@@ -181,7 +180,7 @@ class Transaction(LiveWriter, Reader):
         return replace(record, number=number)
 
     def publish_score(self, record: ScoreRecord) -> None:
-        """Mark a score as published, with what it releases."""
+        """Mark a score as published, with its released values."""
         submission_id = self._submission_id(record.benchmark, record.submission)
         key = (t.scores.c.submission_id == submission_id) & (t.scores.c.number == record.number)
         row = {
@@ -192,7 +191,7 @@ class Transaction(LiveWriter, Reader):
         self._update(t.scores, key, row, f"score {record.number}")
 
     def note_shown_outcomes(self, record: ScoreRecord) -> None:
-        """Note for good that the team is shown outcomes of a score."""
+        """Record that the team is shown outcomes of a score."""
         submission_id = self._submission_id(record.benchmark, record.submission)
         key = (t.scores.c.submission_id == submission_id) & (t.scores.c.number == record.number)
         self._update(t.scores, key, {"outcomes_shown": True}, f"score {record.number}")
@@ -259,7 +258,7 @@ class Transaction(LiveWriter, Reader):
         self._delete(t.operations, key, f"operation {operation}")
 
     def append_audit(self, record: AuditRecord) -> None:
-        """Add to the audit record, of which nothing is ever changed or deleted."""
+        """Add to the audit record, which is never changed or deleted."""
         row = to_row(record)
         del row["number"]
         self._connection.execute(insert(t.audit).values(row))
@@ -267,7 +266,7 @@ class Transaction(LiveWriter, Reader):
     def put_response(
         self, caller: str, request_id: str, digest: str, response: bytes, time: datetime
     ) -> None:
-        """Keep the response to a request, so that a retry gets the same one."""
+        """Store the response to a request, so that a retry gets the same one."""
         row = {
             "caller": caller,
             "request_id": request_id,
@@ -278,20 +277,20 @@ class Transaction(LiveWriter, Reader):
         self._insert(t.responses, row, f"request {request_id}")
 
     def load(self, rows: Iterable[Row], numbers: RowNumbers) -> None:
-        """Add rows as `dump` returns them; the site's secret is replaced by theirs.
+        """Add rows from `dump`; their secret replaces the site's secret.
 
         Args:
-            rows: The rows, or the next ones of them.
-            numbers: The numbers that rows before them were given; those of these are added.
+            rows: All rows, or the next part of them.
+            numbers: The new numbers of earlier rows; numbers of these rows are added.
 
         Raises:
             InputError: If a row does not fit its table, or precedes its parent.
-            AlreadyExistsError: If a row is there already.
+            AlreadyExistsError: If a row already exists.
         """
         load_rows(self._connection, rows, numbers)
 
     def take_lease(self, work: str, owner: str, duration: timedelta) -> bool:
-        """Take or prolong a lease; returns False if another owner has it."""
+        """Take or renew a lease; return False if another owner has it."""
         now, c = self.time(), t.leases.c
         held_by_another = (
             (c.work == work) & (c.owner != owner) & (c.end_time > to_microseconds(now))
@@ -303,13 +302,13 @@ class Transaction(LiveWriter, Reader):
         return True
 
     def end_lease(self, work: str, owner: str) -> bool:
-        """End a lease; returns False if the owner no longer had it."""
+        """End a lease; return False if the owner no longer had it."""
         now, c = to_microseconds(self.time()), t.leases.c
         held = (c.work == work) & (c.owner == owner) & (c.end_time > now)
         return self._connection.execute(delete(t.leases).where(held)).rowcount > 0
 
     def purge(self, before: datetime) -> None:
-        """Delete responses from before a time, and leases that have ended."""
+        """Delete responses from before a time, and ended leases."""
         ended = t.leases.c.end_time <= to_microseconds(self.time())
         self._connection.execute(delete(t.leases).where(ended))
         given = t.responses.c.time < to_microseconds(before)
@@ -339,7 +338,7 @@ class Transaction(LiveWriter, Reader):
         return int(key[0]) if key is not None and isinstance(key[0], int) else 0
 
     def _replace(self, table: Table, row: dict[str, Any], what: str) -> None:
-        """Put a row in the place of the one with its key, where there is one."""
+        """Insert a row, or replace the row with the same key."""
         key = and_(*(column == row[column.name] for column in table.primary_key.columns))
         self._connection.execute(delete(table).where(key))
         self._insert(table, row, what)
@@ -354,5 +353,5 @@ class Transaction(LiveWriter, Reader):
 
 
 def _at_least(column: ColumnElement[int], least: int) -> ColumnElement[int]:
-    """The value of a column, or the least one where it is smaller."""
+    """The maximum of a column and the least value."""
     return case((column < least, least), else_=column)

@@ -19,7 +19,7 @@ SECRET_BYTES = 32
 
 
 def upgrade(connection: Connection, revision: str = "head") -> None:
-    """Migrate forward, and make the site's secret if there is none.
+    """Migrate forward, and create the site's secret if there is none.
 
     Args:
         connection: The database, in a transaction.
@@ -53,7 +53,7 @@ def schema_of(connection: Connection) -> str | None:
 def revisions() -> tuple[str, ...]:
     """Every revision of the schema that this version knows, newest first.
 
-    Each is a module that alembic runs to ask it, so they are asked once.
+    Alembic runs a module to read its revision, so the revisions are cached.
     """
     scripts = ScriptDirectory.from_config(_config()).walk_revisions()
     return tuple(script.revision for script in scripts)

@@ -12,7 +12,7 @@ depends_on = None
 
 # SQLite numbers rows by itself only where the key is exactly INTEGER.
 _KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
-# Names order by their characters' numbers on every database, whatever its language is.
+# Names are sorted by code points on every database, whatever its locale.
 _NAME = sa.String().with_variant(sa.String(collation="C"), "postgresql")
 
 

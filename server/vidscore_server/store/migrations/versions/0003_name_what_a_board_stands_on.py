@@ -1,7 +1,7 @@
-"""Name what the scores on each board are under; publish the scores that there are.
+"""Record the basis of the scores on each board; publish existing scores.
 
-Boards took whatever score of a submission was the newest. From now on a board has scores of one
-basis alone: here that of the newest revision of the truth among them.
+Boards used the newest score of each submission. From now on a board has scores of one basis only:
+here the one with the newest revision of the truth among them.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Keep what is doubtful about a submission."""
+"""Store the warnings of a submission."""
 
 from __future__ import annotations
 

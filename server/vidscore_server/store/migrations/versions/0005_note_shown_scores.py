@@ -1,4 +1,4 @@
-"""Note which submissions had a score shown while they received."""
+"""Record which submissions had a score shown while they received."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep when each batch of detections arrived; it is unknown of those that are there."""
+"""Store when each batch of detections arrived; unknown for existing batches."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Note which scores had outcomes shown to their team."""
+"""Record which scores had outcomes shown to their team."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep the tiers of boards, and the scores on draws of sequences that they follow from."""
+"""Store the tiers of boards, and the scores on draws of sequences that they depend on."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Invite teams, disqualify submissions, and count what a revision of the truth has."""
+"""Invite teams, disqualify submissions, and count the contents of revisions of the truth."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep the clock of live submissions: what was given out, and what was stored, in which order."""
+"""Store the clock of live submissions: the order of frames given out and answers stored."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Keep how far the writers of streams had read their sources; of older streams it is unknown."""
+"""Store the source positions of the writers of streams; unknown for older streams."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Find what has a score under a basis without reading scores."""
+"""Index scores by their basis, to find them without reading reports."""
 
 from __future__ import annotations
 

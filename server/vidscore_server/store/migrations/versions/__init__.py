@@ -1,1 +1,1 @@
-"""One module a step, numbered."""
+"""One numbered module per step."""

@@ -1,4 +1,4 @@
-"""Pages: templates, components and styles, and `vidscore view`, which shows them on this machine.
+"""Pages: templates, components and styles, and `vidscore view`, which serves them locally.
 
 Nothing here loads gRPC or SQL.
 """

@@ -1,7 +1,7 @@
 """The viewer over HTTP: the page, its parts, tables as CSV and pictures; all by GET.
 
-Whoever opens the page has to know a secret, which is part of every address, and has to ask for it
-by this machine's name: a page of a foreign site that a browser shows can do neither.
+To open a page, a browser must know a secret, which is part of every address, and must use this
+machine's name as the host: a page of another site in the same browser can do neither.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ def viewer_app(viewer: Viewer, secret: str, hosts: Sequence[str]) -> ASGIApp:
 
     Args:
         viewer: The pages.
-        secret: What every path begins with, without slashes.
-        hosts: What the Host header may be.
+        secret: Prefix of every path, without slashes.
+        hosts: Allowed values of the Host header.
     """
 
     def page(request: Request) -> Response:

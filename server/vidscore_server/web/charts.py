@@ -1,4 +1,4 @@
-"""The sections of curves and of kinds of mistakes: plain values for templates."""
+"""The sections of curves and of kinds of mistakes, as plain values for templates."""
 
 from __future__ import annotations
 
@@ -21,10 +21,10 @@ from vidscore_evaluators.report import Curve, Report
 from vidscore_server.web.sections import Context, Page
 
 MOST_CHARTS = 4
-"""Curves of reports that are drawn; all are in their JSON form."""
+"""Maximum number of drawn curves of reports; the JSON form has all."""
 
 MOST_POINTS_LISTED = 25
-"""Points of a curve in the table beneath it."""
+"""Maximum number of points in the table below a curve."""
 
 _LARGEST = float(np.finfo(np.float64).max)
 _SHADES = 8
@@ -33,12 +33,12 @@ _SHADES = 8
 def curves_context(
     page: Page, sweeps: Sequence[ConfidenceSweep], bands: Sequence[tuple[Band, Band]]
 ) -> Context:
-    """Curves by confidence, with the operating point, and those of the reports.
+    """Curves by confidence, with the operating point, and the curves of the reports.
 
     Args:
-        page: What is looked at.
-        sweeps: Counts of each system by confidence; none for no such curves.
-        bands: Intervals of the recall and of the precision of each; none for no bands.
+        page: The page.
+        sweeps: Counts of each system by confidence; empty for no such curves.
+        bands: Intervals of recall and precision of each system; empty for no bands.
     """
     charts = list(_confidence_charts(page, sweeps, bands)) if sweeps else []
     charts += report_charts(
@@ -48,7 +48,7 @@ def curves_context(
     if sweeps:
         least, most = (float(sweeps[0].confidences[end]) for end in (0, -1))
         chosen = least if page.view.confidence is None else page.view.confidence
-        # Finite confidences may be further apart than any finite number.
+        # The difference of finite confidences may be infinite.
         span = min(max(1e-9, most - least), _LARGEST)
         step = 10.0 ** math.floor(math.log10(span) - 2)
         slider = {
@@ -62,11 +62,11 @@ def curves_context(
 
 
 def _operating_point(page: Page, sweep: ConfidenceSweep) -> Context:
-    """What the first system comes to at the confidence that is chosen."""
+    """The values of the first system at the chosen confidence."""
     at = sweep.at(page.view.confidence)
     judged = page.judgement
     if judged is not None and not page.view.label:
-        # Exactly there, not at the nearest point of the curve.
+        # At exactly this confidence, not at the nearest point of the curve.
         total = judged.systems[0].counts.total()
         hits, alarms = int(total.hits[0]), int(total.false_alarms[0])
     else:
@@ -134,7 +134,7 @@ def _confidence_charts(
 
 
 class _Point(NamedTuple):
-    """A point of the first line, where it is on the picture, and what it says."""
+    """A point of the first line, with its place in the picture and its text."""
 
     confidence: float
     across: float
@@ -145,7 +145,7 @@ class _Point(NamedTuple):
 def _points(
     chart: CurveChart, confidences: np.ndarray, values: Mapping[str, Sequence[np.ndarray]]
 ) -> Iterator[_Point]:
-    """The points of the first line that are on the picture, with what each system comes to."""
+    """The points of the first line in the picture, with the values of each system."""
     [first, *_] = values.values()
     for place, confidence in enumerate(confidences.tolist()):
         across, down = chart.position(float(first[0][place]), float(first[1][place]))
@@ -161,7 +161,7 @@ def _points(
 
 
 def _target(page: Page, point: _Point) -> str:
-    """A circle at a point, which says what is there and, where pages are served, chooses it."""
+    """A circle at a point that shows its values and, on served pages, chooses it."""
     href = ""
     if page.links.live:
         url = markup_text(page.links.view(page.view, confidence=point.confidence))
@@ -173,7 +173,7 @@ def _target(page: Page, point: _Point) -> str:
 
 
 def _chosen(points: Sequence[_Point], confidence: float) -> Context | None:
-    """The point nearest to a confidence, which is read before another one is; None for no point."""
+    """The point nearest to a confidence, to be read first; None for no point."""
     if not points:
         return None
     at = min(range(len(points)), key=lambda place: abs(points[place].confidence - confidence))
@@ -181,7 +181,7 @@ def _chosen(points: Sequence[_Point], confidence: float) -> Context | None:
 
 
 def _listed(page: Page, confidences: np.ndarray, lines: Sequence[Line]) -> Iterator[Context]:
-    """Rows of the table beneath: about as many as fit, evenly over the points."""
+    """Rows of the table below: about as many as fit, evenly over the points."""
     count = len(confidences)
     for at in np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS_LISTED)).astype(int)):
         confidence = float(confidences[at])
@@ -194,7 +194,7 @@ def _listed(page: Page, confidences: np.ndarray, lines: Sequence[Line]) -> Itera
 
 
 def _ranged(line: Line, at: int) -> str:
-    """A value of a line, and its interval where it has one."""
+    """A value of a line, with its interval if it has one."""
     value = _cell(line.y[at])
     if line.band is None or math.isnan(line.band[0][at]) or math.isnan(line.band[1][at]):
         return value
@@ -203,11 +203,11 @@ def _ranged(line: Line, at: int) -> str:
 
 
 def report_charts(reports: Mapping[str, Sequence[Report]], first: int = 0) -> list[Context]:
-    """Curves of reports over everything, or over the one domain that there is.
+    """Curves of reports over everything, or over the only domain.
 
     Args:
-        reports: Of each system, by its name, a report for each evaluator.
-        first: Number of charts that stand before them on their page.
+        reports: By name of the system, a report for each evaluator.
+        first: Number of charts before them on the page.
     """
     charts: list[Context] = []
     systems = list(reports)
@@ -250,8 +250,8 @@ def chart_context(
     Args:
         chart: The chart, with a line for each system.
         systems: Names of the systems.
-        title: What the curves are, in a few words.
-        what: What they are of, or by.
+        title: Short title of the curves.
+        what: Subject of the curves.
         number: Number of the chart on its page.
     """
     lines = chart.lines
@@ -286,7 +286,7 @@ def _cell(value: float) -> str:
 
 
 def errors_context(page: Page) -> Context | None:
-    """Kinds of mistakes and confusion; None if no evaluator sorts mistakes."""
+    """Kinds of mistakes, and the confusion of classes; None if no evaluator sorts mistakes."""
     material = page.material
     sorter = material.sorter
     if sorter is None or page.judgement is None:
@@ -346,7 +346,7 @@ def _confusion_rows(page: Page, table: Confusion) -> Iterator[Context]:
             kind = "x-fn" if column == count else "x-tp" if row == column else "x-fp"
             shade = min(_SHADES, math.ceil(_SHADES * value / total))
             frame = int(table.frames[row, column])
-            # Of what is found there is a frame nearly everywhere: it leads nowhere.
+            # Objects that are found are in nearly every frame, so they get no link.
             url = page.frame_url(frame) if frame >= 0 and kind != "x-tp" else ""
             cells.append(
                 {"value": value, "css": f"{kind} x{shade}" if value else "none", "url": url}

@@ -1,7 +1,7 @@
-"""What is taken along of the viewer: tables as CSV, and one file with the page, bins and pictures.
+"""Exports of the viewer: tables as CSV, and one file with the page, bins and pictures.
 
-The file needs no server and no network, and its policy allows neither: its only style and its only
-script are named by their digests.
+The file needs no server and no network, and its content policy forbids both: its only style and its
+only script are named by their digests.
 """
 
 from __future__ import annotations
@@ -27,13 +27,13 @@ from vidscore_server.web.view import Links, View
 from vidscore_server.web.viewer import Viewer
 
 MOST_BYTES = 5_000_000
-"""Size that no file exceeds."""
+"""Maximum size of a file."""
 
 WORST_FRAMES = 20
-"""Frames of each system that a file holds, where there is room."""
+"""Number of frames of each system that a file holds, if there is room."""
 
 MOST_TABLE_BYTES = 500_000
-"""Size of a table beyond which it is left out."""
+"""Maximum size of a table; larger ones are left out."""
 
 _LEAST_PICTURE_BYTES = 12_000
 
@@ -42,8 +42,8 @@ def written_page(viewer: Viewer, command: str) -> bytes:
     """The page as HTML.
 
     Args:
-        viewer: The pages; its intervals have to be computed.
-        command: What shows what the file leaves out, on a command line.
+        viewer: The pages, with computed intervals.
+        command: The command that shows everything that the file leaves out.
     """
     count = WORST_FRAMES
     while True:
@@ -63,7 +63,7 @@ def written_page(viewer: Viewer, command: str) -> bytes:
 
 
 def _worst_rows(viewer: Viewer, count: int) -> list[int]:
-    """Rows of the worst frames of each system, the worst of all first."""
+    """Rows of the worst frames of each system, worst first."""
     judgement = viewer.judgement(View())
     if judgement is None:
         return []
@@ -78,13 +78,13 @@ def _worst_rows(viewer: Viewer, count: int) -> list[int]:
 
 
 def _render(viewer: Viewer, rows: Sequence[int], command: str, pictures: dict[int, str]) -> bytes:
-    """The page with some frames.
+    """Render the page with the given frames.
 
     Args:
         viewer: The pages.
         rows: Rows of the frames.
-        command: What shows the rest.
-        pictures: Data URI of the pictures that there are, by row.
+        command: The command that shows the rest.
+        pictures: Data URIs of the available pictures, by row.
     """
     links = Links(live=False, held=frozenset(rows), tables=_tables(viewer))
     own = dataclasses.replace(viewer, links=links)
@@ -96,7 +96,7 @@ def _render(viewer: Viewer, rows: Sequence[int], command: str, pictures: dict[in
     if judgement is not None:
         for place, row in enumerate(rows):
             size = own.image_size(row)
-            # Both systems are drawn over one picture, which the file holds once.
+            # Both systems are drawn over the same picture, which the file holds once.
             picture = f"#i{row}" if row in pictures else ""
             at = structs.replace(page, row=row, image_size=size, picture=picture)
             frame = frame_context(at, judgement) | {"data": pictures.get(row, "")}
@@ -124,7 +124,7 @@ def _render(viewer: Viewer, rows: Sequence[int], command: str, pictures: dict[in
 
 
 def _held_frame(frame: Context, rows: Sequence[int], place: int) -> Context:
-    """A frame whose neighbours are those that the file holds, in order of their mistakes."""
+    """A frame whose neighbours are the frames in the file, sorted by mistakes."""
     return frame | {
         "mistake_before": f"#f{rows[place - 1]}" if place else "",
         "mistake_after": f"#f{rows[place + 1]}" if place + 1 < len(rows) else "",
@@ -139,7 +139,7 @@ def _held_sequences(context: Context, judgement: Judgement | None) -> str:
 
 
 def _tables(viewer: Viewer) -> dict[str, str]:
-    """Tables as data URIs, but for what is too large."""
+    """Tables as data URIs, without those that are too large."""
     found = {}
     for name in TABLES:
         data = (table_text(viewer, name, View()) or "").encode()
@@ -149,7 +149,7 @@ def _tables(viewer: Viewer) -> dict[str, str]:
 
 
 def _pictures(viewer: Viewer, rows: Sequence[int], room: int) -> dict[int, str]:
-    """Pictures of the frames, worst first, as large as there is room for."""
+    """Pictures of the frames, worst first, as large as the room allows."""
     if viewer.pictures is None or not rows:
         return {}
     # Base64 takes four characters for three bytes.
@@ -169,11 +169,11 @@ def _data_uri(kind: str, data: bytes) -> str:
 
 
 def _digest(text: str) -> str:
-    """A digest as policies name what stands within a page."""
+    """A digest of inline content in the form of content policies."""
     return f"sha256-{base64.b64encode(hashlib.sha256(text.encode()).digest()).decode()}"
 
 
-# --- Tables as CSV, with all of their columns, and outcomes
+# --- Tables as CSV, with all columns, and outcomes
 
 Rows = tuple[Sequence[str], Iterable[Sequence[object]]]
 
@@ -184,7 +184,7 @@ def table_text(viewer: Viewer, name: str, view: View) -> str | None:
     Args:
         viewer: The pages.
         name: One of `TABLES`.
-        view: What is looked at.
+        view: The view.
     """
     made = TABLES[name](viewer, view)
     return None if made is None else csv_text(*made)
@@ -309,7 +309,7 @@ def outcomes_text(viewer: Viewer, name: str, view: View) -> bytes | None:
     Args:
         viewer: The pages.
         name: One of `OUTCOMES`.
-        view: What is looked at.
+        view: The view.
     """
     page = viewer.look(view)
     kind, _, second = name.partition("-")

@@ -1,4 +1,4 @@
-"""Templates: one environment for all pages, with the words and numbers that they show."""
+"""Templates: one environment for all pages, with filters for words and numbers."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ HEADERS: Mapping[str, str] = {
     "Cross-Origin-Opener-Policy": "same-origin",
     "Cache-Control": "no-store",
 }
-"""What every answer carries: browsers load nothing that does not come from here."""
+"""Headers of every answer: browsers load nothing from other hosts."""
 
 KIND_WORDS = {
     "tp": "true positive",
@@ -41,12 +41,12 @@ KIND_WORDS = {
     "ig": "ignored",
     "sw": "id switch",
 }
-"""What each kind of mark is called."""
+"""Name of each kind of mark."""
 
 
 @cache
 def environment() -> Environment:
-    """The environment, which escapes whatever a template shows."""
+    """The environment, which escapes everything that a template shows."""
     made = Environment(
         loader=PackageLoader("vidscore_server.web"),
         autoescape=True,

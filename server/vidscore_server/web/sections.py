@@ -1,4 +1,4 @@
-"""What the sections of the viewer show: plain values for templates, made of an explanation."""
+"""The sections of the viewer: plain values for templates, from an explanation."""
 
 from __future__ import annotations
 
@@ -23,26 +23,26 @@ from vidscore_server.web.site.phrases import things
 from vidscore_server.web.view import KINDS, Links, View
 
 ROWS = 40
-"""Rows of the table of sequences on one page."""
+"""Number of rows of the table of sequences on one page."""
 
 NEIGHBOURS = 30
-"""Frames before and after the present one that have a bar each."""
+"""Number of frames before and after the current one that have a bar each."""
 
 MOST_ROWS = 400
-"""Rows of the table of objects; the rest is in the CSV."""
+"""Maximum number of rows of the table of objects; the rest is in the CSV."""
 
 Context = dict[str, Any]
 
 
 class Page(Struct, frozen=True, eq=False):
-    """What a page is made of.
+    """The inputs of a page.
 
     Attributes:
         material: Truth, systems and reports.
-        view: What is looked at.
+        view: The view.
         judgement: Outcomes at the view's operating point; None if no evaluator has outcomes.
-        row: Row of the frame that is looked at.
-        links: Where links lead.
+        row: Row of the shown frame.
+        links: Targets of links.
         image_size: Width and height of the images of the sequence.
         picture: Address of the picture of the frame; empty if there is none.
     """
@@ -57,7 +57,7 @@ class Page(Struct, frozen=True, eq=False):
 
     @property
     def sequence(self) -> int:
-        """The sequence that is looked at."""
+        """The shown sequence."""
         return self.material.frames.sequence_of(self.row)
 
     def name_of(self, sequence: int) -> str:
@@ -74,7 +74,7 @@ class Page(Struct, frozen=True, eq=False):
 
 
 def figures_context(rows: list[FigureRow]) -> Context:
-    """Rows of figures, with whiskers on one scale where all measures have the same bounds."""
+    """Rows of figures, with whiskers on one scale if all measures have the same bounds."""
     drawn = [[_drawn(row, system) for system in range(len(row.values))] for row in rows]
     known = [[entry for entry in own if entry is not None] for own in drawn]
     ends = [[end for entry in own for end in entry if end is not None] or [0.0] for own in known]
@@ -100,7 +100,7 @@ def _drawn(row: FigureRow, system: int) -> Drawn | None:
 
 
 def sequences_context(page: Page, judgement: Judgement) -> Context:
-    """One row per sequence, the one that costs the first system most first."""
+    """One row per sequence, sorted by the cost to the first system, highest first."""
     order = judgement.order.tolist()
     first = min(page.view.first, max(0, len(order) - 1))
     rows = [_sequence_row(page, judgement, row) for row in order[first : first + ROWS]]
@@ -147,7 +147,7 @@ def _sequence_row(page: Page, judgement: Judgement, sequence: int) -> Context:
 
 
 def _held_places(page: Page, span: slice) -> str:
-    """Places in a sequence of the frames that a written file holds, each with its id."""
+    """Places in a sequence of the frames in a written file, each with its id."""
     count = span.stop - span.start
     held = sorted(row for row in page.links.held if span.start <= row < span.stop)
     return " ".join(f"{(row - span.start + 0.5) / count:.4f}:f{row}" for row in held)
@@ -169,7 +169,7 @@ def _strip(judgement: Judgement, system: int, sequence: int, name: str) -> str:
 
 
 def frame_context(page: Page, judgement: Judgement) -> Context:
-    """A frame: pictures, the frames around it, its objects, and where to go from here."""
+    """A frame: pictures, neighbouring frames, objects, and links to other frames."""
     material, row = page.material, page.row
     objects = objects_of_frame(material, judgement, row)
     number = int(material.frames.numbers[row])
@@ -196,7 +196,7 @@ def frame_context(page: Page, judgement: Judgement) -> Context:
 
 
 def ways_context(page: Page, judgement: Judgement) -> Context:
-    """Addresses of the frames, mistakes and sequences before and after."""
+    """Addresses of the previous and next frame, mistake and sequence."""
     span = page.material.frames.span(page.sequence)
     order = judgement.order.tolist()
     place = order.index(page.sequence)
@@ -238,7 +238,7 @@ def _picture(page: Page, objects: FrameObjects, system: int, where: str) -> Cont
 
 
 def _around(page: Page, judgement: Judgement, name: str) -> Context:
-    """The frames around the present one, a bar each."""
+    """The frames around the current one, with a bar each."""
     span = page.material.frames.span(page.sequence)
     first, last = max(span.start, page.row - NEIGHBOURS), min(span.stop, page.row + NEIGHBOURS + 1)
     numbers = page.material.frames.numbers[first:last]
@@ -262,7 +262,7 @@ def _around(page: Page, judgement: Judgement, name: str) -> Context:
 
 
 def _measured_by(rows: list[ObjectRow]) -> str:
-    """Heading of the column that says how alike a pair is."""
+    """Heading of the column with the similarity of a pair."""
     cells = [cell for row in rows for cell in row.cells if cell is not None]
     if any(cell.distance_px is not None for cell in cells):
         return "Distance, px"
@@ -270,7 +270,7 @@ def _measured_by(rows: list[ObjectRow]) -> str:
 
 
 def image_extent(material: Material, sequence: int) -> tuple[float, float]:
-    """Width and height of the images of a sequence: as specified, or so that all objects fit."""
+    """Width and height of a sequence's images: as specified, or large enough for all objects."""
     key = material.frames.sequences[sequence]
     for entry in material.contest.specification.sequences:
         if entry.key == key and entry.image_width and entry.image_height:
@@ -295,5 +295,5 @@ def side_words(row: ObjectRow) -> str:
 
 
 def outcome_words(cell: Cell) -> str:
-    """``false negative``, or ``id switch`` where the match is one."""
+    """``false negative``, or ``id switch`` if the match is one."""
     return KIND_WORDS["sw"] if cell.kind == "sw" else cell.outcome.value.replace("_", " ")

@@ -1,4 +1,4 @@
-"""How pages are served, and the viewer: on this machine alone, until it is interrupted."""
+"""Serving of pages, and of the viewer: on this machine only, until it is interrupted."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ SERVER_OPTIONS: Mapping[str, Any] = MappingProxyType(
         "timeout_graceful_shutdown": 1,
     }
 )
-"""Options of uvicorn wherever it serves pages."""
+"""Options of uvicorn for all pages."""
 
 
 def listening_socket(family: socket.AddressFamily = socket.AF_INET) -> socket.socket:
-    """A TCP socket that is yet to be bound, for a server of pages.
+    """An unbound TCP socket for a server of pages.
 
-    It names its protocol, so that asyncio sends the end of an answer without waiting for the
-    client to acknowledge its beginning, which takes 40 ms on a connection that is kept.
+    It names its protocol, so that asyncio sends the end of an answer without waiting for the client
+    to acknowledge its beginning, which would take 40 ms on a keep-alive connection.
     """
     listener = socket.socket(family, socket.SOCK_STREAM, socket.IPPROTO_TCP)
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
@@ -49,7 +49,7 @@ def serve_viewer(viewer: Viewer, port: int, opened: Callable[[str], None]) -> No
     Args:
         viewer: The pages.
         port: Port to listen on; 0 for a free one.
-        opened: Called with the address of the page once it can be asked for.
+        opened: Called with the address of the page once it is served.
 
     Raises:
         OSError: If the port is taken.

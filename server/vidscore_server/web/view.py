@@ -1,4 +1,4 @@
-"""A view of the viewer: what its address asks for, and where links lead. Every view is a URL."""
+"""A view of the viewer: the choices in its address, and links. Every view is a URL."""
 
 from __future__ import annotations
 
@@ -15,34 +15,34 @@ from vidscore_evaluators.annotations import sequence_name
 from vidscore_evaluators.figures.frames import FrameTable
 
 SHOWS = ("a", "b", "both", "difference")
-"""First system, second, side by side, and what differs."""
+"""First system, second system, side by side, and differences."""
 
 KINDS = ("tp", "fp", "fn", "ig", "sw")
-"""Outcomes that can be shown or hidden, in the order of their keys."""
+"""Kinds of outcomes that can be shown or hidden, in the order of their keys."""
 
 SHOWN = "outcome"
-"""Name of the boxes of `KINDS`; an empty one says that a form was sent, even if none is ticked."""
+"""Name of the boxes of `KINDS`; an empty value marks a sent form, even if no box is ticked."""
 
 
 class NoSuchViewError(LookupError):
-    """An address names what there is not; its message says what."""
+    """An address names something unknown; the message names it."""
 
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """What is looked at.
+    """The choices of a view.
 
     Attributes:
-        sequence: Name of the sequence, with its domain; empty for the one that costs most.
+        sequence: Name of the sequence, with its domain; empty for the one with the highest cost.
         frame: Number of the frame; None for the worst one.
-        at: Place in the sequence, as a share of its length, whose worst frame is wanted; None
-            without.
+        at: Place in the sequence, as a fraction of its length, whose worst frame is shown; None for
+            no place.
         show: One of `SHOWS`.
         hidden: Which of `KINDS` are hidden.
-        by: Evaluator that says what became of objects; empty for the first that does.
+        by: Evaluator of the outcomes; empty for the first one that has outcomes.
         confidence: Detections below it do not count; None for all.
         label: The only label that counts; empty for all.
-        first: Row of the table of sequences with which it begins.
+        first: First row of the table of sequences.
     """
 
     sequence: str = ""
@@ -57,7 +57,7 @@ class View:
 
     @classmethod
     def of(cls, query: QueryParams) -> Self:
-        """Read a query; what cannot be read is as if it were not there."""
+        """Read a query; unreadable values count as missing."""
         shown = query.getlist(SHOWN)
         show = query.get("show", "")
         frame, first = _integer(query.get("frame")), _integer(query.get("first"))
@@ -74,21 +74,21 @@ class View:
         )
 
     def with_(self, **changes: Any) -> Self:
-        """The same view but for some of it."""
+        """The same view with some changes."""
         return replace(self, **changes)
 
     def url(self, base: str = "", **changes: Any) -> str:
         """Address of the view, with some changes.
 
         Args:
-            base: What stands before the query.
+            base: The address before the query.
             changes: Fields to change.
         """
         pairs = [*self.with_(**changes).pairs()]
         return f"{base}?{urlencode(pairs)}" if pairs else base or "?"
 
     def pairs(self, without: Sequence[str] = ()) -> list[tuple[str, str]]:
-        """Names and values of its query; what is as it is by itself is left out."""
+        """Names and values of its query, without defaults."""
         found: list[tuple[str, str]] = []
         for entry in fields(self):
             value = getattr(self, entry.name)
@@ -103,29 +103,29 @@ class View:
 
 
 def require_known(what: str, name: str, known: Collection[str]) -> None:
-    """See that what an address names is there; an empty name names nothing.
+    """Check that a name in an address is known; an empty name names nothing.
 
     Args:
-        what: What is named.
+        what: Kind of the named thing.
         name: Its name.
-        known: Names of all that are there.
+        known: All known names.
 
     Raises:
-        NoSuchViewError: If it is not.
+        NoSuchViewError: If it is unknown.
     """
     if name and name not in known:
         raise NoSuchViewError(f"There is no {what} {name[:_MOST_NAMED]!r} here.")
 
 
 def require_frame(query: QueryParams, frames: FrameTable) -> None:
-    """See that the sequence and the frame that an address names are there.
+    """Check that the sequence and the frame in an address exist.
 
     Args:
         query: The query of the address.
         frames: All frames.
 
     Raises:
-        NoSuchViewError: If they are not.
+        NoSuchViewError: If they do not.
     """
     view = View.of(query)
     names = [sequence_name(key) for key in frames.sequences]
@@ -147,7 +147,7 @@ def require_frame(query: QueryParams, frames: FrameTable) -> None:
 
 
 _MOST_NAMED = 80
-"""Characters of an unknown name that are repeated."""
+"""Maximum number of characters of an unknown name in a message."""
 
 
 def _integer(text: str | None) -> int | None:
@@ -171,17 +171,17 @@ def _number(text: str | None) -> float | None:
     return value if math.isfinite(value) else None
 
 
-# --- Where the links of a page lead: to views of a server, or to what a written file holds
+# --- Links of a page: to views of a server, or within a written file
 
 
 class Links(Struct, frozen=True):
     """Links of a page.
 
     Attributes:
-        base: Address of the page, which ends in a slash; empty in a written file.
+        base: Address of the page, with a trailing slash; empty in a written file.
         live: Whether a server answers.
-        held: Of a written file, the frame rows that it holds.
-        tables: Of a written file, each of its tables of CSV as a data URI, by name.
+        held: Frame rows in a written file.
+        tables: Tables of CSV in a written file as data URIs, by name.
     """
 
     base: str = ""
@@ -211,5 +211,5 @@ class Links(Struct, frozen=True):
         return f"{self.base}picture/{row}.jpg"
 
     def static(self, name: str) -> str:
-        """Address of a file that never changes."""
+        """Address of a static file."""
         return f"{self.base}static/{name}"

@@ -1,4 +1,4 @@
-"""The viewer: one page that shows what scores are made of, as HTML for any view of it."""
+"""The viewer: one page that explains scores, as HTML for any view."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ class Pictures(Protocol):
     """Pictures of frames, by the name of a sequence and the number of a frame."""
 
     def has(self, sequence: str, number: int) -> bool:
-        """Whether there is a picture of a frame."""
+        """Whether a frame has a picture."""
 
     def size(self, sequence: str) -> tuple[float, float] | None:
         """Width and height of the pictures of a sequence; None if there are none."""
@@ -51,7 +51,7 @@ class Pictures(Protocol):
         Args:
             sequence: Name of the sequence.
             number: Number of the frame.
-            most_bytes: Size that it is made to fit into, smaller and coarser; None for any.
+            most_bytes: Maximum size, reached by lower resolution and quality; None for any.
         """
 
 
@@ -61,10 +61,10 @@ class Viewer:
 
     Attributes:
         material: Truth, systems and reports.
-        uncertainty: Their intervals, as far as they are known.
-        links: Where links lead.
+        uncertainty: Their intervals that are known so far.
+        links: Targets of links.
         pictures: Pictures of frames; None for none.
-        truth_name: What the truth is called.
+        truth_name: Name of the truth.
     """
 
     material: Material
@@ -77,10 +77,10 @@ class Viewer:
     _drawn: dict[str, list[tuple[Band, Band]]] = field(default_factory=dict, init=False, repr=False)
 
     def find(self, query: QueryParams) -> View:
-        """The view that a query asks for.
+        """The view of a query.
 
         Raises:
-            NoSuchViewError: If it names what there is not.
+            NoSuchViewError: If it names something unknown.
         """
         view = View.of(query)
         require_known("label", view.label, self._labels)
@@ -93,7 +93,7 @@ class Viewer:
         return self._render("viewer.html", self.context(view))
 
     def frame(self, view: View) -> str:
-        """The section of the frame alone."""
+        """Only the section of the frame."""
         page = self.look(view)
         if page.judgement is None:
             return ""
@@ -101,12 +101,12 @@ class Viewer:
         return self._render("frame.html", context | {"frame": frame_context(page, page.judgement)})
 
     def figures(self, view: View) -> str:
-        """The section of the figures alone."""
+        """Only the section of the figures."""
         page = self.look(view)
         return self._render("figures_part.html", self._shared(page) | self._figures())
 
     def look(self, view: View) -> Page:
-        """Find what a view asks for."""
+        """Collect the inputs of a view's page."""
         judgement = self.judgement(view)
         row = self._row(view, judgement)
         size = self.image_size(row) if len(self.material.frames) else (1.0, 1.0)
@@ -125,11 +125,11 @@ class Viewer:
         try:
             return self.material.judge(judge, at, view.label)
         except ParameterError:
-            # An evaluator without curves has no choice of a confidence.
+            # Without curves, an evaluator has no choice of confidence.
             return self.material.judge(judge, OperatingPoint(), view.label)
 
     def sweeps(self, view: View) -> list[ConfidenceSweep]:
-        """Counts by confidence, of all labels; none where the evaluator has none."""
+        """Counts by confidence, over all labels; empty if the evaluator has none."""
         judge = self.judge_of(view)
         if judge is None:
             return []
@@ -138,7 +138,7 @@ class Viewer:
         return self._sweeps[judge.name]
 
     def _bands(self, view: View) -> list[tuple[Band, Band]]:
-        """Intervals around what `sweeps` has, on draws of the sequences; none without draws."""
+        """Intervals around the values of `sweeps`, over draws of sequences; empty without draws."""
         judge, times = self.judge_of(view), self.uncertainty.times
         if judge is None or times is None:
             return []
@@ -147,7 +147,7 @@ class Viewer:
         return self._drawn[judge.name]
 
     def judge_of(self, view: View) -> Evaluator[Any] | None:
-        """The evaluator that says what became of objects."""
+        """The evaluator of the outcomes."""
         judges = self.material.judges
         named = (one for one in judges if one.name == view.by)
         return next(named, judges[0] if judges else None)
@@ -166,7 +166,7 @@ class Viewer:
         )
 
     def _curves(self, page: Page) -> Context | None:
-        """The section of the curves, and of what counts; None if it would hold nothing."""
+        """The section of the curves and the counting detections; None if it would be empty."""
         found = curves_context(page, self.sweeps(page.view), self._bands(page.view))
         choices = found["slider"] or len(self.material.judges) > 1 or len(self._labels) > 1
         if not (self.has_curves or found["charts"] or (self.links.live and choices)):
@@ -175,7 +175,7 @@ class Viewer:
         return found | {"title": title, "has_table": self.has_curves}
 
     def context(self, view: View) -> Context:
-        """All that the page shows."""
+        """All contents of the page."""
         page = self.look(view)
         figures = self._figures()
         judged = page.judgement
@@ -207,7 +207,7 @@ class Viewer:
         return environment().get_template(template).render(context)
 
     def _row(self, view: View, judgement: Judgement | None) -> int:
-        """Row of the frame that a view asks for, or of the worst one of what it asks for."""
+        """Row of the frame of a view, or of the worst frame in the view."""
         frames = self.material.frames
         if judgement is None:
             return 0
@@ -222,7 +222,7 @@ class Viewer:
         return judgement.worst_of(sequence)
 
     def image_size(self, row: int) -> tuple[float, float]:
-        """Width and height of the picture of a frame; looked for once in a sequence."""
+        """Width and height of the picture of a frame; looked up once per sequence."""
         sequence = self.material.frames.sequence_of(row)
         if sequence not in self._sizes:
             size = None if self.pictures is None else self.pictures.size(self.place(row)[0])
@@ -235,13 +235,13 @@ class Viewer:
 
     @property
     def _selection(self) -> Selection:
-        """The part of the data that is shown, the same for every evaluator."""
+        """The shown part of the data, the same for every evaluator."""
         [first, *_] = self.material.evaluators
         return first.selection
 
     @property
     def _labels(self) -> list[str]:
-        """Labels of the truth that count."""
+        """The counting labels of the truth."""
         labels = self.material.contest.truth.labels
         return [label for label in labels if label and self._selection.has_label(label)]
 
@@ -266,7 +266,7 @@ class Viewer:
         }
 
     def _warnings(self) -> list[str]:
-        """A warning of each kind that the reports have; notes are none."""
+        """One warning of each kind in the reports; notes are not warnings."""
         reports = [report for own in self.material.reports.values() for report in own]
         texts = {
             warning.code: warning.message
@@ -337,7 +337,7 @@ def _counts_by_domain(material: Material) -> str:
 
 
 def _parameters(evaluator: Evaluator[Any]) -> str:
-    """Those that are not as they are by themselves."""
+    """Parameters that differ from their defaults."""
     values = parameter_values(evaluator.parameters)
     standing = {entry.name: entry.default for entry in describe_parameters(evaluator.Parameters)}
     changed = [
@@ -353,5 +353,5 @@ def _value(value: object) -> str:
 
 
 def _spaced(digest: str) -> str:
-    """A digest in groups of four, the first sixteen of its digits."""
+    """The first sixteen digits of a digest, in groups of four."""
     return " ".join(digest[start : start + 4] for start in range(0, 16, 4))

@@ -1,4 +1,4 @@
-"""The site as an application: routes of all pages, what guards them, and answers to errors."""
+"""The site as an application: routes of all pages, their guard, and error pages."""
 
 from __future__ import annotations
 
@@ -46,17 +46,17 @@ BAD_REQUEST = 400
 MISDIRECTED = 421
 
 NO_PAGE = "PAGE"
-"""Reason of a refusal that no RPC has given."""
+"""Reason of a refusal that does not come from an RPC."""
 
 STATIC_AGE_S = 3600
-"""How long browsers keep scripts and style."""
+"""Time in seconds for which browsers cache scripts and style."""
 
 
 def site_app(site: Site, api: Iterable[BaseRoute]) -> ASGIApp:
     """The application.
 
     Args:
-        site: What its pages share.
+        site: The state shared by its pages.
         api: Routes of the HTTP API, which guard themselves.
     """
 
@@ -68,7 +68,7 @@ def site_app(site: Site, api: Iterable[BaseRoute]) -> ASGIApp:
             except (ServiceError, HTTPException):
                 raise
             except ClientDisconnect:
-                return Response(status_code=BAD_REQUEST)  # nobody is there to read it
+                return Response(status_code=BAD_REQUEST)  # the client is gone
             except Exception as error:  # noqa: BLE001 - a page may hold a mistake of ours
                 raise incident(error) from None
             finally:
@@ -94,14 +94,14 @@ def site_app(site: Site, api: Iterable[BaseRoute]) -> ASGIApp:
 
 
 async def _refused(visit: Visit, error: Exception) -> Response:
-    """A page, or a line for a script, that says what went wrong."""
+    """An error as a page, or as a line for a script."""
     routing = error if isinstance(error, HTTPException) else None
     if routing is not None:
         error = _of_http(routing, visit.request.method)
     if not isinstance(error, ServiceError):
         raise error
     status = error.http_status if routing is None else routing.status_code
-    # Who is nobody yet may see more once it is somebody; that there is more is not said.
+    # A visitor without a session might see more after signing in, which the page does not reveal.
     absent = error.code == "NOT_FOUND" and error.reason != NO_PAGE
     signed_out = error.code == "UNAUTHENTICATED" or (absent and not visit.visitor.session)
     if signed_out and visit.request.method == "GET":
@@ -118,7 +118,7 @@ async def _refused(visit: Visit, error: Exception) -> Response:
 
 
 def _of_http(error: HTTPException, method: str) -> ServiceError:
-    """An error of routing as one of the service."""
+    """A routing error as a service error."""
     if error.status_code == 404:
         return ServiceError("NOT_FOUND", NO_PAGE, "There is no such page.")
     message = error.detail

@@ -1,4 +1,4 @@
-"""The list of benchmarks; and of one what is judged, the rules, how to take part, first rows."""
+"""The list of benchmarks, and one benchmark: evaluators, rules, how to take part, first rows."""
 
 from __future__ import annotations
 
@@ -31,13 +31,13 @@ from vidscore_server.web.site.take_part import Entry, check_command, next_name, 
 from vidscore_server.web.site.visit import Account, Visit
 
 BENCHMARKS_LISTED = 50
-"""Benchmarks on one page."""
+"""Number of benchmarks on one page."""
 
 FIRST_ROWS = 5
-"""Rows of the board on the page."""
+"""Number of rows of the board on the page."""
 
 NAMES_LOOKED_AT = 200
-"""Newest submissions of a team that are looked at for a free name."""
+"""Number of newest submissions of a team that are searched for a free name."""
 
 LABELS_LISTED = 200
 
@@ -108,7 +108,7 @@ async def show(visit: Visit) -> Response:
 
 
 async def show_toml(visit: Visit) -> Response:
-    """The file of a benchmark, for organisers: others do not see all of it."""
+    """The file of a benchmark, for organisers only, because others do not see all of it."""
     benchmark = await visit.hosted()
     if not (await visit.account()).is_organiser:
         raise ServiceError(
@@ -125,7 +125,7 @@ async def show_toml(visit: Visit) -> Response:
 
 
 def facts(visit: Visit, benchmark: Mapping[str, Any]) -> Iterator[tuple[str, str]]:
-    """What stands beneath the title: name and value."""
+    """Facts below the title: name and value."""
     now = visit.site.clock()
     opening, closing = benchmark["open_time"], benchmark["close_time"]
     yield "Now", state_text(benchmark, now)
@@ -149,7 +149,7 @@ def facts(visit: Visit, benchmark: Mapping[str, Any]) -> Iterator[tuple[str, str
 async def _entry(
     visit: Visit, benchmark: Mapping[str, Any], account: Account, labels: list[str]
 ) -> Entry:
-    """What the commands of the page are about."""
+    """The values in the commands of the page."""
     sequences = benchmark["specification"]["sequences"]
     example = sequences[0] if sequences else {"name": "street", "domain": ""}
     return Entry(
@@ -183,7 +183,7 @@ async def _first_rows(
 ) -> dict[str, Any] | None:
     """The top of the board; None if the visitor may not see it."""
     try:
-        # The whole first page, as the board asks for it: heads count the systems of a tier.
+        # The whole first page, as for the board, because heads count the systems of a tier.
         answer = await visit.call(
             "BenchmarkService/GetLeaderboard", benchmark=benchmark["name"], **View().request
         )

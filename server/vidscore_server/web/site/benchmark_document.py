@@ -1,4 +1,4 @@
-"""A benchmark as its file has it, how it stands and what it judges, made of a call's values."""
+"""A benchmark as its file, its state, and its evaluators, from a call's plain values."""
 
 from __future__ import annotations
 
@@ -20,16 +20,16 @@ from vidscore_server.web.site.phrases import things, time_text
 _SHAPES = ("truth_geometry", "detection_geometry")
 _TIMES = ("open_time", "close_time")
 _SECONDS = ("quiet_timeout", "truth_timeout")
-"""Keys of a policy whose names in a file end in ``_s``."""
+"""Keys of a policy that end in ``_s`` in a file."""
 
 CLOSED = "closed"
-"""State of a benchmark that takes no more submissions."""
+"""State of a benchmark that takes no further submissions."""
 
 Plain = Mapping[str, Any]
 
 
 def toml_of(benchmark: Plain) -> str:
-    """The file of a benchmark, which makes the same benchmark again.
+    """The file of a benchmark, which recreates the same benchmark.
 
     Args:
         benchmark: The benchmark, as an organiser sees it.
@@ -71,7 +71,7 @@ def _evaluator(entry: Plain) -> dict[str, Any]:
 
 
 def _value(parameter: Plain) -> Any:
-    """The one value that a parameter has."""
+    """The value of a parameter."""
     [value] = [value for key, value in parameter.items() if key != "name" and value is not None]
     return value["values"] if isinstance(value, Mapping) else value
 
@@ -106,7 +106,7 @@ def _policy(policy: Plain) -> dict[str, Any]:
     return {key: value for key, value in found.items() if value is not None}
 
 
-# --- What it is called, and how it stands
+# --- Its name and state
 
 
 def short_name(benchmark: Plain) -> str:
@@ -115,12 +115,12 @@ def short_name(benchmark: Plain) -> str:
 
 
 def title_of(benchmark: Plain) -> str:
-    """What a benchmark is called: its title, or its name where it has none."""
+    """The title of a benchmark, or its name if it has none."""
     return benchmark["specification"]["title"] or short_name(benchmark)
 
 
 def state_text(benchmark: Plain, now: datetime) -> str:
-    """Whether submissions are taken."""
+    """State of a benchmark in words: whether it takes submissions."""
     opening, closing = benchmark["open_time"], benchmark["close_time"]
     if closing and now >= closing:
         return CLOSED
@@ -128,7 +128,7 @@ def state_text(benchmark: Plain, now: datetime) -> str:
 
 
 def when_text(benchmark: Plain, now: datetime) -> str:
-    """The date that matters to whoever comes now; empty for none."""
+    """The date that matters now; empty for none."""
     opening, closing = benchmark["open_time"], benchmark["close_time"]
     if opening and now < opening:
         return f"opens {time_text(opening)}"
@@ -137,7 +137,7 @@ def when_text(benchmark: Plain, now: datetime) -> str:
     return f"{'closed' if now >= closing else 'open until'} {time_text(closing)}"
 
 
-# --- What it judges, in words: evaluators, their parameters, labels and frames
+# --- Its evaluators in words, with their parameters, labels and frames
 
 
 class Judge(Struct, frozen=True):
@@ -146,11 +146,11 @@ class Judge(Struct, frozen=True):
     Attributes:
         name: Its name.
         version: Its version.
-        title: What it is.
-        gives: Measures that rank under it, or are released.
-        chosen: Parameters that are not the default, in words.
-        others: Parameters that are, in words.
-        labels: Labels that it scores, where they are listed.
+        title: Its title.
+        gives: Its ranking and released measures.
+        chosen: Parameters that differ from the default, in words.
+        others: Parameters with their default, in words.
+        labels: Labels that it scores, if they are listed.
     """
 
     name: str
@@ -172,7 +172,7 @@ def judges_of(benchmark: Plain) -> list[Judge]:
         specification = spec_from_dict(specification_of(benchmark["specification"]))
         evaluators = create_evaluators(specification)
     except VidscoreError:
-        return []  # public names alone may not make a whole specification
+        return []  # with public names only, the specification may be incomplete
     return [_judge(evaluator, benchmark["policy"]) for evaluator in evaluators]
 
 
@@ -194,7 +194,7 @@ def _judge(evaluator: Evaluator[Any], policy: Plain) -> Judge:
 
 
 def _parameters(evaluator: Evaluator[Any]) -> Iterator[tuple[str, bool]]:
-    """Each parameter as a sentence, and whether it has its default."""
+    """Each parameter as a sentence, with whether it has its default."""
     values = parameter_values(evaluator.parameters)
     for description in describe_parameters(evaluator.Parameters):
         value = values[description.name]
@@ -204,7 +204,7 @@ def _parameters(evaluator: Evaluator[Any]) -> Iterator[tuple[str, bool]]:
 
 
 def labels_of(benchmark: Plain, judges: list[Judge]) -> list[str]:
-    """Labels that the benchmark tells, each once."""
+    """The benchmark's visible labels, without duplicates."""
     specification = benchmark["specification"]
     lists = [entry["classes"] for entry in (specification, *specification["domains"])]
     named = [name for entry in lists if entry is not None for name in entry["names"]]
@@ -213,7 +213,7 @@ def labels_of(benchmark: Plain, judges: list[Judge]) -> list[str]:
 
 
 def domains_of(benchmark: Plain) -> list[str]:
-    """Domains that the benchmark tells, each once."""
+    """The benchmark's visible domains, without duplicates."""
     specification = benchmark["specification"]
     names = [entry["name"] for entry in specification["domains"]]
     names += [entry["domain"] for entry in specification["sequences"]]
@@ -221,7 +221,7 @@ def domains_of(benchmark: Plain) -> list[str]:
 
 
 def frames_text(benchmark: Plain) -> str:
-    """``36 sequences, 21,600 frames``: as far as the benchmark tells them; empty for nothing."""
+    """``36 sequences, 21,600 frames``: the visible counts; empty for none."""
     sequences = benchmark["specification"]["sequences"]
     if not sequences:
         return ""

@@ -1,4 +1,4 @@
-"""The board of a benchmark: each view is a URL, and is there as a page, as CSV and as JSON."""
+"""The board of a benchmark: each view has a URL, as a page, as CSV and as JSON."""
 
 from __future__ import annotations
 
@@ -35,16 +35,17 @@ from vidscore_server.web.site.submission_words import left_text
 from vidscore_server.web.site.visit import Visit
 
 ROWS = 100
-"""Rows on one page: as many as tiers look at or more, so that the first one has whole tiers."""
+"""Number of rows on one page: at least the systems in tiers, so that the first page has whole
+tiers."""
 
 NOT_RELEASED = "NOT_RELEASED"
 
 
 class View(Struct, frozen=True):
-    """What of a board is looked at.
+    """A view of a board.
 
     Attributes:
-        evaluator: Whose scores rank; empty for the first evaluator.
+        evaluator: Evaluator whose scores rank; empty for the first one.
         domain: The domain; empty for all.
         label: The label; empty for all.
         page: Token of the page; empty for the first.
@@ -57,7 +58,7 @@ class View(Struct, frozen=True):
 
     @classmethod
     def of(cls, query: Mapping[str, str]) -> View:
-        """The view that a URL asks for."""
+        """The view of a URL."""
         return cls(*(query.get(name, "").strip() for name in _NAMES))
 
     @property
@@ -148,7 +149,7 @@ async def show_json(visit: Visit) -> Response:
 
 
 def table(answer: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
-    """The columns and rows that a page of a board shows, with every digit.
+    """The columns and rows of a page of a board, with all digits.
 
     Args:
         answer: The answer of GetLeaderboard.
@@ -180,7 +181,7 @@ def table(answer: Mapping[str, Any]) -> tuple[list[str], list[list[Any]]]:
 
 
 def caption(view: View, answer: Mapping[str, Any]) -> str:
-    """What the table shows, in one sentence."""
+    """Caption of the table, one sentence."""
     of = [
         f"{kind} {name}" for kind, name in (("domain", view.domain), ("label", view.label)) if name
     ]
@@ -195,7 +196,7 @@ def charts(answer: Mapping[str, Any], evaluator: str) -> list[dict[str, Any]]:
 
     Args:
         answer: The answer of GetLeaderboard.
-        evaluator: The evaluator that the curves are by.
+        evaluator: The evaluator of the curves.
     """
     rows = [row for row in answer["rows"] if row["curves"]]
     names = {row["team"]: shortened(row["team"]) for row in rows}
@@ -243,14 +244,14 @@ async def _every_row(visit: Visit, view: View) -> dict[str, Any]:
 
 
 def _evaluator_of(view: View, judges: Sequence[Judge]) -> str:
-    """Name of the evaluator that a view ranks by; empty if it is not known."""
+    """Name of the evaluator by which a view ranks; empty if it is unknown."""
     return view.evaluator or (judges[0].name if judges else "")
 
 
 async def _answer(
     visit: Visit, view: View
 ) -> tuple[dict[str, Any] | None, str, tuple[FieldFault, ...]]:
-    """The rows, or why there are none: what the policy says, or what is wrong with the choice."""
+    """The rows, or why there are none: the policy hides them, or the choice is wrong."""
     try:
         return await _rows(visit, view), "", ()
     except ServiceError as error:

@@ -1,4 +1,4 @@
-"""A board as tables and sentences, made of the plain values of a call."""
+"""A board as tables and sentences, from the plain values of a call."""
 
 from __future__ import annotations
 
@@ -25,10 +25,10 @@ from vidscore_server.web.site.phrases import (
 )
 
 Answer = Mapping[str, Any]
-"""What GetLeaderboard gives, as plain values."""
+"""The answer of GetLeaderboard, as plain values."""
 
 _MOST_NAMED = 4
-"""Teams that a sentence names; more are counted."""
+"""Maximum number of teams that a sentence names; the others are counted."""
 
 
 class Cell(Struct, frozen=True):
@@ -53,10 +53,10 @@ class BoardRow(Struct, frozen=True):
         team: Its team.
         title: Title of the submission.
         url: Path of the submission; empty if the visitor may not see it.
-        is_own: Whether it is the visitor's team's.
-        cells: Its measures, the one that ranks first.
-        chance: The chance of being first; empty if it is not told.
-        submissions: Submissions of the team.
+        is_own: Whether it belongs to the visitor's team.
+        cells: Its measures, ranking ones first.
+        chance: The chance of being first; empty if it is hidden.
+        submissions: Number of submissions of the team.
         truth_revision: Revision of the ground truth.
         time: When it was submitted.
         note: Why it is disqualified; empty if it is not.
@@ -76,13 +76,13 @@ class BoardRow(Struct, frozen=True):
 
 
 class Group(Struct, frozen=True):
-    """Rows that stand under one head.
+    """Rows under one head.
 
     Attributes:
-        head: What they have in common; empty if all rows stand in one group.
-        note: What that means.
+        head: Their common property; empty if there is only one group.
+        note: Explanation of the head.
         rows: The rows.
-        is_ranked: Whether they have ranks that are worth something.
+        is_ranked: Whether their ranks are meaningful.
     """
 
     head: str
@@ -95,9 +95,9 @@ class BoardView(Struct, frozen=True):
     """A board as a page shows it.
 
     Attributes:
-        finding: One sentence that says what the board says.
-        measures: Titles of the measures, the one that ranks first.
-        has_chances: Whether chances of being first are told.
+        finding: The main finding of the board, one sentence.
+        measures: Titles of the measures, ranking ones first.
+        has_chances: Whether chances of being first are shown.
         groups: The rows.
     """
 
@@ -116,9 +116,9 @@ def board_view(answer: Answer, team: str, most: int | None = None) -> BoardView:
     """A page of a board.
 
     Args:
-        answer: The answer of GetLeaderboard, with every row that is in a tier.
+        answer: The answer of GetLeaderboard, with all rows in tiers.
         team: The visitor's team; empty for none.
-        most: Rows to show; None for all.
+        most: Maximum number of rows; None for all.
     """
     rows = answer["rows"][:most]
     names = measures_of(answer)
@@ -151,11 +151,11 @@ def board_view(answer: Answer, team: str, most: int | None = None) -> BoardView:
 
 
 def measures_of(answer: Answer) -> tuple[str, ...]:
-    """Names of the measures that are shown, those that rank first."""
+    """Names of the shown measures, ranking ones first."""
     return (*answer["ranking"], *answer["further_measures"])
 
 
-# --- Groups: tiers, then what is undefined, what cannot be compared, and what is disqualified
+# --- Groups: tiers, then undefined, incomparable and disqualified rows
 
 _RANKED, _UNDEFINED, _APART = "ranked", "undefined", "apart"
 _DISQUALIFIED = "disqualified"
@@ -186,10 +186,10 @@ def _grouped(
 
 
 def are_in_tiers(answer: Answer) -> bool:
-    """Whether the tiers of the ranked rows are those of the board as it stands.
+    """Whether the tiers of the ranked rows fit the present board.
 
-    Finished ones are, though their ranks may overlap. Old ones are not where newer systems stand
-    between theirs, or where a tier begins before the one that it follows.
+    Finished tiers do, though their ranks may overlap. Old tiers do not if newer systems are ranked
+    between theirs, or if a tier begins before the tier above it.
     """
     if not answer.get("tiers_stale"):
         return True
@@ -202,7 +202,7 @@ def are_in_tiers(answer: Answer) -> bool:
 def _head(
     kind: str, tier: int | None, members: Sequence[Answer], answer: Answer
 ) -> tuple[str, str]:
-    """Head of a group, and what it means."""
+    """Head of a group, and its explanation."""
     if kind == _APART:
         revision = answer["truth_revision"]
         return (
@@ -224,7 +224,7 @@ def _tier_sizes(answer: Answer) -> Counter[int]:
 
 
 def _alike(shown: int, count: int) -> str:
-    """What a tier means of whose systems some are shown."""
+    """Explanation of a tier of which only some systems are shown."""
     if count == 1:
         return "stands alone"
     if shown == count:
@@ -234,7 +234,7 @@ def _alike(shown: int, count: int) -> str:
 
 
 def tiers_text(answer: Answer) -> str:
-    """What the tiers of a board are, or why there are none, as sentences; empty for nothing."""
+    """Explanation of a board's tiers, or why there are none, as sentences; empty for none."""
     note = answer.get("tiers_note", "")
     if not are_in_tiers(answer):
         return "There are no tiers at the moment: systems are new, and they are being computed."
@@ -259,7 +259,7 @@ def tiers_text(answer: Answer) -> str:
 
 
 def finding(answer: Answer) -> str:
-    """One sentence that says what a page of a board says."""
+    """The main finding of a page of a board, one sentence."""
     if not answer["rows"]:
         return "No submission is on the board yet."
     rows = [row for row in answer["rows"] if _kind(row) == _RANKED]
@@ -275,7 +275,7 @@ def finding(answer: Answer) -> str:
 
 
 def _leaders(first: Sequence[Answer], rows: Sequence[Answer], said: str, *, in_tiers: bool) -> str:
-    """Who leads, and from whom that cannot be told apart."""
+    """The leaders, and the teams that do not differ significantly from them."""
     teams = [row["team"] for row in first]
     if len(teams) > 1:
         return f"{_named(teams)} share the first rank with {said}."
@@ -301,11 +301,11 @@ def _cell(name: str, value: float | None, digits: int) -> Cell:
     return Cell(measure_title(name), figure(value, digits), value is None)
 
 
-# --- How far to trust a board
+# --- Reliability of a board
 
 
 def weaknesses(benchmark: Answer, answer: Answer, *, closed: bool = False) -> list[str]:
-    """What makes a board doubtful, in sentences.
+    """Weaknesses of a board, in sentences.
 
     Args:
         benchmark: The benchmark as plain values.
@@ -326,7 +326,7 @@ def _sequences_told(benchmark: Answer, answer: Answer, *, closed: bool) -> Itera
         few = _FEW if private < FEW_SEQUENCES else ""
         yield f"This is the final order, over {counted(private, 'private sequence')}.{few}"
         return
-    count = answer["sequence_count"]  # without the private ones
+    count = answer["sequence_count"]  # without private sequences
     if count is None:
         yield "The benchmark does not tell how many sequences it has."
     else:
@@ -346,7 +346,7 @@ _FEW = " So few tell little about other videos."
 def _step_told(benchmark: Answer, *, closed: bool) -> Iterator[str]:
     policy = benchmark["policy"]
     step = benchmark.get("ladder_step_in_force") or policy["ladder_step"]
-    final = closed and benchmark.get("private_sequence_count")  # which is released as it is
+    final = closed and benchmark.get("private_sequence_count")  # it is released exactly
     if policy["visibility"] == "live" and not closed:
         yield (
             "Teams see running scores of what they send, "

@@ -1,7 +1,7 @@
-"""Uploaded files, read and checked before anything of them is submitted.
+"""Uploaded files: read and check them before anything is submitted.
 
-They are read by the readers of all formats, and held to their benchmark by CheckDetections: nothing
-is judged here. What is found is told by the lines of the file.
+They are read by the readers of all formats, and checked against their benchmark by CheckDetections:
+nothing is scored here. Faults are located by the lines of the file.
 """
 
 from __future__ import annotations
@@ -39,23 +39,23 @@ from vidscore_server.web.site.spool import Typed, UploadLimits
 from vidscore_server.workers import run_bounded
 
 MOST_FAULTS = 200
-"""Faults that a page lists; of the rest it says how many there are."""
+"""Maximum number of faults that a page lists; it gives the number of the rest."""
 
 MOST_FILES = 20_000
 SMALL_BYTES = 4 << 20
-"""A text of so many bytes takes little memory, whatever it is."""
+"""Size below which any text takes little memory to read."""
 
 HEAD_BYTES = 4096
-"""Bytes by which a text is told from what is packed: that has control characters there."""
+"""Number of first bytes that tell packed files, with control characters, from texts."""
 
 READ_TIMEOUT_S = 600.0
 """Time for reading a file."""
 
 UNPACKED_SHARE = 4
-"""Bytes of an archive, unpacked, in files of the largest size."""
+"""Maximum unpacked size of an archive, in files of the largest size."""
 
 _FIELDS = {"--input-format": "“Format”", "--confidence-scale": "“Scale of the confidences”"}
-"""What the form calls options of the command line."""
+"""Names in the form for options of the command line."""
 
 _FOUND = re.compile(
     r"found (?P<found>.*), expected (?P<expected>.*?)(?:; (?P<advice>.*))?", re.DOTALL
@@ -67,9 +67,9 @@ class FaultRow(Struct, frozen=True):
     """One fault as a row of a table.
 
     Attributes:
-        place: Where in the file.
-        found: What stands there, or the whole of what is wrong.
-        expected: What should.
+        place: Place in the file.
+        found: What was found, or the whole message.
+        expected: What was expected.
         advice: What to do.
     """
 
@@ -80,19 +80,19 @@ class FaultRow(Struct, frozen=True):
 
 
 class Checked(Struct, frozen=True):
-    """What a check has found.
+    """Result of a check.
 
     Attributes:
-        faults: Why the file is not taken; the first of them.
-        fault_count: Number of all.
-        doubts: Warnings that have to be accepted.
-        notes: What reading has only noticed.
+        faults: Why the file is refused; the first faults.
+        fault_count: Number of all faults.
+        doubts: Warnings that must be accepted.
+        notes: Remarks of the reader.
         input_format: Name of its format.
         frames: Number of its frames.
         objects: Number of its objects.
         sequences: Names of its sequences.
         labels: Names of its labels.
-        stream: Name of the stream that it goes into.
+        stream: Name of its stream.
     """
 
     faults: tuple[FaultRow, ...] = ()
@@ -108,13 +108,13 @@ class Checked(Struct, frozen=True):
 
 
 class FileFrames(Struct, frozen=True, eq=False):
-    """Detections out of a file.
+    """Detections of a file.
 
     Attributes:
-        source: As they were read.
+        source: The detections as read.
         frames: Their frames by sequence and number.
         order: (F,) rows of these frames as they were read.
-        warnings: What does not look right about them.
+        warnings: Doubts about them.
     """
 
     source: Source
@@ -134,10 +134,10 @@ def read_file(
     """Read an uploaded file, as `vidscore submit` reads it.
 
     Args:
-        path: Where it is.
+        path: Its path.
         typed: Its format, and how its confidences are mapped.
-        evaluators: Evaluators of the benchmark, which may say the format where none was chosen.
-        taken: How much is taken.
+        evaluators: Evaluators of the benchmark, which may imply the format if none was chosen.
+        taken: The limits.
 
     Raises:
         InputError: With every fault.
@@ -170,9 +170,9 @@ def read_file(
 async def read_bounded(
     path: Path, typed: Typed, evaluators: Sequence[str], taken: UploadLimits
 ) -> FileFrames:
-    """Read an uploaded file, in a process of its own that may take only so much memory.
+    """Read an uploaded file, in a separate process with bounded memory.
 
-    A few bytes can stand for any number of rows. A small text, which takes little, is read here.
+    A few bytes can hold any number of rows. A small text, which takes little memory, is read here.
 
     Args:
         path: As for `read_file`.
@@ -207,13 +207,13 @@ def _is_small_text(path: Path) -> bool:
 def pieces(
     frames: Annotations, limits: UploadLimits, start: int = 0
 ) -> Iterator[tuple[int, Annotations]]:
-    """Frames from a row on, cut as they are sent, each piece with the row of its first frame."""
+    """Frames from a row on, cut into the pieces to send, each with the row of its first frame."""
     for begin, end in cuts(frames, limits, start):
         yield begin, frames.frame_run(begin, end).with_used_tables()
 
 
 def cuts(frames: Annotations, limits: UploadLimits, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Rows between which frames go together, so that no call is large."""
+    """Rows at which frames are cut, so that no call is large."""
     starts = frames.frame_starts
     while start < frames.frame_count:
         most_objects = starts[start] + limits.batch_objects
@@ -226,14 +226,14 @@ def cuts(frames: Annotations, limits: UploadLimits, start: int = 0) -> Iterator[
 def doubts_and_notes(
     warnings: Iterable[ReportWarning], source: Source, path: Path
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """What does not look right about a file, and what reading has only noticed."""
+    """Doubts about a file, and remarks of its reader."""
     texts = {on_page(with_place(one, source), path): one.is_note for one in warnings}
     doubts = tuple(text for text, is_note in texts.items() if not is_note)
     return doubts, tuple(text for text, is_note in texts.items() if is_note)
 
 
 def checked_file(read: FileFrames, path: Path) -> Checked:
-    """What reading alone has found."""
+    """The result of reading alone."""
     frames = read.frames.with_used_tables()
     doubts, notes = doubts_and_notes(read.warnings, read.source, path)
     return Checked(
@@ -249,7 +249,7 @@ def checked_file(read: FileFrames, path: Path) -> Checked:
 
 
 def refused_file(error: InputError, path: Path) -> Checked:
-    """What is wrong with a file that cannot be read."""
+    """The faults of an unreadable file."""
     told = told_faults(error.faults)
     rows = []
     for fault, count in told[:MOST_FAULTS]:
@@ -265,17 +265,17 @@ Call = Callable[..., Awaitable[dict[str, Any]]]
 async def held_to_benchmark(
     checked: Checked, read: FileFrames, benchmark: str, call: Call, limits: UploadLimits
 ) -> Checked:
-    """Hold a file that can be read to its benchmark, without submitting anything.
+    """Check a readable file against its benchmark, without submitting anything.
 
     Args:
-        checked: What reading has found.
+        checked: The result of reading.
         read: The file.
         benchmark: Resource name of the benchmark.
         call: Makes a call as the visitor.
-        limits: How much goes into one call.
+        limits: Limits of one call.
 
     Raises:
-        ServiceError: If it is not about the file.
+        ServiceError: If the error does not concern the file.
     """
     faults: dict[FaultRow, None] = {}
     doubts = dict.fromkeys(checked.doubts)
@@ -297,7 +297,7 @@ async def held_to_benchmark(
 
 
 def _first_of_kind(faults: dict[FaultRow, None]) -> Iterator[FaultRow]:
-    """Faults that differ in more than their place."""
+    """The first fault of each kind: faults that differ in more than their place."""
     told = set()
     for fault in faults:
         if (key := replace(fault, place="")) not in told:
@@ -320,7 +320,7 @@ def _rows_of(
 
 
 def _place(field: str, read: FileFrames, start: int, piece: Annotations) -> str:
-    """Where in the file a field of a batch is: its frame, or the first one of its name."""
+    """Place in the file of a field of a batch: its frame, or the first frame with its name."""
     match = _INDEXED.fullmatch(field)
     row = _frame_of(match["column"], int(match["row"]), piece) if match else None
     if row is None:
@@ -330,7 +330,7 @@ def _place(field: str, read: FileFrames, start: int, piece: Annotations) -> str:
 
 
 def _frame_of(column: str, row: int, piece: Annotations) -> int | None:
-    """Row of the first frame of a piece that an entry of one of its columns is about."""
+    """Row of the frame to which an entry of a column in a piece belongs."""
     if column.startswith("frame_"):
         found = np.array([row])
     elif column == "sequences":
@@ -348,7 +348,7 @@ def _frame_of(column: str, row: int, piece: Annotations) -> int | None:
 
 
 def with_place(warning: ReportWarning, source: Source) -> str:
-    """A warning, and where in the file its example is."""
+    """A warning with the place of its example in the file."""
     if warning.example is None:
         return warning.message
     place = source.place_of(warning.example.sequence, warning.example.frame)
@@ -356,11 +356,11 @@ def with_place(warning: ReportWarning, source: Source) -> str:
 
 
 def on_page(text: str, path: Path) -> str:
-    """A text that names the file as its sender knows it, and fields of the form for options.
+    """A text with the sender's file name, and with fields of the form for options.
 
     Args:
         text: A text about a file, as the command line writes it.
-        path: Where the server keeps the file.
+        path: Path of the file on the server.
     """
     for option, field in _FIELDS.items():
         text = text.replace(option, field)

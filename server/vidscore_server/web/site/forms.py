@@ -1,4 +1,4 @@
-"""Forms: what was typed, what is wrong with it, and what a browser has sent."""
+"""Forms: their values, their faults, and what a browser has sent."""
 
 from __future__ import annotations
 
@@ -11,17 +11,17 @@ from vidscore_evaluators.errors import Fault, fault_lines
 from vidscore_server.web.site.service import ServiceError
 
 MOST_FAULTS = 50
-"""Most faults that a page lists."""
+"""Maximum number of faults that a page lists."""
 
 
 class Form(Struct, frozen=True):
     """A form as a page shows it.
 
     Attributes:
-        values: What stands in its fields, by name.
-        faults: What is wrong, by field.
-        others: What is wrong with no field of the form.
-        message: What happened, in a sentence; empty if nothing was refused.
+        values: Values of its fields, by name.
+        faults: Faults, by field.
+        others: Faults that belong to no field of the form.
+        message: The refusal, in a sentence; empty if nothing was refused.
     """
 
     values: Mapping[str, str] = field(default_factory=dict)
@@ -35,16 +35,16 @@ class Form(Struct, frozen=True):
         return bool(self.message or self.faults or self.others)
 
     def value(self, name: str) -> str:
-        """What stands in a field."""
+        """The value of a field."""
         return self.values.get(name, "")
 
     def faults_of(self, name: str) -> tuple[str, ...]:
-        """What is wrong with a field."""
+        """The faults of a field."""
         return self.faults.get(name, ())
 
 
 def typed(fields: Mapping[str, Any]) -> dict[str, str]:
-    """The texts of a form that was sent, without files and its key.
+    """The texts of a sent form, without files and its key.
 
     Args:
         fields: Its fields.
@@ -57,10 +57,10 @@ def typed(fields: Mapping[str, Any]) -> dict[str, str]:
 def refused_by_service(
     values: Mapping[str, str], error: ServiceError, names: Mapping[str, str]
 ) -> Form:
-    """A form that a call has refused.
+    """A form that a call refused.
 
     Args:
-        values: What was typed.
+        values: The typed values.
         error: The refusal.
         names: Fields of the form by paths of the request, or by their beginnings.
     """
@@ -82,7 +82,7 @@ def refused_input(
     """A form in which faults were found before anything was called.
 
     Args:
-        values: What was typed.
+        values: The typed values.
         faults: The faults.
         names: Fields of the form by fields of the input, or by their beginnings.
     """

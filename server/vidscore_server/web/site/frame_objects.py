@@ -1,4 +1,4 @@
-"""Detections of one frame as a table and a picture, with what became of each where it is told."""
+"""Detections of one frame as a table and a picture, with outcomes if they are shown."""
 
 from __future__ import annotations
 
@@ -13,10 +13,10 @@ from vidscore_evaluators.explanation.answer import figure
 from vidscore_evaluators.figures.overlay import Mark, Overlay
 
 MOST_MARKS = 400
-"""Objects of a frame that are drawn and listed."""
+"""Maximum number of objects of a frame that are drawn and listed."""
 
 KINDS = {"true_positive": "tp", "false_negative": "fn", "ignored": "ig"}
-"""Kind of a mark by outcome; every other one is a false alarm."""
+"""Kind of a mark by outcome; all others are false alarms."""
 
 
 class ObjectLine(Struct, frozen=True):
@@ -27,7 +27,7 @@ class ObjectLine(Struct, frozen=True):
         label: Its label.
         confidence: Its confidence.
         place: Its coordinates as a text.
-        kind: What became of it; empty if that is not told.
+        kind: Its outcome; empty if hidden.
     """
 
     number: int
@@ -38,11 +38,11 @@ class ObjectLine(Struct, frozen=True):
 
 
 def object_rows(frame: Annotations, kinds: Mapping[int, str]) -> list[ObjectLine]:
-    """The detections that are listed.
+    """Rows of the listed detections.
 
     Args:
         frame: The detections of a frame.
-        kinds: What became of each, by its place in the frame.
+        kinds: Outcome of each, by its place in the frame.
     """
     listed = frame.take_objects(np.arange(min(MOST_MARKS, frame.object_count)))
     columns = (listed.label_indices, listed.confidences, listed.coordinates)
@@ -63,13 +63,13 @@ def object_rows(frame: Annotations, kinds: Mapping[int, str]) -> list[ObjectLine
 def picture(
     rows: Sequence[ObjectLine], frame: Annotations, size: tuple[float, float], where: str
 ) -> tuple[str, str]:
-    """The detections, drawn where they are: the picture, and what is to be said of it.
+    """A picture of the detections, and a note on it.
 
     Args:
-        rows: Those that are listed.
+        rows: The listed detections.
         frame: The detections of the frame.
         size: Width and height of the image.
-        where: Which frame of which sequence it is.
+        where: Frame and sequence, in words.
     """
     marks = [
         Mark(
@@ -90,12 +90,12 @@ def picture(
 def image_size(
     specification: Mapping[str, Any], key: SequenceKey, sides: Sequence[Annotations]
 ) -> tuple[float, float]:
-    """Width and height of an image, where the benchmark tells; otherwise what holds all.
+    """Width and height of an image as specified; otherwise large enough for all objects.
 
     Args:
         specification: The benchmark's specification.
         key: The sequence.
-        sides: What is drawn.
+        sides: The drawn objects.
     """
     for entry in specification["sequences"]:
         own = (entry["domain"], entry["name"])

@@ -1,6 +1,6 @@
-"""What pages of pictures keep between visits, bounded; each visit asks whether it still holds.
+"""A bounded cache for pages of pictures; each visit checks whether an entry is still valid.
 
-What organisers see is kept apart from what teams see.
+The views of organisers and of teams are cached separately.
 """
 
 from __future__ import annotations
@@ -15,19 +15,19 @@ from vidscore_evaluators.outcome_table import Outcomes
 from vidscore_server.runtime import Kept
 
 MOST_FRAMES = 2_000_000
-"""Frames of a submission that has pictures, and those of the ones that are kept together."""
+"""Maximum frames of a submission with pictures, and of all cached submissions."""
 
 MOST_ROWS = 1_000_000
-"""Objects and outcomes of a sequence that is shown, and of those that are kept together."""
+"""Maximum objects and outcomes of a shown sequence, and of all cached sequences."""
 
 _RUNS_PER_ROW = 16
-"""Runs of masks that take the memory of an object."""
+"""Number of mask runs that take the memory of one object."""
 
 Span = tuple[int, int]
 
 
 def size_of(side: Annotations) -> int:
-    """Objects of a side; those with masks count for more, by the runs of these."""
+    """Size of a side in objects; masks add to it by the number of their runs."""
     runs = 0 if side.masks is None else len(side.masks.runs)
     return side.object_count + runs // _RUNS_PER_ROW
 
@@ -37,7 +37,7 @@ class Overview(Struct, frozen=True, eq=False):
 
     Attributes:
         score: Resource name of the score that is explained.
-        frames: Every frame that the visitor may know of.
+        frames: All frames that the visitor may see.
         counts: What happened in each.
         nothing: A table of outcomes without rows.
         sent: By sequence and stream, offsets between which its detections are.
@@ -71,7 +71,7 @@ class SequenceRows(Struct, frozen=True, eq=False):
 
 
 class KeptPictures(Struct):
-    """What pages of pictures keep between visits."""
+    """Caches the data of pages of pictures between visits."""
 
     overviews: Kept[Overview] = field(default_factory=lambda: Kept(MOST_FRAMES))
     sequences: Kept[SequenceRows] = field(default_factory=lambda: Kept(MOST_ROWS))

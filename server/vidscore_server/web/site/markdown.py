@@ -1,4 +1,4 @@
-"""Descriptions in Markdown as HTML: no HTML of their own, no pictures, and links that lead out."""
+"""Descriptions in Markdown as HTML: without embedded HTML or pictures, with external links."""
 
 from __future__ import annotations
 
@@ -13,17 +13,17 @@ from markdown_it.utils import EnvType, OptionsDict
 from markupsafe import Markup, escape
 
 SCHEMES = frozenset({"http", "https", "mailto"})
-"""Where a link may lead; every other one stays text."""
+"""Allowed schemes of links; other links stay text."""
 
 _FIRST_HEADING = 3
-"""Level of the first heading: those above are the page's own."""
+"""Level of the first heading: levels above belong to the page."""
 
 _LAST_HEADING = 6
 
 
 @lru_cache(maxsize=64)
 def html_of(text: str) -> Markup:
-    """A text in Markdown as HTML that a page may show.
+    """Convert a text in Markdown to HTML that is safe to show.
 
     Args:
         text: The text: CommonMark with tables.
@@ -34,7 +34,7 @@ def html_of(text: str) -> Markup:
 
 
 def _place_headings(tokens: Sequence[Token]) -> None:
-    """Put headings beneath those of the page, each at most a level beneath the one before."""
+    """Lower headings below those of the page, each at most one level below the one before."""
     above: list[str] = []
     for token in tokens:
         if token.type == "heading_open":
@@ -44,7 +44,7 @@ def _place_headings(tokens: Sequence[Token]) -> None:
 
 
 def is_safe_link(url: str) -> bool:
-    """Whether a link may be made of an address."""
+    """Whether an address may become a link."""
     try:
         return urlsplit(url.strip()).scheme.lower() in SCHEMES
     except ValueError:
@@ -61,7 +61,7 @@ def _code(
 def _table_begins(
     renderer: RendererHTML, tokens: Sequence[Token], index: int, options: OptionsDict, _env: EnvType
 ) -> str:
-    """A table, which may be wider than the page and scrolls in a box of its own."""
+    """A table in a box that scrolls, because it may be wider than the page."""
     table = renderer.renderToken(tokens, index, options, _env)
     return f'<div class="scroll" tabindex="0">{table}'
 
@@ -79,7 +79,7 @@ def _link(
     options: OptionsDict,
     env: EnvType,
 ) -> str:
-    """A link, which tells the other site nothing."""
+    """A link that sends the other site no referrer."""
     tokens[index].attrSet("rel", "noreferrer nofollow")
     return renderer.renderToken(tokens, index, options, env)
 

@@ -1,4 +1,4 @@
-"""Times, sizes, names, counts, digits and chances as pages write them."""
+"""Texts of times, sizes, names, counts, digits and chances on pages."""
 
 from __future__ import annotations
 
@@ -14,14 +14,14 @@ from vidscore_evaluators.names import counted as counted_in_digits
 _UNITS = (("day", 86_400), ("hour", 3600), ("minute", 60), ("second", 1))
 
 MOST_EXACT_DIGITS = 4
-"""Values with more decimals are cut where no neighbour needs them."""
+"""Values with more decimals are rounded unless neighbouring values need the digits."""
 
 FEW = 0.01
-"""A chance below it, or above its complement, is not said more exactly."""
+"""Chances below this, or above its complement, are not shown more exactly."""
 
 _SIZES = ("bytes", "kB", "MB", "GB", "TB")
 _MOST_OF_UNIT = 999.5
-"""From here on three digits would be those of a thousand."""
+"""From here on, three significant digits round up to a thousand."""
 
 
 def date_text(time: datetime) -> str:
@@ -30,7 +30,7 @@ def date_text(time: datetime) -> str:
 
 
 def duration_text(seconds: float) -> str:
-    """``one hour``, ``90 minutes``: in the largest unit that needs no fraction."""
+    """``one hour``, ``90 minutes``: in the largest unit without a fraction."""
     for unit, length_s in _UNITS:
         count, rest = divmod(seconds, length_s)
         if count and not rest:
@@ -43,13 +43,13 @@ def time_text(time: datetime | None, none: str = "") -> str:
 
     Args:
         time: The time.
-        none: What stands in its place where there is none.
+        none: Text if there is no time.
     """
     return none if time is None else f"{date_text(time)}, {time:%H:%M} UTC"
 
 
 def size_text(size_bytes: int | None) -> str:
-    """``1.2 GB``; ``unknown`` where it is not known."""
+    """``1.2 GB``; ``unknown`` if it is unknown."""
     if size_bytes is None:
         return "unknown"
     number, unit = float(size_bytes), 0
@@ -64,7 +64,7 @@ def last_part(name: str) -> str:
 
 
 def sentence(text: str) -> str:
-    """A message of the server as a sentence, which says when it was cut."""
+    """A message of the server as a sentence, marked if truncated."""
     text = text.strip()
     shown = text[:1].upper() + text[1:_MOST_SAID]
     if len(text) > _MOST_SAID:
@@ -73,11 +73,11 @@ def sentence(text: str) -> str:
 
 
 _MOST_SAID = 500
-"""Characters of a message that a sentence has."""
+"""Maximum number of characters of a message."""
 
 
 def shortened(name: str) -> str:
-    """A name as it fits beside a curve; its end stays, by which long names differ most often."""
+    """A name shortened to fit beside a curve; its end stays, because long names differ there."""
     if len(name) <= _MOST_BESIDE_CURVE:
         return name
     half = _MOST_BESIDE_CURVE // 2
@@ -120,7 +120,7 @@ def ordinal(number: int) -> str:
 
 
 def digits_for(values: Iterable[float | None]) -> int:
-    """Decimals of a column: those that its values have; of long values, those that tell them apart.
+    """Decimals of a column: as many as its values have, or as long values need to differ.
 
     Args:
         values: The values; None if one is undefined.
@@ -133,11 +133,11 @@ def digits_for(values: Iterable[float | None]) -> int:
 
 
 def chance_text(chance: float, *, in_tenths: bool) -> str:
-    """A probability, which is never said to be 0 or 1.
+    """A probability as a text, which is never 0 or 1.
 
     Args:
         chance: The probability.
-        in_tenths: Whether it is told in steps of 0.1.
+        in_tenths: Whether it is rounded to 0.1.
     """
     least = 0.1 if in_tenths else FEW
     digits = 1 if in_tenths else 2
@@ -149,17 +149,17 @@ def chance_text(chance: float, *, in_tenths: bool) -> str:
 
 
 def running_scores_from(policy: Mapping[str, Any]) -> str:
-    """From when on scores of a submission that is received are shown, where they are."""
+    """When scores of a submission begin to show while it is received, if they do."""
     return f"once the completed sequences hold {things(policy['minimum_frames'], 'frame')}"
 
 
 def things(count: int, noun: str, plural: str = "") -> str:
-    """``1 frame``, ``1,200 frames``: a number that is not written out."""
+    """``1 frame``, ``1,200 frames``: a number in digits."""
     return counted_in_digits(count, noun, plural, ",")
 
 
 def value_text(value: float | None, digits: int = 4) -> str:
-    """A score; ``undefined`` where it has no value."""
+    """A score; ``undefined`` if it has no value."""
     if value is None or math.isnan(value):
         return "undefined"
     return f"{value:.{digits}f}".replace("-", "\N{MINUS SIGN}")

@@ -1,7 +1,7 @@
-"""What pictures of a submission are made of: counts by frame, and the columns of one sequence.
+"""The data of a submission's pictures: counts by frame, and the columns of one sequence.
 
-A page asks the server on every visit whether its visitor may see the outcomes; rows that are kept
-are not sent again.
+A page asks the server on every visit whether its visitor may see the outcomes; cached rows are not
+sent again.
 """
 
 from __future__ import annotations
@@ -34,13 +34,13 @@ Count = Callable[[Outcomes, FrameTable, IntArray], FrameCounts]
 
 
 class Reading(Struct, frozen=True):
-    """Reads a submission as its visitor may see it.
+    """Reads what the visitor may see of a submission.
 
     Attributes:
         visit: The visit.
         benchmark: The benchmark.
         submission: The submission.
-        evaluator: Name of the evaluator that judges.
+        evaluator: Name of the evaluator.
         with_truth: Whether the visitor is an organiser.
     """
 
@@ -52,7 +52,7 @@ class Reading(Struct, frozen=True):
 
     @property
     def _key(self) -> tuple[Hashable, ...]:
-        """What all that is kept of it depends on, but the score, which is asked for."""
+        """Cache key of its data, without the score, which the server must confirm."""
         return (
             self.submission["name"],
             self.submission["create_time"],
@@ -62,7 +62,7 @@ class Reading(Struct, frozen=True):
         )
 
     async def overview(self) -> Overview:
-        """What happened in each frame.
+        """The outcomes of each frame, as counts.
 
         Raises:
             ServiceError: If the visitor may not see it, or it is too large.
@@ -75,7 +75,7 @@ class Reading(Struct, frozen=True):
         return found
 
     async def sequence(self, overview: Overview, key: SequenceKey) -> SequenceRows | None:
-        """The columns of a sequence; None if the score of the overview is the newest no more.
+        """The columns of a sequence; None if the score of the overview is no longer the newest.
 
         Args:
             overview: The overview.
@@ -102,7 +102,7 @@ class Reading(Struct, frozen=True):
         return found
 
     async def _outcomes(self, key: SequenceKey, known: str) -> tuple[str, Outcomes | None]:
-        """Score and outcomes of a sequence; None if those of the known score are the same."""
+        """Score and outcomes of a sequence; None if they are unchanged from the known score."""
         parts: list[Outcomes] = []
         count = 0
         score = ""
@@ -149,7 +149,7 @@ class Reading(Struct, frozen=True):
     async def _sides(
         self, rpc: str, **request: Any
     ) -> AsyncGenerator[tuple[str, Annotations, int], None]:
-        """Stream, frames and offset behind them of each answer of a call that reads a side."""
+        """Stream, frames and offset after them, of each answer of a call that reads a side."""
         of_truth = rpc == "ReadTruth"
         name = self.benchmark["name"] if of_truth else self.submission["name"]
         about = {"benchmark" if of_truth else "submission": name}
@@ -176,7 +176,7 @@ class Reading(Struct, frozen=True):
             evaluator=self.evaluator,
         )
         async with aclosing(answers) as found:
-            async for answer in found:  # at least one
+            async for answer in found:  # there is at least one
                 await asyncio.to_thread(counting.add, answer["outcomes"])
         nothing = answer["outcomes"].take(np.arange(0))
         return Overview(answer["score"], table, counting.counts, nothing, sent, truth, revision)
@@ -184,7 +184,7 @@ class Reading(Struct, frozen=True):
     async def _places(
         self, rpc: str, **request: Any
     ) -> tuple[dict[tuple[SequenceKey, str], Span], list[Annotations]]:
-        """Where each sequence is, and all frames without their objects."""
+        """The offsets of each sequence, and all frames without their objects."""
         spans: dict[tuple[SequenceKey, str], Span] = {}
         frames: list[Annotations] = []
         count = 0
@@ -216,11 +216,11 @@ class Reading(Struct, frozen=True):
 
 
 class Counting:
-    """Counts outcomes by frame, some of them at a time.
+    """Counts outcomes by frame, part by part.
 
     Args:
         frames: All frames.
-        count: What is counted of some outcomes.
+        count: Function that counts outcomes.
     """
 
     def __init__(self, frames: FrameTable, count: Count) -> None:
@@ -244,7 +244,7 @@ class Counting:
 
 
 def own_counts(outcomes: Outcomes, frames: FrameTable, rows: IntArray) -> FrameCounts:
-    """What a team sees: detections that are right as hits, wrong ones as false alarms.
+    """A team's view: right detections as hits, wrong ones as false alarms.
 
     Args:
         outcomes: N outcomes of its own detections.

@@ -1,6 +1,6 @@
-"""A benchmark's policy in sentences and rows, so that the rules on a page are what the server does.
+"""A benchmark's policy in sentences and rows, so that the rules on a page match the server.
 
-Every key of a policy has its sentence here, where it makes a difference.
+Every key of a policy that makes a difference has its sentence here.
 """
 
 from __future__ import annotations
@@ -21,11 +21,11 @@ from vidscore_server.web.site.phrases import (
 )
 
 Benchmark = Mapping[str, Any]
-"""A benchmark as `visit.call` gives it."""
+"""A benchmark from `visit.call`."""
 
 
 def sentences(benchmark: Benchmark) -> list[str]:
-    """The rules of a benchmark, in the order in which a team meets them.
+    """The rules of a benchmark, in the order in which they matter to a team.
 
     Args:
         benchmark: The benchmark as plain values.
@@ -122,7 +122,7 @@ def _outcomes(_: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
 
 
 def _private(benchmark: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
-    count = benchmark.get("private_sequence_count")  # the names are for organisers alone
+    count = benchmark.get("private_sequence_count")  # only organisers see the names
     if not count and not policy.get("private_share"):
         return
     which = counted(count, "sequence").capitalize() if count else "Some sequences"
@@ -200,11 +200,11 @@ class Seen(Struct, frozen=True):
     """A row: what, when, and why.
 
     Attributes:
-        what: What there is.
+        what: The information.
         when: When the team sees it.
-        why: Keys of the policy, or the reason.
+        why: A key of the policy, or a reason.
         key: Whether `why` is a key.
-        shown: Whether it is seen at some time.
+        shown: Whether the team ever sees it.
     """
 
     what: str
@@ -254,7 +254,7 @@ def seen_by_team(benchmark: Mapping[str, Any]) -> list[Seen]:
 
 
 def hidden_figures(policy: Mapping[str, Any]) -> str:
-    """What a report leaves out for a team, and why; empty if nothing is left out."""
+    """What a team's report omits, and why; empty if nothing."""
     visibility = policy["visibility"] or "ladder"
     if visibility == "live":
         return ""

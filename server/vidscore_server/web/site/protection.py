@@ -1,8 +1,8 @@
-"""What keeps other sites from using a visitor's session: cookies, origins, keys of forms, tries.
+"""Protection of sessions against other sites: cookies, origins, keys of forms, login attempts.
 
-A form is taken where its Origin header is this site's and its key is right. A browser that sends no
-Origin is judged by the key alone. Signing in needs no key where the Origin is this site's: there is
-no session yet that another site could use.
+A form is accepted if its Origin header is this site's and its key is right. If a browser sends no
+Origin, the key alone decides. Signing in needs no key if the Origin is this site's: there is no
+session yet that another site could use.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from vidscore_server.web.site.service import ServiceError
 
 SESSION_COOKIE = "vidscore-session"
 FORM_COOKIE = "vidscore-form"
-"""Cookie of a visitor without a session, for the key of the form that begins one."""
+"""Cookie of a visitor without a session, for the key of the sign-in form."""
 
 KEY_FIELD = "csrf"
 
@@ -33,15 +33,14 @@ PAUSE_S = 60.0
 MOST_HOSTS = 10_000
 
 MOST_FORMS_OF_HOST = 100
-"""Forms of one host that have begun to come and are not whole; files that come take hours."""
+"""Maximum number of incomplete forms of one host; files may take hours to arrive."""
 
 
 class SiteAddress(Struct, frozen=True):
     """How browsers reach the site.
 
     Attributes:
-        base_url: Address that they use, without a slash at its end; empty if it is what they
-            ask for.
+        base_url: Address that they use, without a trailing slash; empty if it is the requested one.
         hosts: What the Host header may be; empty for anything.
         secure: Whether the site itself answers over TLS.
     """
@@ -52,11 +51,11 @@ class SiteAddress(Struct, frozen=True):
 
     @property
     def is_secure(self) -> bool:
-        """Whether browsers come over TLS, here or at a proxy."""
+        """Whether browsers use TLS, to the site or to a proxy."""
         return self.secure or self.base_url.startswith("https:")
 
     def origin(self, request: Request) -> str:
-        """Scheme, host and port of the site, as a browser writes them in an Origin header."""
+        """Scheme, host and port of the site, in the form of an Origin header."""
         if self.base_url:
             parts = urlsplit(self.base_url)
             return f"{parts.scheme}://{parts.netloc}".lower()
@@ -64,12 +63,12 @@ class SiteAddress(Struct, frozen=True):
         return f"{scheme}://{request.headers.get('host', '')}".lower()
 
     def takes_host(self, host: str) -> bool:
-        """Whether the site answers to a Host header."""
+        """Whether the site accepts a Host header."""
         return not self.hosts or host.lower() in self.hosts
 
 
 def is_foreign(request: Request, address: SiteAddress) -> bool:
-    """Whether a request says that it comes from another site."""
+    """Whether a request's headers name another site as its origin."""
     origin = request.headers.get("origin")
     if origin is not None:
         return origin.lower() != address.origin(request)
@@ -77,12 +76,12 @@ def is_foreign(request: Request, address: SiteAddress) -> bool:
 
 
 def has_key(given: object, expected: str) -> bool:
-    """Whether a form carries its key."""
+    """Whether a form carries the right key."""
     return isinstance(given, str) and hmac.compare_digest(given.encode(), expected.encode())
 
 
 def form_text(request: Request) -> str:
-    """The text behind the key of a visitor's forms: its session, or a text of its browser's own."""
+    """The text from which form keys are made: the session, or a text from the browser's cookie."""
     session = request.cookies.get(SESSION_COOKIE, "")
     if session:
         return session
@@ -91,26 +90,26 @@ def form_text(request: Request) -> str:
 
 
 class Tries(Struct):
-    """Bounds how often each host may fail to sign in.
+    """Limits failed sign-ins per host.
 
     Attributes:
-        clock: Seconds that only go on.
+        clock: Monotonic seconds.
     """
 
     clock: Callable[[], float] = time.monotonic
     _failed: OrderedDict[str, list[float]] = field(default_factory=OrderedDict)
 
     def pause_s(self, host: str) -> float:
-        """Time for which a host has to wait; 0 if it may try."""
+        """Seconds for which a host must wait; 0 if it may try."""
         recent = self._recent(host)
         return 0.0 if len(recent) < MOST_TRIES else recent[0] + PAUSE_S - self.clock()
 
     def left(self, host: str) -> int:
-        """Tries that are left to a host before a pause."""
+        """Number of tries left to a host before a pause."""
         return max(0, MOST_TRIES - len(self._recent(host)))
 
     def failed(self, host: str) -> None:
-        """Note a try that failed."""
+        """Record a failed try."""
         self._failed[host] = [*self._recent(host), self.clock()][-MOST_TRIES:]
         self._failed.move_to_end(host)
         while len(self._failed) > MOST_HOSTS:
@@ -122,19 +121,19 @@ class Tries(Struct):
 
 
 class UnfinishedForms(Struct):
-    """Bounds the forms that come at a time from one host, so that they take few connections."""
+    """Bounds the forms in transfer from one host, so that they take few connections."""
 
     _open: Counter[str] = field(default_factory=Counter)
 
     @contextmanager
     def one_of(self, host: str) -> Iterator[None]:
-        """Count a form while it comes.
+        """Count a form during its transfer.
 
         Args:
-            host: Who sends it.
+            host: The sending host.
 
         Raises:
-            ServiceError: If too many come from there.
+            ServiceError: If the host sends too many.
         """
         if self._open[host] >= MOST_FORMS_OF_HOST:
             raise ServiceError(

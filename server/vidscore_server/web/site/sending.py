@@ -1,7 +1,7 @@
-"""A checked file on its way into a submission, over the offsets that every client uses.
+"""Send a checked file into a submission, with the offsets that every client uses.
 
-The name of the stream follows from the detections, as with `vidscore submit`: whoever sends the
-same file again, by page or by command, goes on where the stream ends.
+The name of the stream depends on the detections, as with `vidscore submit`: sending the same file
+again, by page or by command, continues at the end of the stream.
 """
 
 from __future__ import annotations
@@ -20,11 +20,12 @@ from vidscore_server.web.site.service import ServiceError, incident
 from vidscore_server.web.site.spool import UploadLimits
 
 MOST_LOOKED_AT = 200
-"""Newest submissions of a team among which one is looked for that has begun to take a file."""
+"""Number of newest submissions of a team that are searched for one that has begun to receive a
+file."""
 
 
 class Destination(Struct, frozen=True):
-    """Where a file goes.
+    """The target of a file.
 
     Attributes:
         submission: Resource name of the submission.
@@ -42,12 +43,12 @@ class Destination(Struct, frozen=True):
 async def begun_before(
     submissions: AsyncIterator[Mapping[str, Any]], stream: str, name: str
 ) -> Mapping[str, Any] | None:
-    """A team's submission that takes, or has taken, this very file.
+    """A team's submission that receives, or has received, this very file.
 
     Args:
         submissions: Submissions of the team, newest first.
         stream: Name of the file's stream.
-        name: Last part of the name that was asked for; empty for any.
+        name: Last part of the requested name; empty for any.
     """
     seen = 0
     async for found in submissions:
@@ -66,7 +67,7 @@ def stream_of(submission: Mapping[str, Any], stream: str) -> Mapping[str, Any] |
 
 
 async def open_destination(call: Call, submission: str, stream: str) -> Destination:
-    """Open the stream of a file, which shuts out whoever sent it before."""
+    """Open the stream of a file, which excludes earlier senders."""
     answer = await call("SubmissionService/OpenStream", submission=submission, stream=stream)
     found = answer["stream"]
     return Destination(submission, stream, found["epoch"], found["next_offset"])
@@ -79,14 +80,14 @@ async def send_frames(
     limits: UploadLimits,
     stored: Callable[[], None],
 ) -> None:
-    """Append what a stream does not have yet.
+    """Append the frames that a stream does not have yet.
 
     Args:
         call: Makes a call as the visitor.
-        destination: Where to.
+        destination: The target.
         frames: The frames of the file.
         limits: How much goes into one call.
-        stored: Called whenever frames have become durable.
+        stored: Called whenever frames become durable.
 
     Raises:
         ServiceError: If a batch is refused.
@@ -103,14 +104,14 @@ async def send_frames(
             detections=piece,
         )
         stored()
-    stored()  # also where there was nothing left to send
+    stored()  # also if there was nothing left to send
 
 
 async def seal(call: Call, destination: Destination, frame_count: int) -> None:
-    """Seal a submission that has a whole file.
+    """Seal a submission that has the whole file.
 
     Raises:
-        ServiceError: If it is refused, or has other frames as well.
+        ServiceError: If it is refused, or has other frames, too.
     """
     await call(
         "SubmissionService/SealSubmission",
@@ -120,7 +121,7 @@ async def seal(call: Call, destination: Destination, frame_count: int) -> None:
 
 
 def what_stopped(error: Exception) -> ServiceError:
-    """Why sending stopped, for a page."""
+    """The reason why sending stopped, for a page."""
     if isinstance(error, ServiceError):
         return error
     if isinstance(error, InputError):

@@ -1,4 +1,4 @@
-"""What pages know of the server: calls by name, with plain values, and refusals."""
+"""The server as seen by pages: calls by name, with plain values, and refusals."""
 
 from __future__ import annotations
 
@@ -27,11 +27,11 @@ HTTP_STATUS: Mapping[str, int] = {
     "UNAVAILABLE": 503,
     "DEADLINE_EXCEEDED": 504,
 }
-"""Status of an answer by the code of a refusal, as Google's APIs map them; others are 500."""
+"""HTTP status by the code of a refusal, as in Google's APIs; others are 500."""
 
 
 class FieldFault(Struct, frozen=True):
-    """One thing that is wrong with a request.
+    """One fault of a request.
 
     Attributes:
         field: Path of the field; empty for the whole.
@@ -49,7 +49,7 @@ class ServiceError(Exception):
         code: The canonical code, such as ``NOT_FOUND``.
         reason: The stable identifier of the reason.
         message: One or two sentences for people.
-        faults: What is wrong, field by field.
+        faults: Faults, field by field.
         facts: Further facts by name.
         retry_delay_s: Delay before a retry may succeed; None if it is useless.
     """
@@ -87,10 +87,10 @@ def incident(error: Exception) -> ServiceError:
 
 @dataclass(frozen=True, slots=True)
 class Visitor:
-    """Whose browser asks.
+    """The visitor of a request.
 
     Attributes:
-        session: The session that it holds; empty for none.
+        session: Its session; empty for none.
         peer: Its address, for the log.
     """
 
@@ -99,7 +99,7 @@ class Visitor:
 
 
 class Service(Protocol):
-    """The RPCs of the server, as `vidscore_server.api.pages` gives them.
+    """The RPCs of the server, as `vidscore_server.api.pages` implements them.
 
     Requests and responses are plain values by the names of the protos: times are `datetime`,
     durations seconds, enums lower-case words without their prefix, and Annotations may stand for a
@@ -111,7 +111,7 @@ class Service(Protocol):
 
         Args:
             rpc: Its name, such as ``BenchmarkService/GetBenchmark``.
-            visitor: Who asks; what it may see and do is decided by its token.
+            visitor: The visitor; its token decides what it may see and do.
             request: The request by its fields.
 
         Raises:
@@ -121,12 +121,12 @@ class Service(Protocol):
     def stream(
         self, rpc: str, visitor: Visitor, requests: AsyncIterator[Mapping[str, Any]], /
     ) -> AsyncGenerator[dict[str, Any], None]:
-        """Make a call of which either side may be several messages.
+        """Make a call with several messages on either side.
 
         Args:
             rpc: Its name.
             visitor: Who asks.
-            requests: The requests by their fields; a single one where it takes only one.
+            requests: The requests by their fields; a single one if the RPC takes only one.
 
         Raises:
             ServiceError: If it is refused, while its responses are read.
@@ -137,15 +137,15 @@ class Service(Protocol):
 
         Args:
             token: The token's secret.
-            peer: Who signs in, for the log.
+            peer: Address of the browser, for the log.
 
         Raises:
             ServiceError: If the token is unknown, has ended or was revoked.
         """
 
     def form_key(self, text: str) -> str:
-        """What forms carry, so that no other site can send them.
+        """The key that forms carry, so that no other site can send them.
 
         Args:
-            text: The session; of a visitor without one, the text that its browser holds.
+            text: The session or, without one, the text that the browser holds.
         """

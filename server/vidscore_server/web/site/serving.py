@@ -1,4 +1,4 @@
-"""The site's own server: HTTP/1.1 on one address, with TLS where the gRPC server has it."""
+"""The site's own server: HTTP/1.1 on one address, with TLS if the gRPC server has it."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from vidscore_server.web.serving import SERVER_OPTIONS, listening_socket
 from vidscore_server.web.site.protection import SiteAddress
 
 MOST_CONNECTIONS = 500
-"""Connections that are open at once.
+"""Maximum number of open connections.
 
-A further one takes the place of the one that has waited longest for a request. Only where none
-waits, because each has a request at work, it gets 503.
+A further one replaces the connection that has been idle longest. If none is idle, because each has
+a request in progress, it gets 503.
 """
 
 HEAD_TIMEOUT_S = 20.0
@@ -49,7 +49,7 @@ class SiteServer:
 
     @property
     def url(self) -> str:
-        """Where browsers find it."""
+        """Address for browsers."""
         scheme = "https" if self._settings.tls_certificate_file else "http"
         return self._settings.web_base_url.rstrip("/") or f"{scheme}://{self.address}"
 
@@ -80,21 +80,21 @@ class SiteServer:
         self._serving = asyncio.create_task(self._server.serve(sockets=[self._listener]))
 
     async def stop(self) -> None:
-        """Let answers that are under way end, briefly, and stop listening."""
+        """Wait briefly for answers in progress, and stop listening."""
         self._server.should_exit = True
         await self._serving
 
 
 class SiteConnection(H11Protocol):
-    """A connection that is closed where it asks nothing for long, or others need its place.
+    """A connection that is closed if it is idle for long, or if others need its place.
 
-    uvicorn itself gives any time to a first request, and to the rest of one that has begun; and it
-    counts connections that ask nothing like those whose requests are at work. So whoever opened
-    enough of them shut everybody out.
+    uvicorn itself never times out a first request, or the rest of a begun one, and it counts idle
+    connections like busy ones. So anybody could open enough idle connections to exclude everybody
+    else.
     """
 
     waits_since_s: float | None = None
-    """When it began to wait for a request; None while one is at work."""
+    """When it became idle; None while a request is in progress."""
 
     _timer: asyncio.TimerHandle | None = None
 
@@ -106,12 +106,12 @@ class SiteConnection(H11Protocol):
         self._wait()
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """Wait for nothing any more."""
+        """Stop waiting."""
         self._stop_waiting()
         super().connection_lost(exc)
 
     def data_received(self, data: bytes) -> None:
-        """Take bytes in; once they are a whole head, nothing is waited for."""
+        """Receive bytes; a complete head ends the wait."""
         super().data_received(data)
         if self._is_at_work:
             self._stop_waiting()
@@ -119,15 +119,15 @@ class SiteConnection(H11Protocol):
             self._begin_timer()  # browsers read no refusal before they have sent all of a body
 
     def on_response_complete(self) -> None:
-        """Begin to wait for the next request, unless it is there already."""
+        """Begin to wait for the next request, unless it has arrived already."""
         super().on_response_complete()
         if not self._is_at_work and not self.transport.is_closing():
             self._wait()
 
     @property
     def _is_at_work(self) -> bool:
-        """Whether a request has come that is not answered yet."""
-        cycle: Any = self.cycle  # None before the first one, whatever its type says
+        """Whether a received request is not answered yet."""
+        cycle: Any = self.cycle  # None before the first request, despite its type
         return cycle is not None and not cycle.response_complete
 
     def _wait(self) -> None:
@@ -148,11 +148,11 @@ class SiteConnection(H11Protocol):
     def give_up(self) -> None:
         """Close the connection."""
         self._stop_waiting()
-        self.connections.discard(self)  # it counts no more, though it ends a little later
+        self.connections.discard(self)  # it no longer counts, though it ends a little later
         self.transport.close()
 
     def _make_room(self) -> None:
-        """Close the connection that has waited longest, if any waits."""
+        """Close the connection that has been idle longest, if any."""
         waiting = [
             (other.waits_since_s, id(other), other)
             for other in self.connections
@@ -163,7 +163,7 @@ class SiteConnection(H11Protocol):
 
 
 class _Server(uvicorn.Server):
-    """A server that leaves the process's signals to their owner."""
+    """A server that does not handle the process's signals."""
 
     @contextmanager
     def capture_signals(self) -> Iterator[None]:
@@ -184,11 +184,11 @@ def _listen(address: ListenAddress, settings: Settings) -> socket.socket:
 
 
 def _let_go_of_the_dead(listener: socket.socket, settings: Settings) -> None:
-    """Let the system end connections to clients that are gone, or take nothing of what was sent.
+    """Let the system end connections to clients that are gone, or that read nothing.
 
-    Connections have this from their listener. Without it each keeps one of the places until its
-    client comes back, whatever the application has done with it. Where the system cannot do it, its
-    own times hold.
+    Connections inherit this from their listener. Without it, each would keep its place until its
+    client returns, whatever the application does. If the system cannot do it, its own timeouts
+    apply.
     """
     listener.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in (
@@ -201,7 +201,7 @@ def _let_go_of_the_dead(listener: socket.socket, settings: Settings) -> None:
 
 
 def _hosts(address: ListenAddress, base_url: str) -> frozenset[str]:
-    """What the Host header may be; empty for anything, where the names are not known."""
+    """Allowed values of the Host header; empty for any, if the names are unknown."""
     if base_url:
         return frozenset({base_url.rpartition("/")[2].lower()})
     if not address.is_loopback:

@@ -19,7 +19,7 @@ from vidscore_server.web.site.visit import Visit
 
 
 def redirect(visit: Visit) -> Response:
-    """Send a visitor to the form, and back to the page afterwards."""
+    """Redirect a visitor to the form, and back to the page afterwards."""
     page = _page_of(visit)
     wanted = f"{page.path}?{page.query}" if page.query else page.path
     ended = "&ended=1" if visit.visitor.session else ""
@@ -30,7 +30,7 @@ def redirect(visit: Visit) -> Response:
 
 
 def _page_of(visit: Visit) -> SplitResult:
-    """Address of the page that a browser shows; a part is asked for by one that is whole."""
+    """Address of the page that a browser shows; the page of a part for requests of parts."""
     own = urlsplit(str(visit.request.url))
     if not visit.is_part:
         return own
@@ -91,7 +91,7 @@ async def sign_out(visit: Visit) -> Response:
 
 
 def _within(path: str) -> str:
-    """A path of this site; whatever else was asked for is its first page."""
+    """The requested path if it is on this site; otherwise its first page."""
     parts = urlsplit(path)
     own = path.startswith("/") and not path.startswith(("//", "/\\"))
     return path if own and not parts.netloc and path.isprintable() else "/benchmarks"

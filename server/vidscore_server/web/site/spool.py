@@ -1,7 +1,7 @@
-"""Where uploaded files wait between their check and their submission: a folder of this process.
+"""The folder of this process in which uploaded files wait between check and submission.
 
-Nothing in it is needed by anybody but the browser that has sent it, and that can send it again. So
-it is removed at stop, and what a process that died has left is removed at the next start.
+Only the browser that has sent a file needs it, and can send it again. So the folder is removed at
+stop, and folders of dead processes are removed at the next start.
 """
 
 from __future__ import annotations
@@ -27,19 +27,19 @@ from starlette.datastructures import UploadFile
 from vidscore_server.web.site.service import ServiceError
 
 CHUNK_BYTES = 4 << 20
-"""Bytes that a script sends at a time."""
+"""Size of the pieces that a script sends, in bytes."""
 
 MOST_READ_AT_ONCE = 2
-"""Files that are in memory at once."""
+"""Maximum number of files in memory at once."""
 
 KEPT_S = 24 * 3600.0
 MOST_OF_TEAM = 8
 MOST_IN_ALL = 200
-"""Files that wait, of one team and of all."""
+"""Maximum number of waiting files, of one team and of all."""
 
 SHARE_OF_TEAM = 2
 SHARE_OF_ALL = 8
-"""Bytes that wait, of one team and of all, in files of the largest size."""
+"""Maximum waiting bytes, of one team and of all, in files of the largest size."""
 
 MOST_NAME_LETTERS = 60
 FOLDER_PREFIX = "vidscore-uploads-"
@@ -49,18 +49,18 @@ FULL = "UPLOADS_FULL"
 """Reason of a refusal: no room is left."""
 
 GONE = "UPLOAD_GONE"
-"""Reason of a refusal: a file does not wait any more."""
+"""Reason of a refusal: a file no longer waits."""
 
 _UNSAFE = re.compile(r"[\x00-\x1f\x7f/\\:*?\"<>|]")
 
 
 class Typed(Struct, frozen=True):
-    """What a visitor has typed about a file.
+    """The fields that a visitor has typed about a file.
 
     Attributes:
         input_format: Name of its format, or ``auto``.
-        confidence_scale: How its confidences are mapped; empty if they are not.
-        name: Last part of the submission's name; empty if the server chooses.
+        confidence_scale: Mapping of its confidences; empty for none.
+        name: Last part of the submission's name; empty to let the server choose.
         title: Its title.
     """
 
@@ -71,14 +71,14 @@ class Typed(Struct, frozen=True):
 
 
 class UploadLimits(Struct, frozen=True):
-    """How much is taken.
+    """Limits of uploads.
 
     Attributes:
-        maximum_bytes: Size of the largest file.
-        batch_frames: Frames of one call.
-        batch_objects: Objects of one call.
-        maximum_frames: Frames of one submission.
-        reading_bytes: Memory that reading a file may take.
+        maximum_bytes: Maximum size of a file.
+        batch_frames: Maximum frames of one call.
+        batch_objects: Maximum objects of one call.
+        maximum_frames: Maximum frames of one submission.
+        reading_bytes: Maximum memory for reading a file.
     """
 
     maximum_bytes: int = 2 << 30
@@ -89,12 +89,13 @@ class UploadLimits(Struct, frozen=True):
 
 
 class FileFacts(Struct, frozen=True):
-    """A file, as the browser that sends it describes it.
+    """A file, as described by the browser that sends it.
 
     Attributes:
         name: Its name.
         size: Its bytes.
-        modified: When it was changed, in the browser's own words; a changed file is another one.
+        modified: Time of its last change, as text of the browser; a changed file counts as another
+            one.
     """
 
     name: str
@@ -103,22 +104,22 @@ class FileFacts(Struct, frozen=True):
 
 
 class Upload(Struct, eq=False):
-    """A file on its way, or waiting.
+    """A file in transfer, or waiting.
 
     Attributes:
         upload: Its random id.
-        owner: Whose browser sends it.
-        team: The team that it counts for.
+        owner: Session of the browser that sends it.
+        team: The team that it is counted for.
         benchmark: Resource name of the benchmark.
         file: The file.
-        typed: What was typed about it.
-        path: Where it is.
-        begin_s: When it began, by the spool's clock.
-        received: Bytes that are there.
-        submission: Resource name of the submission that it went into; empty before.
-        frames: Frames that go there.
-        work: What is done with it, by kind.
-        failure: Why sending it stopped; None if it did not.
+        typed: The fields typed about it.
+        path: Its path.
+        begin_s: Time of its start, by the spool's clock.
+        received: Number of received bytes.
+        submission: Resource name of its submission; empty before.
+        frames: Frames to send.
+        work: Tasks on it, by kind.
+        failure: Why sending stopped; None if it did not.
     """
 
     upload: str
@@ -138,7 +139,7 @@ class Upload(Struct, eq=False):
 
     @property
     def whole(self) -> bool:
-        """Whether all of it is there."""
+        """Whether all of it was received."""
         return self.received == self.file.size
 
     @property
@@ -152,7 +153,7 @@ class Spool:
 
     Args:
         limits: How much is taken.
-        clock: Seconds that only go on.
+        clock: Monotonic seconds.
 
     Attributes:
         limits: How much is taken.
@@ -174,11 +175,11 @@ class Spool:
 
     @contextmanager
     def coming(self, team: str, size: int) -> Iterator[None]:
-        """Hold room for a file while the form that has it comes, which is kept on the disk.
+        """Hold room on the disk for a file during the transfer of its form.
 
         Args:
-            team: The team that it counts for.
-            size: Bytes that it may have; 0 if nothing is known of it.
+            team: The team that it is counted for.
+            size: Maximum bytes; 0 if unknown.
 
         Raises:
             ServiceError: If too much waits.
@@ -195,14 +196,14 @@ class Spool:
             del self._coming[mark]
 
     def begin(self, owner: str, team: str, benchmark: str, file: FileFacts, typed: Typed) -> Upload:
-        """Make room for a file, or find the one that the same browser has begun to send.
+        """Reserve room for a file, or find the upload that the same browser has begun.
 
         Args:
             owner: The session of the browser.
             team: Its team.
             benchmark: Resource name of the benchmark.
             file: The file.
-            typed: What was typed about it.
+            typed: The fields typed about it.
 
         Raises:
             ServiceError: If the file is empty or too large, or too much waits.
@@ -213,7 +214,7 @@ class Spool:
             key = (found.owner, found.benchmark, found.file)
             if key == (owner, benchmark, file) and file.modified and not found.submission:
                 if found.typed != typed and (before := found.work.pop("check", None)):
-                    before.cancel()  # it was read otherwise
+                    before.cancel()  # it was read with other settings
                 found.typed = typed
                 return found
         self._refuse(team, file)
@@ -230,7 +231,7 @@ class Spool:
         """An upload of a visitor.
 
         Raises:
-            ServiceError: If it has none of that id.
+            ServiceError: If the visitor has none of that id.
         """
         self._tidy()
         found = self._uploads.get(upload)
@@ -246,7 +247,7 @@ class Spool:
         return found
 
     def waiting(self, owner: str, benchmark: str) -> list[Upload]:
-        """Files of a visitor that wait, newest first."""
+        """Waiting files of a visitor, newest first."""
         self._tidy()
         own = (_digest(owner), benchmark)
         found = [
@@ -257,20 +258,20 @@ class Spool:
         return found[::-1]
 
     def of_submission(self, submission: str) -> Upload | None:
-        """The newest file that went, or goes, into a submission."""
+        """The newest file that was, or is being, sent into a submission."""
         found = [entry for entry in self._uploads.values() if entry.submission == submission]
         return found[-1] if found else None
 
     async def append(self, upload: Upload, offset: int, chunks: AsyncIterable[bytes]) -> int:
-        """Add to a file, and give the bytes that are there; what cannot be added is left.
+        """Append to a file, and return its number of received bytes.
 
         Args:
             upload: The file.
-            offset: Where the bytes begin; they are dropped where that is not the file's end.
+            offset: Offset of the bytes; they are dropped if it is not the file's end.
             chunks: The bytes.
 
         Raises:
-            ServiceError: If they are more than the file has.
+            ServiceError: If they exceed the file's size.
         """
         async with upload.lock:
             if offset != upload.received:
@@ -285,7 +286,7 @@ class Spool:
 
     @asynccontextmanager
     async def reader(self, team: str) -> AsyncIterator[None]:
-        """Wait for a place to read a file; a team has one at most.
+        """Wait for a place to read a file; at most one per team.
 
         Args:
             team: The team that the file counts for.
@@ -295,7 +296,7 @@ class Spool:
             yield
 
     def discard(self, upload: Upload) -> None:
-        """Forget a file."""
+        """Discard a file."""
         self._uploads.pop(upload.upload, None)
         for task in upload.work.values():
             task.cancel()
@@ -303,14 +304,14 @@ class Spool:
         shutil.rmtree(upload.path.parent, ignore_errors=True)
 
     def start(self) -> None:
-        """Remove what processes that are gone have left."""
+        """Remove folders of dead processes."""
         for folder in Path(tempfile.gettempdir()).glob(f"{FOLDER_PREFIX}*"):
-            with suppress(OSError):  # another server may remove it first
+            with suppress(OSError):  # another server may have removed it
                 if folder.stat().st_uid == os.getuid() and _is_left(folder):
                     shutil.rmtree(folder, ignore_errors=True)
 
     async def stop(self) -> None:
-        """Stop all work with files, and remove them."""
+        """Stop all work on files, and remove them."""
         tasks = [task for entry in self._uploads.values() for task in entry.work.values()]
         for task in tasks:
             task.cancel()
@@ -323,7 +324,7 @@ class Spool:
         self._folder = self._held = None
 
     def _root(self) -> Path:
-        """The folder, which is there from the first file on, and locked as long as we live."""
+        """The folder, created with the first file, and locked while this process lives."""
         if self._folder is None:
             self._folder = Path(tempfile.mkdtemp(prefix=FOLDER_PREFIX))
             self._held = os.open(self._folder / LOCK, os.O_CREAT | os.O_RDWR, 0o600)
@@ -358,25 +359,25 @@ class Spool:
                 )
 
     def _tidy(self) -> None:
-        """Forget what has waited too long."""
+        """Discard files that have waited too long."""
         before = self._clock() - KEPT_S
         for entry in [one for one in self._uploads.values() if one.begin_s < before]:
             self.discard(entry)
 
 
 async def chunks_of(file: UploadFile) -> AsyncIterator[bytes]:
-    """A file out of a form, piece by piece."""
+    """A file from a form, piece by piece."""
     while chunk := await file.read(CHUNK_BYTES):
         yield chunk
 
 
 def safe_name(name: str) -> str:
-    """The name of a file without any path, as it can stand in a folder and on a page."""
+    """The name of a file without its path, safe for a folder and a page."""
     last = PurePosixPath(name.replace("\\", "/")).name
     plain = _UNSAFE.sub("_", last).lstrip(".")
     encoded = plain.encode("utf-8", "replace").decode()
     if len(encoded) > MOST_NAME_LETTERS:
-        encoded = encoded[-MOST_NAME_LETTERS:]  # its suffix says more than its beginning
+        encoded = encoded[-MOST_NAME_LETTERS:]  # the suffix matters more than the beginning
     return encoded.strip() or "detections"
 
 
@@ -399,11 +400,11 @@ def _write(path: Path, offset: int, data: bytes) -> None:
 
 
 def _is_left(folder: Path) -> bool:
-    """Whether nobody holds a folder any more."""
+    """Whether no process holds a folder any more."""
     try:
         descriptor = os.open(folder / LOCK, os.O_RDWR)
     except OSError:
-        return False  # it is being made just now, or is none of ours
+        return False  # it is just being created, or is not ours
     try:
         with suppress(OSError):
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)

@@ -24,21 +24,21 @@ from vidscore_server.web.site.submission_report import report_of
 from vidscore_server.web.site.visit import Visit
 
 ACCEPT = "accept"
-"""Field of an address by which a participant agrees that outcomes cost a submission.
+"""Query field by which a participant agrees that outcomes cost a submission.
 
-Only a form gives its value, so that no browser that fetches links ahead agrees to anything.
+Only a form has its value, so that a browser that prefetches links cannot agree.
 """
 
 SMALL_FORM_BYTES = 1 << 16
 
 MOST_SCORES = 100
-"""Scores that are looked through for the newest ones."""
+"""Maximum number of scores that are searched for the newest ones."""
 
 _SAFE = re.compile(r"[^a-z0-9-]")
 
 
 async def accept(visit: Visit) -> Response:
-    """Agree to what outcomes of an evaluator cost, and go on to the page that was asked for."""
+    """Agree to the cost of an evaluator's outcomes, and continue to the requested page."""
     fields = await visit.form(maximum_bytes=SMALL_FORM_BYTES)
     query = dict(visit.request.query_params)
     evaluator = str(fields.get("evaluator") or query.get("evaluator", ""))
@@ -47,7 +47,7 @@ async def accept(visit: Visit) -> Response:
 
 
 async def acceptance(visit: Visit, evaluator: str) -> str:
-    """What says that a visitor agrees to the cost of outcomes; of its session and newest scores."""
+    """The value that agrees to the cost of outcomes, from the session and the newest scores."""
     name = visit.submission
     answer = await visit.call(
         "SubmissionService/ListScores", submission=name, page_size=MOST_SCORES
@@ -57,7 +57,7 @@ async def acceptance(visit: Visit, evaluator: str) -> str:
 
 
 async def has_accepted(visit: Visit) -> bool:
-    """Whether the address says that its visitor agrees to the cost."""
+    """Whether the address agrees to the cost."""
     query = visit.request.query_params
     given = query.get(ACCEPT)
     return given is not None and has_key(given, await acceptance(visit, query.get("evaluator", "")))
@@ -69,11 +69,11 @@ async def accepts_cost(visit: Visit) -> bool:
         return True
     await visit.call("SubmissionService/GetSubmission", name=visit.submission)
     policy: Mapping[str, Any] = (await visit.hosted())["policy"]
-    return bool(policy["outcomes"] != "own")  # then they are refused, for nothing
+    return bool(policy["outcomes"] != "own")  # then they are refused, without cost
 
 
 async def reports(visit: Visit) -> Response:
-    """The newest report of each evaluator as JSON, as far as the visitor may see it."""
+    """The newest visible report of each evaluator as JSON."""
     answer = await visit.call(
         "SubmissionService/ListScores", submission=visit.submission, page_size=MOST_SCORES
     )
@@ -91,7 +91,7 @@ async def reports(visit: Visit) -> Response:
 
 
 def _further_reports(score: Mapping[str, Any]) -> dict[str, Any]:
-    """The reports over private sequences, and by streaming accuracy, where they are shown."""
+    """The visible reports over private sequences, and by streaming accuracy."""
     names = ("private_report", "streaming_report")
     found = {name: score.get(name) for name in names}
     return {
@@ -104,7 +104,7 @@ def _further_reports(score: Mapping[str, Any]) -> dict[str, Any]:
 async def detections(visit: Visit) -> Response:
     """The frames of the submission as generic CSV.
 
-    They are read twice: which columns the file has is known once all of them were seen.
+    They are read twice, because the columns of the file are known only after all frames.
     """
     parts = GenericParts(Side.DETECTIONS)
     count = 0
@@ -120,7 +120,7 @@ async def detections(visit: Visit) -> Response:
         raise ServiceError("FAILED_PRECONDITION", "NO_FRAMES", "There is no frame yet.")
 
     async def lines() -> AsyncIterator[bytes]:
-        left = count  # frames that come meanwhile are not in the file
+        left = count  # frames that arrive meanwhile are not in the file
         async with aclosing(_detections_of(visit)) as found:
             async for part in found:
                 shown = part if part.frame_count <= left else part.frame_run(0, left)
@@ -133,7 +133,7 @@ async def detections(visit: Visit) -> Response:
 
 
 async def outcomes(visit: Visit) -> Response:
-    """The outcomes of the newest score as CSV, as far as the visitor may see them."""
+    """The visible outcomes of the newest score as CSV."""
     evaluator = visit.request.query_params.get("evaluator", "")
     if not await accepts_cost(visit):
         chosen = urlencode({"evaluator": evaluator})
@@ -167,7 +167,7 @@ async def _detections_of(visit: Visit) -> AsyncGenerator[Annotations, None]:
 
 
 def _headers(visit: Visit, name: str, kind: str) -> dict[str, str]:
-    """What makes a browser keep an answer as a file of that name."""
+    """Headers that make a browser save an answer as a file of that name."""
     own = _SAFE.sub("", str(visit.request.path_params["submission"]))[:63]
     return {"content-type": kind, "content-disposition": f'attachment; filename="{own}-{name}"'}
 

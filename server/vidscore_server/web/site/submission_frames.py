@@ -1,4 +1,4 @@
-"""Outcomes of a submission as a table, and its frames as they were sent."""
+"""Outcomes of a submission as a table, and its frames as sent."""
 
 from __future__ import annotations
 
@@ -34,10 +34,10 @@ from vidscore_server.web.site.visit import Visit
 from vidscore_server.web.view import require_known
 
 ROWS = 100
-"""Rows of outcomes on a page."""
+"""Number of rows of outcomes on a page."""
 
 NOT_SCORED = "NOT_SCORED"
-"""Reason of a refusal where there is no score to explain."""
+"""Reason of a refusal if there is no score to explain."""
 
 _LARGEST = 1 << 62
 
@@ -98,7 +98,7 @@ async def show_outcomes(visit: Visit) -> Response:
 
 
 async def show_frame(visit: Visit) -> Response:
-    """Frames of a submission: with outcomes where they may be seen, else as they were sent."""
+    """Frames of a submission: with outcomes if they are visible, otherwise as sent."""
     name = visit.submission
     submission = (await visit.call("SubmissionService/GetSubmission", name=name))["submission"]
     benchmark = await visit.hosted()
@@ -127,15 +127,15 @@ async def _sent_frame(
     hidden: bool = False,
     why: str = "",
 ) -> Response:
-    """One frame with its detections, drawn where they are.
+    """One frame with its detections as a picture.
 
     Args:
         visit: The visit.
         benchmark: The benchmark.
         submission: The submission.
-        judge: Evaluator whose outcomes may be asked for; empty for none.
+        judge: Evaluator whose outcomes may be requested; empty for none.
         hidden: Whether the policy hides them.
-        why: Why there are none, where they were asked for.
+        why: Why there are none, if they were requested.
     """
     query, name = visit.request.query_params, submission["name"]
     counts = {one["stream"]: one["next_offset"] for one in submission["streams"]}
@@ -219,7 +219,7 @@ def _frame_url(name: str, stream: str, offset: int) -> str:
 
 
 def _number(text: str) -> int:
-    """A count out of an address; 0 if it is none."""
+    """A count from an address; 0 if it is not a number."""
     return min(int(text), _LARGEST) if text.isdecimal() and len(text) < 20 else 0
 
 

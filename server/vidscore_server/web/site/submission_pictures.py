@@ -48,7 +48,7 @@ class PictureLinks(Links, frozen=True):
     """Links between the frames of a submission, which work without a script.
 
     Attributes:
-        chosen: What every address says besides.
+        chosen: Further fields of every address.
     """
 
     live: bool = False
@@ -70,11 +70,11 @@ class OwnSequence(Struct, frozen=True):
     Attributes:
         name: Its name.
         url: Address of its worst frame.
-        frames: Frames that the submission has of it.
-        right: Detections that are right.
-        wrong: Detections that are not.
+        frames: Number of its frames in the submission.
+        right: Number of right detections.
+        wrong: Number of wrong detections.
         strip: Its timeline.
-        current: Whether it is the one that is looked at.
+        current: Whether it is the shown one.
     """
 
     name: str
@@ -87,13 +87,13 @@ class OwnSequence(Struct, frozen=True):
 
 
 def judges_of(benchmark: Mapping[str, Any]) -> list[str]:
-    """Evaluators of a benchmark that say what became of objects."""
+    """Evaluators of a benchmark with outcomes."""
     names = [one["name"] for one in benchmark["specification"]["evaluators"]]
     return [name for name in names if evaluator_class(name).offers_outcomes()]
 
 
 def judge_of(visit: Visit, judges: Sequence[str]) -> str:
-    """The evaluator that an address names, of at least one; the first where it names none.
+    """The evaluator named in an address, of at least one; by default the first.
 
     Raises:
         ServiceError: If there is no such evaluator.
@@ -107,17 +107,17 @@ def judge_of(visit: Visit, judges: Sequence[str]) -> str:
 async def show_pictures(
     visit: Visit, benchmark: Mapping[str, Any], submission: Mapping[str, Any], judges: Sequence[str]
 ) -> Response:
-    """Sequences and a frame, for visitors who may see outcomes and take what they cost.
+    """Sequences and a frame, for visitors who may see outcomes and accept their cost.
 
     Args:
         visit: The visit.
         benchmark: The benchmark.
-        submission: The submission, which is scored.
-        judges: Its evaluators that say what became of objects, at least one.
+        submission: The submission, which must be scored.
+        judges: Its evaluators with outcomes, at least one.
 
     Raises:
         ServiceError: If the visitor may not see the outcomes, they are too many, or the address
-            names what there is not.
+            names something unknown.
     """
     judge = judge_of(visit, judges)
     account = await visit.account()
@@ -129,7 +129,7 @@ async def show_pictures(
     links, *others = (
         PictureLinks(base=base, chosen=(*agreed, ("evaluator", one))) for one in (judge, *judges)
     )
-    for _ in range(2):  # the score may have been replaced since the overview was made
+    for _ in range(2):  # the score may have been replaced since the overview
         overview = await reading.overview()
         if not len(overview.frames):
             raise ServiceError("FAILED_PRECONDITION", "NO_FRAMES", "There is no frame.")
@@ -159,7 +159,7 @@ async def show_pictures(
 
 @contextmanager
 def refusing_unknown() -> Iterator[None]:
-    """Tell what an address names and there is not as a refusal.
+    """Turn unknown names in an address into a refusal.
 
     Raises:
         ServiceError: If there is no such view.
@@ -171,7 +171,7 @@ def refusing_unknown() -> Iterator[None]:
 
 
 def judgement_of(judge: str, submission: Mapping[str, Any], overview: Overview) -> Judgement:
-    """Counts of all frames as a judgement, as yet without the outcomes of a frame.
+    """Counts of all frames as a judgement, still without the outcomes of a frame.
 
     Args:
         judge: Name of the evaluator.
@@ -185,7 +185,7 @@ def judgement_of(judge: str, submission: Mapping[str, Any], overview: Overview) 
 
 
 def row_of(judgement: Judgement, view: View) -> int:
-    """Row of the frame that a view asks for, or of the worst one of what it asks for."""
+    """Row of the frame of a view, or of the worst frame in the view."""
     frames = judgement.frames
     names = [sequence_name(key) for key in frames.sequences]
     if view.sequence not in names:
@@ -197,7 +197,7 @@ def row_of(judgement: Judgement, view: View) -> int:
 
 
 class Looking(Struct, frozen=True, eq=False):
-    """A frame of a submission that is looked at.
+    """The shown frame of a submission.
 
     Attributes:
         benchmark: The benchmark.
@@ -205,7 +205,7 @@ class Looking(Struct, frozen=True, eq=False):
         rows: Columns of the frame's sequence.
         row: Row of the frame.
         view: What is looked at.
-        links: Where links lead.
+        links: Targets of links.
     """
 
     benchmark: Mapping[str, Any]
@@ -291,7 +291,7 @@ class Looking(Struct, frozen=True, eq=False):
         return self.rows.outcomes.take(self.rows.outcomes.frames == number)
 
     def _kinds(self, number: int) -> dict[int, str]:
-        """What became of each detection of the frame, by its place in it."""
+        """Outcome of each detection of the frame, by its place in it."""
         outcomes = self._of_frame(number)
         own = outcomes.take(outcomes.of_side(Side.DETECTIONS))
         found = zip(own.rows.tolist(), own.outcomes.tolist(), strict=True)
@@ -305,7 +305,7 @@ class Looking(Struct, frozen=True, eq=False):
         name = page.name_of(sequence)
         bins = judgement.bins(0, sequence)
         current = sequence == page.sequence
-        # The running score would need what was missed.
+        # A running score would need the missed objects.
         strip = strip_svg(
             structs.replace(bins, running=np.full(len(bins), np.nan)),
             f"{name}: {right:,} right, {wrong:,} wrong",

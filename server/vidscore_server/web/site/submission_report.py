@@ -1,4 +1,4 @@
-"""What a page shows of the scores of a submission: reports out of plain values, and tables."""
+"""The scores of a submission for a page: reports from plain values, and tables."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from vidscore_evaluators.trust.spread import mean_intervals
 from vidscore_server.web.charts import report_charts
 
 MOST_ROWS = 200
-"""Rows of a table of a report; the rest is in its JSON form."""
+"""Maximum number of rows in a table of a report; the rest is in its JSON form."""
 
 
 Ranking = Mapping[str, Sequence[str]]
@@ -36,18 +36,18 @@ class PartRow(Struct, frozen=True):
 
 
 class ShownScore(Struct, frozen=True):
-    """A score as a page shows it.
+    """A score for a page.
 
     Attributes:
         evaluator: Name and version of its evaluator.
-        over: What it is over.
+        over: Its part of the data, in words.
         partial: Whether frames without ground truth were left out.
         figures: Measures over everything with their values as texts.
-        spreads: Of ranking measures the mean over sequences with its interval, where it is told.
+        spreads: For ranking measures, the mean over sequences with its interval, if shown.
         measures: Measures of the parts.
         parts: Figures of domains, labels and sequences; the first of them.
-        part_count: Number of all of these.
-        warnings: What the report warns of.
+        part_count: Number of all parts.
+        warnings: Warnings of the report.
         charts: Its curves.
     """
 
@@ -64,7 +64,7 @@ class ShownScore(Struct, frozen=True):
 
 
 def report_of(values: Mapping[str, Any]) -> Report:
-    """A report out of the plain values of its message.
+    """A report from the plain values of its message.
 
     Args:
         values: The values.
@@ -92,15 +92,15 @@ def report_of(values: Mapping[str, Any]) -> Report:
 def shown_scores(
     scores: Sequence[Mapping[str, Any]], title: str, ranking: Ranking, *, spread: bool = False
 ) -> list[ShownScore]:
-    """Scores for a page, each followed by what is shown of it otherwise.
+    """Scores for a page, each followed by its other visible forms.
 
-    That is its part over private sequences, and the same by streaming accuracy.
+    These are its part over private sequences, and its score by streaming accuracy.
 
     Args:
         scores: The plain values of their messages.
-        title: What the submission is called on curves.
+        title: Name of the submission on curves.
         ranking: Measures that rank under each evaluator, first one first.
-        spread: Whether intervals over sequences are told.
+        spread: Whether intervals over sequences are shown.
     """
     found: list[ShownScore] = []
 
@@ -133,11 +133,11 @@ def shown_score(
 
     Args:
         score: The plain values of its message.
-        title: What the submission is called on curves.
+        title: Name of the submission on curves.
         ranking: Measures that rank under each evaluator, first one first.
-        over: What it is over.
+        over: Its part of the data, in words.
         drawn: Whether its curves are drawn.
-        spread: Whether intervals over sequences are told.
+        spread: Whether intervals over sequences are shown.
         charts_before: Number of charts that stand before its own on the page.
     """
     report = report_of(score["report"])
@@ -202,7 +202,7 @@ def _row(entry: Mapping[str, Any]) -> Row:
 
 
 def curve_of(entry: Mapping[str, Any]) -> Curve:
-    """A curve, of the plain values of one."""
+    """A curve from the plain values of its message."""
     columns = {column["name"]: tuple(map(_value, column["values"])) for column in entry["columns"]}
     return Curve(entry["name"], columns, entry["domain"], entry["label"])
 

@@ -1,4 +1,4 @@
-"""Sentences about submissions and quotas, made of the plain values of calls."""
+"""Sentences about submissions and quotas, from the plain values of calls."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ STATES = (
     "failed",
     "cancelled",
 )
-"""States of submissions that are listed."""
+"""Order of the listed states of submissions."""
 
 ENDED = frozenset({"scored", "failed", "cancelled"})
 TAKES_FRAMES = frozenset({"open", "receiving"})
@@ -61,7 +61,7 @@ _REASONS = {
     "cancelled_by_quota": "The quota of its team was used up when it would have been sealed.",
     "cancelled_without_frames": "It had no frames.",
 }
-"""By reason code: why a submission is in its state, and what that comes to."""
+"""By reason code: why a submission is in its state, and the consequences."""
 
 _DUE = {
     "draft_deleted": "Without frames it is deleted on {time}.",
@@ -82,7 +82,7 @@ def state_words(state: str) -> str:
 
 
 def reason_sentences(submission: Mapping[str, Any]) -> str:
-    """Why a submission is in its state, and what happens next by time alone."""
+    """Why a submission is in its state, and its next event by time alone."""
     reason = submission["state_reason"]
     said = [_REASONS.get(reason) or f"{reason.replace('_', ' ').capitalize()}."]
     if submission["state"] == "failed" and submission["state_message"]:
@@ -94,7 +94,7 @@ def reason_sentences(submission: Mapping[str, Any]) -> str:
 
 
 def online_words(online: Mapping[str, Any]) -> str:
-    """How a submission answered the clock of a live benchmark, as sentences."""
+    """How a submission answered the clock of a live benchmark, in sentences."""
     if not online["certified"]:
         said = f"Not certified: {online['message']}."
     else:
@@ -104,7 +104,7 @@ def online_words(online: Mapping[str, Any]) -> str:
 
 
 def event_words(event: Mapping[str, Any]) -> tuple[str, bool]:
-    """An event of a submission's past as a sentence, and whether something went wrong."""
+    """An event in a submission's history as a sentence, and whether something went wrong."""
     reason = event["reason"]
     if reason == "created":
         return "Created.", False
@@ -116,7 +116,7 @@ def event_words(event: Mapping[str, Any]) -> tuple[str, bool]:
 
 
 def quota_facts(quotas: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
-    """What a team has used of its submissions: ``("Today", "2 of 3 used")``."""
+    """A team's used submissions: ``("Today", "2 of 3 used")``."""
     found = []
     for quota in quotas:
         if (span := _SPANS.get(quota["name"])) is not None:

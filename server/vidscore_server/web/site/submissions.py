@@ -1,4 +1,4 @@
-"""Submissions of a benchmark, and one of them: its state, what is done with it, and its report."""
+"""Submissions of a benchmark, and one of them: its state, its actions, and its report."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from vidscore_server.web.site.visit import Visit
 
 PAGE_SIZE = 50
 WINDOW_FRAMES = 1000
-"""Last frames of each stream whose scores organisers see while a submission receives."""
+"""Number of last frames of each stream that organisers see scored while a submission receives."""
 
 ACTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "seal": ("SealSubmission", {}),
@@ -44,7 +44,7 @@ ACTIONS: Mapping[str, tuple[str, Mapping[str, Any]]] = {
     "choose": ("ChooseSubmission", {}),
     "unchoose": ("ChooseSubmission", {"undo": True}),
 }
-"""RPC of each button, and what it asks for."""
+"""RPC of each button, with its fields."""
 
 
 class Moment(Struct, frozen=True):
@@ -103,7 +103,7 @@ async def show(visit: Visit) -> Response:
 
 
 async def live(visit: Visit) -> Response:
-    """The part of the page that changes while a submission runs; asked for again and again."""
+    """The part of the page that changes while a submission runs, for polling."""
     if not visit.is_part:
         return visit.go(f"/{visit.submission}")
     now = await _watched(visit)
@@ -112,7 +112,7 @@ async def live(visit: Visit) -> Response:
         "submission_live.html", **await _live_context(visit, now, query.get("first", ""))
     )
     if now["submission"]["state"] != query.get("state"):
-        response.headers["HX-Refresh"] = "true"  # the rest of the page is another one now
+        response.headers["HX-Refresh"] = "true"  # the rest of the page has changed, too
     return response
 
 
@@ -133,9 +133,9 @@ async def act(visit: Visit) -> Response:
 
 
 async def _watched(visit: Visit) -> dict[str, Any]:
-    """A submission with its newest scores, live ones included, and to organisers those of a window.
+    """A submission with its newest scores, also live ones and, for organisers, those of a window.
 
-    They alone may see one.
+    Only organisers may see a window.
     """
     wanted = {"window_frames": WINDOW_FRAMES} if (await visit.account()).is_organiser else {}
     name = visit.submission
@@ -148,12 +148,12 @@ async def _watched(visit: Visit) -> dict[str, Any]:
 
 
 async def _live_context(visit: Visit, now: Mapping[str, Any], first: str) -> dict[str, Any]:
-    """What the changing part shows: made without a look at the benchmark, which takes longer.
+    """Contents of the changing part, without reading the benchmark, which takes longer.
 
     Args:
         visit: The visit.
         now: The submission with its newest scores.
-        first: Measure that ranks in place of the evaluators' own order; empty for none.
+        first: Measure that ranks instead of the evaluators' own order; empty for none.
     """
     submission = now["submission"]
     state = submission["state"]
@@ -186,7 +186,7 @@ async def _live_context(visit: Visit, now: Mapping[str, Any], first: str) -> dic
 
 
 async def _ranking(visit: Visit, first: str, scores: Sequence[Any]) -> Ranking:
-    """Measures that rank under each evaluator of some scores, first one first."""
+    """Ranking measures of each evaluator of the scores, in rank order."""
     found = {}
     for name in dict.fromkeys(score["report"]["evaluator"] for score in scores):
         answer = await visit.call("EvaluatorService/GetEvaluator", name=f"evaluators/{name}")
@@ -217,7 +217,7 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
     names = [one["name"] for one in benchmark["specification"]["evaluators"]]
     scores = [score for score in now["scores"] if score["current"]] if ended else []
     scores.sort(key=lambda score: [name != score["report"]["evaluator"] for name in names])
-    spread = policy["visibility"] == "live"  # elsewhere it would tell what scores do not
+    spread = policy["visibility"] == "live"  # otherwise it would reveal more than scores do
     drawn = await asyncio.to_thread(shown_scores, scores, title, context["ranking"], spread=spread)
     return await visit.render(
         "submission.html",
@@ -252,7 +252,7 @@ async def _page(visit: Visit, refused: ServiceError | None = None) -> Response:
 
 
 def _history(submission: Mapping[str, Any], past: Sequence[Mapping[str, Any]]) -> list[Moment]:
-    """What is known of the past of a submission, newest first; its present state is the first."""
+    """The known history of a submission, newest first; the first entry is its present state."""
     state, since = submission["state"], submission["state_time"]
     now = f"{state_words(state)} {reason_sentences(submission)}"
     hurt = state in {"failed", "cancelled"}
@@ -260,7 +260,7 @@ def _history(submission: Mapping[str, Any], past: Sequence[Mapping[str, Any]]) -
     for event in past:
         same = (event["time"], event["reason"]) == (since, submission["state_reason"])
         if same or (event["reason"] == "stream_opened" and event["epoch"] < 2):
-            continue  # it is said above, or comes with the first frames
+            continue  # it is shown above, or appears with the first frames
         moments.append(Moment(event["time"], event["reason"], *event_words(event)))
     return moments
 

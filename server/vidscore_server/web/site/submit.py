@@ -1,4 +1,4 @@
-"""Submitting a file: upload, check, and then one button; nothing is created before that."""
+"""Submit a file: upload, check, and then one button; nothing is created before."""
 
 from __future__ import annotations
 
@@ -51,10 +51,10 @@ from vidscore_server.web.site.submission_words import TAKES_FRAMES, quota_senten
 from vidscore_server.web.site.visit import Visit
 
 FORM_OVERHEAD_BYTES = 1 << 16
-"""Bytes of a form beside its file."""
+"""Maximum bytes of a form besides its file."""
 
 WAIT_S = 2.0
-"""Time for which an answer waits for a check; where that takes longer, the page follows it."""
+"""Time for which an answer waits for a check; if it takes longer, the page polls."""
 
 KEY_HEADER = "x-form-key"
 MOST_TYPED = 200
@@ -63,12 +63,12 @@ _NOT_NOW = frozenset({"FAILED_PRECONDITION", "RESOURCE_EXHAUSTED"})
 
 
 async def show(visit: Visit) -> Response:
-    """The form that takes a file."""
+    """The form for a file."""
     return await _form(visit, 200, Typed())
 
 
 async def take(visit: Visit) -> Response:
-    """Take a whole file out of the form, as browsers send it without a script."""
+    """Receive a whole file in a form, as browsers send it without a script."""
     await _admit(visit)
     spool = visit.site.spool
     try:
@@ -95,7 +95,7 @@ async def take(visit: Visit) -> Response:
 
 
 async def begin(visit: Visit) -> Response:
-    """Make room for a file that a script sends piece by piece, or find what is there of it."""
+    """Reserve room for a file that a script sends in pieces, or find its begun upload."""
     try:
         await _admit(visit)
         fields = await visit.form(maximum_bytes=SMALL_FORM_BYTES)
@@ -113,7 +113,7 @@ async def begin(visit: Visit) -> Response:
 
 
 async def add(visit: Visit) -> Response:
-    """Add a piece to a file; the answer has the offset up to which it is there."""
+    """Add a piece to a file; the answer has the offset up to which it was received."""
     try:
         visit.refuse_without_key(visit.request.headers.get(KEY_HEADER))
         await visit.account()  # a session ends with its token
@@ -124,14 +124,14 @@ async def add(visit: Visit) -> Response:
         async with aclosing(visit.body(visit.site.spool.limits.maximum_bytes)) as pieces:
             now = await visit.site.spool.append(upload, offset, pieces)
     except ClientDisconnect:
-        return Response(status_code=499)  # nobody reads it; what has come is there
+        return Response(status_code=499)  # nobody reads the answer; received bytes are kept
     except ServiceError as error:
         return JSONResponse({"message": error.message}, error.http_status)
     return JSONResponse({"offset": now}, 200 if offset == before else 409)
 
 
 async def look(visit: Visit) -> Response:
-    """A file that waits: what is there of it, what is wrong with it, or how to submit it."""
+    """A waiting file: its progress, its faults, or the button to submit it."""
     try:
         upload = _find(visit)
     except ServiceError as error:
@@ -142,7 +142,7 @@ async def look(visit: Visit) -> Response:
 
 
 async def submit(visit: Visit) -> Response:
-    """Submit a file that was checked."""
+    """Submit a checked file."""
     fields = await visit.form(maximum_bytes=SMALL_FORM_BYTES)
     try:
         upload = _find(visit)
@@ -167,13 +167,13 @@ async def submit(visit: Visit) -> Response:
 
 
 async def discard(visit: Visit) -> Response:
-    """Forget a file that waits."""
+    """Discard a waiting file."""
     await visit.form(maximum_bytes=SMALL_FORM_BYTES)
     visit.site.spool.discard(_find(visit))
     return visit.go(f"/{visit.benchmark}/submit")
 
 
-# --- Files that wait
+# --- Waiting files
 
 
 def _find(visit: Visit) -> Upload:
@@ -182,7 +182,7 @@ def _find(visit: Visit) -> Upload:
 
 
 async def _admit(visit: Visit) -> None:
-    """Let in whoever may submit now, or has a file to go on with.
+    """Admit a visitor who may submit now, or has a file to continue.
 
     Raises:
         ServiceError: If the benchmark takes no submission of the visitor.
@@ -238,17 +238,17 @@ def _text(fields: Mapping[str, Any], name: str) -> str:
 
 
 async def _checked(visit: Visit, upload: Upload) -> Checked | None:
-    """What the check of a file has found; None while it goes on.
+    """The result of a file's check; None while it runs.
 
     Raises:
-        ServiceError: If it could not be made.
+        ServiceError: If the check failed.
     """
     task = upload.work.get("check")
     if task is None:
         task = upload.work["check"] = asyncio.create_task(_check(visit, upload))
     await asyncio.wait({task}, timeout=WAIT_S)
     if task.done() and (task.cancelled() or task.exception() is not None):
-        upload.work.pop("check", None)  # the next look tries again
+        upload.work.pop("check", None)  # the next request tries again
     if not task.done() or task.cancelled():
         return None
     found: Checked = task.result()
@@ -268,7 +268,7 @@ async def _check(visit: Visit, upload: Upload) -> Checked:
 
 
 async def _read(upload: Upload, benchmark: Mapping[str, Any], limits: UploadLimits) -> FileFrames:
-    """The frames of a file; those of one without detections have the benchmark's shape."""
+    """The frames of a file; without detections, they get the benchmark's shape."""
     names = [entry["name"] for entry in benchmark["specification"]["evaluators"]]
     read = await read_bounded(upload.path, upload.typed, names, limits)
     arity = ARITY_OF_NAME.get(benchmark["detection_geometry"])
@@ -279,7 +279,7 @@ async def _read(upload: Upload, benchmark: Mapping[str, Any], limits: UploadLimi
 
 
 async def _begin_sending(visit: Visit, upload: Upload, checked: Checked) -> str:
-    """Begin to send a file, or go on with it; gives its submission once frames are durable.
+    """Start or continue to send a file; return its submission once frames are durable.
 
     Raises:
         ServiceError: If it is refused before anything is stored.
@@ -306,7 +306,7 @@ async def _begin_sending(visit: Visit, upload: Upload, checked: Checked) -> str:
 
 
 async def _submission_for(visit: Visit, upload: Upload, checked: Checked) -> tuple[str, bool]:
-    """The submission that a file goes into, and whether all of it is in there already."""
+    """The submission for a file, and whether it already has the whole file."""
     submissions = visit.pages(
         "SubmissionService/ListSubmissions",
         "submissions",
@@ -332,7 +332,7 @@ async def _submission_for(visit: Visit, upload: Upload, checked: Checked) -> tup
 async def _send(
     visit: Visit, upload: Upload, destination: Destination, checked: Checked, sent: asyncio.Event
 ) -> None:
-    """Send a file and seal its submission; what stops it is noted."""
+    """Send a file and seal its submission; record what stops it."""
     spool = visit.site.spool
 
     upload.frames = checked.frames
@@ -387,7 +387,7 @@ async def _form(
 
 
 async def _again(visit: Visit, error: ServiceError) -> Response:
-    """The form, where a file does not wait any more: choosing it again is all there is to do."""
+    """The form, for a file that no longer waits: the visitor must choose it again."""
     if error.reason != GONE or not (await visit.account()).submits:
         raise error
     return await _form(visit, error.http_status, Typed(), error)

@@ -1,4 +1,4 @@
-"""How to take part: commands and programs with server, benchmark and next free name filled in."""
+"""How to take part: commands and programs, filled in with server, benchmark and next free name."""
 
 from __future__ import annotations
 
@@ -21,11 +21,11 @@ _BOX = "box"
 
 
 class Entry(Struct, frozen=True):
-    """What the commands are about.
+    """Values for the commands.
 
     Attributes:
-        server: Where clients find the gRPC server.
-        site: Address of this site, without a slash at its end.
+        server: Address of the gRPC server for clients.
+        site: Address of this site, without a trailing slash.
         tls: Whether connections are encrypted.
         benchmark: Last part of the benchmark's name.
         submission: Last part of the submission's name.
@@ -33,7 +33,7 @@ class Entry(Struct, frozen=True):
         sequence: Name of a sequence.
         domain: Its domain; empty if there is only one.
         label: A label; empty if the benchmark lists none.
-        live: Whether the benchmark is live: its clock alone takes frames.
+        live: Whether the benchmark is live, so that it takes frames only by its clock.
     """
 
     server: str
@@ -63,7 +63,7 @@ class Program(Struct, frozen=True):
 
 
 def programs(entry: Entry) -> list[Program]:
-    """A way to submit for each language that has one, the command line first."""
+    """One way to submit per language, the command line first."""
     texts = _texts(entry)
     return [
         Program(key, title, Template(template).substitute(texts).strip())
@@ -72,7 +72,7 @@ def programs(entry: Entry) -> list[Program]:
 
 
 def check_command(entry: Entry) -> str:
-    """The command that checks a file, and submits nothing."""
+    """The command that checks a file without submitting it."""
     texts = _texts(entry)
     return Template(
         _EXPORTS + "vidscore submit $benchmark$tls_sh --detections detections.csv --check"
@@ -86,7 +86,8 @@ def next_name(team: str, taken: Iterable[str]) -> str:
         team: The team.
         taken: Last parts of the names of its submissions.
     """
-    # A name begins with a letter, and has at most 63 characters; a team's may begin with a digit.
+    # A name begins with a letter and has at most 63 characters; a team's name may begin with a
+    # digit.
     stem = (team if team[:1].isalpha() else f"team-{team}")[:56].rstrip("-")
     pattern = re.compile(re.escape(stem) + r"-(\d{1,5})")
     numbers = [int(match[1]) for name in taken if (match := pattern.fullmatch(name))]
@@ -94,7 +95,7 @@ def next_name(team: str, taken: Iterable[str]) -> str:
 
 
 def _texts(entry: Entry) -> dict[str, str]:
-    """What takes the places in the templates."""
+    """Values of the placeholders in the templates."""
     corners = CORNERS[entry.shape]
     numbers = ", ".join(map(str, corners))
     reals = ", ".join(f"{number:.1f}" for number in corners)
@@ -134,7 +135,7 @@ def _texts(entry: Entry) -> dict[str, str]:
 
 
 def _security(tls: bool) -> dict[str, str]:
-    """How each language is told that connections are encrypted, or are not."""
+    """How each language is told whether connections are encrypted."""
     return {
         "tls_py": ", tls=True" if tls else "",
         "tls_ts": " tls: true," if tls else "",

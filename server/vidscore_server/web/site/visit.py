@@ -1,4 +1,4 @@
-"""A visit: one request of a browser, who makes it, and how its page is made."""
+"""A visit: one request of a browser, its account, and the rendering of its page."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from vidscore_server.web.site.service import Service, ServiceError, Visitor
 from vidscore_server.web.site.spool import Spool
 
 MOST_FORM_BYTES = 1 << 20
-"""How large a form may be that says nothing else."""
+"""Default maximum size of a form."""
 
 FORM_TIMEOUT_S = 60.0
 """Time for a form of that size, and for each `MOST_FORM_BYTES` of a larger one."""
@@ -52,7 +52,7 @@ class Site(Struct, frozen=True):
         clock: The time.
         spool: Keeps uploaded files until they are submitted.
         truths: Keeps uploaded ground truth until it is confirmed.
-        pictures: Keeps what pictures of submissions are made of.
+        pictures: Caches the data of submissions' pictures.
     """
 
     service: Service
@@ -67,7 +67,7 @@ class Site(Struct, frozen=True):
 
 
 class Account(Struct, frozen=True):
-    """Whose token a visitor has signed in with.
+    """The account of a visitor, from the token.
 
     Attributes:
         role: ``organiser``, ``participant`` or ``viewer``; empty for nobody.
@@ -84,7 +84,7 @@ class Account(Struct, frozen=True):
 
     @property
     def submits(self) -> bool:
-        """Whether it may make submissions."""
+        """Whether the visitor may submit."""
         return self.role in {"organiser", "participant"}
 
 
@@ -106,7 +106,7 @@ class Visit:
 
     @property
     def host(self) -> str:
-        """Address of the machine that asks, or of its proxy."""
+        """Address of the client, or of its proxy."""
         return self.request.client.host if self.request.client else ""
 
     @property
@@ -120,17 +120,17 @@ class Visit:
 
     @property
     def benchmark(self) -> str:
-        """Name of the benchmark that the address is of."""
+        """Name of the benchmark in the address."""
         return f"benchmarks/{self.request.path_params['benchmark']}"
 
     @property
     def submission(self) -> str:
-        """Resource name of the submission that the path names."""
+        """Resource name of the submission in the path."""
         return f"{self.benchmark}/submissions/{self.request.path_params['submission']}"
 
     @property
     def is_part(self) -> bool:
-        """Whether a script of ours asks for a part of the page."""
+        """Whether a script of ours requests a part of the page."""
         return self.request.headers.get("hx-request") == "true"
 
     async def call(self, rpc: str, **request: Any) -> dict[str, Any]:
@@ -144,7 +144,7 @@ class Visit:
     def stream(
         self, rpc: str, requests: AsyncIterator[Mapping[str, Any]]
     ) -> AsyncGenerator[dict[str, Any], None]:
-        """Make a call of several messages as the visitor."""
+        """Make a call with several messages as the visitor."""
         return self.site.service.stream(rpc, self.visitor, requests)
 
     def ask(self, rpc: str, /, **request: Any) -> AsyncGenerator[dict[str, Any], None]:
@@ -182,17 +182,17 @@ class Visit:
         return self._account
 
     def forget_account(self) -> None:
-        """Make the page as for nobody, because the session holds no longer or begins."""
+        """Render the page without an account, because the session has ended or just begins."""
         self._account = Account()
 
     async def server(self) -> dict[str, Any]:
-        """The server as it describes itself to the visitor."""
+        """The server's description for the visitor."""
         if not self._server:
             self._server = (await self.call("ServerService/GetServer"))["server"]
         return self._server
 
     async def benchmark_and_quotas(self) -> dict[str, Any]:
-        """The benchmark of the address, and what is left of the visitor's quotas."""
+        """The benchmark of the address, with the visitor's quotas."""
         return await self.call("BenchmarkService/GetBenchmark", name=self.benchmark)
 
     async def hosted(self) -> dict[str, Any]:
@@ -201,10 +201,10 @@ class Visit:
         return found
 
     async def form(self, maximum_bytes: int = MOST_FORM_BYTES) -> Mapping[str, Any]:
-        """The fields of a form that was sent; texts, and files that were chosen.
+        """The fields of a sent form: texts, and chosen files.
 
         Args:
-            maximum_bytes: Size of the largest form; not a byte more is read.
+            maximum_bytes: Maximum size of a form; not a byte more is read.
 
         Raises:
             ServiceError: If it comes from another site, carries no key, or is too large.
@@ -215,10 +215,10 @@ class Visit:
         return fields
 
     async def unchecked_form(self, maximum_bytes: int = MOST_FORM_BYTES) -> Mapping[str, Any]:
-        """The fields of a form, whoever has sent it.
+        """The fields of a form from any sender.
 
         Args:
-            maximum_bytes: Size of the largest form; not a byte more is read.
+            maximum_bytes: Maximum size of a form; not a byte more is read.
 
         Raises:
             ServiceError: If it is larger, takes too long, or too many come from its host.
@@ -230,15 +230,15 @@ class Visit:
 
     @property
     def stated_bytes(self) -> int:
-        """Bytes of the body, as the request says; 0 if it does not."""
+        """Bytes of the body, as stated by the request; 0 if not stated."""
         stated = self.request.headers.get("content-length", "")
         return int(stated) if stated.isdecimal() and len(stated) < 20 else 0
 
     async def body(self, maximum_bytes: int) -> AsyncGenerator[bytes, None]:
-        """The body of a request that is no form, piece by piece.
+        """The body of a request other than a form, piece by piece.
 
         Args:
-            maximum_bytes: Size of the largest; not a byte more is read.
+            maximum_bytes: Maximum size; not a byte more is read.
 
         Raises:
             ServiceError: If it is larger, takes too long, or too many come from its host.
@@ -249,12 +249,12 @@ class Visit:
                 yield piece
 
     async def close(self) -> None:
-        """Let go of the files that came with forms."""
+        """Close the files of forms."""
         for request in self._forms:
             await request.close()
 
     def refuse_without_key(self, given: object) -> None:
-        """Refuse what another site may have sent.
+        """Refuse a request that another site may have sent.
 
         Args:
             given: The key of a form, or of a script of ours.
@@ -278,7 +278,7 @@ class Visit:
             )
 
     def form_key(self, text: str = "") -> str:
-        """The key that forms of this visitor carry."""
+        """The key in this visitor's forms."""
         return self.site.service.form_key(text or form_text(self.request))
 
     async def render(
@@ -312,21 +312,22 @@ class Visit:
         return response
 
     def set_cookie(self, response: Response, name: str, value: str) -> None:
-        """Give the browser a cookie that scripts cannot read and other sites cannot use."""
+        """Set a cookie that scripts cannot read and other sites cannot use."""
         secure = self.site.address.is_secure
         response.set_cookie(name, value, path="/", httponly=True, samesite="strict", secure=secure)
 
     @staticmethod
     def go(path: str) -> Response:
-        """Send the browser to another page, after a form."""
+        """Redirect the browser to another page, after a form."""
         return RedirectResponse(path, 303)
 
 
 def _bounded(request: Request, maximum_bytes: int) -> Receive:
-    """The body of a request, of which no more is read than is allowed, nor more slowly.
+    """The body of a request, bounded in size and time.
 
     Raises:
-        ServiceError: If it says that it has more; while it is read, if it has, or takes too long.
+        ServiceError: If it states a larger size; while it is read, if it is larger, or takes too
+            long.
     """
     error = ServiceError(
         "INVALID_ARGUMENT", "INPUT", f"The form has more than {maximum_bytes:,} bytes."

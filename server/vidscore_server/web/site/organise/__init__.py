@@ -1,4 +1,4 @@
-"""Pages of organisers; each asks only calls that refuse everybody else."""
+"""Pages of organisers; they use only calls that refuse everybody else."""
 
 from vidscore_server.web.site.organise import (
     audit,

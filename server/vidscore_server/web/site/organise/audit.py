@@ -45,7 +45,7 @@ async def download(visit: Visit) -> Response:
     request, faults = read_filter(values)
     if faults:
         return await _page(visit, 400, Form(values, faults, message="Nothing is shown."), {})
-    # A refusal has to come before the answer begins.
+    # A refusal must come before the answer begins.
     first = await visit.call("AccessService/ListAuditRecords", page_size=1000, **request)
     headers = {"Content-Disposition": 'attachment; filename="audit.csv"'}
     return StreamingResponse(
@@ -69,7 +69,7 @@ async def _lines(
 
 
 def csv_lines(records: list[dict[str, Any]]) -> str:
-    """Records as lines of CSV; what a spreadsheet would take for a formula is made a text.
+    """Records as lines of CSV; values that look like formulas to a spreadsheet become texts.
 
     Args:
         records: The records.
@@ -90,10 +90,10 @@ def _harmless(text: str) -> str:
 def read_filter(
     values: Mapping[str, str],
 ) -> tuple[dict[str, Any], dict[str, tuple[str, ...]]]:
-    """The filter that was typed as a request, and faults by field.
+    """The typed filter as a request, and faults by field.
 
     Args:
-        values: What was typed.
+        values: The typed values.
     """
     request: dict[str, Any] = {name: values.get(name, "").strip() for name in FILTERS[:3]}
     faults: dict[str, tuple[str, ...]] = {}

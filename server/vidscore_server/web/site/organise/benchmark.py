@@ -1,4 +1,4 @@
-"""One benchmark for its organisers: truth, scores that wait, policy, submissions, trust."""
+"""One benchmark for its organisers: truth, waiting scores, policy, submissions, trust."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def show(visit: Visit) -> Response:
 async def differences(
     visit: Visit, name: str, board: Mapping[str, Any]
 ) -> Sequence[Mapping[str, Any]]:
-    """What would change on a board that waits to be published.
+    """The changes of a board that waits to be published.
 
     Args:
         visit: The request.
@@ -75,7 +75,7 @@ async def differences(
 
 
 def lede_of(benchmark: Mapping[str, Any], board: Mapping[str, Any]) -> str:
-    """How a benchmark stands, in a sentence or two.
+    """The state of a benchmark, in a sentence or two.
 
     Args:
         benchmark: The benchmark.
@@ -98,7 +98,7 @@ def lede_of(benchmark: Mapping[str, Any], board: Mapping[str, Any]) -> str:
     return " ".join(parts)
 
 
-# --- Its submissions: disqualified with a reason, reinstated, and tried again after a failure
+# --- Its submissions: disqualify with a reason, reinstate, and retry after a failure
 
 
 async def show_disqualification(visit: Visit) -> Response:
@@ -135,7 +135,7 @@ async def reinstate(visit: Visit) -> Response:
 
 
 async def retry(visit: Visit) -> Response:
-    """Have a failed submission scored again."""
+    """Score a failed submission again."""
     fields = await visit.form()
     name = str(fields.get("name", ""))
     await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone

@@ -36,7 +36,7 @@ TOML_FIELDS: Mapping[str, str] = {"benchmark_id": "benchmark_id"}
 
 
 async def show(visit: Visit) -> Response:
-    """Both ways to make one."""
+    """Both ways to create one."""
     await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
     chosen = visit.request.query_params.get("evaluator", "")
     text = template(chosen, "New benchmark") if chosen in _names() else ""
@@ -44,7 +44,7 @@ async def show(visit: Visit) -> Response:
 
 
 async def create_from_form(visit: Visit) -> Response:
-    """Create a benchmark out of the fields of the form."""
+    """Create a benchmark from the fields of the form."""
     values = typed(await visit.form())
     try:
         definition = definition_from_dict(document_of(values))
@@ -55,7 +55,7 @@ async def create_from_form(visit: Visit) -> Response:
 
 
 async def create_from_toml(visit: Visit) -> Response:
-    """Create a benchmark out of a TOML file, chosen or typed."""
+    """Create a benchmark from a TOML file, uploaded or typed."""
     fields = await visit.form()
     values = typed(fields)
     file = fields.get("file")
@@ -95,10 +95,10 @@ async def _create(
 
 
 def document_of(values: Mapping[str, str]) -> dict[str, Any]:
-    """The file that the fields of the form stand for.
+    """The benchmark's file for the fields of the form.
 
     Args:
-        values: What was typed.
+        values: The typed values.
     """
     names = [name.strip() for name in values.get("evaluators", "").split(",")]
     document: dict[str, Any] = {
@@ -112,7 +112,7 @@ def document_of(values: Mapping[str, str]) -> dict[str, Any]:
     for name in ("open_time", "close_time"):
         text = values.get(name, "").strip()
         if text:
-            # What a browser's own field gives has no offset, and stands for UTC.
+            # The value of a browser's date field has no offset, and means UTC.
             document[name] = text if text.endswith("Z") or "+" in text else f"{text}Z"
     return document
 

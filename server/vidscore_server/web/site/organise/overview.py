@@ -1,4 +1,4 @@
-"""What an organiser sees first: benchmarks, what waits, runs or failed, the store; its backups."""
+"""The first page of organisers: benchmarks, queue and store; and its backups."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ STATE_WORDS = {
 """States of submissions in words."""
 
 MOST_LISTED = 200
-"""Most entries of a table that has no pages of its own."""
+"""Maximum number of entries of a table without pages."""
 
 
 async def show(visit: Visit) -> Response:
@@ -48,7 +48,7 @@ async def show(visit: Visit) -> Response:
 
 
 async def running_operations(visit: Visit) -> list[dict[str, Any]]:
-    """Long work that is not done: scoring again, and examinations.
+    """Unfinished long work: re-scorings and examinations.
 
     Args:
         visit: The request.
@@ -67,7 +67,7 @@ async def running_operations(visit: Visit) -> list[dict[str, Any]]:
 
 
 async def show_queue(visit: Visit) -> Response:
-    """The queue alone, as the page refreshes it."""
+    """The queue alone, for refreshes of the page."""
     if not visit.is_part:
         return visit.go("/organise")
     queue = await visit.call("ServerService/GetQueue", page_size=MOST_LISTED)
@@ -75,7 +75,7 @@ async def show_queue(visit: Visit) -> Response:
 
 
 def queue_sentence(counts: Sequence[Mapping[str, Any]]) -> str:
-    """What waits, runs and has failed, in a sentence.
+    """The waiting, running and failed submissions, in a sentence.
 
     Args:
         counts: Numbers of submissions by state.
@@ -95,11 +95,11 @@ def queue_sentence(counts: Sequence[Mapping[str, Any]]) -> str:
     return f"{text[:1].upper()}{text[1:]}."
 
 
-# --- Backups, downloaded as they are made
+# --- Backups, downloaded while they are made
 
 
 async def show_backup(visit: Visit) -> Response:
-    """What a backup holds, and where it is downloaded."""
+    """The contents of a backup, and its download."""
     await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
     return await visit.render("organise/backup.html", store=(await visit.server())["store"])
 

@@ -1,4 +1,4 @@
-"""Changes of a policy in a form, shown with what they would release before they are made."""
+"""Changes of a policy in a form, with a preview of what they would release."""
 
 from __future__ import annotations
 
@@ -30,12 +30,12 @@ async def show(visit: Visit) -> Response:
     benchmark = await _benchmark(visit)
     texts = policy_texts(benchmark["policy"])
     if benchmark["policy"]["private_share"]:
-        texts["private_sequences"] = ""  # the names beside a share are those that were drawn
+        texts["private_sequences"] = ""  # with a share, the names are those of the drawn sequences
     return await _page(visit, 200, benchmark, Form(texts), benchmark["etag"])
 
 
 async def change(visit: Visit) -> Response:
-    """Show what a change would release, or make it."""
+    """Preview what a change would release, or make it."""
     fields = await visit.form()
     values = typed(fields)
     benchmark = await _benchmark(visit)
@@ -72,10 +72,10 @@ async def change(visit: Visit) -> Response:
 
 
 def preview_rows(views: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """What each team sees now and would see, as rows of a table.
+    """Each team's view now and after the change, as rows of a table.
 
     Args:
-        views: What the server says of each team.
+        views: The server's preview for each team.
     """
     return [
         {
@@ -90,10 +90,10 @@ def preview_rows(views: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
 
 
 def seen_text(seen: Mapping[str, Any]) -> str:
-    """What a team sees, in a phrase.
+    """A team's view, in a phrase.
 
     Args:
-        seen: What the server says of it.
+        seen: The server's values.
     """
     parts = []
     if seen["submission"]:
@@ -112,7 +112,7 @@ def seen_text(seen: Mapping[str, Any]) -> str:
 
 
 async def _benchmark(visit: Visit) -> dict[str, Any]:
-    # For organisers alone: others are refused before they see a form.
+    # For organisers only: others are refused before they see a form.
     rpc = "BenchmarkService/ListTruthRevisions"
     await visit.call(rpc, benchmark=visit.benchmark, page_size=1)
     return await visit.hosted()
@@ -150,14 +150,14 @@ ROUTES = (
 YES, NO = "true", "false"
 
 _ENTRY = re.compile(r'\s*(?:"((?:[^"]|"")*)"|([^,]+))')
-"""An entry of a list: in double quotes, or as it is up to the next comma."""
+"""An entry of a list: in double quotes, or unquoted up to the next comma."""
 
 
 def policy_texts(policy: Mapping[str, Any]) -> dict[str, str]:
-    """The fields of the form, as a policy fills them.
+    """The fields of the form for a policy.
 
     Args:
-        policy: The policy as a call gives it.
+        policy: The policy from a call.
     """
     found = {}
     for entry in describe_parameters(Policy):
@@ -173,12 +173,12 @@ def _text(value: object) -> str:
         return YES if value else NO
     if isinstance(value, list | tuple):
         return ", ".join(map(_entry, map(str, value)))
-    # With every digit: what stands in a form is what it stores.
+    # With all digits, because the form stores the shown value.
     return str(value).removesuffix(".0") if isinstance(value, float) else str(value)
 
 
 def _entry(name: str) -> str:
-    """An entry of a list, in double quotes where it would not be read as it is."""
+    """An entry of a list, in double quotes if it could not be read unquoted."""
     if name == name.strip() and not set(name) & set(',"'):
         return name
     return '"' + name.replace('"', '""') + '"'
@@ -193,10 +193,10 @@ def _entries(text: str) -> tuple[str, ...]:
 
 
 def read_policy(values: Mapping[str, str]) -> Policy:
-    """The policy that a form stands for.
+    """Read the policy from a form.
 
     Args:
-        values: What was typed.
+        values: The typed values.
 
     Raises:
         ParameterError: With every fault.

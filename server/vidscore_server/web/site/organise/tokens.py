@@ -1,4 +1,4 @@
-"""Tokens, and invitations of teams: made, their secrets shown once, revoked, accepted."""
+"""Tokens and invitations of teams: create, show the secret once, revoke, accept."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ async def show(visit: Visit) -> Response:
 
 
 async def create(visit: Visit) -> Response:
-    """Make a token, and show its secret this once."""
+    """Create a token, and show its secret once."""
     values = typed(await visit.form())
     lifetime_s, fault = read_days(values.get("lifetime", ""))
     role = values.get("role", "")
@@ -59,7 +59,7 @@ async def revoke(visit: Visit) -> Response:
 
 
 def read_days(text: str) -> tuple[float | None, str]:
-    """Seconds of a number of days that was typed, None for ever; and what is wrong with it.
+    """Seconds of a typed number of days, None for ever; and its faults.
 
     Args:
         text: What was typed.
@@ -108,7 +108,7 @@ async def show_invitations(visit: Visit) -> Response:
 
 
 async def invite(visit: Visit) -> Response:
-    """Invite teams, and show the links this once."""
+    """Invite teams, and show the links once."""
     values = typed(await visit.form())
     lifetimes = {name: read_days(values.get(name, "")) for name in ("lifetime", "token_lifetime")}
     faults = {name: (fault,) for name, (_, fault) in lifetimes.items() if fault}
@@ -141,7 +141,7 @@ async def revoke_invitation(visit: Visit) -> Response:
 
 
 async def show_invitation(visit: Visit) -> Response:
-    """The page behind a link: a button that makes the team's token; looking changes nothing."""
+    """The page of a link: a button that creates the team's token; opening it changes nothing."""
     secret = visit.request.path_params["secret"]
     found = await visit.call("AccessService/AcceptInvitation", secret=secret, validate_only=True)
     return await visit.render_open(
@@ -150,7 +150,7 @@ async def show_invitation(visit: Visit) -> Response:
 
 
 async def accept(visit: Visit) -> Response:
-    """Make the token, and show its secret this once."""
+    """Create the token, and show its secret once."""
     await visit.form()
     secret = visit.request.path_params["secret"]
     made = await visit.call("AccessService/AcceptInvitation", secret=secret)
@@ -160,10 +160,10 @@ async def accept(visit: Visit) -> Response:
 
 
 def teams_of(text: str) -> list[str]:
-    """Names of teams that were pasted, separated by ends of lines, commas or semicolons.
+    """Pasted names of teams, separated by line ends, commas or semicolons.
 
     Args:
-        text: What was pasted.
+        text: The pasted text.
     """
     return [name for part in re.split(r"[\n,;]", text) if (name := part.strip())]
 

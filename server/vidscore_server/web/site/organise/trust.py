@@ -1,4 +1,4 @@
-"""Trust: an examination of a benchmark's ranking is begun here; `work` shows what it found."""
+"""Trust: start an examination of a benchmark's ranking; `work` shows its result."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ LISTED = ("name", "metadata", "done", "error")
 
 
 async def show(visit: Visit) -> Response:
-    """The questions, and the examinations that there are."""
+    """The questions, and the existing examinations."""
     return await _page(visit, 200, Form(DEFAULTS))
 
 
 async def examine(visit: Visit) -> Response:
-    """Begin an examination."""
+    """Start an examination."""
     values = typed(await visit.form())
     questions, faults = read_questions(values)
     if faults:
@@ -50,10 +50,10 @@ async def examine(visit: Visit) -> Response:
 def read_questions(
     values: Mapping[str, str],
 ) -> tuple[dict[str, float], dict[str, tuple[str, ...]]]:
-    """The questions that were typed, and faults by field.
+    """The typed questions, and faults by field.
 
     Args:
-        values: What was typed.
+        values: The typed values.
     """
     questions: dict[str, float] = {}
     faults: dict[str, tuple[str, ...]] = {}
@@ -80,7 +80,7 @@ async def _page(visit: Visit, status: int, form: Form) -> Response:
     name = visit.benchmark
     benchmark = await visit.hosted()
     found = [
-        {field: entry[field] for field in LISTED}  # what came of it may be large
+        {field: entry[field] for field in LISTED}  # its result may be large
         async for entry in visit.pages(
             "google.longrunning.Operations/ListOperations", "operations", name="operations"
         )

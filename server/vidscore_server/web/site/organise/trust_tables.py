@@ -1,4 +1,4 @@
-"""What an examination of a ranking found, as tables and pictures of a page."""
+"""The result of an examination of a ranking, as tables and pictures of a page."""
 
 from __future__ import annotations
 
@@ -19,14 +19,14 @@ from vidscore_server.web.site.phrases import value_text
 
 
 class WhiskerRow(Struct, frozen=True):
-    """A system with its score and the interval of draws of sequences.
+    """A system with its score and its interval over draws of sequences.
 
     Attributes:
         system: Its name.
         rank: Its rank.
         value: Its score in words.
         interval: The interval in words; empty without one.
-        svg: Both drawn, on the scale of the table.
+        svg: Picture of both, on the scale of the table.
     """
 
     system: str
@@ -46,12 +46,12 @@ class WhiskerTable(Struct, frozen=True):
 
 
 class TrustView(Struct, frozen=True):
-    """What a page shows of an examination.
+    """The contents of an examination's page.
 
     Attributes:
-        whiskers: Scores with their intervals, a table for each ranking.
-        tables: Everything, as the command line writes it.
-        doubt: What has to be said of the intervals; None if sequences are enough.
+        whiskers: Scores with their intervals, one table per ranking.
+        tables: All results, as on the command line.
+        doubt: Doubt about the intervals; None if there are enough sequences.
     """
 
     whiskers: tuple[WhiskerTable, ...]
@@ -63,7 +63,7 @@ def trust_view(document_json: str) -> TrustView:
     """The view of an examination.
 
     Args:
-        document_json: What the server found, as JSON.
+        document_json: The server's result, as JSON.
     """
     document = json.loads(document_json)
     whiskers = tuple(
@@ -82,7 +82,7 @@ _HYPHEN = re.compile(r"(?<!\S)-(?=\d)")
 
 
 def _for_page(table: TextTable) -> TextTable:
-    """A table whose shares of draws or trials are never said to be 0 or 1, and with minus signs."""
+    """A table for the page: shares of draws or trials never show as 0 or 1; with minus signs."""
     known = _NEVER_CERTAIN if "share " in table.title else {}
     begin = table.leading
     lines = [

@@ -1,4 +1,4 @@
-"""Ground truth: uploaded from any readable file, looked at before it counts, and afterwards."""
+"""Ground truth: upload any readable file, preview it before it takes effect, and view revisions."""
 
 from __future__ import annotations
 
@@ -38,27 +38,27 @@ MOST_FILE_BYTES = 2 << 30
 LIMITS = ReadLimits(MOST_FILE_BYTES, maximum_files=20_000, maximum_unpacked_bytes=MOST_FILE_BYTES)
 
 MOST_REVISIONS = (1 << 31) - 1
-"""What a call can ask for; there are never so many."""
+"""Maximum number of revisions that a call can request; there are never so many."""
 
 AT_ONCE = UploadLimits(batch_frames=1000, batch_objects=100_000)
-"""How much goes into one call."""
+"""Limits of one call."""
 
 CHOICES = ("complete", "merge", "comment")
-"""What is typed about an upload, as its page carries it on."""
+"""Fields about an upload that its page passes on."""
 
 FIELDS: Mapping[str, str] = {"header.comment": "comment", "file": "file", "format": "format"}
 
 
 class WaitingTruth(Struct, frozen=True):
-    """What an upload that waits would make, for its page.
+    """The preview of a waiting upload, for its page.
 
     Attributes:
-        preview: What its file has.
-        changes: What becomes of each sequence.
-        sentence: The same of all.
-        labels: Labels that come, and labels that go.
-        doubts: What does not look right about it.
-        notes: What reading has only noticed.
+        preview: The contents of its file.
+        changes: The change of each sequence.
+        sentence: The changes of all sequences, in words.
+        labels: Added labels, and removed labels.
+        doubts: Doubts about it.
+        notes: Remarks of the reader.
     """
 
     preview: Preview
@@ -75,7 +75,7 @@ async def show(visit: Visit) -> Response:
 
 
 async def upload(visit: Visit) -> Response:
-    """Take a file; it counts once the organiser has seen what it would change."""
+    """Receive a file; it takes effect once the organiser has confirmed its changes."""
     name = visit.benchmark
     await _newest(visit)  # for organisers alone
     spool = visit.site.truths
@@ -108,7 +108,7 @@ async def upload(visit: Visit) -> Response:
 
 
 async def look(visit: Visit) -> Response:
-    """What an upload that waits has, and would change."""
+    """The contents of a waiting upload, and its changes."""
     try:
         waiting = _find(visit)
     except ServiceError as error:
@@ -118,7 +118,7 @@ async def look(visit: Visit) -> Response:
 
 
 async def confirm(visit: Visit) -> Response:
-    """Make a revision of an upload that waits."""
+    """Make a revision of a waiting upload."""
     values = typed(await visit.form())
     name = visit.benchmark
     try:
@@ -143,7 +143,7 @@ async def confirm(visit: Visit) -> Response:
 
 
 async def drop(visit: Visit) -> Response:
-    """Forget an upload that waits."""
+    """Discard a waiting upload."""
     await visit.form()
     visit.site.truths.discard(_find(visit))
     return visit.go(f"/organise/{visit.benchmark}/truth")
@@ -155,7 +155,7 @@ def _find(visit: Visit) -> Upload:
 
 
 def _url(waiting: Upload) -> str:
-    """Path of the page of an upload."""
+    """Path of an upload's page."""
     return f"/organise/{waiting.benchmark}/truth/uploads/{waiting.upload}"
 
 
@@ -163,7 +163,7 @@ async def _newest(visit: Visit) -> dict[str, Any] | None:
     """The newest revision; None for none.
 
     Raises:
-        ServiceError: If the visitor is no organiser.
+        ServiceError: If the visitor is not an organiser.
     """
     rpc = "BenchmarkService/ListTruthRevisions"
     found = await visit.call(rpc, benchmark=visit.benchmark, page_size=1)
@@ -171,10 +171,10 @@ async def _newest(visit: Visit) -> dict[str, Any] | None:
 
 
 async def _source(visit: Visit, waiting: Upload) -> Source:
-    """The file of an upload, read; few at once, for each is in memory.
+    """Read the file of an upload; only a few at once, because each is in memory.
 
     Raises:
-        InputError: With every fault of it.
+        InputError: With every fault.
     """
     async with visit.site.truths.reader(ORGANISERS_TEAM):
         return await asyncio.to_thread(_read, waiting.path, waiting.typed.input_format)
@@ -238,7 +238,7 @@ def _read(path: Path, format_name: str) -> Source:
     try:
         return read_source(path, Side.TRUTH, format_name=format_name, limits=LIMITS)
     except InputError as error:
-        # The folder on the server is nobody's business.
+        # Do not reveal the folder on the server.
         raise InputError([_shown(fault, path) for fault in error.faults]) from None
 
 
@@ -268,7 +268,7 @@ async def _requests(
 
 
 async def preview(visit: Visit) -> Response:
-    """What a revision has, and its first frames."""
+    """The contents of a revision, and its first frames."""
     name = visit.benchmark
     number = min(visit.request.path_params["revision"], MOST_REVISIONS)
     benchmark = await visit.hosted()

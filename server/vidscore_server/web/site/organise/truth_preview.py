@@ -1,6 +1,6 @@
-"""What a revision of the truth has, and what an upload would change against the one before.
+"""The contents of a truth revision, and the changes of an upload against the revision before.
 
-It has counts by sequence and label, and its first frames drawn.
+Contents are counts by sequence and label, and drawings of first frames.
 """
 
 from __future__ import annotations
@@ -20,16 +20,16 @@ from vidscore_evaluators.fingerprint import Fingerprint, fingerprint
 from vidscore_server.web.site.phrases import counted, things
 
 MOST_FRAMES = 50_000
-"""Frames that a preview counts; further ones are left out, and the page says so."""
+"""Maximum number of frames that a preview counts; the page says if more are left out."""
 
 MOST_DRAWN = 6
-"""Frames that are drawn: the first one with objects of each sequence."""
+"""Maximum number of drawn frames: the first one with objects of each sequence."""
 
 MOST_MARKS = 200
-"""Objects that are drawn of a frame."""
+"""Maximum number of drawn objects per frame."""
 
 MOST_ROWS = 500
-"""Sequences that the table lists."""
+"""Maximum number of sequences in the table."""
 
 
 class DrawnFrame(Struct, frozen=True):
@@ -38,7 +38,7 @@ class DrawnFrame(Struct, frozen=True):
     Attributes:
         title: Sequence and number.
         svg: The picture.
-        note: What is to be said of it; empty if that is nothing.
+        note: A note on it; may be empty.
     """
 
     title: str
@@ -53,10 +53,10 @@ class _Frame(Struct, frozen=True):
 
 
 class Preview:
-    """Counts of a revision, batch by batch.
+    """Counts a revision, batch by batch.
 
     Args:
-        sequences: Sequences of the specification, which may say how large images are.
+        sequences: Sequences of the specification, which may give the size of images.
     """
 
     def __init__(self, sequences: Iterable[Mapping[str, Any]]) -> None:
@@ -76,22 +76,22 @@ class Preview:
 
     @property
     def labels(self) -> list[str]:
-        """Labels in the order of their names."""
+        """Labels, sorted."""
         return sorted({label for _, label in self._counts})
 
     @property
     def frame_count(self) -> int:
-        """Frames that were counted."""
+        """Number of counted frames."""
         return self.frame_counts.total()
 
     @property
     def object_count(self) -> int:
-        """Objects that were counted."""
+        """Number of counted objects."""
         return self._counts.total()
 
     @property
     def rows(self) -> list[tuple[str, int, int, list[int]]]:
-        """Of each sequence its frames, objects, and objects of each label."""
+        """For each sequence, its number of frames, of objects, and of objects per label."""
         labels = self.labels
         return [
             (
@@ -130,11 +130,11 @@ class Preview:
             self._note(names[row], batch, np.flatnonzero(mine))
 
     def _note(self, sequence: str, batch: Annotations, objects: IntArray) -> None:
-        """Keep how far a sequence reaches, and its first frame with objects, which is drawn."""
+        """Record the extent of a sequence, and its first frame with objects, which is drawn."""
         width, height = self._reaches.get(sequence, (1.0, 1.0))
         if batch.masks is None:
             numbers = batch.coordinates[objects]
-        else:  # their last pixels
+        else:  # the last pixels of objects
             numbers = batch.masks.sizes[objects, ::-1].astype(np.float64) - 1.0
         self._reaches[sequence] = (
             max(width, float(numbers[:, 0::2].max())),
@@ -145,7 +145,7 @@ class Preview:
         self._drawn_sequences.add(sequence)
         first = batch.object_frames[objects[0]]
         shown = objects[batch.object_frames[objects] == first][:MOST_MARKS]
-        own = batch.take_objects(shown)  # not a view: the rest of the batch is let go
+        own = batch.take_objects(shown)  # a copy, so that the rest of the batch is freed
         marks = tuple(
             Mark("sw", tuple(place), row + 1, str(batch.labels[label]), mask=own.mask_of(row))
             for row, (label, place) in enumerate(
@@ -169,16 +169,16 @@ class Preview:
 
 NEW, CHANGED, GONE, SAME = "new", "changed", "gone", "the same"
 STATES = (NEW, CHANGED, GONE, SAME)
-"""What can become of a sequence, in the order of a table."""
+"""Possible changes of a sequence, in the order of the table."""
 
 
 class SequenceContents(Struct, frozen=True):
-    """What a sequence has.
+    """The contents of a sequence.
 
     Attributes:
         frames: Number of its frames.
         objects: Number of its objects.
-        fingerprint: Of all of it.
+        fingerprint: Fingerprint of its annotations.
     """
 
     frames: int = 0
@@ -187,13 +187,13 @@ class SequenceContents(Struct, frozen=True):
 
 
 class SequenceChange(Struct, frozen=True):
-    """What becomes of a sequence.
+    """The change of a sequence.
 
     Attributes:
         name: Its name.
         state: One of `STATES`.
-        before: What it has in the revision before.
-        after: What it would have.
+        before: Its contents in the revision before.
+        after: Its contents after the change.
     """
 
     name: str
@@ -203,14 +203,14 @@ class SequenceChange(Struct, frozen=True):
 
 
 def merged(before: Annotations | None, upload: Annotations) -> Annotations:
-    """An upload with the frames of the revision before that it does not have.
+    """An upload, merged with the frames that only the revision before has.
 
     Args:
         before: The revision before; None if there is none.
         upload: The upload.
     """
     if before is None or before.arity != upload.arity:
-        return upload  # other shapes are refused when it is to be stored
+        return upload  # a different shape is refused when it is stored
     own = {key: upload.frame_numbers[rows] for key, rows in _rows_by_sequence(upload)}
     replaced = np.zeros(before.frame_count, dtype=np.bool_)
     for key, rows in _rows_by_sequence(before):
@@ -220,7 +220,7 @@ def merged(before: Annotations | None, upload: Annotations) -> Annotations:
 
 
 def changes_of(before: Annotations | None, after: Annotations) -> list[SequenceChange]:
-    """What becomes of each sequence: new ones first, then changed, gone, and the rest.
+    """The change of each sequence: new ones first, then changed, removed, and all others.
 
     Args:
         before: The revision before; None if there is none.
@@ -243,7 +243,7 @@ def change_sentence(changes: Sequence[SequenceChange]) -> str:
     """What becomes of all sequences, in a sentence.
 
     Args:
-        changes: What becomes of each.
+        changes: The change of each.
     """
     numbers = Counter(change.state for change in changes)
     if not numbers.keys() - {SAME}:

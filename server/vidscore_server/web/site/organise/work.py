@@ -1,4 +1,4 @@
-"""Long work on a benchmark: scoring again, and publishing what came of it."""
+"""Long work on a benchmark: scoring again, and publishing the result."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ TEMPLATES: Mapping[str, str] = {
 
 
 async def rescore(visit: Visit) -> Response:
-    """Begin to score a benchmark again."""
+    """Start to score a benchmark again."""
     fields = await visit.form()
     answer = await visit.call(
         "BenchmarkService/RescoreSubmissions",
@@ -40,7 +40,7 @@ async def publish(visit: Visit) -> Response:
 
 
 async def show_operation(visit: Visit) -> Response:
-    """The progress of an operation, and in the end what came of it."""
+    """The progress of an operation, and finally its result."""
     operation = await _own_operation(visit)
     return await visit.render(
         TEMPLATES[operation["metadata"]["type"]],
@@ -60,10 +60,10 @@ async def cancel(visit: Visit) -> Response:
 
 
 async def _own_operation(visit: Visit) -> dict[str, Any]:
-    """The operation of the address.
+    """The operation in the address.
 
     Raises:
-        ServiceError: If there is none, it has no page, or it is of another benchmark.
+        ServiceError: If there is none, it has no page, or it belongs to another benchmark.
     """
     name = f"operations/{visit.request.path_params['operation']}"
     operation = await visit.call("google.longrunning.Operations/GetOperation", name=name)
@@ -79,7 +79,7 @@ async def _is_own(visit: Visit, operation: Mapping[str, Any]) -> bool:
     metadata = operation["metadata"]
     if metadata["type"] == "TrustMetadata":
         return bool(metadata["benchmark"] == visit.benchmark)
-    # Its progress does not say what is scored again; the record of its beginning does.
+    # Its progress does not name the benchmark that is scored; the audit record of its start does.
     begun = await visit.call(
         "AccessService/ListAuditRecords",
         benchmark=visit.benchmark,
@@ -93,7 +93,7 @@ async def _is_own(visit: Visit, operation: Mapping[str, Any]) -> bool:
 
 
 def _trust(operation: Mapping[str, Any]) -> dict[str, Any]:
-    """What a page of a trust analysis shows besides."""
+    """Additional contents of the page of a trust analysis."""
     response = operation.get("response")
     if not response or response["type"] != "TrustResponse":
         return {}

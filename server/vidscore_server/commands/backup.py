@@ -86,7 +86,7 @@ def restore(file: str, store: str | None, server: ServerChoice) -> None:
 
 
 def _restore_into_server(file: str, server: ServerChoice) -> BackupHeader:
-    """Add a benchmark out of its backup to a running server."""
+    """Add a benchmark from its backup to a running server."""
     from vidscore_server.store.backup_file import check_backup
 
     with Path(file).open("rb") as backup:
@@ -102,10 +102,10 @@ def _restore_into_server(file: str, server: ServerChoice) -> BackupHeader:
 
 @contextmanager
 def _naming(file: str) -> Iterator[None]:
-    """Where a backup is read: what is wrong with it names the file.
+    """Add the file name to errors of reading a backup.
 
     Raises:
-        BackupError: If something is.
+        BackupError: If the backup is faulty.
     """
     from vidscore_server.errors import BackupError
 

@@ -45,7 +45,7 @@ VIEW_COLUMNS = ("team", "evaluator", "now", "then")
 def new(evaluator: str, title: str, file: str) -> None:
     """Write the file of a benchmark that explains every choice and its default.
 
-    A benchmark can be created from it as it stands. EVALUATOR may be a preset.
+    A benchmark can be created from the unchanged file. EVALUATOR may be a preset.
     """
     from vidscore_evaluators.names import string_faults
     from vidscore_server.domain.benchmark_file import template
@@ -117,7 +117,7 @@ def update(server: ServerChoice, benchmark: str, file: str, check: bool) -> None
 
 
 def _line_of(view: TeamView) -> dict[str, object]:
-    """What a team sees, and would see, as a row."""
+    """A team's view before and after, as a row."""
     return {
         "team": view.team,
         "evaluator": view.evaluator,
@@ -139,9 +139,9 @@ def _seen(seen: SeenScores) -> str:
 
 
 def _read_definition(file: str) -> dict[str, Any]:
-    """A benchmark's file, in which nothing is wrong as far as this side knows.
+    """Read a benchmark's file, and check it as far as this side can.
 
-    An evaluator that is not installed here may be a plug-in of the server, which then judges.
+    An evaluator that is not installed here may be a plug-in of the server, which then checks it.
 
     Raises:
         SpecificationError: With every fault of the file.

@@ -1,4 +1,4 @@
-"""The part of `vidscore doctor` that looks at the file of a store."""
+"""The part of `vidscore doctor` that inspects the file of a store."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vidscore_cli.session import ExitCode
 
 
 def examine_store(location: str, format_: str) -> ExitCode:
-    """Look at a store's file, and write what was found."""
+    """Inspect a store's file, and print the findings."""
     from vidscore_server.store import is_address
     from vidscore_server.store.errors import StoreError
     from vidscore_server.store.sqlite import inspect_store

@@ -21,10 +21,10 @@ COMMAND_LINE = "command line"
 
 
 class _ServeCommand(Command):
-    """A command with an option for each setting of the server, made from its declaration."""
+    """A command with an option per setting of the server, from the setting's declaration."""
 
     def get_params(self, ctx: click.Context) -> list[click.Parameter]:
-        """The options; asked for when this very command is used, so nothing else waits for it."""
+        """The options; built only when this command is used, so that no other command waits."""
         return [*self.params, *setting_options(), *super().get_params(ctx)[len(self.params) :]]
 
 
@@ -59,7 +59,7 @@ def serve(config: str | None, **typed: Any) -> None:
         if any(fault.source == COMMAND_LINE for fault in error.faults):
             raise click.UsageError(str(error)) from None
         raise
-    # gRPC is loaded only once the settings are known to be right.
+    # gRPC is loaded only after the settings are checked.
     from vidscore_server.start import run
 
     run(settings, _announce)
@@ -67,7 +67,7 @@ def serve(config: str | None, **typed: Any) -> None:
 
 @cache
 def setting_options() -> tuple[click.Option, ...]:
-    """An option for each setting; what is not typed is None, so that other sources count."""
+    """An option for each setting; None if not typed, so that other sources count."""
     from vidscore_evaluators.parameters import describe_parameters
     from vidscore_server.settings import Settings
 

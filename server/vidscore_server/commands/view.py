@@ -129,7 +129,7 @@ def view(**choices: Any) -> None:
 
 
 def _system_paths(typed: Sequence[str]) -> dict[str, str]:
-    """Path of each system's detections by its name: that of the file unless another is given."""
+    """Path of each system's detections, by name: by default, the file's name."""
     if len(typed) > MOST_SYSTEMS:
         raise click.UsageError(f"--detections: {len(typed)} systems, expected one or two")
     paths: dict[str, str] = {}
@@ -153,7 +153,7 @@ def _material(
     specification: BenchmarkSpec,
     bar: ProgressBar,
 ) -> tuple[Material, Pictures | None, dict[str, Locate]]:
-    """Read and score every system; of each, too, what says where its frames stand."""
+    """Read and score every system; also return a locator of each system's frames."""
     from vidscore_evaluators.explanation.material import Material
     from vidscore_evaluators.input_checks import check_sides
     from vidscore_evaluators.outcome_table import OperatingPoint
@@ -188,10 +188,10 @@ def _material(
 
 
 def _check_point(material: Material) -> None:
-    """Refuse an operating point at which no evaluator can be looked at; one that can is enough.
+    """Refuse an operating point that no evaluator supports; one that does is enough.
 
     Raises:
-        ParameterError: By the first of them.
+        ParameterError: From the first evaluator.
     """
     refused: list[ParameterError] = []
     for judge in material.judges if len(material.frames) else ():
@@ -208,7 +208,7 @@ def _check_point(material: Material) -> None:
 def _pictures(
     typed: Viewing, part: Selected, pair: Pair, specification: BenchmarkSpec
 ) -> Pictures | None:
-    """Pictures of the frames of a part, where there are media; these are of all frames."""
+    """Pictures of the frames of a part, if there are media, which cover all frames."""
     if typed.media is None:
         return None
     from vidscore_evaluators.formats.video import load_opencv
@@ -233,7 +233,7 @@ def _viewer(typed: Viewing, material: Material, pictures: Pictures | None) -> Vi
         pictures=pictures,
         truth_name=escape_controls(Path(typed.truth).stem),
     )
-    viewer.context(View())  # what the first page needs, so that it comes at once
+    viewer.context(View())  # computed now, so that the first page loads at once
     return viewer
 
 

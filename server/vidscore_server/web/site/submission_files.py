@@ -64,7 +64,7 @@ async def has_accepted(visit: Visit) -> bool:
 
 
 async def accepts_cost(visit: Visit) -> bool:
-    """Whether a visitor takes what outcomes cost: a submission, of teams that may see them."""
+    """Whether a visitor accepts the cost of outcomes: one submission, if its team may see them."""
     if (await visit.account()).is_organiser or await has_accepted(visit):
         return True
     await visit.call("SubmissionService/GetSubmission", name=visit.submission)

@@ -126,7 +126,7 @@ def quota_facts(quotas: Sequence[Mapping[str, Any]]) -> list[tuple[str, str]]:
 
 
 def quota_sentence(quotas: Sequence[Mapping[str, Any]]) -> str:
-    """What a team has left: ``Your team may submit two more times today``; empty without limits."""
+    """What a team may submit: ``Your team may submit two more times today``; empty if unlimited."""
     parts = []
     for quota in quotas:
         span = _SPANS.get(quota["name"])

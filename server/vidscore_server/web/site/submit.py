@@ -201,7 +201,7 @@ async def _admit(visit: Visit) -> None:
 
 
 async def _may_go_on(visit: Visit) -> bool:
-    """Whether a submission of the visitor's team has begun to take a file: it has its place."""
+    """Whether a submission of the visitor's team has begun to receive a file."""
     page = await visit.call(
         "SubmissionService/ListSubmissions",
         benchmark=visit.benchmark,

@@ -1,8 +1,8 @@
-"""What an append stream knows, without any I/O: the sender drives it.
+"""The state of an append stream, without any I/O: the sender drives it.
 
 Frames go from the outbox into the window when they are sent, and stay there until the server has
 acknowledged them. After a break the window is sent again from the server's next offset on, under
-the epoch of the first opening: a newer writer is never shut out by an older one that comes back.
+the epoch of the first opening: an older writer that returns never excludes a newer one.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from vidscore_client.settings import Batching, Delivery
 
 
 class Sent(NamedTuple):
-    """A batch of frames, the offset of the first of them, and the source's position behind it."""
+    """A batch of frames, the offset of its first frame, and the source position after it."""
 
     offset: int
     frames: Frames
@@ -48,10 +48,10 @@ class AppendState:
 
     Args:
         opened: The stream as the server opened it.
-        batching: Sizes and times of what is sent.
+        batching: Sizes and times of batches.
         delivery: How frames are held until they are acknowledged.
-        replay: Whether the caller sends from its first frame again, so that the frames that were
-            durable at opening are to be left out.
+        replay: Whether the caller sends from its first frame again, so that frames that were
+            durable at opening must be left out.
     """
 
     def __init__(
@@ -72,7 +72,7 @@ class AppendState:
         self._window_frames = 0
         self._window_bytes = 0
         self._too_large = False  # whether the server takes smaller batches than the window has
-        self._sent = 0  # how many batches of the window were sent over the present connection
+        self._sent = 0  # number of batches of the window that were sent over the current connection
         self._taken = opened.next_offset  # offset after the last frame that entered the window
         self._idle_since_s = 0.0
         self._error: VidscoreError | None = None
@@ -89,7 +89,7 @@ class AppendState:
 
     @property
     def undelivered(self) -> int:
-        """Frames that were taken in and are not known to be durable."""
+        """Number of accepted frames that are not known to be durable."""
         return self._window_frames + self.outbox.frames
 
     @property
@@ -101,24 +101,24 @@ class AppendState:
 
     @property
     def due_s(self) -> float | None:
-        """Time at which `take` has something; None if nothing waits or the window is full."""
+        """Time at which `take` has a batch; None if nothing waits or the window is full."""
         if self._sent < len(self._window):
             return AT_ONCE
         return self.outbox.due_s if self._has_room else None
 
     def admit(self, item: Item, now_s: float, source_position: str | None = None) -> bool:
-        """Take in frames where there is room.
+        """Accept frames if there is room.
 
         Args:
             item: The frames.
             now_s: The time.
-            source_position: Position of a batch's source behind it.
+            source_position: Source position after a batch.
 
         Returns:
-            Whether they were taken in, or are durable already.
+            Whether they were accepted, or are durable already.
 
         Raises:
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
             ClosedError: If it has been closed.
         """
         self.raise_error()
@@ -128,7 +128,7 @@ class AppendState:
         if count <= self._to_skip:
             self._to_skip -= count
             return True
-        # A single frame is skipped or not; of a batch the rest is left.
+        # A single frame is skipped or not; a batch is cut.
         rest = item if isinstance(item, SingleFrame) else item.part(self._to_skip, count)
         if not self.outbox.offer("detections", rest, now_s, source_position):
             return False
@@ -136,7 +136,7 @@ class AppendState:
         return True
 
     def refusal(self, waited_s: float | None) -> BackPressureError:
-        """The error for frames that were not taken in.
+        """The error for frames that were not accepted.
 
         Args:
             waited_s: How long the caller has waited for room; None if it did not.
@@ -161,13 +161,13 @@ class AppendState:
         return self._window[self._sent - 1]
 
     def acknowledge(self, next_offset: int, now_s: float) -> bool:
-        """Let go of the frames before an offset, which are durable.
+        """Drop the frames before an offset, which are durable.
 
         Returns:
-            Whether there are any that were not known to be.
+            Whether any of them were not known to be durable.
 
         Raises:
-            InternalError: If frames are said to be durable that were never sent.
+            InternalError: If the server acknowledges frames that were never sent.
         """
         if next_offset > self._taken:
             raise InternalError(
@@ -187,14 +187,14 @@ class AppendState:
         return True
 
     def resume(self, known: StreamInfo | None, now_s: float) -> bool:
-        """Go on over a new connection.
+        """Resume over a new connection.
 
         Args:
-            known: The stream as the server knows it; None if it does not.
+            known: The server's state of the stream; None if it has none.
             now_s: The time.
 
         Returns:
-            Whether more frames are durable than was known.
+            Whether more frames are durable than before.
 
         Raises:
             SupersededError: If a newer writer has opened the stream.
@@ -222,49 +222,49 @@ class AppendState:
         return grown
 
     def disconnect(self) -> None:
-        """Note that the connection is gone."""
+        """Record that the connection is gone."""
         self._sent = 0
 
     def delay_s(self, error: VidscoreError, now_s: float) -> float:
-        """Note a break.
+        """Record a break.
 
         Returns:
-            Seconds to wait before going on.
+            Seconds to wait before the next try.
 
         Raises:
-            VidscoreError: Where there is no going on.
+            VidscoreError: If a retry is useless.
         """
         self.broken = True
         self._sent = 0
         if self.idle and is_break(error):
-            return 0.0  # there is nothing to try again until there are frames
+            return 0.0  # without frames, there is nothing to retry
         self.last_break = error
         is_smaller = self.outbox.limit(exceeded_limit(error))
         self._too_large |= is_smaller
         return self._retrying.delay_s(error, now_s, is_mended=is_smaller)
 
     def flush(self) -> None:
-        """Let nothing wait for others any longer."""
+        """Make all frames due now."""
         self.outbox.flush()
 
     def close(self) -> None:
-        """Take in no more frames."""
+        """Accept no more frames."""
         self.closing = True
         self.flush()
 
     def end(self, error: VidscoreError | None = None) -> None:
-        """Note that nothing more is delivered; the first one to say so is right."""
+        """Record the end of delivery; the first reason counts."""
         if not self.ended:
             self.ended = self.closing = True
             self._error = error
 
     def raise_error(self) -> None:
-        """Raise what the stream failed with, if it did."""
+        """Raise the error of the stream, if it failed."""
         if self._error is not None:
             raise self._error.with_traceback(None)
 
     def check_delivered(self) -> None:
-        """Raise what the stream failed with, if there are frames that it has not delivered."""
+        """Raise the error of the stream, if it has undelivered frames."""
         if not self.idle:
             self.raise_error()
 
@@ -276,7 +276,7 @@ class AppendState:
         )
 
     def _fill(self, now_s: float) -> bool:
-        """Move the batch that is due, if there is one, into the window."""
+        """Move the due batch, if any, into the window."""
         batch = self.outbox.take(now_s) if self._has_room else None
         if batch is None:
             return False
@@ -293,7 +293,7 @@ class AppendState:
         self._sent = max(0, self._sent - 1)
 
     def _put_back(self) -> None:
-        """Let the outbox cut again what is not acknowledged."""
+        """Return unacknowledged frames to the outbox, to be cut again."""
         self._taken = self._window[0].offset if self._window else self._taken
         while self._window:
             batch = self._window.pop()
@@ -302,7 +302,7 @@ class AppendState:
         self._too_large = False
 
     def _cut(self, offset: int) -> None:
-        """Keep the part of the oldest batch from an offset on."""
+        """Cut the oldest batch to its part from an offset on."""
         oldest, sent = self._window[0], self._sent
         self._release()
         rest = oldest.frames.part(offset - oldest.offset, oldest.frames.frame_count)
@@ -313,19 +313,19 @@ class AppendState:
 
 
 def no_answer(timeout_s: float) -> UnavailableError:
-    """The break of a connection over which no acknowledgement comes."""
+    """The error of a connection without acknowledgements."""
     return UnavailableError(
         f"the server has acknowledged nothing for {timeout_s:g} s", code="UNAVAILABLE"
     )
 
 
 def cannot_send(error: Exception) -> InternalError:
-    """The error of a stream that fails by a mistake of this package's own."""
+    """The error of a stream that fails because of a bug in this package."""
     return InternalError(f"frames could not be sent: {error!r}")
 
 
 def not_delivered(timeout_s: float, frames: int) -> DeadlineError:
-    """The error of frames that are given up because the time to deliver them is over."""
+    """The error of frames that are given up after the timeout of delivery."""
     return DeadlineError(
         f"{counted(frames, 'frame')} given up: not durable within {timeout_s:g} s",
         code="DEADLINE_EXCEEDED",
@@ -333,12 +333,12 @@ def not_delivered(timeout_s: float, frames: int) -> DeadlineError:
 
 
 def aborted() -> ClosedError:
-    """The error of a stream that this side has given up."""
+    """The error of a stream that this side aborted."""
     return ClosedError("the stream was ended by this side")
 
 
 def flush_in_callback() -> CallbackError:
-    """The error of an `on_acknowledged` that waits for acknowledgements, and so for itself."""
+    """The error of an `on_acknowledged` that waits for acknowledgements, that is, for itself."""
     return CallbackError(
         "flush, close and seal cannot be called in on_acknowledged: they would wait for themselves"
     )

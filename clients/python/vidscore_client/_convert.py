@@ -1,7 +1,7 @@
-"""Between messages and this package's dataclasses, by the names of their fields.
+"""Convert between messages and this package's dataclasses, by the names of their fields.
 
-A field of a dataclass is the field of the message that has its name; its type follows from the
-dataclass. Only what differs from that is given as a value.
+A field of a dataclass is the field of the message with its name; its type follows from the
+dataclass. Only other fields are given as values.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ Read = Callable[[Any, str], Any]
 
 @contextmanager
 def checked() -> Iterator[None]:
-    """Say that a dictionary does not fit a message as this package says it."""
+    """Convert the error of a dictionary that does not fit its message."""
     try:
         yield
     except FormError as error:
@@ -34,12 +34,12 @@ def checked() -> Iterator[None]:
 
 
 def to_dataclass(kind: type[Result], message: Any, **given: Any) -> Result:
-    """What a message says, as a dataclass.
+    """Convert a message to a dataclass.
 
     Args:
         kind: The dataclass.
         message: The message.
-        given: Values of fields that the message has otherwise.
+        given: Values of fields that differ from the message's.
     """
     readers = _readers(cast(Any, kind))
     values = {name: given[name] if name in given else read(message, name) for name, read in readers}
@@ -54,7 +54,7 @@ def duration_of(name: str, seconds: float | None) -> Duration | None:
         seconds: The seconds.
 
     Raises:
-        InputError: If it is no number of seconds.
+        InputError: If it is not a number of seconds.
     """
     if seconds is None:
         return None
@@ -74,7 +74,7 @@ def _readers(kind: type) -> tuple[tuple[str, Read], ...]:
 
 
 def _reader(annotation: Any) -> Read:
-    """What reads a field of that type."""
+    """The reader of a field of a type."""
     arguments: tuple[Any, ...] = get_args(annotation)
     if get_origin(annotation) is tuple:
         return _tuple_reader(_dataclass(arguments[0]))

@@ -1,4 +1,4 @@
-"""From the messages of the wire to this package's types."""
+"""Decode messages of the wire to this package's types."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ Event = Started | LiveReport | Final
 
 
 def decode_response(message: scoring_service_pb2.ScoreResponse) -> Event:
-    """What one message of a scoring stream says.
+    """Decode one message of a scoring stream.
 
     Raises:
-        InternalError: If it is of a kind that this client does not know.
+        InternalError: If this client does not know its kind.
     """
     kind = message.WhichOneof("message")
     if kind == "started":
@@ -163,7 +163,7 @@ def _number(value: report_pb2.Value) -> Number:
 
 
 def _geometries(values: Iterable[int]) -> tuple[Geometry, ...]:
-    """The shapes that this client knows; it could not send another one."""
+    """The shapes that this client knows; it cannot send others."""
     wanted = set(values)
     found = tuple(name for name, number in GEOMETRIES.items() if number in wanted)
     return cast("tuple[Geometry, ...]", found)
@@ -172,7 +172,7 @@ def _geometries(values: Iterable[int]) -> tuple[Geometry, ...]:
 def decode_benchmark(
     message: benchmark_pb2.Benchmark, quotas: Iterable[benchmark_service_pb2.Quota] = ()
 ) -> Benchmark:
-    """One benchmark, and the limits on the caller's team where the server gives them."""
+    """One benchmark, with the quotas of the caller's team if the server gives them."""
     return to_dataclass(
         Benchmark,
         message,
@@ -194,13 +194,13 @@ def decode_score(message: submission_service_pb2.SubmissionScore) -> SubmissionS
 
 
 def decode_online(message: submission_service_pb2.OnlineRecord) -> OnlineRecord:
-    """How a submission answered by the clock of a live benchmark."""
+    """The online record of a submission to a live benchmark."""
     frames = FRAME_SOURCE_WORDS.get(message.frames, "unknown")
     return to_dataclass(OnlineRecord, message, frames=frames)
 
 
 def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> SubmissionUpdate:
-    """One update of a submission that is watched."""
+    """One update of a watched submission."""
     return to_dataclass(
         SubmissionUpdate,
         message,
@@ -212,7 +212,7 @@ def decode_update(message: submission_service_pb2.WatchSubmissionResponse) -> Su
 def decode_leaderboard(
     pages: Sequence[benchmark_service_pb2.GetLeaderboardResponse],
 ) -> Leaderboard:
-    """A board out of its pages."""
+    """A board from its pages."""
     rows = tuple(_board_row(row) for page in pages for row in page.rows)
     return to_dataclass(Leaderboard, pages[-1], rows=rows)
 

@@ -1,4 +1,4 @@
-"""From this package's types, and the names that people type, to the messages of the wire."""
+"""Encode this package's types, and names typed by people, as messages of the wire."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ SECRET_PREFIX = "vidscore_"  # noqa: S105 - how all of them begin
 
 
 def benchmark_name(benchmark: str) -> str:
-    """``benchmarks/{benchmark}``, from itself or its last part.
+    """``benchmarks/{benchmark}``, from the full name or its last part.
 
     Raises:
         InputError: If it is neither.
@@ -39,7 +39,7 @@ def benchmark_name(benchmark: str) -> str:
 
 
 def submission_name(submission: str) -> str:
-    """``benchmarks/{b}/submissions/{s}``, from itself or ``{b}/{s}``.
+    """``benchmarks/{b}/submissions/{s}``, from the full name or ``{b}/{s}``.
 
     Raises:
         InputError: If it is neither.
@@ -52,7 +52,7 @@ def submission_names(submissions: Iterable[str]) -> list[str]:
     """Names of several submissions.
 
     Raises:
-        InputError: If it is one string, or one is no name.
+        InputError: If they are one string, or one is not a name.
     """
     if isinstance(submissions, str):
         raise InputError("submissions", "a string", "a list of names")
@@ -60,7 +60,7 @@ def submission_names(submissions: Iterable[str]) -> list[str]:
 
 
 def token_name(token: str) -> str:
-    """``tokens/{token}``, from itself or its last part.
+    """``tokens/{token}``, from the full name or its last part.
 
     Raises:
         InputError: If it is neither; a secret is not sent, and not repeated either.
@@ -69,12 +69,12 @@ def token_name(token: str) -> str:
 
 
 def resource_name(argument: str, name: str, collection: str) -> str:
-    """``{collection}/{name}``, from itself or its last part.
+    """``{collection}/{name}``, from the full name or its last part.
 
     Args:
         argument: Name of the argument, for errors.
         name: The name.
-        collection: What it is of, such as ``invitations``.
+        collection: Its collection, such as ``invitations``.
 
     Raises:
         InputError: If it is neither; a secret is not sent, and not repeated either.
@@ -131,15 +131,15 @@ def encode_batch(batch: Batch) -> scoring_service_pb2.ScoreRequest:
 
 
 def checksum(batch: annotations_pb2.AnnotationBatch) -> int:
-    """CRC-32 of a batch's bytes, by which the server sees that they have come as they were sent.
+    """CRC-32 of a batch's bytes, with which the server detects damage on the way.
 
-    A message without maps is written the same each time, alone and in another.
+    A message without maps always has the same bytes, alone and within another.
     """
     return zlib.crc32(batch.SerializeToString())
 
 
 def encode_frames(frames: Frames) -> annotations_pb2.AnnotationBatch:
-    """Columns as a message: only the names in use, and no column that holds defaults alone."""
+    """Columns as a message: only used names, and no columns of defaults only."""
     sequences, frame_sequences = _used(frames.sequences, frames.frame_sequences)
     labels, label_indices = _used_labels(frames)
     message = annotations_pb2.AnnotationBatch(
@@ -173,7 +173,7 @@ def encode_frames(frames: Frames) -> annotations_pb2.AnnotationBatch:
 
 
 def _used(table: Sequence[Any], indices: IntArray) -> tuple[list[Any], IntArray]:
-    """The entries of a table that are in use, and the indices into those."""
+    """The used entries of a table, and the indices into them."""
     used, rows = np.unique(indices, return_inverse=True)
     return [table[row] for row in used.tolist()], rows
 
@@ -194,7 +194,7 @@ def _unless_default(column: IntArray | None, default: int) -> list[int]:
 
 
 def _set_packed(message: Message, name: str, values: FloatArray) -> None:
-    """Set a repeated double from an array without making an object of each number.
+    """Set a repeated double from an array, without an object per number.
 
     A packed repeated field is a tag, a length in bytes and the numbers, little-endian
     ("Encoding", Protocol Buffers documentation, section "Packed Repeated Fields").

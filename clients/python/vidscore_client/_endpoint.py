@@ -1,7 +1,7 @@
-"""Where a server is, how to talk to it, and which versions of servers this client works with.
+"""The address of a server, the settings of its connection, and the compatible versions of servers.
 
-One minor version may lie between server and client. The server holds its clients to the same rule;
-this side says so where an older server does not.
+Minor versions of server and client may differ by one. The server enforces the same rule for its
+clients; this side checks it for older servers that do not.
 """
 
 from __future__ import annotations
@@ -36,10 +36,10 @@ _VERSION = re.compile(r"(\d{1,6})\.(\d{1,6})(?:[.+\-a-z0-9]*)", re.ASCII)
 
 
 def check_server(server: str, client: str = __version__) -> None:
-    """Refuse a server of a version that the client does not work with.
+    """Refuse a server of an incompatible version.
 
     Args:
-        server: What the server says; a string that is no version is let pass, as proxies may be.
+        server: The server's version; other strings are accepted, because proxies may send them.
         client: Version of this package.
 
     Raises:
@@ -62,7 +62,7 @@ def check_server(server: str, client: str = __version__) -> None:
 
 
 def check_metadata(trailing: Iterable[Any] | None) -> None:
-    """Refuse a server by what it says at the end of a call.
+    """Refuse a server by the trailing metadata of a call.
 
     Raises:
         VersionError: If its version is too far from the client's.
@@ -74,12 +74,13 @@ def check_metadata(trailing: Iterable[Any] | None) -> None:
 
 USER_AGENT = f"vidscore-python/{__version__}"
 MAXIMUM_RESPONSE_BYTES = 256 << 20
-"""A report of a million rows; grpc's own limit of 4 MiB is too small for many sequences."""
+"""Enough for a report of a million rows; grpc's default of 4 MiB is too small for many
+sequences."""
 
 Options = tuple[tuple[str, str | int], ...]
 
 _RECONNECTION: Options = (
-    # A server that is restarted is found again soon; gRPC would wait up to two minutes.
+    # Reconnect to a restarted server soon; gRPC would wait up to two minutes.
     ("grpc.initial_reconnect_backoff_ms", 200),
     ("grpc.max_reconnect_backoff_ms", 5_000),
 )
@@ -93,7 +94,7 @@ class Endpoint:
         target: Address as grpc takes it.
         timeout_s: Seconds that a unary call, or the opening of a stream, may take.
         credentials: Certificates; None for a connection that is not encrypted.
-        metadata: What is sent with each call; may hold the token, so it is not shown.
+        metadata: Metadata of each call; hidden from `repr`, because it may hold the token.
         options: Settings of the channel.
     """
 
@@ -113,10 +114,10 @@ def make_endpoint(
     allow_plaintext_token: bool,
     keepalive: Keepalive,
 ) -> Endpoint:
-    """Check what a user said about a server.
+    """Check a user's settings of a server.
 
     Raises:
-        InputError: If the address is none, a certificate cannot be read, the token cannot be a
+        InputError: If the address is invalid, a certificate cannot be read, the token cannot be a
             header, or it would be sent over the network unencrypted.
     """
     host = _host(target)
@@ -149,7 +150,7 @@ def _metadata(token: str | None) -> tuple[tuple[str, str], ...]:
 
 
 def _host(target: object) -> str:
-    """Name or address of the machine; empty for a socket of this one."""
+    """Name or address of the machine; empty for a local socket."""
     expected = "host:port, [address]:port or unix:path"
     if not isinstance(target, str) or not target or target != "".join(target.split()):
         raise InputError("target", shown(target), expected)
@@ -189,9 +190,9 @@ def _credentials(tls: Tls) -> grpc.ChannelCredentials:
 
 
 def _system_roots() -> str | None:
-    """The system's own authorities: grpc would trust those of a list that it brings.
+    """The system's own authorities, because grpc would trust its bundled list.
 
-    It falls back on that list where the system has no file of them, as on Windows.
+    If the system has no file of authorities, as on Windows, grpc's list is used.
     """
     if "GRPC_DEFAULT_SSL_ROOTS_FILE_PATH" in os.environ:
         return None
@@ -199,7 +200,7 @@ def _system_roots() -> str | None:
 
 
 def _check_certificates(tls: Tls) -> None:
-    """Refuse files that grpc would only refuse at the first call, as a server out of reach."""
+    """Refuse files that grpc would refuse only at the first call, as an unreachable server."""
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     if _read("root_certificates", tls.root_certificates) is not None:
         try:

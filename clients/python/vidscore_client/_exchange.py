@@ -1,7 +1,6 @@
-"""The call of a scoring stream: what it was asked to be, and its two sides.
+"""The call of a scoring stream: its plan, and its two sides.
 
-grpc, or a task, sends; a worker reads what the server says and calls `on_report`. Both end with the
-stream.
+grpc, or a task, sends; a worker reads responses and calls `on_report`. Both end with the stream.
 """
 
 from __future__ import annotations
@@ -37,7 +36,7 @@ from vidscore_protos.v1 import scoring_service_pb2
 SCORE = "/vidscore.v1.ScoringService/Score"
 
 JOIN_TIMEOUT_S = 5.0
-"""How long leaving a stream waits for its reader, which may be in the caller's `on_report`."""
+"""Timeout in seconds for joining a stream's reader, which may be in the caller's `on_report`."""
 
 
 @dataclass(frozen=True)
@@ -46,7 +45,7 @@ class StreamPlan:
 
     Attributes:
         first_request: The message that opens it.
-        arities: Coordinates an object has, by side.
+        arities: Coordinates per object, by side.
         batching: How frames are put together.
         live: Which live reports are wanted.
         timeout_s: Seconds that the whole stream may take; None for no limit.
@@ -84,7 +83,7 @@ def plan_stream(
     """Check the arguments of `score_stream`; nothing is sent yet.
 
     Args:
-        evaluators: What judges.
+        evaluators: The evaluators.
         specification: The benchmark's specification.
         geometries: Shape of the truth's objects and of the detections.
         live: Which live reports are wanted.
@@ -114,8 +113,8 @@ def plan_stream(
 class Exchange:
     """The call itself.
 
-    It and its workers know nothing of the stream that the user holds, so that one that is leaked
-    can be collected.
+    It and its workers hold no reference to the user's stream, so that a leaked stream can be
+    collected.
 
     Args:
         transport: The connection.
@@ -136,7 +135,7 @@ class Exchange:
         self._reader.start()
 
     async def await_start(self, timeout_s: float) -> None:
-        """Wait for the server to accept the stream; later errors are raised by later calls."""
+        """Wait until the server accepts the stream; later errors are raised by later calls."""
         state = self.state
         with self._monitor:
             await self._monitor.wait_until(lambda: bool(state.started) or state.ended, timeout_s)
@@ -145,7 +144,7 @@ class Exchange:
                 raise not_started(timeout_s)
 
     async def put(self, side: Side, item: Item) -> None:
-        """Queue frames, as the policy says where the queue is full."""
+        """Queue frames; if the queue is full, follow the policy."""
         self._home.check()
         outbox = self.state.outbox
         with self._monitor:
@@ -153,8 +152,8 @@ class Exchange:
             waited = not self.state.admit(side, item, time.monotonic())
             if waited:
                 await self._wait_for_room(side, item)
-            # The call's sender sleeps until something is due; only an earlier time concerns it.
-            # Since when it sleeps is not known to a caller that has waited.
+            # The call's sender sleeps until something is due; only an earlier due time must wake
+            # it. After a wait, the earlier due time is not known.
             if not waited and outbox.due_s == due_before_s:
                 return
             self._monitor.wake()

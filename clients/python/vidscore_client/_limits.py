@@ -1,4 +1,4 @@
-"""The limits that a server states, and messages that keep to them."""
+"""A server's stated limits, and messages that keep them."""
 
 from __future__ import annotations
 
@@ -14,11 +14,11 @@ GET_SERVER = "/vidscore.v1.ServerService/GetServer"
 
 
 def limited(batching: Batching, limits: Mapping[str, int]) -> Batching:
-    """Settings under which no message is larger than a server takes.
+    """Settings under which no message exceeds a server's limits.
 
     Args:
-        batching: The settings as they were chosen.
-        limits: The server's limits by name, as far as it states them.
+        batching: The chosen settings.
+        limits: The server's stated limits, by name.
     """
     frames, size = batching.batch_frames, batching.batch_bytes
     # The other half is for the tables of names, which the outbox does not count.
@@ -31,16 +31,16 @@ def limited(batching: Batching, limits: Mapping[str, int]) -> Batching:
 
 
 def exceeded_limit(error: VidscoreError) -> dict[str, int]:
-    """The limit that a server names in an error, by its name; empty if it names none."""
+    """Name of the limit in a server's error; empty if it names none."""
     name, maximum = error.metadata.get("limit", ""), error.metadata.get("maximum", "")
     return {name: int(maximum)} if maximum.isdecimal() else {}
 
 
 async def batching_of_server(transport: Transport) -> Batching:
-    """How whole batches are cut for a server; as usual where it is too old to state its limits.
+    """How to cut whole batches for a server; the default if it is too old to state its limits.
 
     Raises:
-        VidscoreError: If it cannot be asked.
+        VidscoreError: If the server cannot be asked.
     """
     try:
         answer = await transport.unary(GET_SERVER, wire.GetServerRequest(), wire.GetServerResponse)

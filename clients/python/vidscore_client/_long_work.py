@@ -31,10 +31,10 @@ OutcomeType = TypeVar("OutcomeType")
 
 @dataclass(frozen=True)
 class LongKind(Generic[ProgressType, OutcomeType]):
-    """A kind of long work: what its operation says, and what to call it.
+    """A kind of long work: its messages and its name.
 
     Attributes:
-        noun: What errors call it, such as ``re-scoring``.
+        noun: Its name in errors, such as ``re-scoring``.
         metadata: Message that holds its progress.
         response: Message that holds its outcome.
         read_progress: Makes progress of the first.
@@ -50,7 +50,7 @@ class LongKind(Generic[ProgressType, OutcomeType]):
     def status_of(
         self, message: operations_pb2.Operation
     ) -> OperationStatus[ProgressType, OutcomeType]:
-        """What an operation says."""
+        """The status of an operation."""
         metadata, response = self.metadata(), self.response()
         message.metadata.Unpack(metadata)
         ending = message.WhichOneof("result")
@@ -87,7 +87,7 @@ class LongKind(Generic[ProgressType, OutcomeType]):
         return status.outcome
 
     def not_ended(self, timeout_s: float | None) -> DeadlineError:
-        """The error of work that takes longer than the caller wants to wait."""
+        """The error of work that exceeds the caller's timeout."""
         return DeadlineError(
             f"the {self.noun} has not ended within {timeout_s:g} s; it goes on",
             code="DEADLINE_EXCEEDED",
@@ -100,10 +100,10 @@ class OperationStatus(Generic[ProgressType, OutcomeType]):
 
     Attributes:
         name: Full name of the operation.
-        progress: How far it has come.
+        progress: Its progress.
         done: Whether it has ended.
-        outcome: What came of it; None unless it has succeeded.
-        error: What it failed with; None unless it has failed.
+        outcome: Its outcome; None unless it has succeeded.
+        error: Its error; None unless it has failed.
     """
 
     name: str

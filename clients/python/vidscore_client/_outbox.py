@@ -1,4 +1,4 @@
-"""The send buffer: single frames become columns, columns become batches; bounded in memory.
+"""The send buffer: joins single frames into columns, and columns into batches; bounded in memory.
 
 Pure: its caller passes the time (seconds on any monotonic clock), waits, locks and sends.
 """
@@ -70,7 +70,7 @@ class SingleFrame:
         """Check shapes and lengths, and copy, so that the caller may reuse its arrays.
 
         Raises:
-            InputError: If an argument has another shape or length than it should.
+            InputError: If an argument has a wrong shape or length.
         """
         boxes = coordinate_array(coordinates, arity, copy=True)
         count = len(boxes)
@@ -100,7 +100,7 @@ class SingleFrame:
 
 
 def join(frames: Sequence[SingleFrame]) -> Frames:
-    """Columns of frames, in their order.
+    """Join frames into columns, in order.
 
     Args:
         frames: At least one frame; all of one arity, with masks of all objects or of none.
@@ -134,7 +134,7 @@ def join(frames: Sequence[SingleFrame]) -> Frames:
 
 
 def _table(names: Sequence[Any]) -> tuple[tuple[Any, ...], IntArray]:
-    """Each name once, in order of appearance, and for each entry its row."""
+    """Unique names in order of appearance, and the row of each entry."""
     rows: dict[Any, int] = {}
     indices = [rows.setdefault(name, len(rows)) for name in names]
     return tuple(rows), np.array(indices, dtype=np.int64)
@@ -185,31 +185,31 @@ def _frame_number(frame: int) -> int:
 
 
 def _time(time_s: float) -> float | None:
-    """A time as it is sent, None for NaN; which numbers are times is the server's to judge."""
+    """A time to send, None for NaN; the server checks its value."""
     number = float(numbers("time_s", [time_s], 1)[0])
     return None if np.isnan(number) else number
 
 
 FRAME_BYTES = 24
-"""Bytes that a frame adds to a message, at most, without its objects: number 8, time 8, and 8 for
+"""Maximum bytes that a frame adds to a message, without its objects: number 8, time 8, and 8 for
 the row of its sequence, the count of its objects and its flags."""
 
 OBJECT_BYTES = 24
-"""Bytes that an object adds besides its coordinates and named columns, at most: confidence 8,
-track id 10, label 5, flags 1."""
+"""Maximum bytes that an object adds besides its coordinates and named columns: confidence 8, track
+id 10, label 5, flags 1."""
 
 MASK_BYTES = 15
 RUN_BYTES = 5
-"""Bytes that a mask adds without its runs, at most, and a run."""
+"""Maximum bytes that a mask adds without its runs, and that a run adds."""
 
 AT_ONCE = float("-inf")
-"""When something is due that waits for nothing."""
+"""Due time of frames that need not wait."""
 
 Item = SingleFrame | Frames
 
 
 class Batch(NamedTuple):
-    """Frames of one side that go into one message."""
+    """Frames of one side for one message."""
 
     side: Side
     frames: Frames
@@ -218,7 +218,7 @@ class Batch(NamedTuple):
 
 @dataclass
 class _Ready:
-    """Frames of one side that need not wait for others, and how many of them are gone."""
+    """Frames of one side that need not wait for others, and the number already taken."""
 
     side: Side
     frames: Frames
@@ -250,25 +250,25 @@ class Outbox:
             "detections": _Gathering(),
         }
         self._ready: deque[_Ready] = deque()
-        self._gathered_due_s: float | None = None  # when the first gathering has waited enough
+        self._gathered_due_s: float | None = None  # time at which the first gathering is due
         self._frames = 0
         self._bytes = 0
 
     @property
     def frames(self) -> int:
-        """Frames that wait."""
+        """Number of waiting frames."""
         return self._frames
 
     @property
     def due_s(self) -> float | None:
-        """Time at which `take` has something; None if nothing waits."""
+        """Time at which `take` has a batch; None if nothing waits."""
         return AT_ONCE if self._ready else self._gathered_due_s
 
     def limit(self, limits: Mapping[str, int]) -> bool:
-        """Make no larger batches than a server takes that states these limits.
+        """Limit batches to a server's stated limits.
 
         Returns:
-            Whether it made larger ones before.
+            Whether batches were larger before.
         """
         before, self._batching = self._batching, limited(self._batching, limits)
         return self._batching != before
@@ -276,16 +276,16 @@ class Outbox:
     def offer(
         self, side: Side, item: Item, now_s: float, source_position: str | None = None
     ) -> bool:
-        """Take in a frame or a batch where there is room for it.
+        """Accept a frame or a batch if there is room for it.
 
         Args:
             side: Its side.
             item: The frame or batch.
             now_s: The time.
-            source_position: Position of a batch's source behind it; its last message has it.
+            source_position: Source position after a batch; its last message carries it.
 
         Returns:
-            Whether it was taken in.
+            Whether it was accepted.
         """
         count, size = _frame_count(item), item_size(item)
         if self._frames and (
@@ -303,12 +303,12 @@ class Outbox:
         return True
 
     def flush(self) -> None:
-        """Let nothing wait for others any longer."""
+        """Make all frames due now."""
         for side in self._gathering:
             self._seal(side)
 
     def take(self, now_s: float) -> Batch | None:
-        """The next batch that is due, of at most the size of a message."""
+        """The next due batch, of at most the size of a message."""
         for side, waiting in self._gathering.items():
             if waiting.frames and now_s >= waiting.since_s + self._batching.batch_interval_s:
                 self._seal(side)
@@ -327,7 +327,7 @@ class Outbox:
         return batch
 
     def put_back(self, side: Side, frames: Frames, source_position: str | None) -> None:
-        """Take in again what was taken last, to be cut anew."""
+        """Put back the batch that was taken last, to be cut again."""
         self._ready.appendleft(_Ready(side, frames, source_position))
         self._frames += frames.frame_count
         self._bytes += item_size(frames)
@@ -379,7 +379,7 @@ def _frame_count(item: Item) -> int:
 
 
 def item_size(item: Item) -> int:
-    """Bytes of the message that the item would make, at most, without its tables."""
+    """Upper bound on the bytes of the item's message, without its tables."""
     if isinstance(item, Frames):
         size = FRAME_BYTES * item.frame_count + _object_size(item) * item.object_count
     else:

@@ -1,4 +1,4 @@
-"""When a call is made again; pure: its caller passes the time and waits."""
+"""Decides when to repeat a call; pure: its caller passes the time and waits."""
 
 from __future__ import annotations
 
@@ -17,21 +17,21 @@ from vidscore_client.settings import Retry
 from vidscore_protos.v1 import submission_service_pb2
 
 CALL_S = 45.0
-"""Seconds after which a call is made anew: proxies end calls that are quiet for a minute."""
+"""Seconds after which a call is renewed, because proxies end calls that are idle for a minute."""
 
 BREAKS = frozenset({"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL"})
-"""Codes of a connection that broke, of whatever hop, and of a server that is restarted."""
+"""Codes of a broken connection at any hop, and of a restarting server."""
 
 PASSING_REASONS = frozenset({"OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL"})
-"""Reasons of a server that go with another offset, or with time."""
+"""Server reasons that another offset, or time, resolves."""
 
 
 def is_break(error: VidscoreError) -> bool:
-    """Whether the same may succeed over another connection, or later."""
+    """Whether the same call may succeed over another connection, or later."""
     if error.retry_delay_s is not None:
         return True  # the server itself says so
     if isinstance(error, InternalError) and "incident" in error.metadata:
-        return False  # the server itself failed at this very request, and would again
+        return False  # the server failed at this request, and would fail again
     return error.code in BREAKS or error.reason in PASSING_REASONS
 
 
@@ -40,7 +40,7 @@ class Retrying:
 
     Args:
         retry: How often and how long.
-        chance: Gives numbers from 0 to 1, so that many clients do not come back all at once.
+        chance: Returns random numbers from 0 to 1, so that clients do not all return at once.
     """
 
     def __init__(self, retry: Retry, chance: Callable[[], float] = random.random) -> None:
@@ -50,20 +50,20 @@ class Retrying:
         self._since_s: float | None = None
 
     def progress(self) -> None:
-        """Note that something has succeeded."""
+        """Record a success."""
         self._breaks = 0
         self._since_s = None
 
     def delay_s(self, error: VidscoreError, now_s: float, *, is_mended: bool = False) -> float:
-        """Seconds to wait before the next try; no less than the server wants.
+        """Seconds to wait before the next try; at least the server's delay.
 
         Args:
-            error: What the last one failed with.
+            error: The error of the last try.
             now_s: The time.
-            is_mended: Whether the next one leaves out what this one failed for.
+            is_mended: Whether the next try avoids the cause of the error.
 
         Raises:
-            VidscoreError: `error`, where another try makes no sense or takes too long.
+            VidscoreError: `error`, if another try is useless or would come too late.
             CallbackError: If `Retry.on_break` raises.
         """
         if not is_break(error) and not is_mended:
@@ -97,17 +97,17 @@ class Retrying:
 
 
 def ended_early() -> UnavailableError:
-    """The break of a call that the server ended well, but before it was done."""
+    """The error of a call that the server ended without an error, but too early."""
     return UnavailableError("the server ended the call", code="UNAVAILABLE")
 
 
 class Watched:
-    """A submission that is watched over as many calls as it takes.
+    """Watches a submission, over as many calls as necessary.
 
     Args:
         name: Its full name.
         retry: What happens after a break.
-        window_frames: Frames of the window that is wanted; 0 for none.
+        window_frames: Number of frames of the requested window; 0 for none.
     """
 
     def __init__(self, name: str, retry: Retry, window_frames: int = 0) -> None:
@@ -119,7 +119,7 @@ class Watched:
         self._retrying = Retrying(retry)
 
     def request(self) -> submission_service_pb2.WatchSubmissionRequest:
-        """What opens the next call."""
+        """The request of the next call."""
         return submission_service_pb2.WatchSubmissionRequest(
             name=self._name,
             from_revision=self._revision,
@@ -127,7 +127,7 @@ class Watched:
         )
 
     def take(self, update: SubmissionUpdate) -> SubmissionUpdate:
-        """Note what the server has said."""
+        """Record a response."""
         self._retrying.progress()
         self._revision = max(self._revision, update.submission.revision)
         self.ended = update.submission.state.has_ended
@@ -137,7 +137,7 @@ class Watched:
         """Seconds to wait before the next call.
 
         Raises:
-            VidscoreError: `error`, where there is no going on.
+            VidscoreError: `error`, if a retry is useless.
         """
         if error.code == "DEADLINE_EXCEEDED":
             self._retrying.progress()  # nothing has happened for a while, and nothing failed
@@ -156,7 +156,7 @@ def call_s(limit_s: float | None, now_s: float) -> float:
 
 
 def not_ended(timeout_s: float | None) -> DeadlineError:
-    """The error of a submission that takes longer than the caller wants to wait."""
+    """The error of a submission that exceeds the caller's timeout."""
     return DeadlineError(
         f"the submission has not ended within {timeout_s:g} s; it goes on",
         code="DEADLINE_EXCEEDED",

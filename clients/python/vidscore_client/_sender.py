@@ -1,4 +1,4 @@
-"""Opens an append stream and delivers its frames: connects, sends, and goes on after breaks."""
+"""Opens an append stream and delivers its frames: connects, sends, and resumes after breaks."""
 
 from __future__ import annotations
 
@@ -38,12 +38,12 @@ NAME_TAKEN = "NAME_TAKEN"
 
 @dataclass(frozen=True)
 class AppendPlan:
-    """An append stream that was opened for this writer, and how frames are delivered into it.
+    """An append stream that is open for this writer, and how to deliver frames into it.
 
     Attributes:
         submission: The submission.
-        stream: The stream, with the epoch to write under and the offset to go on from.
-        arity: Coordinates that a detection has.
+        stream: The stream, with the epoch to write under and the offset to continue at.
+        arity: Coordinates per detection.
         batching: How frames are put together.
         delivery: How they are held until they are acknowledged.
         replay: Whether the caller sends from its first frame again.
@@ -60,14 +60,14 @@ class AppendPlan:
         """Refuse a batch that does not belong to this stream.
 
         Raises:
-            InputError: If it is none, or its objects have another shape.
+            InputError: If it is not a batch, or its objects have another shape.
         """
         if not isinstance(frames, Frames):
             raise InputError("frames", repr(frames)[:80], "Frames")
         refuse_other_arity(frames, self.arity)
 
     def append(self, batch: Sent) -> wire.AppendRequest:
-        """What is sent for a batch; the same batch is the same bytes each time."""
+        """The request for a batch; the same batch always gives the same bytes."""
         detections = encode_frames(batch.frames)
         return wire.AppendRequest(
             stream=f"{self.submission.name}/streams/{self.stream.stream}",
@@ -113,7 +113,7 @@ async def open_append(
 async def find_or_create(
     submissions: AsyncSubmissions, benchmark: str, submission: str | None, title: str
 ) -> Submission:
-    """The submission of a name, created where it is not there; None lets the server choose.
+    """The submission of a name, created if missing; None lets the server choose a name.
 
     Raises:
         VidscoreError: As `Client.submit`.
@@ -123,7 +123,7 @@ async def find_or_create(
     name = f"{benchmark}/{parse_string('submission', submission)}"
     try:
         found = await submissions.get(name)
-        # Nobody has seen a draft's title: what was refused before must not decide it.
+        # Nobody has seen a draft's title, so an earlier, refused title must not stay.
         if found.state is not SubmissionState.OPEN or title in {"", found.title}:
             return found
     except NotFoundError:
@@ -138,42 +138,42 @@ async def find_or_create(
         # Another process of the same submission may just have created it.
         return await submissions.get(name)
     except NotFoundError:
-        raise taken from None  # it is another team's
+        raise taken from None  # it belongs to another team
 
 
 # --- Delivery
 
 JOIN_TIMEOUT_S = 5.0
-"""How long closing a stream waits for its worker, which may be in the caller's callback."""
+"""Timeout in seconds for joining a stream's worker, which may be in the caller's callback."""
 
 
 class Sender:
     """Delivers frames from a worker of its own.
 
-    It and its workers know nothing of the stream that the user holds, so that one that is leaked
-    can be collected.
+    It and its workers hold no reference to the user's stream, so that a leaked stream can be
+    collected.
 
     Args:
         transport: The connection.
-        plan: The opened stream and how frames are to be delivered.
+        plan: The opened stream, and how to deliver frames.
     """
 
     def __init__(self, transport: Transport, plan: AppendPlan) -> None:
         self.plan = plan
         self.state = AppendState(plan.stream, plan.batching, plan.delivery, replay=plan.replay)
-        self.left = False  # whether it was closed or aborted by this side
+        self.left = False  # whether this side closed or aborted it
         self._transport = transport
         self._home = Home()
         self._monitor = transport.monitor()
         self._connections = transport.monitor()  # woken up when the connection changes
-        self._connection = 0  # number of the present call; whoever serves another one stops
+        self._connection = 0  # number of the current call; workers of other calls stop
         self._call: Call | None = None
-        self._stall: VidscoreError | None = None  # why the present call was cancelled
+        self._stall: VidscoreError | None = None  # why the current call was cancelled
         self._worker = transport.worker(self._run, "submission")
         self._worker.start()
 
     async def put(self, item: Item, source_position: str | None = None) -> None:
-        """Queue frames, as the policy says where the queue is full."""
+        """Queue frames; if the queue is full, follow the policy."""
         self._home.check()
         state = self.state
         with self._monitor:
@@ -181,8 +181,8 @@ class Sender:
             waited = not state.admit(item, time.monotonic(), source_position)
             if waited:
                 await self._wait_for_room(item, source_position)
-            # The call's sender sleeps until something is due; only an earlier time concerns it.
-            # Since when it sleeps is not known to a caller that has waited.
+            # The call's sender sleeps until something is due; only an earlier due time must wake
+            # it. After a wait, the earlier due time is not known.
             if not waited and state.due_s == due_before_s:
                 return
             self._monitor.wake()
@@ -201,7 +201,7 @@ class Sender:
             self.state.check_delivered()
 
     async def close(self, timeout_s: float) -> None:
-        """Deliver every frame, in a time, and end; where this side has ended it, do nothing."""
+        """Deliver every frame within a timeout, and end; do nothing if this side has ended it."""
         check_timeout(timeout_s)
         self._refuse_in_callback()
         if self.left and self.state.ended:
@@ -221,10 +221,10 @@ class Sender:
         self.state.check_delivered()
 
     async def abort(self) -> None:
-        """End at once; in a forked process, forget the stream, which is another one's."""
+        """End at once; in a forked process, only forget the stream, which belongs to the parent."""
         self.left = True
         if not self._home.is_here:
-            self.state.end(aborted())  # without the lock, which may be held for ever
+            self.state.end(aborted())  # without the lock, which may never be released
             return
         self._end(aborted())
         self._worker.cancel()
@@ -263,7 +263,7 @@ class Sender:
             self._end(error)
 
     async def _await_work(self) -> bool:
-        """Wait until there is something to deliver; whether there is, or the stream has ended."""
+        """Wait until there is something to deliver; False if the stream has ended."""
         state = self.state
         with self._monitor:
             await self._monitor.wait_until(lambda: state.closing or not state.idle, None)
@@ -338,7 +338,7 @@ class Sender:
         return call
 
     async def _watch_over(self, connection: int) -> None:
-        """End a call over which no acknowledgement comes."""
+        """End a call that gets no acknowledgements."""
         timeout_s = self.plan.delivery.acknowledge_timeout_s
         with self._connections:
             while self._connection == connection:
@@ -353,7 +353,7 @@ class Sender:
             self._drop()
 
     def _drop(self) -> None:
-        """Let go of the present call, if there is one; all who serve it stop."""
+        """Drop the current call, if any; its workers stop."""
         with self._monitor:
             self._connection += 1
             self.state.disconnect()

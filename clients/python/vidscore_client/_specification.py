@@ -26,22 +26,22 @@ from vidscore_protos.forms import fill_message, show_message
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, specification_pb2
 
 Specification = Mapping[str, Any] | specification_pb2.BenchmarkSpec
-"""A specification as dictionaries, as a manifest or a report has it, or as the proto message."""
+"""A specification as dictionaries, as in a manifest or a report, or as the proto message."""
 
 Definition = Mapping[str, Any]
 """A benchmark's definition as dictionaries, lists, strings, numbers and times."""
 
 UPDATABLE = ("specification", "description", *TIME_FIELDS, "policy", "public_names")
-"""Fields that may be changed once a benchmark is there."""
+"""Fields that may change after the creation of a benchmark."""
 
 
 def encode_specification(
     evaluators: Sequence[EvaluatorChoice], specification: Specification | None
 ) -> specification_pb2.BenchmarkSpec:
-    """Put a specification and the chosen evaluators together.
+    """Combine a specification and the chosen evaluators.
 
     Args:
-        evaluators: What judges; where empty, the evaluators of the specification.
+        evaluators: The evaluators; if empty, those of the specification.
         specification: The rest; None for nothing.
 
     Raises:
@@ -89,11 +89,11 @@ def encode_evaluators(
     """Chosen evaluators as messages.
 
     Args:
-        argument: Name of the argument that they were given as.
+        argument: Name of their argument.
         choices: The choices.
 
     Raises:
-        InputError: If one is no choice.
+        InputError: If one is not a valid choice.
     """
     if isinstance(choices, str):
         raise InputError(argument, "a string", "a list of names")
@@ -147,7 +147,7 @@ def decode_definition(message: benchmark_pb2.Benchmark) -> dict[str, Any]:
 
 
 def encode_geometry(name: str, geometry: Geometry) -> annotations_pb2.Geometry:
-    """A shape of objects as the wire has it.
+    """A shape of objects in wire form.
 
     Args:
         name: Name of the argument, for errors.

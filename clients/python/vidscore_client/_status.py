@@ -1,4 +1,4 @@
-"""Turn the status that a call ended with into an exception of `vidscore_client.errors`."""
+"""Turn the status of a call into an exception of `vidscore_client.errors`."""
 
 from __future__ import annotations
 
@@ -21,25 +21,25 @@ from vidscore_client.errors import (
 ERROR_DOMAIN = "vidscore"
 DETAILS_KEY = "grpc-status-details-bin"
 LOCAL_CANCELLATIONS = frozenset({"Locally cancelled by application!", "Channel closed!"})
-"""What grpc says of a call that this side has ended."""
+"""Texts of grpc for a call that this side has ended."""
 
 MESSAGE_TOO_LARGE = re.compile(r"SERVER: Received message larger than max \((\d+) vs\. (\d+)\)")
-"""What gRPC at the server says of a message that it does not read, before the server can."""
+"""Text of the server's gRPC for a message that is too large for it to read."""
 
 VIOLATION_COUNT = "violations"
-"""Key of the error's metadata: how many violations there are in all."""
+"""Key of the error's metadata: the total number of violations."""
 
 
 def error_from_failure(failure: grpc.RpcError) -> VidscoreError:
     """Build the exception for a failed call.
 
     Args:
-        failure: The error that grpc raised, of the synchronous or the asyncio library.
+        failure: The error raised by grpc, synchronous or asyncio.
     """
     status = _status(failure.trailing_metadata() or ())
     code, message = failure.code().name, failure.details() or ""
     if code == "CANCELLED" and not (status.details or message in LOCAL_CANCELLATIONS):
-        code = "UNAVAILABLE"  # so gRPC's server ends what reaches it as it stops
+        code = "UNAVAILABLE"  # gRPC's server ends calls like this while it stops
     too_large = MESSAGE_TOO_LARGE.fullmatch(message)
     if code == "RESOURCE_EXHAUSTED" and too_large is not None:
         return _message_too_large(*too_large.groups())
@@ -57,7 +57,7 @@ def _message_too_large(size: str, maximum: str) -> LimitExceededError:
 
 
 def error_from_status(status: status_pb2.Status) -> VidscoreError:
-    """Build the exception for work that failed after its call, from ``google.rpc.Status``."""
+    """Build the exception for failed work, after its call, from ``google.rpc.Status``."""
     return _error(code_pb2.Code.Name(status.code), status.message, status)
 
 
@@ -103,7 +103,7 @@ def _status(metadata: Iterable[Any]) -> Any:
         if key == DETAILS_KEY and isinstance(value, bytes):
             try:
                 return status_pb2.Status.FromString(value)
-            except DecodeError:  # a proxy's own idea of details: the code and the text still hold
+            except DecodeError:  # details of a proxy; code and text are still valid
                 break
     return status_pb2.Status()
 

@@ -1,7 +1,7 @@
-"""What a scoring stream knows, without any I/O: the exchange drives it.
+"""The state of a scoring stream, without any I/O: the exchange drives it.
 
-Its caller holds a lock, sends what `take` gives, passes in what the server sends, and wakes up all
-who wait when something has changed.
+Its caller holds a lock, sends the batches from `take`, passes in the server's responses, and wakes
+all waiters after a change.
 """
 
 from __future__ import annotations
@@ -30,8 +30,8 @@ class StreamState:
     """The state of one stream.
 
     Args:
-        batching: Sizes and times of what is sent.
-        live: Which live reports are wanted; None for none.
+        batching: Sizes and times of batches.
+        live: The wanted live reports; None for none.
     """
 
     def __init__(self, batching: Batching, live: Live | None) -> None:
@@ -47,7 +47,7 @@ class StreamState:
 
     @property
     def ended(self) -> bool:
-        """Whether the call is over, well or badly."""
+        """Whether the call is over, with or without an error."""
         return self._ended
 
     @property
@@ -61,13 +61,13 @@ class StreamState:
         return bool(self._unread) or self._ended
 
     def admit(self, side: Side, item: Item, now_s: float) -> bool:
-        """Take in frames where there is room.
+        """Accept frames if there is room.
 
         Returns:
-            Whether they were taken in.
+            Whether they were accepted.
 
         Raises:
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
             ClosedError: If it has been finished.
         """
         self.raise_error()
@@ -76,7 +76,7 @@ class StreamState:
         return self.outbox.offer(side, item, now_s)
 
     def refusal(self, waited_s: float | None) -> BackPressureError:
-        """The error for frames that were not taken in.
+        """The error for frames that were not accepted.
 
         Args:
             waited_s: How long the caller has waited for room; None if it did not.
@@ -93,12 +93,12 @@ class StreamState:
         return None if self._ended else self.outbox.take(now_s)
 
     def close(self) -> None:
-        """Take in no more frames, and send the rest without delay."""
+        """Accept no more frames, and send the rest without delay."""
         self._closing = True
         self.outbox.flush()
 
     def receive(self, event: Event) -> None:
-        """Keep what the server has said."""
+        """Record a response."""
         if isinstance(event, Started):
             check_server(event.server_version)
             self.started = event
@@ -110,10 +110,10 @@ class StreamState:
             self._unread.append(event)
 
     def end(self, error: VidscoreError | None = None) -> None:
-        """Note that the call is over; the first one to say so is right.
+        """Record the end of the call; the first reason counts.
 
         Args:
-            error: What it failed with; None if the server has ended it well.
+            error: Its error; None if the server has ended it without one.
         """
         if self._ended:
             return
@@ -123,7 +123,7 @@ class StreamState:
         self._error = error
 
     def raise_error(self) -> None:
-        """Raise what the stream failed with, if it did."""
+        """Raise the error of the stream, if it failed."""
         if self._error is not None:
             raise self._error.with_traceback(None)
 
@@ -142,24 +142,24 @@ class StreamState:
         """The final reports of a stream that has ended.
 
         Raises:
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
         """
         self.raise_error()
         return [] if self._final is None else list(self._final.reports)
 
 
 def cancelled() -> CallCancelledError:
-    """The error of a stream that this side has cancelled."""
+    """The error of a stream that this side cancelled."""
     return CallCancelledError("the stream was cancelled by this side", code="CANCELLED")
 
 
 def cannot_read(error: Exception) -> InternalError:
-    """The error of a stream that fails by a mistake in reading what the server says."""
+    """The error of a stream that fails because of a bug in reading responses."""
     return InternalError(f"the server's answer cannot be read: {error!r}")
 
 
 def cannot_send(error: Exception) -> InternalError:
-    """The error of a stream that fails by a mistake in putting a batch into a message."""
+    """The error of a stream that fails because of a bug in encoding a batch."""
     return InternalError(f"a batch could not be sent: {error!r}")
 
 
@@ -169,19 +169,19 @@ def callback_failed(error: Exception) -> CallbackError:
 
 
 def finish_in_callback() -> CallbackError:
-    """The error of an `on_report` that waits for the stream to end, and so for itself."""
+    """The error of an `on_report` that waits for the end of the stream, that is, for itself."""
     return CallbackError("finish cannot be called in on_report: it would wait for itself")
 
 
 def not_started(timeout_s: float) -> DeadlineError:
-    """The error of a stream that the server has not accepted in time."""
+    """The error of a stream that the server did not accept in time."""
     return DeadlineError(
         f"the server has not accepted the stream within {timeout_s:g} s", code="DEADLINE_EXCEEDED"
     )
 
 
 def not_finished(timeout_s: float | None) -> DeadlineError:
-    """The error of a `finish` that has not got its report in time."""
+    """The error of a `finish` that did not get its report in time."""
     return DeadlineError(
         f"no final report within {timeout_s:g} s; the stream goes on: "
         "call finish again to wait longer, or cancel it",

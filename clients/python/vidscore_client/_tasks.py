@@ -17,10 +17,10 @@ from vidscore_client.errors import CallCancelledError, ClosedError
 
 
 class TaskTransport:
-    """A connection that belongs to the event loop in which it is made; see `Transport`.
+    """A connection that belongs to the event loop that creates it; see `Transport`.
 
     Args:
-        endpoint: Where the server is.
+        endpoint: The server's endpoint.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -79,7 +79,7 @@ class TaskTransport:
         await asyncio.sleep(0)
 
     async def call_back(self, function: Callable[..., object], *arguments: object) -> None:
-        """Call a function of the user's, and await what it returns."""
+        """Call a function of the user, and await its result."""
         outcome = function(*arguments)
         if inspect.isawaitable(outcome):
             await outcome
@@ -95,7 +95,7 @@ class TaskTransport:
 
 
 class TaskCall:
-    """A call that is open, and the task that sends its requests."""
+    """An open call, with the task that sends its requests."""
 
     def __init__(self, call: Any, next_request: NextRequest) -> None:
         self._call = call
@@ -117,7 +117,7 @@ class TaskCall:
                 return None
             raise error_from_failure(meant) from failure
         except asyncio.CancelledError:
-            # So does a call end that this side has cancelled, and so does the reader's own task.
+            # Raised if this side has cancelled the call, and if the reader's own task is cancelled.
             self._raise_error()
             if not self._cancelled:
                 raise
@@ -140,7 +140,7 @@ class TaskCall:
             return  # the call is over, and the reader gets the reason
         except Exception as error:  # noqa: BLE001 - the reader raises it
             if _is_undelivered(error):
-                return  # the call is over, though it is not yet known why
+                return  # the call is over, for a reason that is not known yet
             self._error = error
             self._call.cancel()
 
@@ -150,7 +150,7 @@ class TaskCall:
 
 
 def _is_undelivered(error: Exception) -> bool:
-    """Whether gRPC began to send something and could not: only a call that is over has that."""
+    """Whether gRPC failed to send a message, which happens only if the call is over."""
     return isinstance(error, grpc.aio.InternalError) and str(error).startswith(
         'Failed "execute_batch"'
     )
@@ -169,13 +169,13 @@ class TaskMonitor:
         pass
 
     def wake(self) -> None:
-        """Wake everyone up."""
+        """Wake all waiters."""
         for future in self._waiting:
             if not future.done():
                 future.set_result(None)
 
     async def pause(self, timeout_s: float | None) -> None:
-        """Wait until woken up, at most for a time."""
+        """Wait for a wake-up, with a timeout."""
         future = asyncio.get_running_loop().create_future()
         self._waiting.add(future)
         try:
@@ -186,7 +186,7 @@ class TaskMonitor:
             self._waiting.discard(future)
 
     async def wait_until(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
-        """Wait until something holds, at most for a time."""
+        """Wait until a condition holds, with a timeout."""
         loop = asyncio.get_running_loop()
         end_s = None if timeout_s is None else loop.time() + timeout_s
         while not predicate():
@@ -234,12 +234,11 @@ WAIT_S = 0.01
 
 
 class _StatusWatch:
-    """Watches with which status the server ends a call, whatever grpc makes of it.
+    """Watches for the status with which the server ends a call, whatever grpc reports.
 
-    A write that fails because the server has just ended the call makes grpc put INTERNAL, "Internal
-    error from Core", in the place of the server's status, before that has come or after
-    (https://github.com/grpc/grpc/issues/36066). Both statuses are seen here, and the server's is
-    raised.
+    If a write fails because the server has just ended the call, grpc reports INTERNAL, "Internal
+    error from Core", instead of the server's status, before or after that status arrives
+    (https://github.com/grpc/grpc/issues/36066). This class sees both, and raises the server's.
     """
 
     def __init__(self, call: Any) -> None:
@@ -248,10 +247,10 @@ class _StatusWatch:
         call.add_done_callback(self._note)
 
     async def resolve(self, failure: grpc.RpcError) -> grpc.RpcError | None:
-        """The failure that the server means; None if it has ended the call well.
+        """The server's failure; None if it has ended the call without one.
 
         Args:
-            failure: What reading from the call raised.
+            failure: The error of reading from the call.
         """
         for _ in range(WAITS):
             for seen in (failure, self._meant, _status(self._call)):
@@ -267,7 +266,7 @@ class _StatusWatch:
 
 
 def _status(call: Any) -> grpc.aio.AioRpcError:
-    """The status that an ended call has at this moment."""
+    """The present status of an ended call."""
     return grpc.aio.AioRpcError(
         _result(call.code()),
         initial_metadata=grpc.aio.Metadata(),
@@ -277,7 +276,7 @@ def _status(call: Any) -> grpc.aio.AioRpcError:
 
 
 def _result(coroutine: Coroutine[Any, Any, Any]) -> Any:
-    """What a coroutine returns that has nothing to wait for."""
+    """The result of a coroutine that never waits."""
     try:
         coroutine.send(None)
     except StopIteration as finished:

@@ -1,4 +1,4 @@
-"""The transport of the synchronous client: whatever is awaited blocks the calling thread."""
+"""The transport of the synchronous client: awaited operations block the calling thread."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ class ThreadTransport:
     """A connection whose calls may be made from any thread; see `Transport`.
 
     Args:
-        endpoint: Where the server is.
+        endpoint: The server's endpoint.
     """
 
     def __init__(self, endpoint: Endpoint) -> None:
@@ -79,10 +79,10 @@ class ThreadTransport:
         time.sleep(min(seconds, LONGEST_S))  # noqa: ASYNC251 - blocking is what this transport does
 
     async def take_turns(self) -> None:
-        """Threads take turns anyway."""
+        """Nothing to do: threads take turns by themselves."""
 
     async def call_back(self, function: Callable[..., object], *arguments: object) -> None:
-        """Call a function of the user's."""
+        """Call a function of the user."""
         function(*arguments)
 
     async def close(self) -> None:
@@ -96,7 +96,7 @@ class ThreadTransport:
 
 
 class ThreadCall:
-    """A call that is open; grpc asks it for its requests, in a thread of grpc's own."""
+    """An open call; a thread of grpc asks it for its requests."""
 
     def __init__(self, method: Any, next_request: NextRequest, **options: Any) -> None:
         self._next_request = next_request
@@ -108,7 +108,7 @@ class ThreadCall:
         try:
             return next(self._call, None)
         except grpc.RpcError as failure:
-            if self._error is not None:  # which grpc knows nothing of but that there was one
+            if self._error is not None:  # grpc does not report its details
                 raise self._error from None
             raise error_from_failure(failure) from failure
 
@@ -134,15 +134,15 @@ class ThreadMonitor(threading.Condition):
     """A lock with a condition; see `Monitor`."""
 
     def wake(self) -> None:
-        """Wake everyone up."""
+        """Wake all waiters."""
         self.notify_all()
 
     async def pause(self, timeout_s: float | None) -> None:
-        """Release the lock until woken up, at most for a time."""
+        """Release the lock until a wake-up, with a timeout."""
         self.wait(bounded(timeout_s))
 
     async def wait_until(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
-        """Wait until something holds, at most for a time."""
+        """Wait until a condition holds, with a timeout."""
         return self.wait_for(predicate, bounded(timeout_s))
 
 
@@ -164,7 +164,7 @@ class ThreadWorker:
         self._thread.start()
 
     def cancel(self) -> None:
-        """A thread ends by itself."""
+        """Nothing to do: a thread ends by itself."""
 
     async def join(self, timeout_s: float) -> None:
         """Wait for its end, unless it is the caller itself."""
@@ -177,6 +177,6 @@ _open: weakref.WeakSet[ThreadTransport] = weakref.WeakSet()
 
 @atexit.register
 def close_all() -> None:
-    """Close what was leaked: grpc's threads must not run on while the interpreter ends."""
+    """Close leaked transports: grpc's threads must not run while the interpreter exits."""
     for transport in list(_open):
         run_blocking(transport.close())

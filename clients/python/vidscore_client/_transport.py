@@ -1,4 +1,4 @@
-"""What the client needs of the outside: calls, workers, locks and time.
+"""The client's interface to its environment: calls, workers, locks and time.
 
 The client is written once, in coroutines. Over `TaskTransport` they run on an event loop. Over
 `ThreadTransport` each awaited operation blocks its thread instead of suspending the coroutine, so
@@ -23,23 +23,23 @@ Result = TypeVar("Result")
 SERIALIZE = methodcaller("SerializeToString")
 
 LONGEST_S = 1e9
-"""Seconds beyond which a time has no end: clocks count no further, and infinity least of all."""
+"""Seconds above which a timeout is unlimited, because clocks cannot count further."""
 
 
 def bounded(timeout_s: float | None) -> float | None:
-    """A time as clocks take it; None for one without an end."""
+    """A timeout that clocks accept; None for an unlimited one."""
     return None if timeout_s is None or timeout_s > LONGEST_S else timeout_s
 
 
 NextRequest = Callable[[], Coroutine[Any, Any, Message | None]]
-"""Gives the next message of a call, when it is due; None for the end."""
+"""Returns the next message of a call when it is due; None for the end."""
 
 
 class Call(Protocol):
-    """A call that is open."""
+    """An open call."""
 
     async def read(self) -> Any:
-        """The next message of the server; None at the end of a call that went well.
+        """The next message of the server; None at the end of a call without an error.
 
         Raises:
             VidscoreError: What the call failed with.
@@ -68,9 +68,9 @@ class Worker(Protocol):
 
 
 class Monitor(Protocol):
-    """A lock, and a wake-up event for all who wait under it for a change of what it guards.
+    """A lock, and a wake-up event for waiters on the guarded state.
 
-    Tasks need no lock: nothing changes between two awaits.
+    Tasks need no lock, because nothing changes between two awaits.
     """
 
     def __enter__(self) -> Any:
@@ -85,13 +85,13 @@ class Monitor(Protocol):
         """Release the lock."""
 
     def wake(self) -> None:
-        """Wake everyone up; under the lock."""
+        """Wake all waiters; call it under the lock."""
 
     async def pause(self, timeout_s: float | None) -> None:
-        """Release the lock until woken up, at most for a time; under the lock."""
+        """Release the lock until a wake-up, with a timeout; call it under the lock."""
 
     async def wait_until(self, predicate: Callable[[], bool], timeout_s: float | None) -> bool:
-        """Wait until something holds, at most for a time; under the lock.
+        """Wait until a condition holds, with a timeout; call it under the lock.
 
         Returns:
             Whether it holds.
@@ -105,14 +105,14 @@ class Transport(Protocol):
     """Seconds that a unary call, or the opening of a stream, may take."""
 
     closed: bool
-    """Whether it takes no more calls."""
+    """Whether it accepts no more calls."""
 
     async def unary(self, path: str, request: Message, response: type[Message]) -> Any:
         """Make a unary call.
 
         Args:
             path: Service and method, as in the address of the call.
-            request: What is sent.
+            request: The request.
             response: Class of what comes back.
 
         Raises:
@@ -131,7 +131,7 @@ class Transport(Protocol):
 
         Args:
             path: Service and method, as in the address of the call.
-            next_request: Gives what is sent; must end with the call.
+            next_request: Returns the requests; must end with the call.
             response: Class of what comes back.
             timeout_s: Seconds that the call may take; None for no limit.
 
@@ -149,19 +149,19 @@ class Transport(Protocol):
         """Wait."""
 
     async def take_turns(self) -> None:
-        """Let other tasks run, which a caller that never waits would keep from it."""
+        """Let other tasks run, which a caller that never waits would block."""
 
     async def call_back(self, function: Callable[..., object], *arguments: object) -> None:
-        """Call a function of the user's, and await what it returns where tasks can."""
+        """Call a function of the user and, in tasks, await its result."""
 
     async def close(self) -> None:
         """End all calls and the connection."""
 
 
 class Home:
-    """The process that something with threads of its own was made in.
+    """The process in which an object with threads was made.
 
-    A process that is forked has what a stream knows, and no thread that serves it.
+    A forked process has the state of a stream, but no thread that serves it.
     """
 
     def __init__(self) -> None:
@@ -169,14 +169,14 @@ class Home:
 
     @property
     def is_here(self) -> bool:
-        """Whether it is this one."""
+        """Whether it is this process."""
         return os.getpid() == self._process
 
     def check(self) -> None:
-        """Refuse another one; before any lock, which may be held for ever there.
+        """Refuse another process; call it before taking a lock, which may never be released there.
 
         Raises:
-            ClosedError: If this is a process that was forked from it.
+            ClosedError: If this process was forked from it.
         """
         if not self.is_here:
             raise ClosedError(
@@ -210,7 +210,7 @@ def iterate_blocking(generator: AsyncGenerator[Result, None]) -> Iterator[Result
 
 
 def requests_of(requests: Iterable[Message]) -> NextRequest:
-    """What a call sends that is known, or made by the caller's own iterator."""
+    """The requests of a call, from a known sequence or the caller's iterator."""
     rest = iter(requests)
 
     async def next_request() -> Message | None:
@@ -220,7 +220,7 @@ def requests_of(requests: Iterable[Message]) -> NextRequest:
 
 
 async def read_only(call: Call) -> Any:
-    """The one answer of a call that streams to the server.
+    """The only answer of a client-streaming call.
 
     Raises:
         VidscoreError: What the call failed with.
@@ -238,7 +238,7 @@ async def read_only(call: Call) -> Any:
 async def list_pages(
     transport: Transport, path: str, request: Any, response: type[Message]
 ) -> list[Any]:
-    """Every page of a list, in order; there is one at least.
+    """Every page of a list, in order; at least one.
 
     Args:
         transport: The connection.

@@ -1,4 +1,4 @@
-"""Truth on its way to a server, and back to its organisers."""
+"""Upload truth to a server, and read it back for organisers."""
 
 from __future__ import annotations
 
@@ -25,12 +25,12 @@ READ_TRUTH = "/vidscore.v1.BenchmarkService/ReadTruth"
 def truth_requests(
     header: organiser_pb2.UploadTruthHeader, batches: Iterable[Frames], batching: Batching
 ) -> Iterator[organiser_pb2.UploadTruthRequest]:
-    """What carries an upload of truth.
+    """The requests of an upload of truth.
 
     Args:
-        header: What it is for.
+        header: Its header.
         batches: Its frames.
-        batching: How much a message has at most.
+        batching: Limits of a message.
     """
     yield organiser_pb2.UploadTruthRequest(header=header)
     frame_count = 0
@@ -46,7 +46,7 @@ def truth_requests(
 async def read_truth(
     transport: Transport, benchmark: str, revision: int, retry: Retry
 ) -> AsyncGenerator[Frames, None]:
-    """Read a revision of the truth, over as many calls as it takes.
+    """Read a revision of the truth, over as many calls as necessary.
 
     Args:
         transport: The connection.
@@ -64,7 +64,7 @@ async def read_truth(
         try:
             while (response := await call.read()) is not None:
                 tries.progress()
-                # What follows is of the same revision, whatever is uploaded meanwhile.
+                # Later frames must come from the same revision, whatever is uploaded meanwhile.
                 request.revision, request.offset = response.revision, response.next_offset
                 if response.truth.frame_numbers:
                     yield decode_frames(response.truth)
@@ -78,7 +78,7 @@ async def read_truth(
 
 
 def decode_frames(batch: annotations_pb2.AnnotationBatch) -> Frames:
-    """Frames out of a batch."""
+    """Frames from a batch."""
     counts = np.array(batch.frame_object_counts, dtype=np.int64)
     starts = np.concatenate([[0], np.cumsum(counts)])
     size = {1: 2, 2: 4, 3: 8}.get(batch.geometry, 2)

@@ -1,4 +1,4 @@
-"""Uploads of whole batches: to be scored, and systems whose ranking is to be examined."""
+"""Uploads of whole batches: to score, or of systems whose ranking is examined."""
 
 from __future__ import annotations
 
@@ -24,16 +24,16 @@ from vidscore_protos.v1 import ranking_service_pb2 as wire
 from vidscore_protos.v1 import trust_pb2
 
 UNHURRIED = Batching(block_timeout_s=None)
-"""An upload waits for the server as long as the whole call may take."""
+"""Waits for the server as long as the whole call may take."""
 
 
 class Upload(NamedTuple):
-    """What is uploaded.
+    """An upload.
 
     Attributes:
         truth_geometry: Shape of the truth's objects.
         detection_geometry: Shape of the detections.
-        batches: Both sides in turns, so that few frames wait for the other side.
+        batches: Batches of both sides in turns, so that few frames wait for the other side.
     """
 
     truth_geometry: Geometry
@@ -47,7 +47,7 @@ def plan_upload(
     truth_geometry: Geometry | None,
     detection_geometry: Geometry | None,
 ) -> Upload:
-    """Look at the first batch of each side for its shape, where none is given.
+    """Take missing shapes from the first batch of each side.
 
     Raises:
         InputError: If a side has no batch and its shape is not given.
@@ -78,7 +78,7 @@ def with_first_geometry(
         batches: The batches.
 
     Raises:
-        InputError: If there is one batch, and not a list, or the first is none.
+        InputError: If it is a single batch, not a list, or the first is not a batch.
     """
     rest = iter(_listed(argument, batches))
     first = next(rest, None)
@@ -93,7 +93,7 @@ def _listed(argument: str, batches: Iterable[Frames]) -> Iterable[Frames]:
     """The batches.
 
     Raises:
-        InputError: If there is one batch, and not a list.
+        InputError: If it is a single batch, not a list.
     """
     if isinstance(batches, Frames):
         raise InputError(argument, "one batch", "a list of batches")
@@ -115,7 +115,7 @@ def _pieces(batches: Iterable[Frames]) -> Iterator[Frames]:
 
 
 def messages_of(argument: str, batches: Iterable[Frames], batching: Batching) -> Iterator[Frames]:
-    """Batches, cut where a message would have too many frames or bytes.
+    """Batches, cut so that no message has too many frames or bytes.
 
     Args:
         argument: Name of the argument that they were given as.
@@ -123,7 +123,7 @@ def messages_of(argument: str, batches: Iterable[Frames], batching: Batching) ->
         batching: How much a message has at most.
 
     Raises:
-        InputError: If one is no batch, when it is reached.
+        InputError: If one is not a batch, when it is reached.
     """
     outbox = Outbox(batching)
     for frames in batches:
@@ -148,14 +148,14 @@ def refuse_other_arity(frames: Frames, arity: int) -> None:
 
 @dataclass(frozen=True)
 class Examined:
-    """What is to be examined, as it was given.
+    """The arguments of an examination, as given.
 
     Attributes:
         truth: Batches of the truth.
         systems: Batches of each system's detections, by its name.
-        evaluators: What ranks.
-        specification: What the data alone cannot say.
-        questions: What is asked.
+        evaluators: The evaluators that rank.
+        specification: The specification.
+        questions: The questions.
     """
 
     truth: Iterable[Frames]
@@ -166,14 +166,14 @@ class Examined:
 
 
 def upload_requests(given: Examined, batching: Batching) -> Iterator[wire.ExamineUploadRequest]:
-    """What an upload sends: the configuration, then all sides in turns.
+    """The requests of an upload: the configuration, then all sides in turns.
 
     Args:
         given: What is to be examined.
         batching: How much a message has at most.
 
     Raises:
-        InputError: If an argument is wrong; a batch that is none, when it is reached.
+        InputError: If an argument is wrong; for a wrong batch, when it is reached.
     """
     truth, truth_geometry = with_first_geometry("truth", given.truth)
     looked_at = [
@@ -215,10 +215,10 @@ def _requests(
 
 
 def filled(message: Any, values: dict[str, Any]) -> Any:
-    """The message with the values that are not None.
+    """A message with the values that are not None.
 
     Raises:
-        InputError: If one is of another type, or too large for the wire.
+        InputError: If one has another type, or is too large for the wire.
     """
     for name, value in values.items():
         if value is None:

@@ -1,4 +1,4 @@
-"""Values that users give where there is no array: which fit, and how a wrong one is shown."""
+"""Checks of users' scalar values, and their text in errors."""
 
 from __future__ import annotations
 
@@ -11,10 +11,10 @@ from vidscore_client.errors import InputError
 
 
 def shown(value: object) -> str:
-    """A value as an error quotes it, whatever it is."""
+    """Any value, as quoted in an error."""
     try:
         return (str(value) if isinstance(value, Real) else repr(value))[:80]
-    except ValueError:  # an integer of more digits than Python writes
+    except ValueError:  # an integer with more digits than Python prints
         return f"a value of type {type(value).__name__} too large to be shown"
 
 
@@ -24,12 +24,12 @@ def counted(count: int, noun: str) -> str:
 
 
 def is_list(value: object) -> bool:
-    """Whether it has entries in their order, as an array has them, too, and is no text."""
+    """Whether it is a sequence, including arrays, but not a text."""
     return isinstance(value, Collection) and not isinstance(value, str | bytes | Mapping | Set)
 
 
 def check_count(name: str, value: object) -> None:
-    """Refuse what is no integer from 1.
+    """Refuse anything but an integer of at least 1.
 
     Raises:
         InputError: If it is none.
@@ -41,7 +41,7 @@ def check_count(name: str, value: object) -> None:
 
 
 def check_timeout(value: object) -> None:
-    """Refuse the time of a wait that is none; None is one without an end.
+    """Refuse an invalid timeout; None is unlimited.
 
     Raises:
         InputError: If it is none.
@@ -53,16 +53,16 @@ def check_timeout(value: object) -> None:
 
 
 def check_number(name: str, value: Any, fits: Callable[[float], bool], expected: str) -> None:
-    """Refuse what is no fitting number.
+    """Refuse anything but a fitting number.
 
     Args:
         name: Name of the argument.
         value: Its value.
-        fits: Whether a number fits.
-        expected: Which numbers fit.
+        fits: Tells whether a number fits.
+        expected: Description of fitting numbers.
 
     Raises:
-        InputError: If it is no number, or does not fit.
+        InputError: If it is not a number, or does not fit.
     """
     try:
         if not isinstance(value, bool) and isinstance(value, Real) and fits(float(value)):

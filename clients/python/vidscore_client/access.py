@@ -17,7 +17,7 @@ ACCESS = "/vidscore.v1.AccessService/"
 
 ROLES = tuple(role.value for role in Role if role is not Role.UNKNOWN)
 NO_TOKENS = ("server", "anonymous")
-"""Actors that are no tokens."""
+"""Actors other than tokens."""
 
 
 class AsyncTokens:
@@ -85,13 +85,13 @@ class Tokens:
         comment: str = "",
         lifetime_s: float | None = None,
     ) -> NewToken:
-        """Create a token; its secret is returned this once.
+        """Create a token; its secret is returned only once.
 
         Args:
             role: ``organiser``, ``participant`` or ``viewer``.
             team: Team that a participant submits for.
-            comment: What it is for.
-            lifetime_s: Seconds that it holds; None for ever.
+            comment: Its purpose.
+            lifetime_s: Seconds for which it is valid; None for ever.
 
         Raises:
             InputError: If there is no such role.
@@ -125,7 +125,7 @@ class Tokens:
 async def list_audit_records(
     transport: Transport, maximum: int | None, wanted: AuditFilter
 ) -> list[AuditRecord]:
-    """The newest audit records, page by page; all of them where no number is given."""
+    """The newest audit records, page by page; by default, all."""
     found: list[AuditRecord] = []
     request = _audit_request(wanted)
     while maximum is None or len(found) < maximum:

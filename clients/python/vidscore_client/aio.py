@@ -1,7 +1,7 @@
 """The asyncio client: the same methods as the synchronous one, awaited.
 
 Arguments, reports, settings and errors are those of `vidscore_client`. A client belongs to the
-event loop that it is made in.
+event loop in which it is made.
 """
 
 from __future__ import annotations
@@ -74,7 +74,7 @@ def connect(
 ) -> AsyncClient:
     """Make an asyncio client of a server; see `vidscore_client.connect`.
 
-    To be called in the event loop that the client is for.
+    Call it in the client's event loop.
     """
     endpoint = make_endpoint(
         target,
@@ -96,7 +96,7 @@ class AsyncClient:
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport
-        # What streams have opened: their workers keep it alive, also where a stream is leaked.
+        # Opened calls of streams; their workers keep them alive, even if a stream is leaked.
         self._exchanges: weakref.WeakSet[Exchange] = weakref.WeakSet()
         self._senders: weakref.WeakSet[Sender] = weakref.WeakSet()
 
@@ -112,7 +112,7 @@ class AsyncClient:
 
     @property
     def trust(self) -> AsyncTrust:
-        """How far rankings and criteria can be relied on."""
+        """The reliability of rankings and criteria."""
         return AsyncTrust(self._transport)
 
     @property
@@ -132,11 +132,11 @@ class AsyncClient:
         return await list_audit_records(self._transport, maximum, wanted)
 
     async def queue(self, states: Iterable[SubmissionState | str] = ()) -> Queue:
-        """What waits, runs or has failed; see `vidscore_client.Client.queue`."""
+        """Waiting, running and failed submissions; see `vidscore_client.Client.queue`."""
         return await get_queue(self._transport, states)
 
     async def server(self) -> ServerInfo:
-        """What the server is; see `vidscore_client.Client.server`."""
+        """Describe the server; see `vidscore_client.Client.server`."""
         return await servers.get_server(self._transport)
 
     async def export_backup(
@@ -146,7 +146,7 @@ class AsyncClient:
         await servers.export_backup(self._transport, write, benchmark)
 
     async def import_backup(self, chunks: Iterable[bytes]) -> str:
-        """Add a benchmark out of its backup; see `vidscore_client.Client.import_backup`."""
+        """Add a benchmark from its backup; see `vidscore_client.Client.import_backup`."""
         return await servers.import_backup(self._transport, chunks)
 
     async def evaluators(self) -> list[EvaluatorDescription]:
@@ -162,7 +162,7 @@ class AsyncClient:
         return await servers.list_presets(self._transport)
 
     async def health(self, service: str = "") -> Health:
-        """Whether the server takes calls; see `vidscore_client.Client.health`."""
+        """Whether the server accepts calls; see `vidscore_client.Client.health`."""
         return await servers.check_health(self._transport, service)
 
     def score_stream(
@@ -274,7 +274,7 @@ class AsyncClient:
                 closing.push_async_callback(sender.close, timeout_s)
 
     async def abort(self) -> None:
-        """End every open stream at once, giving up what is not delivered, and the connection."""
+        """End every open stream and the connection at once; undelivered frames are given up."""
         for exchange in list(self._exchanges):
             await exchange.cancel()
         for sender in list(self._senders):

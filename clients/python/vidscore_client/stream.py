@@ -128,7 +128,7 @@ class AsyncScoreStream:
         """Live reports as they come, until the stream ends; each goes to one reader.
 
         Raises:
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
         """
         while (report := await self._exchange.next_report()) is not None:
             yield report
@@ -240,7 +240,7 @@ class ScoreStream:
         Raises:
             InputError: If an argument has the wrong shape or length.
             BackPressureError: If the queue is full, as the policy says.
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
         """
         run_blocking(
             self._stream.send_truth(
@@ -299,7 +299,7 @@ class ScoreStream:
         Raises:
             InputError: If their objects have another shape than the stream was opened for.
             BackPressureError: If the queue is full, as the policy says.
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
         """
         run_blocking(self._stream.send_batch(side, frames))
 
@@ -307,7 +307,7 @@ class ScoreStream:
         """Live reports as they come, until the stream ends; each goes to one reader.
 
         Raises:
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
         """
         return iterate_blocking(self._stream.live_reports())
 
@@ -322,7 +322,7 @@ class ScoreStream:
 
         Raises:
             DeadlineError: If they have not come in time; `finish` may be called again.
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
         """
         return run_blocking(self._stream.finish(timeout_s))
 

@@ -265,7 +265,7 @@ class SubmissionStream:
             InputError: If an argument has the wrong shape or length.
             BackPressureError: If the queue is full, as the policy says.
             SupersededError: If a newer writer has opened the stream.
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
         """
         run_blocking(
             self._stream.send(
@@ -293,7 +293,7 @@ class SubmissionStream:
         Raises:
             InputError: If their objects have another shape than the benchmark's detections.
             BackPressureError: If the queue is full, as the policy says.
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
         """
         run_blocking(self._stream.send_batch(frames, source_position=source_position))
 
@@ -308,7 +308,7 @@ class SubmissionStream:
 
         Raises:
             DeadlineError: If they are not in time; the stream goes on.
-            VidscoreError: What the stream failed with.
+            VidscoreError: The error with which the stream failed.
         """
         return run_blocking(self._stream.flush(timeout_s))
 

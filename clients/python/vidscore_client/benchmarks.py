@@ -94,7 +94,7 @@ class AsyncBenchmarks:
     async def preview(
         self, benchmark: str, definition: Definition, *, replace: bool = False
     ) -> TeamViews:
-        """What a change would release; see `vidscore_client.Benchmarks.preview`."""
+        """Preview what a change would release; see `vidscore_client.Benchmarks.preview`."""
         response = await self._update(benchmark, definition, replace, validate_only=True)
         return [decode_team_view(view) for view in response.team_views]
 
@@ -107,7 +107,7 @@ class AsyncBenchmarks:
         message = encode_definition(whole)
         message.name = benchmark_name(benchmark)
         message.etag = present.etag
-        # Servers that know no clocks are not asked.
+        # Servers without live benchmarks are not asked.
         live = ["live"] if "live" in {*definition, *present.definition} else []
         mask = FieldMask(paths=[*UPDATABLE, *live] if replace else _fields_of(definition))
         request = organiser_pb2.UpdateBenchmarkRequest(
@@ -220,7 +220,7 @@ class AsyncBenchmarks:
     async def rescore(
         self, benchmark: str, submissions: Iterable[str] = (), *, comment: str = ""
     ) -> AsyncRescoring:
-        """Begin to score again; see `vidscore_client.Benchmarks.rescore`."""
+        """Start to score again; see `vidscore_client.Benchmarks.rescore`."""
         request = organiser_pb2.RescoreSubmissionsRequest(
             benchmark=benchmark_name(benchmark),
             submissions=submission_names(submissions),
@@ -233,7 +233,7 @@ class AsyncBenchmarks:
         return await self.rescoring(response.operation)
 
     async def rescoring(self, name: str) -> AsyncRescoring:
-        """A re-scoring that was begun before; see `vidscore_client.Benchmarks.rescoring`."""
+        """A re-scoring that was started before; see `vidscore_client.Benchmarks.rescoring`."""
         status = await RESCORING.get(self._transport, name)
         return AsyncRescoring(self._transport, RESCORING, status)
 
@@ -245,7 +245,7 @@ class AsyncRescoring(AsyncLongWork[RescoreProgress, list[ScoreDifference]]):
 class Benchmarks:
     """Hosted benchmarks; `vidscore_client.Client.benchmarks`.
 
-    A definition is a table as a TOML file has it: the keys of a specification, and beside them
+    A definition is a table as in a TOML file: the keys of a specification and
     ``description``, ``truth_geometry``, ``detection_geometry``, ``open_time``, ``close_time``,
     ``public_names`` and a table ``policy``.
     """
@@ -258,18 +258,18 @@ class Benchmarks:
 
         Args:
             benchmark: Its name: 1 to 63 lower-case letters, digits and hyphens, a letter first.
-            definition: What it is.
+            definition: Its definition.
 
         Raises:
-            InputError: If the definition has a key or a type that no definition has.
-            InvalidArgumentError: If it is wrong otherwise; ``violations`` says where.
+            InputError: If the definition has an unknown key or a wrong type.
+            InvalidArgumentError: If it is wrong in another way; ``violations`` says where.
             ConflictError: If the name is taken.
             VidscoreError: If the call fails for another reason.
         """
         return run_blocking(self._benchmarks.create(benchmark, definition))
 
     def get(self, benchmark: str) -> Benchmark:
-        """One benchmark, as far as the caller may see it.
+        """The visible part of one benchmark.
 
         Raises:
             NotFoundError: If there is none of that name.
@@ -278,7 +278,7 @@ class Benchmarks:
         return run_blocking(self._benchmarks.get(benchmark))
 
     def list(self) -> list[Benchmark]:
-        """Every benchmark, in the order of their names.
+        """Every benchmark, sorted by name.
 
         Raises:
             VidscoreError: If the call fails.
@@ -288,13 +288,13 @@ class Benchmarks:
     def update(self, benchmark: str, definition: Definition, *, replace: bool = False) -> Benchmark:
         """Change a benchmark. For organisers.
 
-        Where evaluators or specification change, the server scores what is stored again:
-        ``submissions_to_rescore`` says how much.
+        If evaluators or specification change, the server scores stored submissions again:
+        ``submissions_to_rescore`` is their number.
 
         Args:
             benchmark: The benchmark.
-            definition: What is to change, by key; an object such as ``policy`` is replaced.
-            replace: Whether what the definition does not name goes back to its default.
+            definition: The changes, by key; an object such as ``policy`` is replaced.
+            replace: Whether keys that the definition does not name return to their defaults.
 
         Raises:
             InputError: If a shape of objects would change, or as `create`.
@@ -307,8 +307,8 @@ class Benchmarks:
 
         Args:
             benchmark: The benchmark.
-            force: Whether to delete it even where it has submissions.
-            etag: `Benchmark.etag` as it was read: the benchmark is deleted only where nobody has
+            force: Whether to delete it even if it has submissions.
+            etag: `Benchmark.etag` as read before: the benchmark is deleted only if nobody has
                 changed its definition since. Empty: in any case.
 
         Raises:
@@ -332,9 +332,9 @@ class Benchmarks:
         Args:
             benchmark: The benchmark.
             batches: Frames of truth; may be a generator.
-            merge: Whether the newest revision's other frames are kept.
-            complete: Whether the truth is complete; else submissions wait for more of it.
-            comment: Why there is a new revision, for the record.
+            merge: Whether to keep the newest revision's other frames.
+            complete: Whether the truth is complete; if not, submissions wait for more.
+            comment: Reason for the new revision, for the record.
             timeout_s: Seconds that it may take; None for no limit.
 
         Raises:
@@ -357,7 +357,7 @@ class Benchmarks:
     def preview(
         self, benchmark: str, definition: Definition, *, replace: bool = False
     ) -> TeamViews:
-        """What each team sees of its scores, and would see after a change, which is not made.
+        """What each team sees of its scores now, and after a change, which is not made.
 
         Args:
             benchmark: The benchmark.
@@ -411,7 +411,7 @@ class Benchmarks:
     def checklist(self, benchmark: str) -> Checklist:
         """The questions of BIAS (Maier-Hein et al. 2020) about a benchmark, with their answers.
 
-        As far as the caller may see it; what to do where an answer is weak is for organisers.
+        Only the part that the caller may see; advice on weak answers is for organisers.
 
         Raises:
             NotFoundError: If there is none of that name.
@@ -422,14 +422,14 @@ class Benchmarks:
     def publish_leaderboard(
         self, benchmark: str, *, validate_only: bool = False
     ) -> ScoreDifferences:
-        """Move a board to the scores that wait for it. For organisers, where they review it.
+        """Move a board to its waiting scores. For organisers, if they review changes.
 
         Args:
             benchmark: The benchmark.
-            validate_only: Whether only the differences are wanted, and nothing is to be moved.
+            validate_only: Whether to return the differences without moving the board.
 
         Raises:
-            ConflictError: While submissions are still to be scored again.
+            ConflictError: While submissions still wait to be scored again.
             VidscoreError: If the call fails.
         """
         publishing = self._benchmarks.publish_leaderboard(benchmark, validate_only=validate_only)
@@ -438,13 +438,13 @@ class Benchmarks:
     def rescore(
         self, benchmark: str, submissions: Iterable[str] = (), *, comment: str = ""
     ) -> Rescoring:
-        """Begin to score stored detections again, beside the scores there are. For organisers.
+        """Start to score stored detections again; existing scores stay. For organisers.
 
-        What a board needs is scored again without it; this is to try once more what could not be.
+        Boards are scored again without it; this retries submissions whose scoring failed.
 
         Args:
             benchmark: The benchmark.
-            submissions: Submissions to score again; none: all that have a score.
+            submissions: Submissions to score again; empty: all that have a score.
             comment: Why, for the record.
 
         Raises:
@@ -454,7 +454,7 @@ class Benchmarks:
         return Rescoring(run_blocking(work))
 
     def rescoring(self, name: str) -> Rescoring:
-        """A re-scoring that was begun before, by the name of its operation.
+        """A re-scoring that was started before, by the name of its operation.
 
         Raises:
             NotFoundError: If there is none of that name.
@@ -466,7 +466,7 @@ class Benchmarks:
 class Rescoring(LongWork[RescoreProgress, list[ScoreDifference]]):
     """A re-scoring that runs on the server; made by `Benchmarks.rescore`.
 
-    Cancelled, it ends before its next submission; what is scored stays.
+    If it is cancelled, it ends before its next submission; existing scores stay.
     """
 
 

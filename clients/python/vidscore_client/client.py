@@ -1,4 +1,4 @@
-"""The synchronous client: the asyncio one over a transport that blocks."""
+"""The synchronous client: the asyncio client over a blocking transport."""
 
 from __future__ import annotations
 
@@ -50,19 +50,19 @@ def connect(
 ) -> Client:
     """Make a client of a server; the connection itself is made by the first call.
 
-    Proxies that the environment names (``https_proxy``, ``no_proxy``) are used for other machines.
+    Proxies of the environment (``https_proxy``, ``no_proxy``) are used for other machines.
 
     Args:
         target: Address: ``host:port``, ``[address]:port`` or ``unix:path``.
-        tls: Whether to encrypt: `Tls` names certificates, True trusts the system's authorities.
+        tls: Whether to encrypt: `Tls` has the certificates, True trusts the system's authorities.
         token: Sent with each call as ``authorization: Bearer``.
         timeout_s: Seconds that a call, or the opening of a stream, may take.
-        allow_plaintext_token: Whether the token may go unencrypted to another machine.
-        keepalive: How a connection is found out that has gone silent.
+        allow_plaintext_token: Whether to allow sending the token unencrypted to another machine.
+        keepalive: How silent connections are detected.
 
     Raises:
-        InputError: If an argument is wrong, a certificate cannot be used, or the token would go
-            unencrypted to another machine.
+        InputError: If an argument is wrong, a certificate cannot be used, or the token would be
+            sent unencrypted to another machine.
     """
     endpoint = make_endpoint(
         target,
@@ -97,7 +97,7 @@ class Client:
 
     @property
     def trust(self) -> Trust:
-        """How far rankings and criteria can be relied on."""
+        """The reliability of rankings and criteria."""
         return Trust(self._client.trust)
 
     @property
@@ -116,8 +116,8 @@ class Client:
         """The audit record, newest first. For organisers.
 
         Args:
-            maximum: Most records wanted; None for all.
-            wanted: Which records.
+            maximum: Maximum number of records; None for all.
+            wanted: Filter of the records.
 
         Raises:
             VidscoreError: If the call fails.
@@ -125,10 +125,10 @@ class Client:
         return run_blocking(self._client.audit(maximum, wanted))
 
     def queue(self, states: Iterable[SubmissionState | str] = ()) -> Queue:
-        """Submissions of all benchmarks that wait, run or have failed. For organisers.
+        """Waiting, running and failed submissions of all benchmarks. For organisers.
 
         Args:
-            states: Only those in these states; none for sealed, waiting, scoring and failed ones.
+            states: States to include; empty for sealed, waiting, scoring and failed ones.
 
         Raises:
             InputError: If there is no such state.
@@ -137,7 +137,7 @@ class Client:
         return run_blocking(self._client.queue(states))
 
     def server(self) -> ServerInfo:
-        """What the server is; it answers clients of any version.
+        """Describe the server; it answers clients of any version.
 
         Raises:
             VidscoreError: If the call fails.
@@ -145,7 +145,7 @@ class Client:
         return run_blocking(self._client.server())
 
     def export_backup(self, write: Callable[[bytes], object], benchmark: str | None = None) -> None:
-        """Take a backup while the server goes on. For organisers.
+        """Take a backup while the server runs. For organisers.
 
         Args:
             write: Called with each piece of the file. It holds hidden truth and hashes of tokens:
@@ -154,12 +154,12 @@ class Client:
 
         Raises:
             NotFoundError: If there is no such benchmark.
-            VidscoreError: If the call fails; what was written is no backup then.
+            VidscoreError: If the call fails; then the written bytes are not a backup.
         """
         run_blocking(self._client.export_backup(write, benchmark))
 
     def import_backup(self, chunks: Iterable[bytes]) -> str:
-        """Add a benchmark out of its backup: whole, or not at all. For organisers.
+        """Add a benchmark from its backup: whole, or not at all. For organisers.
 
         Args:
             chunks: The file, in pieces of any size.
@@ -168,8 +168,8 @@ class Client:
             Full name of the benchmark.
 
         Raises:
-            InvalidArgumentError: If it is damaged, or of other tables; nothing was added.
-            ConflictError: If a benchmark of that name is there.
+            InvalidArgumentError: If it is damaged, or has other tables; nothing was added.
+            ConflictError: If a benchmark of that name exists.
             VidscoreError: If the call fails.
         """
         return run_blocking(self._client.import_backup(chunks))
@@ -200,7 +200,7 @@ class Client:
         return run_blocking(self._client.presets())
 
     def health(self, service: str = "") -> Health:
-        """Whether the server takes calls, by the standard health protocol.
+        """Whether the server accepts calls, by the standard health protocol.
 
         Args:
             service: Full name of a service; empty for the server as a whole.
@@ -225,13 +225,13 @@ class Client:
         """Open a stream that takes truth and detections frame by frame.
 
         Args:
-            evaluators: What judges: names, or (name, parameters). Where given, they stand in the
-                place of the specification's own.
-            specification: What the data alone cannot say, in its JSON form or as the message.
+            evaluators: Names, or (name, parameters). If given, they replace those of
+                the specification.
+            specification: The specification, in its JSON form or as the message.
             truth_geometry: Shape of the truth's objects.
             detection_geometry: Shape of the detections.
-            live: When live reports are wanted; None for never.
-            batching: How frames are put together, and what happens where the server is slow.
+            live: When to send live reports; None for never.
+            batching: How frames are batched, and what happens if the server is slow.
             timeout_s: Seconds that the whole stream may take; None for no limit.
 
         Raises:
@@ -265,16 +265,16 @@ class Client:
         """Send everything and wait for the final reports.
 
         Args:
-            evaluators: What judges, as in `score_stream`.
+            evaluators: Evaluators, as in `score_stream`.
             truth: Batches of the truth; may be a generator.
             detections: Batches of detections; may be a generator.
-            specification: What the data alone cannot say.
+            specification: The specification.
             truth_geometry: Shape of the truth's objects; None for that of its first batch.
             detection_geometry: Shape of the detections; None for that of their first batch.
             timeout_s: Seconds that it may take; None for no limit.
 
         Returns:
-            A report for each evaluator, in the order in which they were asked for.
+            A report for each evaluator, in the order of the request.
 
         Raises:
             InputError: If an argument is wrong.
@@ -302,12 +302,12 @@ class Client:
         seal: bool = True,
         retry: Retry = DEFAULT_RETRY,
     ) -> LiveOutcome:
-        """Answer every frame of a live benchmark while it is now; returns when its clock has ended.
+        """Answer every frame of a live benchmark while it is current, until the clock has ended.
 
-        The first call of a submission starts its clock, which waits for nobody. A frame that comes
-        while `on_frame` looks at another one waits, and only the newest does: those before it stay
-        unanswered. After a break of the connection, or of the program, the frames that are now are
-        answered, and those that have passed are not.
+        The first call of a submission starts its clock, which never waits. While `on_frame`
+        processes a frame, only the newest later frame waits; those before it stay unanswered. After
+        a break of the connection or the program, answers continue with the current frame; frames
+        that have passed stay unanswered.
 
         Args:
             benchmark: The benchmark.
@@ -316,9 +316,9 @@ class Client:
             submission: Last part of the submission's name, as in `submit`; None to let the server
                 choose.
             title: Title for people, of a new submission.
-            on_stored: Called with each answer of this call once it is durable; quick, as what the
-                server says next waits for it.
-            seal: Whether the submission is sealed, and so scored, once the clock has ended.
+            on_stored: Called with each answer of this call once it is durable; must be quick,
+                because the server's next response waits for it.
+            seal: Whether to seal the submission, and so score it, once the clock has ended.
             retry: What happens after a break of the connection.
 
         Raises:
@@ -352,23 +352,22 @@ class Client:
     ) -> SubmissionStream:
         """Open a stream of detections into a submission to a hosted benchmark.
 
-        The submission is created where it is not there. A program that dies and starts again goes
-        on by naming the same submission and stream: `SubmissionStream.next_offset` tells how many
-        frames are durable, and ``replay=True`` leaves exactly these out of what is sent.
+        The submission is created if it does not exist. A program that dies and restarts continues
+        by naming the same submission and stream: `SubmissionStream.next_offset` is the number of
+        durable frames, and ``replay=True`` omits exactly these from sending.
 
         Args:
             benchmark: The benchmark.
             submission: Last part of the submission's name: 1 to 63 lower-case letters, digits and
                 hyphens, a letter first; None to let the server choose.
-            stream: Which of the submission's streams this program writes. Programs that send at
-                once each take one of their own; opening one that another program writes shuts
-                that program out.
+            stream: Which of the submission's streams this program writes. Programs that send
+                concurrently each need their own; opening another program's stream excludes that
+                program.
             title: Title for people, of a new submission.
-            replay: Whether the same frames are sent again from the first one on, in the same
-                order, so that those that are durable already are left out.
-            batching: How frames are put together, and what happens where the server is slow.
-            delivery: How frames are held until they are acknowledged, and what happens after a
-                break.
+            replay: Whether the program sends the same frames again from the first one on, in the
+                same order, so that frames that are already durable are omitted.
+            batching: How frames are batched, and what happens if the server is slow.
+            delivery: How frames are kept until they are acknowledged, and retries after a break.
 
         Raises:
             NotFoundError: If there is no such benchmark.
@@ -390,17 +389,17 @@ class Client:
     def close(self) -> None:
         """Close every open stream and the connection; may be called again.
 
-        Streams into submissions deliver what they have taken, as their own `close` does; streams
-        that score are cancelled.
+        Streams into submissions deliver all accepted frames, like their own `close`; scoring
+        streams are cancelled.
 
         Raises:
-            VidscoreError: What a stream that could not deliver everything failed with; the rest is
-                closed all the same.
+            VidscoreError: The error of a stream that could not deliver everything; all others are
+                closed anyway.
         """
         run_blocking(self._client.close())
 
     def abort(self) -> None:
-        """End every open stream at once, giving up what is not delivered, and the connection."""
+        """End every open stream and the connection at once; undelivered frames are given up."""
         run_blocking(self._client.abort())
 
     def __enter__(self) -> Self:

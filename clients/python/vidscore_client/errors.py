@@ -1,8 +1,8 @@
-"""What can go wrong, as exceptions that carry everything the server said.
+"""Exceptions, which carry all details from the server.
 
-Every exception of this package is a `VidscoreError`. Those that a server's answer causes are
-chosen by two tables: `ERRORS_BY_CODE` from the canonical gRPC code and, for those that programs
-handle apart, `ERRORS_BY_REASON` from `VidscoreError.reason`, a stable upper-case word.
+Every exception of this package is a `VidscoreError`. For a server's error, two tables choose the
+class: `ERRORS_BY_CODE` by the canonical gRPC code and, for errors that programs handle separately,
+`ERRORS_BY_REASON` by `VidscoreError.reason`, a stable upper-case word.
 """
 
 from __future__ import annotations
@@ -15,18 +15,18 @@ from typing import ClassVar
 
 @dataclass(frozen=True, slots=True)
 class FieldViolation:
-    """One thing that is wrong with a request.
+    """One fault of a request.
 
     Attributes:
-        field: Where it is, as a path into the request.
-        description: What was found there and what was expected.
+        field: Its place, as a path into the request.
+        description: What was found, and what was expected.
     """
 
     field: str
     description: str
 
     def __str__(self) -> str:
-        """Say both in one line."""
+        """Both in one line."""
         return f"{self.field}: {self.description}" if self.field else self.description
 
 
@@ -34,16 +34,16 @@ class VidscoreError(Exception):
     """Base of every error of this package.
 
     Attributes:
-        message: What went wrong, without the list of violations that the text has.
-        code: Canonical gRPC code by name, such as ``INVALID_ARGUMENT``; empty for an error that
-            was found on this side before anything was sent.
-        reason: Stable upper-case word for machines; the code where the server gave none.
-        violations: What is wrong with the request; the server sends the first twenty.
-        violation_count: How many things are wrong in all.
-        metadata: Further facts that the server gave, by name.
-        retry_delay_s: Seconds after which the server says that the same may go well; None if it
-            says nothing of the kind.
-        retryable: Whether the same call may well succeed if it is made again later.
+        message: What went wrong, without the list of violations.
+        code: Canonical gRPC code by name, such as ``INVALID_ARGUMENT``; empty for an error found on
+            this side before anything was sent.
+        reason: Stable upper-case word for machines; the code if the server gave none.
+        violations: Faults of the request; the server sends the first twenty.
+        violation_count: Number of all faults.
+        metadata: Further facts from the server, by name.
+        retry_delay_s: Seconds after which a retry may succeed, according to the server; None if it
+            gives none.
+        retryable: Whether the same call may succeed later.
     """
 
     retryable: ClassVar[bool] = False
@@ -62,7 +62,7 @@ class VidscoreError(Exception):
         count = len(violations) if violation_count is None else violation_count
         lines = [message]
         if count > 1:
-            # The message of the server has the only one, or the first.
+            # The server's message contains the only or the first violation.
             lines += [f"  {violation}" for violation in violations]
         if count > len(violations):
             lines.append(f"  ... and {count - len(violations)} more")
@@ -77,11 +77,11 @@ class VidscoreError(Exception):
 
 
 class InvalidArgumentError(VidscoreError):
-    """The server refuses what was sent; `violations` says what and where."""
+    """The server refuses the request; `violations` has the faults."""
 
 
 class NotFoundError(VidscoreError):
-    """There is nothing of that name."""
+    """There is no resource of that name."""
 
 
 class LimitExceededError(VidscoreError):
@@ -95,11 +95,11 @@ class UnavailableError(VidscoreError):
 
 
 class DeadlineError(VidscoreError):
-    """It took longer than the caller wanted to wait."""
+    """The caller's timeout was exceeded."""
 
 
 class CallCancelledError(VidscoreError):
-    """The call was cancelled by this side, or work on the server by somebody."""
+    """This side cancelled the call, or somebody cancelled work on the server."""
 
 
 class AccessDeniedError(VidscoreError):
@@ -107,7 +107,7 @@ class AccessDeniedError(VidscoreError):
 
 
 class ConflictError(VidscoreError):
-    """The request does not fit the state that the server is in; `reason` says how."""
+    """The request does not fit the server's state; `reason` says why."""
 
 
 class QuotaExceededError(LimitExceededError):
@@ -115,7 +115,7 @@ class QuotaExceededError(LimitExceededError):
 
 
 class SupersededError(ConflictError):
-    """A newer writer has opened the same stream of the submission; this one may not go on."""
+    """A newer writer has opened the same stream of the submission; this one must stop."""
 
 
 class SubmissionEndedError(ConflictError):
@@ -123,7 +123,7 @@ class SubmissionEndedError(ConflictError):
 
 
 class VersionError(ConflictError):
-    """Client and server are of versions that do not work together; the text says which to update.
+    """Client and server have incompatible versions; the text says which one to update.
 
     `metadata` has both under ``client_version`` and ``server_version``.
     """
@@ -134,7 +134,7 @@ class UnsupportedError(VidscoreError):
 
 
 class InternalError(VidscoreError):
-    """The server failed, or answered what this client cannot understand."""
+    """The server failed, or this client cannot understand its answer."""
 
 
 class InputError(VidscoreError, ValueError):
@@ -152,14 +152,14 @@ class InputError(VidscoreError, ValueError):
         self._parts = (argument, found, expected, advice)
 
     def __reduce__(self) -> tuple[type[InputError], tuple[str, str, str, str]]:
-        """Survive the way between processes."""
+        """Support pickling."""
         return (type(self), self._parts)
 
 
 class BackPressureError(VidscoreError):
-    """The queue of a stream is full: the server takes frames more slowly than they come.
+    """The queue of a stream is full: frames arrive faster than the server accepts them.
 
-    The frames of the call that raises this are not queued; the stream goes on.
+    The frames of this call are not queued; the stream continues.
     """
 
     def __init__(self, message: str) -> None:
@@ -174,7 +174,7 @@ class ClosedError(VidscoreError):
 
 
 class CallbackError(VidscoreError):
-    """A callback of the caller's raised; ``__cause__`` is what it raised. The stream has ended."""
+    """A callback of the caller raised ``__cause__``. The stream has ended."""
 
     def __init__(self, message: str) -> None:
         super().__init__(message, reason="CALLBACK_FAILED")
@@ -210,4 +210,4 @@ ERRORS_BY_REASON: Mapping[str, type[VidscoreError]] = MappingProxyType(
         "VERSION_UNSUPPORTED": VersionError,
     }
 )
-"""The exception for each reason that has one of its own, a kind of the code's exception."""
+"""The exception for each reason with its own class, a subclass of the code's exception."""

@@ -1,4 +1,4 @@
-"""What a server says about its evaluators, and how one is chosen."""
+"""A server's descriptions of its evaluators, and the choice of evaluators."""
 
 from __future__ import annotations
 
@@ -21,13 +21,13 @@ class Measure:
 
     Attributes:
         name: Name in reports.
-        description: What it says, in one sentence.
+        description: Its meaning, in one sentence.
         unit: ``count``, ``ratio``, ``px``, ``px^2`` and the like.
         minimum: Least value; None if there is none.
         maximum: Greatest value; None if there is none.
-        direction: Which way is better: ``higher``, ``lower``, or ``none`` where it says nothing
-            about quality alone.
-        averaging: How values over many frames come about: ``pooled``, ``mean`` or ``median``.
+        direction: Whether ``higher`` or ``lower`` is better; ``none`` if it says nothing about
+            quality alone.
+        averaging: How values of many frames are combined: ``pooled``, ``mean`` or ``median``.
     """
 
     name: str
@@ -41,19 +41,19 @@ class Measure:
 
 @dataclass(frozen=True)
 class EvaluatorDescription:
-    """The rules of one benchmark protocol or criterion, as a server has them.
+    """The rules of one benchmark protocol or criterion, on a server.
 
     Attributes:
         name: Name by which it is chosen.
         version: Goes up whenever a score may change.
         title: One line for lists.
-        task: What the judged systems do: ``detection`` or ``tracking``.
+        task: Task of the evaluated systems: ``detection`` or ``tracking``.
         parameters_schema: JSON Schema of its parameters.
         measures: Every measure that may stand in a report.
-        ranking: Measures that decide the order of systems, first one first.
-        truth_geometries: Shapes that objects of the truth may have, of those that can be sent.
-        detection_geometries: Shapes that detections may have, of those that can be sent.
-        uses_confidences: Whether confidences play a part.
+        ranking: Ranking measures, in rank order.
+        truth_geometries: Allowed shapes of truth objects, among those that can be sent.
+        detection_geometries: Allowed shapes of detections, among those that can be sent.
+        uses_confidences: Whether it uses confidences.
         needs_tracks: Whether objects must carry a track id.
     """
 
@@ -72,7 +72,7 @@ class EvaluatorDescription:
 
 @dataclass(frozen=True)
 class PresetDescription:
-    """A benchmark's evaluators, labels and file format by one name, as a server has them.
+    """A benchmark's evaluators, labels and file format by one name, on a server.
 
     Attributes:
         name: Name by which it is chosen.
@@ -80,7 +80,7 @@ class PresetDescription:
         title: One line for lists.
         benchmark: Benchmark that it belongs to.
         scorer: Official scorer that it reproduces, with its version.
-        format: Format of the benchmark's files; empty if it is told by their content.
+        format: Format of the benchmark's files; empty if it is detected from their content.
         labels: Labels that are scored; None for all.
         evaluators: Name and parameters of each evaluator, in the order of the reports.
     """

@@ -2,8 +2,8 @@
 
 Frames are rows of the frame columns; the objects of frame f are the rows
 ``frame_starts[f]:frame_starts[f + 1]`` of the object columns. Sequences and class labels are
-indices into small tables. Arrays that already have the right type are kept as they are, not
-copied, so they must not change until the stream has ended.
+indices into small tables. Arrays of the right type are not copied, so they must not change until
+the stream has ended.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ Geometry = Literal["point", "box", "quadrilateral"]
 """Shape of objects: x, y | x1, y1, x2, y2 | x1, y1, ..., x4, y4."""
 
 Side = Literal["truth", "detections"]
-"""Which of the two inputs of a score."""
+"""One of the two inputs of a score."""
 
 GEOMETRY_OF_ARITY: Mapping[int, Geometry] = MappingProxyType(
     {2: "point", 4: "box", 8: "quadrilateral"}
@@ -37,29 +37,29 @@ GEOMETRY_OF_ARITY: Mapping[int, Geometry] = MappingProxyType(
 ARITIES: Mapping[Geometry, int] = MappingProxyType(
     {geometry: arity for arity, geometry in GEOMETRY_OF_ARITY.items()}
 )
-"""Coordinates that an object has, by geometry."""
+"""Coordinates per object, by geometry."""
 
 MAXIMUM_INDEX = 2**32 - 1
 
 _LEAST, _GREATEST = -(2**63), 2**63 - 1
-"""Integers that the wire has room for."""
+"""Range of integers on the wire."""
 
 
 class ObjectFlag(IntFlag):
-    """What an object is besides an ordinary one."""
+    """Special kinds of objects, as bits."""
 
     IGNORE = 1
-    """A don't-care object: no ground truth, and a detection of it is no false alarm."""
+    """A don't-care object: not ground truth, and a detection of it is no false alarm."""
     CROWD = 2
     """A group of objects under one outline."""
     REGION = 4
-    """Not an object but an area in which nothing is scored."""
+    """An area in which nothing is scored."""
     DISTRACTOR = 8
     """An object of a class that systems may confuse with the scored one."""
 
 
 class FrameFlag(IntFlag):
-    """What a frame is besides an ordinary one."""
+    """Special kinds of frames, as bits."""
 
     DONT_CARE = 1
     """The frame is left out of every count and average."""
@@ -69,17 +69,17 @@ class FrameFlag(IntFlag):
 class Frames:
     """F whole frames of one side with N objects, as columns.
 
-    Lengths and index ranges are checked here; everything else is the server's to judge.
+    Lengths and index ranges are checked here; the server checks everything else.
 
     Attributes:
-        sequences: Table of (domain, sequence) names; the domain is empty if there is one only.
+        sequences: Table of (domain, sequence) names; the domain is empty if there is only one.
         frame_sequences: (F,) rows of `sequences`.
         frame_numbers: (F,) frame numbers.
         frame_starts: (F + 1,) offsets into the object columns, from 0 to N.
         coordinates: (N, 2 | 4 | 8) pixels.
         labels: Table of class labels; an integer stands for its digits.
         label_indices: (N,) rows of `labels`; None for all 0.
-        confidences: (N,) finite numbers, the greater the surer; None for all 1.
+        confidences: (N,) finite numbers, higher is surer; None for all 1.
         track_ids: (N,) identities of tracks, -1 where there is none; None for all -1.
         flags: (N,) bits of `ObjectFlag`; None for all 0.
         frame_flags: (F,) bits of `FrameFlag`; None for all 0.
@@ -109,7 +109,7 @@ class Frames:
     masks: Masks | None = None
 
     def __post_init__(self) -> None:
-        """Bring the columns into arrays and hold them against each other."""
+        """Convert the columns to arrays, and check that they fit together."""
         self._check_sequences()
         if isinstance(self.labels, str) or not isinstance(self.labels, Iterable):
             raise InputError("labels", shown(self.labels), "a list of strings")
@@ -156,7 +156,7 @@ class Frames:
 
     @property
     def arity(self) -> int:
-        """Coordinates an object has: 2, 4 or 8."""
+        """Coordinates per object: 2, 4 or 8."""
         return int(self.coordinates.shape[1])
 
     def part(self, first: int, last: int) -> Frames:
@@ -202,12 +202,12 @@ class Frames:
         if starts[0] != 0 or starts[-1] != self.object_count or np.any(starts[1:] < starts[:-1]):
             expected = f"offsets that ascend from 0 to the number of objects, {self.object_count}"
             raise InputError("frame_starts", f"{starts[0]} ... {starts[-1]}", expected)
-        # Sizes are computed from them, which smaller integers would have no room for.
+        # Sizes are computed from them, for which smaller integers would overflow.
         self._set("frame_starts", starts.astype(np.int64, copy=False))
 
 
 def check_range(name: str, values: IntArray | None, greatest: int) -> None:
-    """Refuse a column with other integers than those from 0 to `greatest`.
+    """Refuse a column with integers outside 0 to `greatest`.
 
     Raises:
         InputError: If there is one.
@@ -224,11 +224,11 @@ def coordinate_array(values: ArrayLike, arity: int | None = None, *, copy: bool 
 
     Args:
         values: (N, arity) numbers, or an empty list for no objects.
-        arity: Coordinates that an object has; None for 2, 4 or 8, whichever it is.
+        arity: Coordinates per object; None to accept 2, 4 or 8.
         copy: Whether the caller may change `values` afterwards.
 
     Raises:
-        InputError: If the shape is another one, or there is something else than numbers.
+        InputError: If the shape is wrong, or the values are not numbers.
     """
     allowed = tuple(ARITIES.values()) if arity is None else (arity,)
     expected = "numbers of shape " + " or ".join(f"(N, {number})" for number in allowed)
@@ -244,7 +244,7 @@ def numbers(name: str, values: ArrayLike, length: int, *, copy: bool = False) ->
     """A column of numbers.
 
     Raises:
-        InputError: If it is no column of `length` numbers.
+        InputError: If it is not a column of `length` numbers.
     """
     expected = counted(length, "number")
     array = _convert(name, values, expected, copy=copy)
@@ -256,10 +256,10 @@ def numbers(name: str, values: ArrayLike, length: int, *, copy: bool = False) ->
 def integers(
     name: str, values: ArrayLike, length: int | None = None, *, copy: bool = False
 ) -> IntArray:
-    """A column of integers that the wire has room for.
+    """A column of integers that fit on the wire.
 
     Raises:
-        InputError: If it is no column of `length` integers, or one is too large.
+        InputError: If it is not a column of `length` integers, or one is too large.
     """
     expected = "integers" if length is None else f"{length} integers"
     _refuse_hidden(name, values, expected)
@@ -274,7 +274,7 @@ def integers(
     if array.ndim != 1 or (length is not None and len(array) != length):
         raise InputError(name, f"shape {array.shape}", expected)
     if array.dtype == np.uint64:
-        # Joined with a column of signed integers it would become one of fractions.
+        # Joined with a column of signed integers, it would become a column of floats.
         if array.max(initial=0) > _GREATEST:
             found = str(array.max())
             raise InputError(name, found, f"integers from {_LEAST} to {_GREATEST}")
@@ -292,7 +292,7 @@ def parse_string(name: str, value: object) -> str:
         if isinstance(value, str):
             value.encode()
             return value
-    except UnicodeEncodeError:  # half of a surrogate pair, which is no Unicode text
+    except UnicodeEncodeError:  # half of a surrogate pair, which is not valid Unicode
         pass
     raise InputError(name, shown(value), "a string")
 
@@ -306,14 +306,14 @@ def label_text(value: object) -> str:
     if isinstance(value, int | np.integer) and not isinstance(value, bool):
         try:
             return str(int(value))
-        except ValueError:  # of more digits than Python writes
+        except ValueError:  # with more digits than Python prints
             raise InputError("labels", shown(value), "a shorter number") from None
     return parse_string("labels", value)
 
 
 def _refuse_hidden(name: str, values: object, expected: str) -> None:
-    """Refuse values that a mask hides, which numpy would give as they are behind it."""
-    masked = sys.modules.get("numpy.ma")  # loaded wherever there is one of its arrays
+    """Refuse masked values, which numpy would return without their mask."""
+    masked = sys.modules.get("numpy.ma")  # loaded whenever one of its arrays exists
     if masked is not None and isinstance(values, masked.MaskedArray) and masked.is_masked(values):
         raise InputError(name, "values that a mask hides", expected)
 
@@ -321,7 +321,7 @@ def _refuse_hidden(name: str, values: object, expected: str) -> None:
 def _convert(name: str, values: ArrayLike, expected: str, *, copy: bool) -> FloatArray:
     _refuse_hidden(name, values, expected)
     dtype = getattr(values, "dtype", None)
-    if getattr(dtype, "kind", "") in ("m", "M", "c"):  # numbers of any unit, or half of them
+    if getattr(dtype, "kind", "") in ("m", "M", "c"):  # numbers with any unit, or some of them
         raise InputError(name, f"values of type {dtype}", expected)
     try:
         if copy:

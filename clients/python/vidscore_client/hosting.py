@@ -1,4 +1,4 @@
-"""Hosted benchmarks as a client sees them: benchmarks, submissions, boards and tokens."""
+"""Hosted benchmarks for clients: benchmarks, submissions, boards and tokens."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ class Quota:
     Attributes:
         name: Key of the policy, or setting of the server, that sets it: ``submissions_per_day``,
             ``maximum_team_open_submissions``, ``maximum_team_mebibytes``.
-        maximum: Most submissions; of the last one, mebibytes of detections.
-        left: What the team may still have.
-        renew_time: When it is whole again; None for never.
+        maximum: Maximum number of submissions; for the last one, mebibytes of detections.
+        left: Remaining amount for the team.
+        renew_time: When it is renewed; None for never.
     """
 
     name: str
@@ -36,27 +36,28 @@ class Benchmark:
 
     Attributes:
         name: Its name, such as ``streets``.
-        definition: What `create` takes and `update` changes: the keys of a specification beside
+        definition: The argument of `create` and `update`: the keys of a specification and
             ``description``, ``truth_geometry``, ``detection_geometry``, ``open_time``,
             ``close_time``, ``public_names``, ``policy`` and ``live``.
         create_time: When it was created.
         update_time: When it was last changed.
-        truth_revision: Newest revision of the truth, for organisers alone; 0 for none.
-        truth_digest: Digest of it, keyed with a secret of the server.
+        truth_revision: Newest revision of the truth, for organisers only; 0 for none.
+        truth_digest: Its digest, keyed with a secret of the server.
         truth_complete: Whether it is complete, so that nothing waits for more.
-        quotas: Limits on the submissions of the caller's team, where one benchmark was asked for.
-        submissions_to_rescore: Scored submissions that are to be scored again before the board
-            moves, for organisers alone.
-        submission_budget: Scored submissions that a team may have in all, whether the policy says
-            so or, where its ``submissions_in_all`` is -1, it follows from the truth; 0: no limit.
-        ladder_step_in_force: Step to which scores are released now, whether the policy says so or,
-            where its ``ladder_step`` is 0, it follows from the truth.
-        private_sequence_count: Sequences of which no score is released before the benchmark closes.
-        private_sequences: Their names, for organisers alone.
-        warnings: What an organiser should know of what the policy gives away; organisers alone
-            are told.
-        etag: Identifies the present definition; organisers alone are told.
-        team_count: Teams with submissions that count as scored; 0 if the board is not shown.
+        quotas: Quotas of the caller's team, if a single benchmark was requested.
+        submissions_to_rescore: Number of scored submissions to score again before the board moves,
+            for organisers only.
+        submission_budget: Number of scored submissions that a team may have in all, from the policy
+            or, if its ``submissions_in_all`` is -1, from the truth; 0: no limit.
+        ladder_step_in_force: Present step of released scores, from the policy or, if its
+            ``ladder_step`` is 0, from the truth.
+        private_sequence_count: Number of sequences whose scores are not released before the
+            benchmark closes.
+        private_sequences: Their names, for organisers only.
+        warnings: Warnings about what the policy reveals; for organisers only.
+        etag: Identifies the present definition; for organisers only.
+        team_count: Number of teams with submissions that count as scored; 0 if the board is not
+            shown.
     """
 
     name: str
@@ -83,12 +84,12 @@ class Benchmark:
 
     @property
     def truth_geometry(self) -> Geometry | None:
-        """Shape of the truth's objects; None if the first truth will say it."""
+        """Shape of the truth's objects; None if the first truth will settle it."""
         return self.definition.get("truth_geometry")
 
     @property
     def detection_geometry(self) -> Geometry | None:
-        """Shape of detections; None if it follows from truth that has not come."""
+        """Shape of detections; None if it depends on truth that is not uploaded yet."""
         return self.definition.get("detection_geometry")
 
 
@@ -100,14 +101,14 @@ class TruthRevision:
         revision: Number, from 1 on.
         digest: Digest, keyed with a secret of the server.
         create_time: When it was uploaded.
-        frame_count: Frames that it has.
+        frame_count: Number of frames.
         complete: Whether it is complete, so that nothing waits for more.
-        comment: Why it was uploaded.
-        submissions_to_rescore: Scored submissions that are still to be scored again under it; 0
-            for all revisions but the one that the board is to stand on.
-        object_count: Objects that it has; None if an older server has stored it.
-        sequence_count: Sequences that it has; None likewise.
-        label_count: Labels that it has; None likewise.
+        comment: Reason for the upload.
+        submissions_to_rescore: Number of scored submissions still to score again under it; 0 for
+            all revisions except the board's wanted one.
+        object_count: Number of objects; None if an older server has stored it.
+        sequence_count: Number of sequences; None likewise.
+        label_count: Number of labels; None likewise.
     """
 
     revision: int
@@ -137,7 +138,7 @@ class SubmissionState(StrEnum):
 
     @property
     def has_ended(self) -> bool:
-        """Whether nothing more happens by itself."""
+        """Whether the state changes only on request."""
         return self in {self.SCORED, self.FAILED, self.CANCELLED}
 
 
@@ -145,7 +146,7 @@ class SubmissionState(StrEnum):
 class StreamInfo:
     """An append stream: its name, the epoch of its writer, the offset of its next frame.
 
-    `source_position` is how far the writer had read its own source, in its own words.
+    `source_position` is the writer's position in its own source, in its own form.
     """
 
     stream: str
@@ -156,11 +157,11 @@ class StreamInfo:
 
 @dataclass(frozen=True)
 class DetectionsCheck:
-    """What a benchmark says of detections that it would take.
+    """Result of checking detections that a benchmark would accept.
 
     Attributes:
-        frame_count: Frames that would be taken.
-        warnings: What is doubtful about them, as in `Submission.warnings`.
+        frame_count: Number of frames that would be accepted.
+        warnings: Doubts about them, as in `Submission.warnings`.
     """
 
     frame_count: int
@@ -178,16 +179,16 @@ class Submission:
         state: Its state.
         state_reason: Reason for the state: a stable code.
         state_message: The same for people.
-        state_time: Since when.
+        state_time: Start of the state.
         create_time: When it was created.
-        seal_time: When it was sealed; None while it is not.
-        frame_count: Frames that are durable, in all streams together.
+        seal_time: When it was sealed; None before.
+        frame_count: Number of durable frames in all streams together.
         streams: Its append streams.
-        revision: Goes up whenever anything of it changes.
-        due_time: When time alone moves it on; None for never.
+        revision: Increases with every change.
+        due_time: Time of its next event by time alone; None for never.
         due_reason: The ``state_reason`` that follows then, or ``draft_deleted``.
-        warnings: What is doubtful about its detections, for people: names that the benchmark does
-            not have, as far as they are public.
+        warnings: Doubts about its detections, for people: names that the benchmark does not have,
+            if names are public.
         chosen: Whether its team has chosen it for the final order of a benchmark with private
             sequences.
         disqualification: Why an organiser has disqualified it; empty if it is not.
@@ -222,7 +223,7 @@ class Submission:
         return self.name.rpartition("/")[2]
 
     def stream(self, name: str) -> StreamInfo | None:
-        """One of its streams; None if it is not there."""
+        """One of its streams; None if it does not exist."""
         return next((known for known in self.streams if known.stream == name), None)
 
 
@@ -233,23 +234,23 @@ class OnlineRecord:
     Attributes:
         certified: Whether the answer to every frame was durable before the next frame was given
             out.
-        message: Why not, for people; empty if it is certified.
+        message: Why it is not certified, for people; empty if it is.
         frames: Where the frames came from: ``held by the participant``, so that it may have seen
             them before, or ``sent by the organiser``.
         frame_count: Frames of the clock.
         in_time_count: Frames whose answer was durable before the next frame was given out.
-        late_count: Frames that were answered later.
+        late_count: Frames that were answered late.
         missing_count: Frames without an answer.
-        passed_count: Those of them that were never given out, because no call was open or the
+        passed_count: Missing frames that were never given out, because no call was open or the
             server was behind.
-        outside_count: Frames of the submission that are no answers.
-        latency_50_s: Latency that half of the answers had at most, from giving out the frame to
-            storing the answer; None without an answer, like the other latencies.
-        latency_90_s: Latency that 90 of 100 answers had at most.
-        latency_99_s: Latency that 99 of 100 answers had at most.
-        latency_worst_s: Greatest latency.
-        delay_worst_s: By how much the server gave out a frame later than the clock says, at most;
-            None if it gave out none.
+        outside_count: Frames of the submission that are not answers.
+        latency_50_s: Median latency, from giving out a frame to storing its answer; None without an
+            answer, like the other latencies.
+        latency_90_s: 90th percentile of the latency.
+        latency_99_s: 99th percentile of the latency.
+        latency_worst_s: Maximum latency.
+        delay_worst_s: Maximum delay of giving out a frame after its due time; None if no frame was
+            given out.
     """
 
     certified: bool
@@ -275,15 +276,15 @@ class SubmissionScore:
     Attributes:
         name: Full name; empty for a live score.
         create_time: When it was made.
-        truth_revision: Revision of the truth, for organisers alone; otherwise 0.
-        report: The report, as far as the caller may see it.
-        partial: Whether the truth was not complete: frames without truth were left out.
-        current: Whether it is the newest of its evaluator.
-        private_report: The report over the private sequences, as far as the caller may see it;
-            None if there are none, or it may not be seen.
-        public_report: The report over all others, for organisers alone; to others it is `report`.
-        streaming_report: The report by streaming accuracy, over what `report` is over, as far as
-            the caller may see it; None if there is none, or it may not be seen.
+        truth_revision: Revision of the truth, for organisers only; otherwise 0.
+        report: The visible part of the report.
+        partial: Whether the truth was incomplete, so that frames without truth were left out.
+        current: Whether it is its evaluator's newest score.
+        private_report: The visible report over the private sequences; None if there are none, or it
+            is hidden.
+        public_report: The report over all others, for organisers only; for others, it is `report`.
+        streaming_report: The visible report by streaming accuracy, over the same data as `report`;
+            None if there is none, or it is hidden.
         online: Whether the submission answered online; None if its benchmark is not live.
     """
 
@@ -301,14 +302,14 @@ class SubmissionScore:
 
 @dataclass(frozen=True)
 class SubmissionUpdate:
-    """A submission at a revision, and the scores that may be seen then.
+    """A submission at a revision, with its visible scores.
 
     Attributes:
         submission: The submission.
         scores: The scores.
-        window_reports: A report for each evaluator over the last frames, where a window is watched
-            and any of them has truth.
-        window_frame_count: Frames that they are over.
+        window_reports: A report for each evaluator over the last frames, if a window is watched and
+            any of them has truth.
+        window_frame_count: Number of frames that they are over.
     """
 
     submission: Submission
@@ -319,7 +320,7 @@ class SubmissionUpdate:
 
 @dataclass(frozen=True)
 class ScoreDifference:
-    """A score before and after it was made again.
+    """A value and rank before and after re-scoring.
 
     Attributes:
         submission: Full name of the submission.
@@ -342,30 +343,30 @@ class ScoreDifference:
 
 @dataclass(frozen=True)
 class RescoreProgress:
-    """How far a re-scoring has come: submissions that are scored, and those to score in all."""
+    """Progress of a re-scoring: numbers of scored submissions, and of all submissions to score."""
 
     submissions_done: int
     submissions_in_all: int
 
 
 TrustDocument = dict[str, Any]
-"""What a trust analysis found, as `vidscore trust ranking --format json` prints it.
+"""Result of a trust analysis, as printed by `vidscore trust ranking --format json`.
 
-Of a criterion test: its name as ``test``, the number of ``families``, and rows as ``errors`` and
+For a criterion test: its name as ``test``, the number of ``families``, and rows as ``errors`` and
 ``indicators``.
 """
 
 
 @dataclass(frozen=True)
 class RankingQuestions:
-    """What is asked of a ranking; what is None takes the server's default.
+    """Questions about a ranking; None means the server's default.
 
     Attributes:
-        draws: Draws of sequences for the bootstrap; 0 for none.
-        coverage: Share of the draws that an interval holds.
-        noise_px: Bound of the noise of annotations; 0 for none, which is the default.
-        trials: Trials with noise.
-        seed: Seed of all chance.
+        draws: Number of draws of sequences for the bootstrap; 0 for none.
+        coverage: Fraction of the draws in an interval.
+        noise_px: Bound of the annotation noise; 0, the default, for none.
+        trials: Number of trials with noise.
+        seed: Seed of the random numbers.
     """
 
     draws: int | None = None
@@ -377,12 +378,12 @@ class RankingQuestions:
 
 @dataclass(frozen=True)
 class TrustProgress:
-    """How far a trust analysis has come.
+    """Progress of a trust analysis.
 
     Attributes:
-        stage: What is being done, for people; empty while it waits for its turn.
-        pieces_done: Pieces of the stage that are done.
-        pieces_in_all: Pieces of the stage in all; 0 if that is not known yet.
+        stage: Current work, for people; empty while it is queued.
+        pieces_done: Number of finished pieces of the stage.
+        pieces_in_all: Number of all pieces of the stage; 0 if unknown.
     """
 
     stage: str
@@ -391,7 +392,7 @@ class TrustProgress:
 
 
 class Role(StrEnum):
-    """What the bearer of a token may do."""
+    """Role of the bearer of a token."""
 
     UNKNOWN = "unknown"
     ORGANISER = "organiser"
@@ -412,7 +413,7 @@ class Token:
         name: Full name: ``tokens/{token}``.
         role: What its bearer may do.
         team: Team that a participant submits for.
-        comment: What it is for.
+        comment: Its purpose.
         create_time: When it was created.
         expire_time: When it ends; None for never.
         revoke_time: When it was revoked; None if it is not.
@@ -429,27 +430,27 @@ class Token:
 
 @dataclass(frozen=True)
 class NewToken:
-    """A new token and its secret, which is returned this once."""
+    """A new token and its secret, which is returned only once."""
 
     token: Token
     secret: str
 
     def __repr__(self) -> str:
-        """The token without the secret: representations end up in logs."""
+        """The token without the secret, because representations end up in logs."""
         return f"NewToken(token={self.token!r})"
 
 
 @dataclass(frozen=True)
 class AuditFilter:
-    """Which records of the audit record are wanted; what is not said does not matter.
+    """A filter of the audit record; empty fields match everything.
 
     Attributes:
-        benchmark: A benchmark: what was done to it and to what belongs to it.
-        actor: Name of the token that did it, or ``server``.
-        action: What was done, such as ``UploadTruth``.
-        since: The first moment, with its offset from UTC.
-        until: The moment after the last.
-        resource: A resource: what was done to it and to what belongs to it; not beside a benchmark.
+        benchmark: A benchmark: matches actions on it and its parts.
+        actor: Name of the acting token, or ``server``.
+        action: The action, such as ``UploadTruth``.
+        since: Earliest time, with its offset from UTC.
+        until: Time after the latest.
+        resource: A resource: matches actions on it and its parts; not together with `benchmark`.
     """
 
     benchmark: str = ""
@@ -462,14 +463,14 @@ class AuditFilter:
 
 @dataclass(frozen=True)
 class AuditRecord:
-    """One thing that somebody did.
+    """One recorded action.
 
     Attributes:
         number: Number, from 1 on.
         time: When.
-        actor: Full name of the token that did it, or ``server``.
-        action: What.
-        resource: What it was done to.
+        actor: Full name of the acting token, or ``server``.
+        action: The action.
+        resource: The affected resource.
         detail: Further facts.
     """
 

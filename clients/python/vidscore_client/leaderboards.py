@@ -16,20 +16,19 @@ class LeaderboardRow:
     Attributes:
         rank: Rank from 1 on; equal scores share one. 0 if the row stands apart.
         team: Team.
-        submission: Full name of the submission, where it may be seen; otherwise empty.
+        submission: Full name of the submission, if it is visible; otherwise empty.
         title: Its title.
         seal_time: When it was sealed.
         scores: Released measures by name; None if one is undefined.
-        truth_revision: Revision of the truth that the scores are under.
-        evaluator_version: Version of the evaluator that they are by.
-        apart: Whether they cannot be compared with those of the ranked rows: the submission could
-            not be scored again under the same truth, evaluator and parameters.
-        tier: Tier from 1 on: the difference of systems in one tier to the best of them is not
-            significant. None if it has none.
-        first_probability: How probable it is to be first on other sequences; None if that is
-            not shown.
-        submission_count: Submissions of the team that count as scored.
-        curves: Curves of the first rows, where the policy releases them.
+        truth_revision: Revision of the truth of the scores.
+        evaluator_version: Version of the evaluator of the scores.
+        apart: Whether the scores cannot be compared with those of ranked rows, because the
+            submission could not be scored again under the same truth, evaluator and parameters.
+        tier: Tier from 1 on: systems of a tier do not differ significantly from its best system.
+            None if it has none.
+        first_probability: Probability of being first on other sequences; None if it is not shown.
+        submission_count: Number of the team's submissions that count as scored.
+        curves: Curves, for the first rows, if the policy releases them.
         disqualification: Why the submission is disqualified and not ranked; empty if it is not.
     """
 
@@ -54,18 +53,18 @@ class Leaderboard:
     """Submissions in rank order.
 
     Attributes:
-        rows: The rows, best rank first, and after them those that stand apart.
-        ranking: Measures that rank, first one first.
-        truth_revision: Revision of the truth that the ranked scores are under; 0 for none.
-        newest_truth_revision: Newest revision of the truth that is complete; 0 for none.
-        submissions_to_rescore: Scored submissions that are to be scored again before the board
-            moves, for organisers alone.
+        rows: The rows, best rank first, followed by rows that cannot be compared.
+        ranking: Ranking measures, in rank order.
+        truth_revision: Revision of the truth of the ranked scores; 0 for none.
+        newest_truth_revision: Newest complete revision of the truth; 0 for none.
+        submissions_to_rescore: Number of scored submissions to score again before the board moves,
+            for organisers only.
         publishable: Whether an organiser may move the board with `publish_leaderboard`.
-        tiers_note: What the tiers are, or why there are none; empty from an earlier server.
+        tiers_note: Explanation of the tiers, or why there are none; empty from an older server.
         tiers_stale: Whether the tiers are older than the board.
-        further_measures: Measures of the rows that do not rank: those released beside.
-        submission_count: Submissions of all teams that count as scored.
-        sequence_count: Sequences of the complete truth; None if it may not be known.
+        further_measures: Released measures of the rows that do not rank.
+        submission_count: Number of submissions of all teams that count as scored.
+        sequence_count: Number of sequences of the complete truth; None if hidden.
     """
 
     rows: tuple[LeaderboardRow, ...]
@@ -88,7 +87,7 @@ class ChecklistItem:
     Attributes:
         question: The question.
         answer: The answer.
-        advice: What to do where the answer is weak, for organisers alone; empty for nothing.
+        advice: How to improve a weak answer, for organisers only; empty for nothing.
     """
 
     question: str

@@ -1,8 +1,8 @@
-"""Live benchmarks: frames are answered while they are now, asyncio and synchronous.
+"""Live benchmarks: answer frames while they are current, asyncio and synchronous.
 
-A worker reads what the server says, so that the newest frame is known whatever the caller does;
-the caller's own thread or task looks at the frames. What is not acknowledged is sent again after a
-break, and the server says whether it was in time.
+A worker reads responses, so that the newest frame is known whatever the caller does; the caller's
+own thread or task processes the frames. Unacknowledged answers are sent again after a break, and
+the server tells whether they were in time.
 """
 
 from __future__ import annotations
@@ -34,21 +34,21 @@ from vidscore_client.submissions import SUBMISSIONS, AsyncSubmissions
 from vidscore_protos.v1 import submission_service_pb2 as wire
 
 JOIN_TIMEOUT_S = 5.0
-"""How long the end of a call waits for its worker."""
+"""Timeout in seconds for joining the worker at the end of a call."""
 
 
 @dataclass(frozen=True)
 class LiveFrame:
-    """A frame that is now; `answer` says what the system finds in it.
+    """The current frame; `answer` sends its detections.
 
     Attributes:
         position: Number of frames before it on the clock.
         domain: Domain of its sequence; empty if there is only one.
         sequence: Its sequence.
         frame: Its number.
-        due_s: Seconds after the start of the clock at which it was due.
-        remaining_s: Seconds that were left, when the server gave it out, until the next one.
-        repeated: Whether an earlier call was given it already.
+        due_s: Due time, in seconds after the start of the clock.
+        remaining_s: Seconds until the next frame, at the time of giving out.
+        repeated: Whether an earlier call got it already.
     """
 
     position: int
@@ -75,13 +75,13 @@ class LiveFrame:
         Args:
             coordinates: (N, arity) pixels, or an empty list for no detection.
             labels: N labels of classes.
-            confidences: N finite numbers, the greater the surer.
+            confidences: N finite numbers, higher is surer.
             track_ids: N identities of tracks, -1 for none.
             masks: Masks of N boxes, as columns or as COCO's objects.
             columns: Further N numbers by name.
 
         Raises:
-            InputError: If an argument has another shape or length than it should.
+            InputError: If an argument has a wrong shape or length.
             ConflictError: If the frame has an answer already.
         """
         frame = SingleFrame.of(
@@ -101,7 +101,7 @@ class LiveFrame:
 
 @dataclass(frozen=True)
 class LiveOutcome:
-    """What has become of a live submission.
+    """Result of a live submission.
 
     Attributes:
         submission: The submission.
@@ -134,7 +134,7 @@ OnStored = Callable[[StoredAnswer], object]
 
 
 class _Progress:
-    """What is on its way over all calls of a submission, of which one at a time is open."""
+    """Pending answers over all calls of a submission, of which one at a time is open."""
 
     def __init__(self, monitor: Monitor, on_stored: OnStored | None) -> None:
         self.monitor = monitor
@@ -144,7 +144,7 @@ class _Progress:
         self._queue: list[wire.AnswerFramesRequest] = []
 
     def begin(self, submission: str) -> list[wire.AnswerFramesRequest]:
-        """Requests of a new call, which goes on with what the call before it has left."""
+        """Requests of a new call, beginning with the pending answers of the call before."""
         with self.monitor:
             first = wire.AnswerFramesRequest(submission=submission)
             self._queue = [first, *self.unacknowledged.values()]
@@ -155,7 +155,7 @@ class _Progress:
         return position in self._answered
 
     def answer(self, position: int, frames: Frames) -> None:
-        """Queue an answer for the call that is open, whichever gave out its frame."""
+        """Queue an answer for the open call, whichever call got its frame."""
         detections = encode_frames(frames)
         request = wire.AnswerFramesRequest(
             position=position, detections=detections, detections_crc32=checksum(detections)
@@ -189,7 +189,7 @@ class _Call:
         self._reader.start()
 
     async def next_frame(self) -> wire.FrameNow | None:
-        """The newest frame that was not looked at; None for none, once the clock has ended.
+        """The newest unprocessed frame; None once the clock has ended.
 
         Raises:
             VidscoreError: If the call broke.
@@ -204,7 +204,7 @@ class _Call:
             return frame
 
     async def online(self) -> OnlineRecord:
-        """How the submission has answered, once every answer is acknowledged.
+        """The online record, once every answer is acknowledged.
 
         Raises:
             VidscoreError: If the call broke.
@@ -213,7 +213,7 @@ class _Call:
             await self._monitor.wait_until(
                 lambda: bool(self._error) or not self._progress.unacknowledged, None
             )
-            # Where a record is outdated, the next call is told how the last answers stand.
+            # If the record is outdated, the next call gets a newer one.
             if self._online is None or self._progress.unacknowledged or self._outdated:
                 raise self._error or ended_early()
             return self._online
@@ -310,7 +310,7 @@ async def _answer_all(
     progress: _Progress,
     retry: Retry,
 ) -> OnlineRecord:
-    """Answer frames over as many calls as it takes, until the clock has ended."""
+    """Answer frames over as many calls as necessary, until the clock has ended."""
     tries = Retrying(retry)
     while True:
         call = _Call(transport, submission, progress)
@@ -328,7 +328,7 @@ async def _answer_all(
 async def _answer_over(
     call: _Call, transport: Transport, arity: int, on_frame: OnFrame, progress: _Progress
 ) -> OnlineRecord | VidscoreError:
-    """Answer frames over one call; gives why it broke where it did. `on_frame` may raise."""
+    """Answer frames over one call; return its error if it broke. `on_frame` may raise."""
     while True:
         try:
             frame = await call.next_frame()

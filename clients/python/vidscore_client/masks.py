@@ -1,4 +1,4 @@
-"""Masks of objects as columns of runs, and out of what COCO's tools make."""
+"""Masks of objects as columns of runs, also from the objects of COCO's tools."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from vidscore_client.errors import InputError
 MAXIMUM_RUN = 2**32 - 1
 
 _ZERO, _MORE, _SIGN, _DIGIT, _BITS = 48, 32, 16, 31, 5
-"""COCO's texts: the character of 0, whether more follow, the sign, and the bits of a digit."""
+"""COCO's texts: the character of 0, the continuation bit, the sign bit, and the bits of a digit."""
 
 _MOST_CHARACTERS = 8
-"""Most of a number: seven hold the difference of any two runs."""
+"""Maximum characters of a number: seven hold the difference of any two runs."""
 
 
 @dataclass(frozen=True, eq=False)
 class Masks:
     """Masks of N objects.
 
-    A mask is a list of runs: pixels outside of the object and pixels of it in turn, beginning with
-    those outside, column after column. Shapes are checked here; the rest is the server's to judge.
+    A mask is a list of runs, column by column: pixels outside and inside the object in turn,
+    beginning outside. Shapes are checked here; the server checks the rest.
 
     Attributes:
         sizes: (N, 2) height and width of the image in pixels.
@@ -42,7 +42,7 @@ class Masks:
     runs: NDArray[Any]
 
     def __post_init__(self) -> None:
-        """Bring the columns into arrays and hold them against each other."""
+        """Convert the columns to arrays, and check that they fit together."""
         for name, width in (("sizes", 2), ("starts", 1), ("runs", 1)):
             values = _array(name, getattr(self, name))
             if values.size == 0:
@@ -72,7 +72,7 @@ class Masks:
         self._widen()
 
     def _widen(self) -> None:
-        """Make columns signed that others would turn into fractions, and offsets wide enough."""
+        """Make columns signed, so that they never become floats, and offsets wide enough."""
         for name in ("sizes", "starts", "runs"):
             values = getattr(self, name)
             if name == "starts" or values.dtype == np.uint64:
@@ -90,14 +90,14 @@ class Masks:
 
     @classmethod
     def of(cls, entries: Sequence[Mapping[str, Any]]) -> Masks:
-        """Masks out of COCO's objects, such as ``pycocotools.mask.encode`` makes them.
+        """Masks from COCO's objects, such as those of ``pycocotools.mask.encode``.
 
         Args:
             entries: N objects with ``size``, height and width, and ``counts``, a list of runs or a
                 compressed text.
 
         Raises:
-            InputError: If one is none.
+            InputError: If one is invalid.
         """
         if not is_list(entries):
             raise InputError("masks", shown(entries), "Masks, or a list of objects")
@@ -127,14 +127,14 @@ MaskInput: TypeAlias = Masks | Sequence[Mapping[str, Any]]
 
 
 def masks_of(masks: MaskInput, count: int) -> Masks:
-    """Masks of some objects.
+    """Masks of the given number of objects.
 
     Args:
         masks: The masks.
-        count: How many objects there are.
+        count: Number of objects.
 
     Raises:
-        InputError: If there are more or fewer.
+        InputError: If the number of masks differs.
     """
     found = masks if isinstance(masks, Masks) else Masks.of(masks)
     if found.count != count:
@@ -164,8 +164,8 @@ def _runs(counts: object) -> NDArray[np.int64]:
 def _runs_of_text(text: bytes) -> NDArray[np.int64]:
     """Runs of a compressed text.
 
-    Its numbers have digits of five bits, the lowest first; from the fourth one on they are
-    differences to the run before the last one.
+    Its numbers have digits of five bits, lowest first; from the fourth one on, they are differences
+    to the run before the last one.
     """
     digits = np.frombuffer(text, dtype=np.uint8).astype(np.int64) - _ZERO
     if len(digits) == 0:

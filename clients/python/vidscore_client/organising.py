@@ -1,4 +1,4 @@
-"""What only organisers need besides: invitations, the queue, and previews of policies."""
+"""Further functions for organisers: invitations, the queue, and previews of policies."""
 
 from __future__ import annotations
 
@@ -29,12 +29,12 @@ class Invitation:
     Attributes:
         name: Full name: ``invitations/{invitation}``.
         team: The team.
-        comment: What it is for.
-        create_time: When it was made.
+        comment: Its purpose.
+        create_time: When it was created.
         expire_time: When it ends.
         accept_time: When it was accepted; None if it is not.
         revoke_time: When it was revoked; None if it is not.
-        token: Full name of the token that it was accepted for; empty for none.
+        token: Full name of the token from its acceptance; empty for none.
         open: Whether it can be accepted.
     """
 
@@ -51,27 +51,27 @@ class Invitation:
 
 @dataclass(frozen=True)
 class NewInvitation:
-    """A new invitation and its secret, which is returned this once."""
+    """A new invitation and its secret, which is returned only once."""
 
     invitation: Invitation
     secret: str
 
     def __repr__(self) -> str:
-        """The invitation without the secret: representations end up in logs."""
+        """The invitation without the secret, because representations end up in logs."""
         return f"NewInvitation(invitation={self.invitation!r})"
 
 
 @dataclass(frozen=True)
 class SeenScores:
-    """How much a team sees of its scores under one evaluator.
+    """What a team sees of its scores under one evaluator.
 
     Attributes:
-        submission: Submission with which it is on the board that it sees; empty for none.
+        submission: Its submission on the board that it sees; empty for none.
         rank: Its rank there; 0 for none.
         values: Its values there by measure; None if one is undefined.
-        score_count: Single scores that it sees in the report of its newest scored submission.
-        curve_count: Curves that it sees there.
-        outcome_submission_count: Submissions of which it may read outcomes.
+        score_count: Number of scores that it sees in the report of its newest scored submission.
+        curve_count: Number of curves that it sees there.
+        outcome_submission_count: Number of submissions whose outcomes it may read.
     """
 
     submission: str
@@ -84,13 +84,13 @@ class SeenScores:
 
 @dataclass(frozen=True)
 class TeamView:
-    """What a team sees of its scores under an evaluator, and would see after a change.
+    """What a team sees of its scores under an evaluator, before and after a change.
 
     Attributes:
         team: The team.
         evaluator: Name of the evaluator.
-        now: What it sees now.
-        then: What it would see.
+        now: Its present view.
+        then: Its view after the change.
     """
 
     team: str
@@ -101,11 +101,11 @@ class TeamView:
 
 @dataclass(frozen=True)
 class Queue:
-    """Submissions of all benchmarks that wait, run or have failed.
+    """Waiting, running and failed submissions of all benchmarks.
 
     Attributes:
-        submissions: The submissions without their streams, longest in their state first.
-        counts: Number of submissions in each state that has any.
+        submissions: The submissions without their streams, oldest state first.
+        counts: Number of submissions, by each state with any.
     """
 
     submissions: tuple[Submission, ...]
@@ -196,16 +196,16 @@ class Invitations:
         lifetime_s: float | None = None,
         token_lifetime_s: float | None = None,
     ) -> list[NewInvitation]:
-        """Make an invitation for each team; secrets are returned this once. For organisers.
+        """Create an invitation for each team; secrets are returned only once. For organisers.
 
         Args:
             teams: The teams.
-            comment: What they are for; it becomes the comment of the tokens.
+            comment: Their purpose; it becomes the comment of the tokens.
             lifetime_s: Seconds for which they can be accepted; None for 30 days.
-            token_lifetime_s: Seconds that the tokens hold; None for ever.
+            token_lifetime_s: Seconds for which the tokens are valid; None for ever.
 
         Raises:
-            InvalidArgumentError: If a name is none, or stands there twice.
+            InvalidArgumentError: If a name is invalid or repeated.
             VidscoreError: If the call fails.
         """
         return run_blocking(
@@ -235,7 +235,7 @@ class Invitations:
         return run_blocking(self._invitations.revoke(invitation))
 
     def look(self, secret: str) -> Invitation:
-        """An invitation that can be accepted; nothing is changed. It needs no token.
+        """An open invitation; nothing is changed. It needs no token.
 
         Args:
             secret: Its secret, or its whole link.
@@ -247,7 +247,7 @@ class Invitations:
         return run_blocking(self._invitations.look(secret))
 
     def accept(self, secret: str) -> NewToken:
-        """Make the token of an invited team, and end the invitation. It needs no token.
+        """Create the token of an invited team, and end the invitation. It needs no token.
 
         Args:
             secret: Its secret, or its whole link.
@@ -287,7 +287,7 @@ _NUMBERS = frozenset(submissions_wire.SubmissionState.values()) - {0}
 
 
 def decode_team_view(message: organiser_pb2.TeamView) -> TeamView:
-    """What a team sees and would see."""
+    """A team's view before and after a change."""
     return TeamView(message.team, message.evaluator, _seen(message.now), _seen(message.then))
 
 

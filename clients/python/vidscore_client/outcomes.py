@@ -1,4 +1,4 @@
-"""Outcomes: what became of each object of the truth and of each detection, as columns."""
+"""Outcomes of each object of the truth and of each detection, as columns."""
 
 from __future__ import annotations
 
@@ -42,26 +42,26 @@ READ_OUTCOMES = "/vidscore.v1.SubmissionService/ReadOutcomes"
 
 @dataclass(frozen=True, eq=False)
 class Outcomes:
-    """What became of N objects and detections; a participant has its own detections alone.
+    """Outcomes of N objects and detections; a participant gets only its own detections.
 
     Attributes:
-        score: Full name of the score that they explain.
+        score: Full name of the explained score.
         evaluator: Name of its evaluator.
         sequences: Table of (domain, sequence) names.
         labels: Table of class labels.
         sides: (N,) index into `SIDES`.
         row_sequences: (N,) rows of `sequences`.
         frame_numbers: (N,) frame numbers.
-        places: (N,) place of the object among those of its side and frame, from 0.
+        places: (N,) index of the object within its side and frame, from 0.
         label_indices: (N,) rows of `labels`.
         confidences: (N,) confidences; NaN for truth.
         track_ids: (N,) identities of tracks, -1 where there is none.
         outcomes: (N,) index into `OUTCOMES`.
-        partners: (N,) place on the other side, in the same frame, of what it is matched with or its
-            outcome refers to; -1 for none.
+        partners: (N,) index on the other side, in the same frame, of its match or of the row that
+            its outcome refers to; -1 for none.
         similarities: (N,) similarity to the partner; NaN for none.
         distances_px: (N,) distance to the partner in pixels; NaN for none.
-        shares: (N,) what the row adds to the sum that the evaluator's first measure is made of.
+        shares: (N,) the row's contribution to the sum behind the evaluator's first measure.
         id_switches: (N,) whether the match changes the identity of the object's track.
         fragmentations: (N,) whether the match ends an interruption of the object's track.
         columns: Further (N,) columns of the evaluator, by name.
@@ -96,7 +96,8 @@ def decode_outcomes(response: wire.ReadOutcomesResponse) -> Outcomes:
     """One batch of rows.
 
     Raises:
-        InternalError: If it holds what this client does not know, or columns of several lengths.
+        InternalError: If it has values that this client does not know, or columns of different
+            lengths.
     """
     batch = response.outcomes
     count = len(batch.outcomes)
@@ -132,7 +133,7 @@ def decode_outcomes(response: wire.ReadOutcomesResponse) -> Outcomes:
 
 
 def _numbered(numbers: IntArray, names: Sequence[str]) -> IntArray:
-    """Numbers of the wire, from 1, as places in a table."""
+    """Convert numbers of the wire, from 1, to indices in a table."""
     if len(numbers) and not 1 <= numbers.min() <= numbers.max() <= len(names):
         raise InternalError("the server sent outcomes that this client does not know")
     return numbers - 1
@@ -153,15 +154,15 @@ def _further(column: outcomes_pb2.OutcomeColumn) -> NDArray[Any]:
 async def read_outcomes(
     transport: Transport, request: wire.ReadOutcomesRequest, retry: Retry
 ) -> AsyncGenerator[Outcomes, None]:
-    """Read all outcomes, over as many calls as it takes.
+    """Read all outcomes, over as many calls as necessary.
 
     Args:
         transport: The connection.
-        request: What is asked for first.
+        request: The first request.
         retry: What happens after a break.
 
     Raises:
-        ConflictError: If another score has come between two calls.
+        ConflictError: If a newer score appears between two calls.
         VidscoreError: If they cannot be read.
     """
     tries, score = Retrying(retry), ""

@@ -1,4 +1,4 @@
-"""Reports: scores with everything needed to know what they are scores of."""
+"""Reports: scores, with everything that identifies their inputs."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ class Curve:
 
 @dataclass(frozen=True)
 class ReportWarning:
-    """Something a reader of the scores should know: a stable code, a sentence, how often."""
+    """A doubt about the scores: a stable code, a sentence, and a count."""
 
     code: str
     message: str
@@ -63,15 +63,15 @@ class Report:
     Attributes:
         evaluator: Name of the evaluator.
         version: Its version.
-        parameters: Every parameter with the value that was used.
+        parameters: Every parameter with its value.
         truth_digest: Fingerprint of the truth, 32 hexadecimal digits.
         detections_digest: Fingerprint of the detections.
-        software: Versions of the server's software that the last bits may depend on.
-        specification: The specification that was scored under, in its JSON form.
+        software: Versions of the server's software, on which the last bits may depend.
+        specification: The specification of the scoring, in its JSON form.
         scores: Every score.
         curves: Every curve.
         warnings: Every warning.
-        preset: Name of the preset that the evaluator is of; None if it is of none.
+        preset: Name of the evaluator's preset; None without one.
     """
 
     evaluator: str
@@ -169,9 +169,9 @@ class Coverage:
     """How far both sides have come.
 
     Attributes:
-        paired_frames: Frames that both sides have sent.
-        frames_waiting_for_detections: Frames of the truth whose detections have not come.
-        frames_waiting_for_truth: Frames of the detections whose truth has not come.
+        paired_frames: Number of frames that both sides have sent.
+        frames_waiting_for_detections: Number of truth frames without received detections.
+        frames_waiting_for_truth: Number of detection frames without received truth.
     """
 
     paired_frames: int
@@ -184,7 +184,7 @@ class LiveReport:
     """Scores over exactly the frames that both sides have sent.
 
     Attributes:
-        reports: A report for each evaluator, in the order in which they were asked for.
+        reports: A report for each evaluator, in the order of the request.
         coverage: How far both sides have come.
     """
 

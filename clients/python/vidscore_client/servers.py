@@ -21,7 +21,7 @@ from vidscore_protos.v1 import server_service_pb2 as wire
 
 
 class Health(StrEnum):
-    """Whether a server takes calls, as the standard health protocol has it."""
+    """Whether a server accepts calls, by the standard health protocol."""
 
     UNKNOWN = "unknown"
     SERVING = "serving"
@@ -36,8 +36,8 @@ class StoreInfo:
     Attributes:
         up: Whether it answers.
         kind: Kind of the database: ``sqlite`` or ``postgresql``.
-        size_bytes: Bytes that it takes; None if that is not known.
-        free_disk_bytes: Bytes that are free on its disk; None if it is on another machine.
+        size_bytes: Size in bytes; None if unknown.
+        free_disk_bytes: Free bytes on its disk; None if it is on another machine.
     """
 
     up: bool
@@ -52,13 +52,13 @@ class ServerInfo:
 
     Attributes:
         version: Its version.
-        oldest_client_version: Oldest version of clients that it works with.
-        newest_client_version: Newest version of clients that it works with.
+        oldest_client_version: Oldest compatible version of clients.
+        newest_client_version: Newest compatible version of clients.
         time: Its time.
         hosting: Whether it hosts benchmarks.
         draining: Whether it is about to stop.
-        token: The token that was sent, without its secret; None if none was.
-        store: What it keeps; None for all but organisers.
+        token: The caller's token, without its secret; None without one.
+        store: Its store, for organisers; otherwise None.
     """
 
     version: str
@@ -77,7 +77,7 @@ SERVER = "/vidscore.v1.ServerService/"
 BACKUP_CHUNK_BYTES = 1 << 20
 
 _HEALTH = tuple(Health)
-"""By the numbers of ``grpc.health.v1.HealthCheckResponse.ServingStatus``."""
+"""States by the numbers of ``grpc.health.v1.HealthCheckResponse.ServingStatus``."""
 
 
 async def list_evaluators(transport: Transport) -> list[EvaluatorDescription]:
@@ -152,7 +152,7 @@ async def export_backup(
 
 
 async def import_backup(transport: Transport, chunks: Iterable[bytes]) -> str:
-    """Send a backup; the full name of its benchmark."""
+    """Send a backup, and return the full name of its benchmark."""
     call = transport.stream(
         SERVER + "ImportBackup",
         requests_of(_import_requests(chunks)),
@@ -163,7 +163,7 @@ async def import_backup(transport: Transport, chunks: Iterable[bytes]) -> str:
 
 
 def _import_requests(chunks: Iterable[bytes]) -> Iterator[backup_pb2.ImportBackupRequest]:
-    """What carries a backup, in pieces that every server takes."""
+    """The requests of a backup, in pieces that every server accepts."""
     for chunk in chunks:
         for start in range(0, len(chunk), BACKUP_CHUNK_BYTES):
             yield backup_pb2.ImportBackupRequest(chunk=chunk[start : start + BACKUP_CHUNK_BYTES])

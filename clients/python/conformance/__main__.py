@@ -1,4 +1,4 @@
-"""Run one command, and print what it gave as the last line of standard output."""
+"""Run one command, and print its result as the last line of standard output."""
 
 from __future__ import annotations
 
@@ -12,11 +12,11 @@ from conformance.documents import error_document
 from vidscore_client import VidscoreError
 
 REFUSED = 3
-"""Exit code where the SDK raised an error of its own."""
+"""Exit code if the SDK raised one of its own errors."""
 
 
 def main() -> int:
-    """Do what the command line says."""
+    """Run the command line."""
     arguments = parse()
     try:
         _print(COMMANDS[arguments.command](arguments))

@@ -28,7 +28,7 @@ def parse() -> Namespace:
 
 
 def add_commands(parser: ArgumentParser) -> dict[str, ArgumentParser]:
-    """Let a parser know every command with its options; gives the parser of each."""
+    """Add every command with its options to a parser; return the parser of each."""
     commands = parser.add_subparsers(dest="command", required=True)
     commands.add_parser("version")
     _connected(commands.add_parser("evaluators"))
@@ -45,7 +45,7 @@ def add_commands(parser: ArgumentParser) -> dict[str, ArgumentParser]:
 
 
 def client_of(arguments: Namespace) -> Client:
-    """Connect as the common options say."""
+    """Connect by the common options."""
     tls: bool | Tls = False
     if arguments.ca is not None:
         tls = Tls(arguments.ca, arguments.certificate, arguments.key, arguments.server_name)
@@ -61,12 +61,12 @@ def client_of(arguments: Namespace) -> Client:
 
 
 def batching_of(arguments: Namespace) -> Batching:
-    """How frames are put together; what is not said stays the SDK's default."""
+    """Batching of frames; missing options keep the SDK's defaults."""
     return Batching(**_said(arguments, BATCHING))
 
 
 def delivery_of(arguments: Namespace, **more: Any) -> Delivery:
-    """How frames are delivered, likewise."""
+    """Delivery of frames, likewise."""
     said = _said(arguments, RETRY)
     retry = Retry(**{name.removeprefix("retry_"): value for name, value in said.items()})
     return Delivery(**_said(arguments, DELIVERY), retry=retry, unary=arguments.unary, **more)

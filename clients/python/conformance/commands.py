@@ -1,4 +1,4 @@
-"""The commands of the runner: each does one thing through the SDK, and says what came of it."""
+"""The commands of the runner: each does one thing through the SDK, and returns the result."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ Document = dict[str, Any]
 
 
 def version(_arguments: Namespace) -> Document:
-    """Say what this is."""
+    """Describe this runner."""
     return {"language": "python", "client_version": __version__}
 
 
@@ -49,7 +49,7 @@ def evaluators(arguments: Namespace) -> Document:
 
 
 def health(arguments: Namespace) -> Document:
-    """Ask whether the server takes calls."""
+    """Ask whether the server accepts calls."""
     with client_of(arguments) as client:
         status = client.health()
     time.sleep(arguments.linger_s)
@@ -57,7 +57,7 @@ def health(arguments: Namespace) -> Document:
 
 
 def score(arguments: Namespace) -> Document:
-    """Score without keeping anything."""
+    """Score a file, stateless."""
     file = read_frames(arguments.frames)
     lives: list[Document] = []
     live = None
@@ -126,7 +126,7 @@ def submit(arguments: Namespace) -> Document:
 
 
 def watch(arguments: Namespace) -> Document:
-    """Follow a submission until it has ended; or only to what it is now."""
+    """Follow a submission until it has ended, or return its present state."""
     updates: list[Document] = []
     with client_of(arguments) as client:
         for update in client.submissions.watch(arguments.submission):
@@ -150,7 +150,7 @@ def get(arguments: Namespace) -> Document:
 
 
 def cancel(arguments: Namespace) -> Document:
-    """Give a submission up."""
+    """Cancel a submission."""
     with client_of(arguments) as client:
         return {"submission": submission_document(client.submissions.cancel(arguments.submission))}
 
@@ -194,7 +194,7 @@ def _cancel_after(frame_count: int, file: FramesFile, stream: ScoreStream) -> Do
 
 
 def _paced(frames: list[Frame], rate_hz: float | None) -> Iterator[Frame]:
-    """The frames, as fast as they come or so many in a second."""
+    """The frames, at full speed or at a given rate per second."""
     start_s = time.monotonic()
     for number, frame in enumerate(frames):
         if rate_hz is not None:
@@ -203,7 +203,7 @@ def _paced(frames: list[Frame], rate_hz: float | None) -> Iterator[Frame]:
 
 
 def _ended(arguments: Namespace, stream: SubmissionStream, frame_count: int) -> Document:
-    """Where the submission stands at the end."""
+    """The state of the submission at the end."""
     with client_of(arguments) as client:
         if arguments.no_seal:
             submission = client.submissions.get(stream.submission)

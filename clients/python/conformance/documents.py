@@ -1,4 +1,4 @@
-"""What a runner is given, a file of frames, and what it prints out of what the SDK gives."""
+"""The input of a runner, a file of frames, and its output, from the SDK's results."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ class Frame:
 
     @classmethod
     def of(cls, document: Mapping[str, Any]) -> Frame:
-        """Take it out of its JSON form; what is left out has its default."""
+        """Read it from its JSON form; missing keys have their defaults."""
         objects = document["objects"]
         return cls(
             domain=document.get("domain", ""),
@@ -94,14 +94,14 @@ class Frame:
 
 
 def _mask_of(document: Mapping[str, Any]) -> dict[str, Any]:
-    """A mask as COCO has it, of runs or a text of them."""
+    """A mask in COCO's form, from runs or their text."""
     counts = document["text"] if "text" in document else document["runs"]
     return {"size": document["size"], "counts": counts}
 
 
 @dataclass(frozen=True)
 class FramesFile:
-    """What is to be scored, and how."""
+    """The data to score, and the settings."""
 
     evaluators: list[EvaluatorChoice]
     specification: BenchmarkSpec
@@ -167,7 +167,7 @@ def report_document(report: Report) -> dict[str, Any]:
 
 
 def live_document(live: LiveReport) -> dict[str, Any]:
-    """How far both sides had come at a live report."""
+    """Progress of both sides at a live report."""
     return {
         "paired_frames": live.coverage.paired_frames,
         "frames_waiting_for_detections": live.coverage.frames_waiting_for_detections,

@@ -166,7 +166,7 @@ class Report:
 
 @dataclass(frozen=True, slots=True)
 class Coverage:
-    """How far both sides have come.
+    """Progress of both sides.
 
     Attributes:
         paired_frames: Number of frames that both sides have sent.
@@ -185,7 +185,7 @@ class LiveReport:
 
     Attributes:
         reports: A report for each evaluator, in the order of the request.
-        coverage: How far both sides have come.
+        coverage: Progress of both sides.
     """
 
     reports: tuple[Report, ...]

@@ -12,7 +12,7 @@ from vidscore_client.errors import InputError, VidscoreError
 from vidscore_client.reports import LiveReport
 
 Policy = Literal["block", "raise"]
-"""What a full queue does to the caller."""
+"""What happens to the caller if the queue is full."""
 
 
 def _positive(value: float) -> bool:
@@ -30,20 +30,20 @@ def _check_time_or_none(name: str, value: float | None) -> None:
 
 @dataclass(frozen=True, slots=True)
 class Batching:
-    """How frames are put together into messages, and how many may wait.
+    """How frames are batched into messages, and how many may wait.
 
-    A frame is on its way `batch_interval_s` after it was given at the latest, unless the server
-    takes no more; then frames wait in the queue. A frame or batch enters the queue where it fits
-    or the queue is empty, so memory is bounded by the queue and one batch of the caller's.
+    A frame is sent at most `batch_interval_s` after it was given, unless the server accepts no
+    more; then frames wait in the queue. A frame or batch enters the queue if it fits or the queue
+    is empty, so that memory is bounded by the queue and one batch of the caller.
 
     Attributes:
-        batch_frames: Most frames of a message.
-        batch_bytes: Most bytes of a message, unless one frame alone is larger.
+        batch_frames: Maximum frames of a message.
+        batch_bytes: Maximum bytes of a message, unless a single frame is larger.
         batch_interval_s: Longest time in seconds that a frame waits for others.
-        queue_frames: Most frames that wait to be sent, both sides together.
-        queue_bytes: Most bytes that wait to be sent.
-        policy: What happens to the caller where the queue is full: ``block`` waits for room,
-            ``raise`` raises `BackPressureError` at once.
+        queue_frames: Maximum frames that wait to be sent, both sides together.
+        queue_bytes: Maximum bytes that wait to be sent.
+        policy: What happens to the caller if the queue is full: ``block`` waits for room, ``raise``
+            raises `BackPressureError` at once.
         block_timeout_s: Longest time in seconds that ``block`` waits before it raises
             `BackPressureError`; None for no limit.
     """
@@ -57,7 +57,7 @@ class Batching:
     block_timeout_s: float | None = 30.0
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which nothing would ever be sent."""
+        """Refuse numbers with which nothing could ever be sent."""
         for name in ("batch_frames", "batch_bytes", "queue_frames", "queue_bytes"):
             check_count(name, getattr(self, name))
         check_number("batch_interval_s", self.batch_interval_s, _not_negative, "0 or more")
@@ -71,17 +71,18 @@ DEFAULT_BATCHING = Batching()
 
 @dataclass(frozen=True, slots=True)
 class Live:
-    """When live reports are wanted, and where they go.
+    """When live reports are sent, and who gets them.
 
-    A report comes when either interval has passed. It goes to `on_report` and is kept, with the
+    A report is sent when either interval has passed. It goes to `on_report` and is kept, with the
     last `keep_reports` ones, for `live_reports()`; `latest` is always the newest.
 
     Attributes:
         every_frames: Frames that both sides have sent since the last report; 0 for not by frames.
         every_s: Seconds since the last report; None for not by time.
-        on_report: Called with each report; of an asyncio stream it may be a coroutine function.
+        on_report: Called with each report; for an asyncio stream, it may be a coroutine function.
         summary_only: Whether to leave out the rows of single sequences and the curves.
-        keep_reports: Reports that wait for `live_reports()`; older ones are dropped.
+        keep_reports: Maximum number of reports that wait for `live_reports()`; older ones are
+            dropped.
     """
 
     every_frames: int = 0
@@ -91,7 +92,7 @@ class Live:
     keep_reports: int = 16
 
     def __post_init__(self) -> None:
-        """Refuse settings with which no report would ever come."""
+        """Refuse settings without any reports."""
         if self.every_frames != 0:
             check_count("every_frames", self.every_frames)
         if self.every_s is not None:
@@ -107,10 +108,9 @@ class Tls:
 
     Attributes:
         root_certificates: File of the authorities to trust; None for the system's own.
-        certificate: File of this client's certificate chain, where the server wants one.
+        certificate: File of this client's certificate chain, if the server requires one.
         private_key: File of the private key of `certificate`.
-        server_name: Name that the server's certificate is for, where it is not the one of the
-            address.
+        server_name: Name in the server's certificate, if it differs from the address.
     """
 
     root_certificates: str | PathLike[str] | None = None
@@ -119,33 +119,33 @@ class Tls:
     server_name: str | None = None
 
     def __post_init__(self) -> None:
-        """Refuse half of a client certificate."""
+        """Refuse a client certificate without its key, and a key alone."""
         if (self.certificate is None) != (self.private_key is None):
             missing = "certificate" if self.certificate is None else "private_key"
             raise InputError(missing, "none", "certificate and private_key together, or neither")
 
 
 SHORTEST_PING_INTERVAL_S = 10.0
-"""A server shuts out clients that ask more often whether it is still there."""
+"""Servers disconnect clients that ping more often."""
 
 
 @dataclass(frozen=True, slots=True)
 class Keepalive:
-    """How a connection is found out that has gone silent, as some networks drop them.
+    """How silent connections are detected, because some networks drop connections silently.
 
-    While a call is open over a connection of which nothing is heard, the server is asked whether
-    it is still there. A connection over which no answer comes is given up for a new one.
+    While a call is open over a silent connection, the server is pinged. A connection without an
+    answer is replaced by a new one.
 
     Attributes:
-        interval_s: Seconds without a word from the server after which it is asked; at least 10.
-        timeout_s: Seconds that it has to answer.
+        interval_s: Seconds of silence after which the server is pinged; at least 10.
+        timeout_s: Seconds to wait for its answer.
     """
 
     interval_s: float = 20.0
     timeout_s: float = 10.0
 
     def __post_init__(self) -> None:
-        """Refuse questions that a server takes for an attack, and times that are none."""
+        """Refuse intervals that a server takes for an attack, and invalid times."""
         check_number(
             "interval_s",
             self.interval_s,
@@ -162,15 +162,15 @@ DEFAULT_KEEPALIVE = Keepalive()
 class Retry:
     """How often and how long to try again after a break; each wait is twice the one before.
 
-    Where the server says how long to wait, no wait is shorter.
+    If the server gives a delay, no wait is shorter.
 
     Attributes:
         initial_s: Seconds to wait before the second try; the first one is made at once.
-        maximum_s: Most seconds between two tries.
-        give_up_after_s: Seconds without any progress after which the last error is raised; None
-            for never.
-        on_break: Called with what failed, before it is tried again, by what waits for that; it
-            should return soon.
+        maximum_s: Maximum seconds between two tries.
+        give_up_after_s: Seconds without progress after which the last error is raised; None for
+            never.
+        on_break: Called with the error before each retry, by the waiting thread or task; it should
+            return soon.
     """
 
     initial_s: float = 0.2
@@ -179,7 +179,7 @@ class Retry:
     on_break: Callable[[VidscoreError], object] | None = None
 
     def __post_init__(self) -> None:
-        """Refuse times that are none."""
+        """Refuse invalid times."""
         check_number("initial_s", self.initial_s, _positive, "more than 0")
         check_number(
             "maximum_s",
@@ -195,23 +195,23 @@ DEFAULT_RETRY = Retry()
 
 @dataclass(frozen=True, slots=True)
 class Delivery:
-    """How frames of a submission are held until the server has acknowledged them.
+    """How frames of a submission are kept until the server has acknowledged them.
 
-    Frames that are sent and not acknowledged are kept to be sent again after a break, so memory
-    is bounded by this window and the queue of `Batching`.
+    Sent but unacknowledged frames are kept to be sent again after a break, so that memory is
+    bounded by this window and the queue of `Batching`.
 
     Attributes:
-        window_frames: Frames that are sent and not acknowledged at which no further batch is sent.
-        window_bytes: Bytes of these, likewise.
+        window_frames: Number of unacknowledged frames at which no further batch is sent.
+        window_bytes: Bytes of unacknowledged frames, likewise.
         acknowledge_timeout_s: Seconds without an acknowledgement after which a connection counts
             as broken.
-        close_timeout_s: Longest time in seconds that closing the stream, and so leaving its
-            `with` block, waits for frames to become durable before it gives them up.
+        close_timeout_s: Maximum seconds for which closing the stream, and so leaving its `with`
+            block, waits for frames to become durable before it gives them up.
         retry: What happens after a break.
-        on_acknowledged: Called with the number of durable frames of the stream whenever it has
-            grown; of an asyncio stream it may be a coroutine function.
-        unary: Whether each batch is a call of its own, for proxies that take no streams; slower,
-            and otherwise the same.
+        on_acknowledged: Called with the stream's number of durable frames whenever it has grown;
+            for an asyncio stream, it may be a coroutine function.
+        unary: Whether each batch is a separate call, for proxies without streams; slower, otherwise
+            the same.
     """
 
     window_frames: int = 4096
@@ -223,7 +223,7 @@ class Delivery:
     unary: bool = False
 
     def __post_init__(self) -> None:
-        """Refuse numbers with which nothing would ever be sent."""
+        """Refuse numbers with which nothing could ever be sent."""
         for name in ("window_frames", "window_bytes"):
             check_count(name, getattr(self, name))
         check_number("acknowledge_timeout_s", self.acknowledge_timeout_s, _positive, "more than 0")

@@ -1,4 +1,4 @@
-"""Streams that are scored while they run, asyncio and synchronous."""
+"""Streams that are scored while they are sent, asyncio and synchronous."""
 
 from __future__ import annotations
 
@@ -19,22 +19,22 @@ from vidscore_client.reports import LiveReport, Report
 
 
 class AsyncScoreStream:
-    """A stream that is being scored; made by `AsyncClient.score_stream`.
+    """A stream to score; made by `AsyncClient.score_stream`.
 
     It is opened by ``async with`` and belongs to that event loop; its methods may be called by
     any task of it. Leaving the block without having awaited `finish`, with an exception or not,
-    cancels the stream, and raises nothing of its own.
+    cancels the stream, and raises nothing else.
     """
 
     def __init__(
         self, transport: Transport, plan: StreamPlan, on_open: Callable[[Exchange], None]
     ) -> None:
-        """Note what to open; nothing is sent yet.
+        """Store what to open; nothing is sent yet.
 
         Args:
             transport: The connection.
-            plan: What is to be scored and how.
-            on_open: Called with what is opened; of the client, which lives as long as the stream.
+            plan: The plan of the stream.
+            on_open: Called with the opened exchange; part of the client, which outlives the stream.
         """
         self._transport = transport
         self._plan = plan
@@ -134,7 +134,7 @@ class AsyncScoreStream:
             yield report
 
     async def finish(self, timeout_s: float | None = None) -> list[Report]:
-        """Send what is queued and wait; see `vidscore_client.ScoreStream.finish`."""
+        """Send queued frames and wait; see `vidscore_client.ScoreStream.finish`."""
         return await self._exchange.finish(timeout_s)
 
     async def cancel(self) -> None:
@@ -174,13 +174,13 @@ class AsyncScoreStream:
 
 
 class ScoreStream:
-    """A stream that is being scored; made by `vidscore_client.Client.score_stream`.
+    """A stream to score; made by `vidscore_client.Client.score_stream`.
 
     Every method may be called from any thread; frames of one thread are sent in its order.
     `on_report` is called on the stream's own reading thread and should be quick.
 
     As a context manager: leaving the block without having called `finish`, with an exception or
-    not, cancels the stream, and raises nothing of its own.
+    not, cancels the stream, and raises nothing else.
     """
 
     def __init__(self, stream: AsyncScoreStream) -> None:
@@ -232,7 +232,7 @@ class ScoreStream:
             confidences: N finite numbers, the greater the surer; None for all 1.
             track_ids: N identities of tracks, -1 for none; None for all -1.
             flags: N bits of `ObjectFlag`; None for all 0.
-            domain: Domain of the video, where there is more than one.
+            domain: Domain of the video, if there are several.
             dont_care: Whether the frame is left out of every count.
             time_s: When the frame was captured, in seconds on any one clock; None if unknown.
             masks: Masks of N boxes, as columns or as COCO's objects; None if there are none.
@@ -290,14 +290,14 @@ class ScoreStream:
         )
 
     def send_batch(self, side: Side, frames: Frames) -> None:
-        """Send many whole frames; they do not wait for others.
+        """Send many whole frames, which do not wait for others.
 
         Args:
             side: ``truth`` or ``detections``.
             frames: The frames; their arrays must not change before the stream has ended.
 
         Raises:
-            InputError: If their objects have another shape than the stream was opened for.
+            InputError: If the shape of their objects differs from the stream's.
             BackPressureError: If the queue is full, as the policy says.
             VidscoreError: The error with which the stream failed.
         """
@@ -312,16 +312,16 @@ class ScoreStream:
         return iterate_blocking(self._stream.live_reports())
 
     def finish(self, timeout_s: float | None = None) -> list[Report]:
-        """Send what is queued, say that nothing more comes, and wait for the final reports.
+        """Send all queued frames, end the input, and wait for the final reports.
 
         Args:
-            timeout_s: Seconds to wait; None for no limit but the stream's own.
+            timeout_s: Seconds to wait; None for the stream's own limit.
 
         Returns:
-            A report for each evaluator, in the order in which they were asked for.
+            A report for each evaluator, in the order of the request.
 
         Raises:
-            DeadlineError: If they have not come in time; `finish` may be called again.
+            DeadlineError: If they do not arrive in time; `finish` may be called again.
             VidscoreError: The error with which the stream failed.
         """
         return run_blocking(self._stream.finish(timeout_s))

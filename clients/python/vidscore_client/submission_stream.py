@@ -33,12 +33,12 @@ class AsyncSubmissionStream:
     def __init__(
         self, transport: Transport, open_plan: OpenPlan, on_open: Callable[[Sender], None]
     ) -> None:
-        """Note what to open; nothing is sent yet.
+        """Store what to open; nothing is sent yet.
 
         Args:
             transport: The connection.
             open_plan: Opens the stream on the server.
-            on_open: Called with what is opened; of the client, which lives as long as the stream.
+            on_open: Called with the opened sender; part of the client, which outlives the stream.
         """
         self._transport = transport
         self._open_plan = open_plan
@@ -116,7 +116,7 @@ class AsyncSubmissionStream:
         return self.acknowledged_frames
 
     async def close(self, timeout_s: float | None = None) -> None:
-        """Deliver what was taken and end; see `vidscore_client.SubmissionStream.close`."""
+        """Deliver accepted frames and end; see `vidscore_client.SubmissionStream.close`."""
         if self._opened is not None:
             bound_s = self._opened.plan.delivery.close_timeout_s
             await self._opened.close(bound_s if timeout_s is None else timeout_s)
@@ -188,16 +188,16 @@ class AsyncSubmissionStream:
 class SubmissionStream:
     """A stream of detections into a submission; made by `vidscore_client.Client.submit`.
 
-    Frames are sent again by themselves after any break of the connection, from the first one that
-    the server does not have. Every method may be called from any thread; frames of one thread are
-    sent in its order.
+    Frames are sent again automatically after any break of the connection, from the first one that
+    the server lacks. Every method may be called from any thread; frames of one thread are sent in
+    its order.
 
     As a context manager: leaving the block closes the stream, which delivers every frame; leaving
     it with an exception abortes it. Either way the submission stays as it is until it is sealed.
     """
 
     def __init__(self, stream: AsyncSubmissionStream) -> None:
-        """Open the stream, and begin to deliver what is sent.
+        """Open the stream, and begin to deliver frames.
 
         Args:
             stream: The stream, over a `ThreadTransport`.
@@ -257,7 +257,7 @@ class SubmissionStream:
             labels: N class labels, strings or integers; None if there are no classes.
             confidences: N finite numbers, the greater the surer; None for all 1.
             track_ids: N identities of tracks, -1 for none; None for all -1.
-            domain: Domain of the video, where there is more than one.
+            domain: Domain of the video, if there are several.
             time_s: When the frame was captured, in seconds on any one clock; None if unknown.
             masks: Masks of N boxes, as columns or as COCO's objects; None if there are none.
 
@@ -282,38 +282,38 @@ class SubmissionStream:
         )
 
     def send_batch(self, frames: Frames, *, source_position: str | None = None) -> None:
-        """Send many whole frames; they do not wait for others.
+        """Send many whole frames, which do not wait for others.
 
         Args:
             frames: The frames; their arrays must not change before they are acknowledged.
-            source_position: How far the caller has read its own source with these frames, in its
-                own words. It becomes durable with the last of them, in one commit, and is the
-                stream's `source_position` when it is opened again. At most 16,384 bytes.
+            source_position: The caller's position in its own source after these frames, in its own
+                form. It becomes durable with the last of them, in one commit, and is the stream's
+                `source_position` when it is opened again. At most 16,384 bytes.
 
         Raises:
-            InputError: If their objects have another shape than the benchmark's detections.
+            InputError: If the shape of their objects differs from the benchmark's detections.
             BackPressureError: If the queue is full, as the policy says.
             VidscoreError: The error with which the stream failed.
         """
         run_blocking(self._stream.send_batch(frames, source_position=source_position))
 
     def flush(self, timeout_s: float | None = None) -> int:
-        """Wait until every frame that was sent is durable.
+        """Wait until every sent frame is durable.
 
         Args:
-            timeout_s: Seconds to wait; None for no limit but that of `Delivery.retry`.
+            timeout_s: Seconds to wait; None for the limit of `Delivery.retry`.
 
         Returns:
-            Frames of the stream that are durable.
+            Number of durable frames of the stream.
 
         Raises:
-            DeadlineError: If they are not in time; the stream goes on.
+            DeadlineError: If they are not durable in time; the stream continues.
             VidscoreError: The error with which the stream failed.
         """
         return run_blocking(self._stream.flush(timeout_s))
 
     def close(self, timeout_s: float | None = None) -> None:
-        """Deliver what was taken and end the stream; the submission stays open.
+        """Deliver all accepted frames and end the stream; the submission stays open.
 
         It may be called again; after `abort` it does nothing.
 
@@ -322,8 +322,8 @@ class SubmissionStream:
 
         Raises:
             DeadlineError: If frames are not durable in time; they are given up, and the text and
-                `undelivered_frames` say how many.
-            VidscoreError: What the stream failed with, if it had frames that are not durable.
+                `undelivered_frames` give their number.
+            VidscoreError: The error of the stream, if it had frames that are not durable.
         """
         run_blocking(self._stream.close(timeout_s))
 
@@ -337,13 +337,13 @@ class SubmissionStream:
         """Wait until every frame is durable, end the stream and seal the submission.
 
         Args:
-            expected_frame_count: Frames that must be durable in all streams together; None for
-                whatever is there.
+            expected_frame_count: Frames that must be durable in all streams together; None for any
+                number.
             timeout_s: Seconds to wait for the frames; None for no limit.
 
         Raises:
-            DeadlineError: If they are not durable in time; the stream goes on.
-            ConflictError: If another number of frames is durable, with reason
+            DeadlineError: If they are not durable in time; the stream continues.
+            ConflictError: If the number of durable frames differs, with reason
                 ``FRAME_COUNT_DIFFERS``; nothing is sealed.
             VidscoreError: If it cannot be sealed for another reason.
         """

@@ -59,7 +59,7 @@ class AsyncSubmissions:
         return await self._call("GetSubmission", request, wire.GetSubmissionResponse)
 
     async def list(self, benchmark: str) -> list[Submission]:
-        """The submissions that may be seen; see `vidscore_client.Submissions.list`."""
+        """The visible submissions; see `vidscore_client.Submissions.list`."""
         pages = await list_pages(
             self._transport,
             SUBMISSIONS + "ListSubmissions",
@@ -73,7 +73,7 @@ class AsyncSubmissions:
         ]
 
     async def check(self, benchmark: str, batches: Iterable[Frames]) -> DetectionsCheck:
-        """Find out whether detections would be taken; see `vidscore_client.Submissions.check`."""
+        """Check whether detections would be accepted; see `vidscore_client.Submissions.check`."""
         hosted = await AsyncBenchmarks(self._transport).get(benchmark)
         name, path = benchmark_name(benchmark), SUBMISSIONS + "CheckDetections"
         frame_count, warnings = 0, dict[str, None]()
@@ -85,7 +85,7 @@ class AsyncSubmissions:
             response = await self._transport.unary(path, request, wire.CheckDetectionsResponse)
             frame_count += response.frame_count
             warnings |= dict.fromkeys(response.warnings)
-        # Without detections: whether a submission would be taken.
+        # Without detections: whether a submission would be accepted.
         request = wire.CheckDetectionsRequest(benchmark=name)
         await self._transport.unary(path, request, wire.CheckDetectionsResponse)
         return DetectionsCheck(frame_count, tuple(warnings))
@@ -97,7 +97,7 @@ class AsyncSubmissions:
         *,
         retry: Retry = DEFAULT_RETRY,
     ) -> Submission:
-        """Take no more frames; see `vidscore_client.Submissions.seal`."""
+        """Accept no more frames; see `vidscore_client.Submissions.seal`."""
         request = wire.SealSubmissionRequest(name=submission_name(submission))
         if expected_frame_count is not None:
             with checked():
@@ -111,19 +111,19 @@ class AsyncSubmissions:
                 await self._transport.sleep(tries.delay_s(error, time.monotonic()))
 
     async def cancel(self, submission: str) -> Submission:
-        """Give a submission up; see `vidscore_client.Submissions.cancel`."""
+        """Cancel a submission; see `vidscore_client.Submissions.cancel`."""
         request = wire.CancelSubmissionRequest(name=submission_name(submission))
         return await self._call("CancelSubmission", request, wire.CancelSubmissionResponse)
 
     async def retry(self, submission: str) -> Submission:
-        """Have a failed submission scored again; see `vidscore_client.Submissions.retry`."""
+        """Score a failed submission again; see `vidscore_client.Submissions.retry`."""
         request = wire.RetrySubmissionRequest(
             name=submission_name(submission), request_id=str(uuid.uuid4())
         )
         return await self._call("RetrySubmission", request, wire.RetrySubmissionResponse)
 
     async def disqualify(self, submission: str, reason: str) -> Submission:
-        """Take a submission out of the ranking; see `vidscore_client.Submissions.disqualify`."""
+        """Remove a submission from the ranking; see `vidscore_client.Submissions.disqualify`."""
         request = wire.DisqualifySubmissionRequest(
             name=submission_name(submission), reason=parse_string("reason", reason)
         )
@@ -194,7 +194,7 @@ class AsyncSubmissions:
         return await self.get(submission) if update is None else update.submission
 
     async def scores(self, submission: str) -> Scores:
-        """What may be seen of a submission's scores; see `vidscore_client.Submissions.scores`."""
+        """The visible scores of a submission; see `vidscore_client.Submissions.scores`."""
         pages = await list_pages(
             self._transport,
             SUBMISSIONS + "ListScores",
@@ -212,7 +212,7 @@ class AsyncSubmissions:
         confidence: float | None = None,
         retry: Retry = DEFAULT_RETRY,
     ) -> AsyncGenerator[Outcomes, None]:
-        """What became of objects and detections; see `vidscore_client.Submissions.outcomes`."""
+        """Outcomes of objects and detections; see `vidscore_client.Submissions.outcomes`."""
         request = wire.ReadOutcomesRequest(
             submission=submission_name(submission), evaluator=parse_string("evaluator", evaluator)
         )
@@ -224,7 +224,7 @@ class AsyncSubmissions:
             yield outcomes
 
     async def _call(self, method: str, request: Message, response: type[Message]) -> Submission:
-        """Make a call whose answer has the submission."""
+        """Make a call that returns the submission."""
         answer = await self._transport.unary(SUBMISSIONS + method, request, response)
         return to_dataclass(Submission, answer.submission)
 
@@ -241,13 +241,13 @@ class Submissions:
     def create(self, benchmark: str, submission: str = "", *, title: str = "") -> Submission:
         """Open a submission, which is a draft until its first frames are appended.
 
-        A draft is not listed, takes no place in a quota, cannot be sealed, and is deleted where
-        nothing comes for the policy's ``quiet_timeout_s``.
+        A draft is not listed, takes no place in a quota, cannot be sealed, and is deleted if
+        nothing arrives for the policy's ``quiet_timeout_s``.
 
         Args:
             benchmark: The benchmark.
             submission: Last part of its name: 1 to 63 lower-case letters, digits and hyphens, a
-                letter first; empty: the server chooses. All teams share the names.
+                letter first; empty to let the server choose. All teams share the names.
             title: Title for people.
 
         Raises:
@@ -261,13 +261,13 @@ class Submissions:
         """One submission.
 
         Raises:
-            NotFoundError: If there is none of that name, or it may not be seen.
+            NotFoundError: If there is none of that name, or it is not visible.
             VidscoreError: If the call fails.
         """
         return run_blocking(self._submissions.get(submission))
 
     def list(self, benchmark: str) -> list[Submission]:
-        """The submissions that have frames and may be seen, newest first.
+        """The visible submissions with frames, newest first.
 
         Raises:
             VidscoreError: If the call fails.
@@ -275,17 +275,17 @@ class Submissions:
         return run_blocking(self._submissions.list(benchmark))
 
     def check(self, benchmark: str, batches: Iterable[Frames]) -> DetectionsCheck:
-        """Find out whether detections would be taken; creates nothing.
+        """Check whether detections would be accepted; creates nothing.
 
         Args:
             benchmark: The benchmark.
             batches: The detections.
 
         Returns:
-            How many frames would be taken, and what is doubtful about them.
+            The number of frames that would be accepted, and doubts about them.
 
         Raises:
-            InvalidArgumentError: If some would be refused; ``violations`` says which.
+            InvalidArgumentError: If some would be refused; ``violations`` tells which.
             ConflictError: If the benchmark takes no submissions now.
             QuotaExceededError: If the team may have no more.
             VidscoreError: If the call fails for another reason.
@@ -299,23 +299,23 @@ class Submissions:
         *,
         retry: Retry = DEFAULT_RETRY,
     ) -> Submission:
-        """Take no more frames; the submission is scored then. Sealing again changes nothing.
+        """Accept no more frames, and score the submission. Sealing again changes nothing.
 
         Args:
             submission: The submission.
-            expected_frame_count: Frames that must be durable in all streams together; None for
-                whatever is there.
+            expected_frame_count: Frames that must be durable in all streams together; None for any
+                number.
             retry: What happens after a break of the connection.
 
         Raises:
-            ConflictError: If another number of frames is durable, with reason
+            ConflictError: If the number of durable frames differs, with reason
                 ``FRAME_COUNT_DIFFERS``, or none, with reason ``NO_FRAMES``; nothing is sealed.
             VidscoreError: If the call fails for another reason.
         """
         return run_blocking(self._submissions.seal(submission, expected_frame_count, retry=retry))
 
     def cancel(self, submission: str) -> Submission:
-        """Give a submission up.
+        """Cancel a submission.
 
         Raises:
             VidscoreError: If the call fails.
@@ -323,7 +323,7 @@ class Submissions:
         return run_blocking(self._submissions.cancel(submission))
 
     def retry(self, submission: str) -> Submission:
-        """Have a failed submission scored again; it takes no further place in a quota.
+        """Score a failed submission again; it takes no further place in a quota.
 
         Raises:
             ConflictError: If it has not failed, with reason ``NOT_FAILED``.
@@ -332,7 +332,7 @@ class Submissions:
         return run_blocking(self._submissions.retry(submission))
 
     def disqualify(self, submission: str, reason: str) -> Submission:
-        """Take a submission out of the ranking; it can be undone. For organisers.
+        """Remove a submission from the ranking; it can be undone. For organisers.
 
         Args:
             submission: The submission.
@@ -359,17 +359,17 @@ class Submissions:
     def choose(self, submission: str, *, undo: bool = False) -> Submission:
         """Choose a submission for the final order of a benchmark with private sequences.
 
-        Where a team has chosen none by the time that the benchmark closes, its best ones by the
-        public sequences count. Choosing again changes nothing.
+        If a team has chosen none when the benchmark closes, its best ones by the public sequences
+        count. Choosing again changes nothing.
 
         Args:
             submission: The submission.
-            undo: Whether the choice is taken back.
+            undo: Whether to undo the choice.
 
         Raises:
             ConflictError: If the benchmark has closed, or the submission cannot count, with reason
                 ``NOTHING_TO_CHOOSE``.
-            QuotaExceededError: If the team has chosen as many as it may.
+            QuotaExceededError: If the team has chosen the maximum number.
             VidscoreError: If the call fails.
         """
         return run_blocking(self._submissions.choose(submission, undo=undo))
@@ -382,15 +382,15 @@ class Submissions:
         window_frames: int = 0,
         retry: Retry = DEFAULT_RETRY,
     ) -> Iterator[SubmissionUpdate]:
-        """The submission as it is and whenever it changes, until it has ended.
+        """The submission now and at every change, until it has ended.
 
-        It reconnects by itself after a break.
+        It reconnects automatically after a break.
 
         Args:
             submission: The submission.
             timeout_s: Seconds that it may take; None for no limit.
-            window_frames: Last frames of each stream whose scores are wanted, too, for organisers
-                alone: `SubmissionUpdate.window_reports`; 0 for none.
+            window_frames: Number of last frames of each stream to score as well, for organisers
+                only: `SubmissionUpdate.window_reports`; 0 for none.
             retry: What happens after a break.
 
         Raises:
@@ -416,17 +416,17 @@ class Submissions:
         Args:
             submission: The submission.
             timeout_s: Seconds to wait; None for no limit.
-            on_change: Called with the submission as it is and whenever it changes.
+            on_change: Called with the submission now and at every change.
             retry: What happens after a break of the connection.
 
         Raises:
-            DeadlineError: If it has not ended in time; it goes on.
+            DeadlineError: If it has not ended in time; it continues.
             VidscoreError: If it cannot be watched.
         """
         return run_blocking(self._submissions.wait(submission, timeout_s, on_change, retry=retry))
 
     def scores(self, submission: str) -> Scores:
-        """What may be seen of a submission's scores, newest first.
+        """The visible scores of a submission, newest first.
 
         Raises:
             VidscoreError: If the call fails.
@@ -442,17 +442,17 @@ class Submissions:
         confidence: float | None = None,
         retry: Retry = DEFAULT_RETRY,
     ) -> Iterator[Outcomes]:
-        """What became of each object and detection under the newest score, batch by batch.
+        """Outcomes of each object and detection under the newest score, batch by batch.
 
-        Organisers see everything. A participant sees its own detections, where the benchmark's
-        policy allows it, and the first time for each score counts as one more submission. Reading
-        goes on by itself after a break.
+        Organisers see everything. A participant sees its own detections if the benchmark's policy
+        allows it; the first reading for each score counts as one more submission. Reading resumes
+        automatically after a break.
 
         Args:
             submission: The submission.
             evaluator: An evaluator of its benchmark; empty for the first.
-            threshold: Similarity that a match needs, of an evaluator with several; None for its
-                own. Organisers only.
+            threshold: Similarity threshold of a match, for an evaluator with several; None for its
+                default. Organisers only.
             confidence: Detections below it are ignored; None for none. Organisers only.
             retry: What happens after a break.
 

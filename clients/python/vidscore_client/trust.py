@@ -1,4 +1,4 @@
-"""How far rankings and criteria can be relied on, asyncio and synchronous."""
+"""The reliability of rankings and criteria, asyncio and synchronous."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ DEFAULT_QUESTIONS = RankingQuestions()
 
 
 def _read_progress(metadata: trust_pb2.TrustMetadata) -> TrustProgress:
-    """How far an analysis is."""
+    """The progress of an analysis."""
     return TrustProgress(metadata.stage, metadata.pieces_done, metadata.pieces_in_all)
 
 
@@ -64,7 +64,7 @@ class AsyncTrust:
         questions: RankingQuestions = DEFAULT_QUESTIONS,
         comment: str = "",
     ) -> AsyncTrustAnalysis:
-        """Begin to examine a ranking; see `vidscore_client.Trust.examine_ranking`."""
+        """Start to examine a ranking; see `vidscore_client.Trust.examine_ranking`."""
         request = trust_service_pb2.ExamineRankingRequest(
             benchmark=benchmark_name(benchmark),
             submissions=submission_names(submissions),
@@ -89,7 +89,7 @@ class AsyncTrust:
         on_progress: OnProgress | None = None,
         timeout_s: float | None = None,
     ) -> TrustDocument:
-        """Examine the order of some systems; see `vidscore_client.Trust.examine_upload`.
+        """Examine the order of uploaded systems; see `vidscore_client.Trust.examine_upload`.
 
         `on_progress` may be a coroutine function.
         """
@@ -122,7 +122,7 @@ class AsyncTrust:
         seed: int | None = None,
         comment: str = "",
     ) -> AsyncTrustAnalysis:
-        """Begin a test of criteria; see `vidscore_client.Trust.test_criterion`."""
+        """Start a test of criteria; see `vidscore_client.Trust.test_criterion`."""
         request = trust_service_pb2.TestCriterionRequest(
             test=parse_string("test", test),
             criteria=encode_evaluators("criteria", criteria),
@@ -136,7 +136,7 @@ class AsyncTrust:
         return AsyncTrustAnalysis(self._transport, ANALYSIS, ANALYSIS.status_of(message))
 
     async def analysis(self, name: str) -> AsyncTrustAnalysis:
-        """An analysis that was begun before; see `vidscore_client.Trust.analysis`."""
+        """An analysis that was started before; see `vidscore_client.Trust.analysis`."""
         status = await ANALYSIS.get(self._transport, name)
         return AsyncTrustAnalysis(self._transport, ANALYSIS, status)
 
@@ -146,7 +146,7 @@ class AsyncTrustAnalysis(AsyncLongWork[TrustProgress, TrustDocument]):
 
 
 class Trust:
-    """Trust analyses; `vidscore_client.Client.trust`. For organisers, but of what is uploaded."""
+    """Trust analyses; `vidscore_client.Client.trust`. For organisers, except for uploads."""
 
     def __init__(self, trust: AsyncTrust) -> None:
         self._trust = trust
@@ -160,12 +160,12 @@ class Trust:
         questions: RankingQuestions = DEFAULT_QUESTIONS,
         comment: str = "",
     ) -> TrustAnalysis:
-        """Begin to examine how far the order of a benchmark's submissions can be relied on.
+        """Start to examine the reliability of the order of a benchmark's submissions.
 
         Args:
             benchmark: The benchmark.
-            submissions: Scored submissions; none: all that have a score.
-            evaluators: What ranks: names, or (name, parameters); none: the benchmark's own.
+            submissions: Scored submissions; empty: all that have a score.
+            evaluators: Names, or (name, parameters); empty: the benchmark's own.
             questions: What is asked.
             comment: Why, for the record.
 
@@ -191,16 +191,16 @@ class Trust:
         on_progress: OnProgress | None = None,
         timeout_s: float | None = None,
     ) -> TrustDocument:
-        """Examine how far the order of some systems can be relied on; the server keeps nothing.
+        """Examine the reliability of the order of uploaded systems; the server stores nothing.
 
-        Who may score without a benchmark may do this; it takes as long as the analysis does.
+        Everybody who may score without a benchmark may call this; it waits for the analysis.
 
         Args:
             truth: Batches of the truth, one or more; may be a generator.
             systems: Batches of each system's detections, by its name; two systems or more.
-            evaluators: What ranks: names, or (name, parameters); none: the specification's own.
-                They keep the specification's parameters where they give none.
-            specification: What the data alone cannot say.
+            evaluators: Names, or (name, parameters); empty: the specification's own. Without
+                parameters, they keep those of the specification.
+            specification: The specification.
             questions: What is asked.
             on_progress: Called with the progress while it runs.
             timeout_s: Seconds that it may take; None for no limit.
@@ -210,7 +210,7 @@ class Trust:
 
         Raises:
             InputError: If an argument is wrong.
-            LimitExceededError: If it is more than the server allows, or more at once.
+            LimitExceededError: If it is larger than the server allows, or too many run.
             VidscoreError: If the server refuses it or fails.
         """
         return run_blocking(
@@ -235,16 +235,16 @@ class Trust:
         seed: int | None = None,
         comment: str = "",
     ) -> TrustAnalysis:
-        """Begin to test whether criteria put scenes of a known order into that order.
+        """Start to test whether criteria reproduce a known order of scenes.
 
         Args:
             test: Name of the test, such as ``multiclass-detection``.
             criteria: Criteria of the trustworthiness paper by name, or evaluators as names or
-                (name, parameters); none: all that the paper has for the test.
+                (name, parameters); empty: all that the paper has for the test.
             strata: Parts into which the range of object numbers is cut; the server's default if
                 None.
-            realisations: Families of scenes for each stratum; likewise.
-            seed: Seed of everything; likewise.
+            realisations: Number of families of scenes per stratum; likewise.
+            seed: Seed of the random numbers; likewise.
             comment: Why, for the record.
 
         Raises:
@@ -258,7 +258,7 @@ class Trust:
         return TrustAnalysis(run_blocking(work))
 
     def analysis(self, name: str) -> TrustAnalysis:
-        """An analysis that was begun before, by the name of its operation.
+        """An analysis that was started before, by the name of its operation.
 
         Raises:
             NotFoundError: If there is none of that name.
@@ -268,4 +268,4 @@ class Trust:
 
 
 class TrustAnalysis(LongWork[TrustProgress, TrustDocument]):
-    """A trust analysis that runs on the server; made by `Trust`. Cancelled, it ends at once."""
+    """A trust analysis that runs on the server; made by `Trust`. Cancelling ends it at once."""

@@ -1,1 +1,1 @@
-"""Protocol code of vidscore: messages, and what they are as dictionaries; see `vidscore_client`."""
+"""Protocol code of vidscore: messages, and their dictionary form; see `vidscore_client`."""

@@ -51,7 +51,7 @@ FRAME_SOURCES = {
     "held by the participant": benchmark_pb2.FRAME_SOURCE_PARTICIPANT,
     "sent by the organiser": benchmark_pb2.FRAME_SOURCE_ORGANISER,
 }
-"""Where the frames of a live benchmark come from, as people say it."""
+"""Sources of the frames of a live benchmark, in words."""
 
 FRAME_SOURCE_WORDS = {int(number): word for word, number in FRAME_SOURCES.items()}
 """The same by number."""
@@ -76,7 +76,7 @@ def _fill_ranges(message: Any, _key: str, value: Any, path: str) -> None:
 
 
 def _ranges(value: Any, path: str) -> list[specification_pb2.FrameRange]:
-    """Ranges out of [first, last] pairs; a frame may also stand alone as its number."""
+    """Ranges from [first, last] pairs; a single frame may be given as its number."""
     ranges = []
     for index, entry in enumerate(listed(value, path)):
         try:
@@ -96,7 +96,7 @@ def fill_parameters(column: Any, value: object, path: str) -> None:
     """Add parameters by name to a repeated field.
 
     Raises:
-        FormError: If they are none, or one has a value that no message holds.
+        FormError: If they are invalid, or one has a value that no message can hold.
     """
     if not isinstance(value, Mapping):
         raise FormError(path, repr(value)[:80], "an object of parameters")
@@ -140,7 +140,7 @@ def _show_ranges(message: Any, _key: str) -> NDArray[np.int64] | None:
 
 
 def _bounds_of(ranges: Sequence[specification_pb2.FrameRange]) -> NDArray[np.int64]:
-    """(N, 2) first and last frames: there may be many, in a few bytes each."""
+    """(N, 2) first and last frames; as an array, because there may be many."""
     numbers = (number for entry in ranges for number in (entry.first, entry.last))
     return np.fromiter(numbers, np.int64, 2 * len(ranges)).reshape(-1, 2)
 
@@ -170,7 +170,7 @@ def _fill_geometry(message: Any, key: str, value: Any, path: str) -> None:
 
 
 def geometry_of(path: str, value: object) -> annotations_pb2.Geometry:
-    """A shape of objects as messages have it.
+    """A shape of objects in the form of messages.
 
     Raises:
         FormError: If it is none.
@@ -210,7 +210,7 @@ def _show_kinds(message: Any, _key: str) -> list[str] | None:
 
 
 def _fill_budget(message: Any, key: str, value: Any, path: str) -> None:
-    """Set a number of submissions; 0, no limit, is said by a field of its own."""
+    """Set a number of submissions; 0, for no limit, has its own field."""
     fill_scalar(message, key, value, path)
     message.unlimited_submissions = value == 0
 
@@ -221,7 +221,7 @@ def _show_budget(message: Any, key: str) -> int | None:
 
 
 def _fill_private(message: Any, _key: str, value: Any, path: str) -> None:
-    """Set private sequences; a number in place of their names is a share."""
+    """Set private sequences; a number instead of their names is a share."""
     if isinstance(value, int | float) and not isinstance(value, bool):
         fill_scalar(message, "private_share", value, path)
     else:

@@ -1,7 +1,7 @@
-"""Between dictionaries and messages, by the names of their fields; for clients and servers.
+"""Convert between dictionaries and messages by field names, for clients and servers.
 
-A key of a dictionary is the field of the message that has its name; its type follows from the
-message's descriptor. Only what differs from that is written down, as a `Form`.
+A key of a dictionary is the field of the message with the same name; its type follows from the
+message's descriptor. Only exceptions are declared, as a `Form`.
 """
 
 from __future__ import annotations
@@ -29,9 +29,9 @@ class FormError(ValueError):
     """A dictionary that a message cannot hold.
 
     Attributes:
-        path: Path of what is wrong in it.
-        found: What stands there.
-        expected: What can stand there; empty where `found` says all.
+        path: Path of the fault in it.
+        found: What was found there.
+        expected: What was expected; empty if `found` says all.
         advice: What to do; empty for nothing.
     """
 
@@ -44,11 +44,11 @@ class FormError(ValueError):
 
 
 class Form(NamedTuple):
-    """How a key of a dictionary is written into a message and read out of it.
+    """How a key of a dictionary is written into a message, and read from it.
 
     Attributes:
         fill: Takes the message, the key, the value and its path, for errors.
-        show: Takes the message and the key; gives the value, or None if it is unset.
+        show: Takes the message and the key; returns the value, or None if it is unset.
     """
 
     fill: Callable[[Any, str, Any, str], None]
@@ -68,7 +68,7 @@ def fill_message(message: Message, path: str, document: object, fields: Fields) 
         fields: The form of each of its keys.
 
     Raises:
-        FormError: If it is no dictionary, has another key, or a value of another type.
+        FormError: If it is not a dictionary, has an unknown key, or a value of a wrong type.
     """
     if not isinstance(document, Mapping):
         raise FormError(path, repr(document)[:80], "an object")
@@ -79,7 +79,7 @@ def fill_message(message: Message, path: str, document: object, fields: Fields) 
 
 
 def show_message(message: Any, fields: Fields) -> dict[str, Any]:
-    """The dictionary form of a message; what is unset is left out."""
+    """The dictionary form of a message, without unset fields."""
     shown = {key: form.show(message, key) for key, form in fields.items()}
     return {key: value for key, value in shown.items() if value is not None}
 
@@ -99,7 +99,7 @@ def extend(column: Any, values: Any, path: str, expected: str) -> None:
     """Add values to a repeated field.
 
     Raises:
-        FormError: If they are not what is expected.
+        FormError: If they have a wrong type.
     """
     try:
         column.extend(listed(values, path))
@@ -108,10 +108,10 @@ def extend(column: Any, values: Any, path: str, expected: str) -> None:
 
 
 def fill_scalar(message: Any, key: str, value: Any, path: str, expected: str = "") -> None:
-    """Set a field of one value.
+    """Set a field with a single value.
 
     Raises:
-        FormError: If the value is of another type, or too large.
+        FormError: If the value has a wrong type, or is too large.
     """
     try:
         setattr(message, key, value)
@@ -155,7 +155,7 @@ def _fill_plain(message: Any, key: str, value: Any, path: str) -> None:
 
 
 def present(message: Any, key: str) -> Any:
-    """The value of a field; None if it is unset, as far as the message knows of that."""
+    """The value of a field; None if it is unset and the message records that."""
     field = message.DESCRIPTOR.fields_by_name[key]
     if field.has_presence and not message.HasField(key):
         return None
@@ -189,7 +189,7 @@ PLAIN = Form(_fill_plain, present)
 """One value, or a word of an enumeration."""
 
 UNLESS_DEFAULT = Form(_fill_plain, lambda message, key: present(message, key) or None)
-"""One value, which is left out where it is empty or 0."""
+"""One value, omitted if it is empty or 0."""
 
 SECONDS = Form(_fill_seconds, _show_seconds)
 """A duration, whose key ends with ``_s``."""

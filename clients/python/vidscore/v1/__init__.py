@@ -1,6 +1,6 @@
 """The former name of `vidscore_protos.v1`, kept for one release.
 
-It gives the same module objects, so that messages of both names are of one class. There is no
+It has the same module objects, so that messages of both names share their classes. There is no
 `vidscore/__init__.py` beside it: that file belongs to the library, which may not be installed.
 """
 

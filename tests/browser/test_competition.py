@@ -142,7 +142,7 @@ def submit_mended(page: Any, site: Competition) -> None:
     page.get_by_label("Detections").set_input_files(payload("boats.csv", wrong))
     page.get_by_label("Title on the board").fill("Careful")
     press(page, "Check the file")
-    page.get_by_role("heading", name="boats.csv was not taken. Nothing was submitted.").wait_for()
+    page.get_by_role("heading", name="boats.csv was refused. Nothing was submitted.").wait_for()
     row = page.locator("tr", has_text="far")
     assert "line 2" in row.inner_text()
     page.get_by_label("Detections").set_input_files(payload("boats.csv", mended))

@@ -194,7 +194,7 @@ def test_a_proxy_that_takes_no_pieces_is_not_told_to_be_a_broken_connection(
     file = {"name": "good.csv", "mimeType": "text/csv", "buffer": GOOD.encode()}
     page.locator("#file").set_input_files(file)
     page.get_by_role("button", name="Check the file").click()
-    page.get_by_text("The file was not taken.").wait_for(timeout=10_000)
+    page.get_by_text("The file was refused.").wait_for(timeout=10_000)
     said = page.locator("[data-said]").inner_text()
-    assert said == "The file was not taken. On the way to the server it was refused (413)."
+    assert said == "The file was refused. A proxy in front of the server answered 413."
     context.close()

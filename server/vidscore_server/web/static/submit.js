@@ -9,7 +9,7 @@
     const isOurs = answer.headers.get("content-type") === "application/json";
     // Of others a proxy may answer: what is wrong with the file stays so, the rest passes.
     if (!isOurs && answer.status >= 400 && answer.status < 500) {
-      throw refusal(`On the way to the server it was refused (${answer.status}).`);
+      throw refusal(`A proxy in front of the server answered ${answer.status}.`);
     }
     const found = await answer.json();
     if (!answer.ok && found.offset === undefined) throw refusal(found.message);
@@ -57,7 +57,7 @@
       location.href = await send(form, file, say);
     } catch (error) {
       line.setAttribute("role", "alert");
-      say(`The file was not taken. ${error.message}`);
+      say(`The file was refused. ${error.message}`);
       button.disabled = false;
     }
   });

@@ -57,7 +57,7 @@ async def test_frames_without_detections_say_no_shape_and_are_submitted(site: Br
 async def test_a_wrong_file_is_told_line_by_line_and_nothing_typed_is_lost(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, WRONG, "wrong.csv", title="My title", name="falcon")
-    assert "wrong.csv was not taken. Nothing was submitted." in page.words
+    assert "wrong.csv was refused. Nothing was submitted." in page.words
     assert "wrong.csv, line 2, column y" in page.words
     assert "'twenty'" in page.words
     assert "wrong.csv, line 4, column x" in page.words

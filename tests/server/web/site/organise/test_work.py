@@ -169,5 +169,5 @@ async def test_long_work_that_is_not_done_is_listed(site: Browsing) -> None:
     await site.organiser.send(page, f"{HERE}/rescore", comment="held")
     words = (await site.organiser.get("/organise")).words
     site.hosted.workers.gate.set()
-    assert "Long work that is not done" in words
+    assert "Unfinished work" in words
     assert "0 of 2" in words

@@ -89,7 +89,7 @@ class HostedSite:
         """Begin to answer.
 
         Args:
-            grpc_address: Where the gRPC server listens.
+            grpc_address: Listening address of the gRPC server.
         """
         service = PageCalls(self.calls, self._sessions)
         self._spool.start()

@@ -1,4 +1,4 @@
-"""Temporary files of the server, whose disk may be full: another one than the store's, perhaps."""
+"""Temporary files of the server, whose disk may be full, and may differ from the store's."""
 
 from __future__ import annotations
 
@@ -14,15 +14,15 @@ _FULL = frozenset({errno.ENOSPC, errno.EDQUOT, errno.EFBIG})
 
 
 def find_folder() -> None:
-    """Find the folder of temporary files while there is room: on a full disk none is found."""
+    """Find the folder of temporary files at the start, because none is found on a full disk."""
     with suppress(FileNotFoundError):
         tempfile.gettempdir()
 
 
 def told(error: BaseException) -> BaseException:
-    """An error as it is told: that of a full disk as the store tells of its own.
+    """The error to report: a full disk is reported like the store's full disk.
 
-    What a call writes beside the store are temporary files alone.
+    Outside the store, a call writes only temporary files.
     """
     if not isinstance(error, OSError) or error.errno not in _FULL:
         return error

@@ -58,11 +58,11 @@ def init(store: str, secret_file: str | None) -> None:
 
 
 def check_store(location: str, option: str) -> None:
-    """Refuse a file of a store in a folder that is not there, before any work is done.
+    """Refuse a store's file in a missing folder, before any work is done.
 
     Raises:
-        click.BadParameter: If the folder is not there.
-        OSError: If the place cannot be.
+        click.BadParameter: If the folder does not exist.
+        OSError: If the path is impossible.
     """
     from vidscore_server.store import is_address
 

@@ -47,7 +47,7 @@ _SEQUENCES = """\
 
 
 def check_document(document: Mapping[str, Any], source: str, found: Sequence[Fault] = ()) -> None:
-    """Find what is wrong in a benchmark's file.
+    """Check a benchmark's file.
 
     An evaluator that is not installed here may be a plug-in of the server, which then checks it.
 

@@ -1,8 +1,8 @@
-"""Store what is too much for one command, a part at a time: others write in between.
+"""Store data that is too large for one command, in parts, so that others can write in between.
 
-It is loaded under a hidden name, whose lease is held meanwhile, and shown by one last command:
-nobody sees a part of it. If that does not come, because the server died, the call was given up or
-what was loaded does not fit, it is freed like what deleted benchmarks leave.
+It is loaded under a hidden name, whose lease is held meanwhile, and one last command shows it, so
+that nobody sees a part of it. If that command never runs, because the server died, the call was
+cancelled or the data does not fit, the loaded rows are freed like those of deleted benchmarks.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ Part = Callable[[Transaction], None]
 """Loads a part within a command."""
 
 ITEMS_PER_PART = 256
-"""Rows or batches that one command loads at most."""
+"""Maximum number of rows or batches that one command loads."""
 
 BYTES_PER_PART = 1 << 20
-"""Bytes after which a part ends; one row or batch may have more."""
+"""Bytes after which a part ends; a single row or batch may have more."""
 
 
 def hidden_name() -> str:
-    """A name under which a benchmark is loaded: nobody sees it before it is shown."""
+    """A name under which a benchmark is loaded, invisible until it is shown."""
     return HIDDEN + secrets.token_hex(16)
 
 
@@ -42,19 +42,19 @@ async def load_in_parts(
     parts: Callable[[str], Iterator[Part]],
     show: Callable[[Transaction, str], Result],
 ) -> Result:
-    """Load something whole, or not at all.
+    """Load data whole, or not at all.
 
     Args:
         context: The hosting context.
         leases: The leases of the server.
-        parts: Yields what loads a benchmark of a hidden name, part by part.
-        show: Shows what was loaded under the hidden name, within the last command.
+        parts: Yields the parts that load a benchmark of a hidden name.
+        show: Shows the data loaded under the hidden name, within the last command.
 
     Returns:
         What `show` returns.
 
     Raises:
-        StoreError: If the store fails, or did not answer for as long as a lease holds.
+        StoreError: If the store fails, or does not answer for the duration of a lease.
     """
     hidden = hidden_name()
 
@@ -88,7 +88,7 @@ def in_parts(items: Iterable[Item], size_of: Callable[[Item], int]) -> Iterator[
 
     Args:
         items: Rows or batches.
-        size_of: Bytes of one.
+        size_of: Returns the bytes of one.
     """
     part: list[Item] = []
     byte_count = 0

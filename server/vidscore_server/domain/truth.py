@@ -43,7 +43,7 @@ DRAW_PURPOSE = "draw of private sequences"
 """Purpose of the key, derived from the server's secret, that draws the private sequences."""
 
 NEVER = datetime(1970, 1, 1, tzinfo=UTC)
-"""Time of what nobody sees yet."""
+"""Placeholder time of rows that nobody sees yet."""
 
 
 class _BaseMovedError(Exception):
@@ -114,7 +114,7 @@ class TruthStore:
                 continue  # another upload was faster: merge with its revision
 
     def _merge(self, reader: Reader, plan: UploadPlan, upload: TruthUpload) -> _MergedUpload:
-        """Merge the upload with the newest revision, outside the writer, which others wait for."""
+        """Merge the upload with the newest revision; outside the writer, so that nobody waits."""
         benchmark, codec = required_benchmark(reader, plan.benchmark), self._context.codec
         base = (benchmark.create_time, benchmark.truth_revision)
         before: list[bytes] = []
@@ -147,7 +147,7 @@ class TruthStore:
         merged: _MergedUpload,
         upload: TruthUpload,
     ) -> tuple[TruthRevisionRecord, int]:
-        """Make a revision of what was loaded under a hidden name."""
+        """Make a revision of the truth loaded under a hidden name."""
 
         def make() -> str:
             benchmark = required_benchmark(transaction, plan.benchmark)
@@ -262,10 +262,10 @@ class TruthStore:
 
 
 def revision_parts(parts: Iterable[Sequence[bytes]], hidden: str) -> Iterator[Part]:
-    """What loads a revision as the first one of a hidden benchmark, part by part.
+    """Yield the commands that load a revision as the first one of a hidden benchmark, in parts.
 
     Args:
-        parts: Its batches, as they are kept.
+        parts: Its batches in their stored form.
         hidden: The hidden benchmark.
     """
     benchmark = BenchmarkRecord(hidden, "", None, None, NEVER, NEVER)

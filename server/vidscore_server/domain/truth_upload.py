@@ -1,4 +1,4 @@
-"""An upload of truth: its batches are checked, counted and kept as they come."""
+"""An upload of truth: check, count and store its batches as they arrive."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ from vidscore_server.store.records import FrameName
 FIELD = "truth"
 
 SPOOLED_BYTES = 1 << 20
-"""Bytes of an upload that wait in memory for its end; more wait in a file."""
+"""Bytes of an upload that are held in memory until its end; more are held in a file."""
 
 
 class UploadPlan(Struct, frozen=True):
@@ -36,8 +36,8 @@ class UploadPlan(Struct, frozen=True):
     Attributes:
         benchmark: The benchmark.
         merge: Whether its frames are added to the newest revision's.
-        complete: Whether nothing waits for more.
-        comment: Why there is a new revision.
+        complete: Whether the truth is complete with this upload.
+        comment: Reason for the new revision.
     """
 
     benchmark: str
@@ -47,12 +47,12 @@ class UploadPlan(Struct, frozen=True):
 
 
 class Contents(Struct, frozen=True):
-    """What truth has.
+    """Counts of the objects and labels of truth.
 
     Attributes:
-        judged: By sequence with frames the objects that are judged.
-        objects: All objects.
-        labels: Labels of objects.
+        judged: Number of judged objects, for each sequence with frames.
+        objects: Number of all objects.
+        labels: Labels in use.
     """
 
     judged: Counter[SequenceKey] = field(default_factory=Counter)
@@ -60,14 +60,14 @@ class Contents(Struct, frozen=True):
     labels: frozenset[str] = frozenset()
 
     def __add__(self, other: Contents) -> Contents:
-        """Both together."""
+        """The sum of both."""
         judged = self.judged.copy()
-        judged.update(other.judged)  # which keeps sequences without objects
+        judged.update(other.judged)  # unlike +, this keeps sequences without objects
         return Contents(judged, self.objects + other.objects, self.labels | other.labels)
 
 
 class Spool:
-    """Batches as they are kept, which wait in a file where they are many."""
+    """Batches in their stored form; many are held in a file."""
 
     def __init__(self) -> None:
         self._file = SpooledTemporaryFile(SPOOLED_BYTES)  # noqa: SIM115 - it ends with the upload
@@ -75,23 +75,23 @@ class Spool:
         self.held_bytes = 0
 
     def append(self, payload: bytes) -> None:
-        """Keep one more batch."""
+        """Add a batch."""
         self._file.write(payload)
         self._sizes.append(len(payload))
         self.held_bytes += len(payload)
 
     def __iter__(self) -> Iterator[bytes]:
-        """All of them from the first on, as often as they are asked for."""
+        """All batches from the first on; may be called repeatedly."""
         self._file.seek(0)
         return map(self._file.read, self._sizes)
 
     def close(self) -> None:
-        """Forget all batches."""
+        """Discard all batches."""
         self._file.close()
 
 
 class TruthUpload:
-    """Frames of truth on their way into a revision.
+    """Frames of truth that are received for a revision.
 
     Args:
         definition: The benchmark.
@@ -99,11 +99,11 @@ class TruthUpload:
 
     Attributes:
         definition: The benchmark.
-        arity: Coordinates that its objects have; None if nothing has said so yet.
-        frames: Frames that have come.
-        payloads: Batches as they are kept, once all have come.
-        digest: Fingerprint of everything that has come.
-        contents: What has come.
+        arity: Coordinates per object; None if not known yet.
+        frames: Received frames.
+        payloads: Received batches in their stored form.
+        digest: Fingerprint of everything received.
+        contents: Counts of the received objects and labels.
     """
 
     def __init__(self, definition: Definition, settings: Settings) -> None:
@@ -116,14 +116,14 @@ class TruthUpload:
         self.contents = Contents()
 
     def arity_for(self, arity: int | None, geometry: str) -> int:
-        """Coordinates of an object of the next batch; the first batch may settle it.
+        """Coordinates per object of the next batch; the first batch may settle them.
 
         Args:
-            arity: Coordinates that its geometry has; None for one that this version does not know.
+            arity: Coordinates of its geometry; None if this version does not know it.
             geometry: The geometry's name.
 
         Raises:
-            InputError: If nothing says the shape of its objects, or it does not fit the benchmark.
+            InputError: If the shape of its objects is unknown, or does not fit the benchmark.
         """
         if self.arity:
             return self.arity
@@ -134,14 +134,14 @@ class TruthUpload:
         return arity
 
     def add(self, batch: Annotations, data: bytes) -> None:
-        """Take in a batch.
+        """Add a batch.
 
         Args:
-            batch: The batch, of the shape of `arity_for`.
+            batch: The batch, with as many coordinates per object as `arity_for` says.
             data: Its bytes, as they are stored.
 
         Raises:
-            LimitError: If the truth with it is larger than allowed.
+            LimitError: If the truth becomes larger than allowed.
             InputError: With every fault.
         """
         names = frame_names(batch)
@@ -171,7 +171,7 @@ class TruthUpload:
 
 
 def contents_of(truth: Annotations) -> Contents:
-    """What truth, or a part of it, has."""
+    """The contents of truth, or of a part of it."""
     judged = (truth.flags & (ObjectFlag.IGNORE | ObjectFlag.REGION)) == 0
     rows = truth.frame_sequences[truth.object_frames[judged]]
     counts = np.bincount(rows, minlength=len(truth.sequences))

@@ -64,7 +64,7 @@ class Reader(LiveReader, SiteReader):
         return {name: (from_microseconds(time), revision) for name, time, revision in rows}
 
     def has_hidden(self) -> bool:
-        """Whether anything is stored of benchmarks that were deleted, or are being loaded."""
+        """Whether rows of deleted benchmarks, or of data being loaded, are stored."""
         return self._connection.execute(select(exists().where(t.IS_HIDDEN))).scalar_one()
 
     def truth_revision(self, benchmark: str, revision: int) -> TruthRevisionRecord | None:

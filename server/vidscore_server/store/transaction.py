@@ -92,7 +92,7 @@ class Transaction(LiveWriter, Reader):
     def free_remains(self, batches: int) -> bool:
         """Free up to `batches` batches of usual size of the rows of hidden benchmarks.
 
-        These are deleted ones, and those whose loading has ended before they were shown: nobody
+        These are deleted ones, and those whose loading ended before they were shown: nobody
         holds the lease of their name.
 
         Returns:
@@ -109,7 +109,7 @@ class Transaction(LiveWriter, Reader):
     def add_truth_batches(
         self, benchmark: str, revision: int, first: int, payloads: Sequence[bytes]
     ) -> None:
-        """Add batches to a revision that nobody sees yet, which has `first` of them already."""
+        """Add batches to an invisible revision, which already has `first` batches."""
         number = self._truth_id(benchmark, revision)
         rows = [
             {"truth_revision_id": number, "position": position, "payload": payload}
@@ -118,9 +118,9 @@ class Transaction(LiveWriter, Reader):
         self._connection.execute(insert(t.truth_batches), rows)
 
     def show_truth_revision(self, hidden: str, record: TruthRevisionRecord) -> None:
-        """Give a revision that was loaded as the first one of a hidden benchmark to its own.
+        """Move a revision, loaded as the first one of a hidden benchmark, to its own benchmark.
 
-        The hidden benchmark is gone then.
+        This deletes the hidden benchmark.
         """
         row = to_row(record)
         row["benchmark_id"] = self._benchmark_id(row.pop("benchmark"))

@@ -78,7 +78,7 @@ class ServiceError(Exception):
 
 
 def incident(error: Exception) -> ServiceError:
-    """A mistake of ours as an answer, or a full disk; the log has places, and none of the data."""
+    """A bug of ours, or a full disk, as an answer; the log has its places, but no data."""
     full = told(error)
     if isinstance(full, StoreFullError):
         return ServiceError("RESOURCE_EXHAUSTED", full.reason, str(full))

@@ -46,7 +46,7 @@ class Site(Struct, frozen=True):
     Attributes:
         service: The server's RPCs.
         address: How browsers reach the site.
-        grpc_address: Where the gRPC server listens.
+        grpc_address: Listening address of the gRPC server.
         tries: Bounds how often signing in may fail.
         forms: Bounds how many forms come at a time.
         clock: The time.
@@ -111,7 +111,7 @@ class Visit:
 
     @property
     def grpc_address(self) -> str:
-        """Where clients find the gRPC server: at the host of the site, if it listens anywhere."""
+        """Address of the gRPC server for clients: the site's host, if it listens anywhere."""
         listening, _, port = self.site.grpc_address.rpartition(":")
         if listening not in _ANYWHERE:
             return self.site.grpc_address

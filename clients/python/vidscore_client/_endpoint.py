@@ -74,8 +74,7 @@ def check_metadata(trailing: Iterable[Any] | None) -> None:
 
 USER_AGENT = f"vidscore-python/{__version__}"
 MAXIMUM_RESPONSE_BYTES = 256 << 20
-"""Enough for a report of a million rows; grpc's default of 4 MiB is too small for many
-sequences."""
+"""Enough for a report of a million rows; grpc's 4 MiB is too small for many sequences."""
 
 Options = tuple[tuple[str, str | int], ...]
 

@@ -45,8 +45,7 @@ GUARDED_PREFIXES = ("/vidscore.", "/google.longrunning.")
 """Methods of our services; health and reflection answer for themselves."""
 
 ALWAYS_ANSWERED = frozenset({"/vidscore.v1.ServerService/GetServer"})
-"""Methods that answer clients of any version, even while draining, because they explain
-problems."""
+"""Methods that answer clients of any version, even while draining: they explain problems."""
 
 SPARE_BYTES = 1 << 20
 """Messages that exceed the limit by at most this are still read, to name the broken limit.

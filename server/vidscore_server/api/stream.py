@@ -282,8 +282,7 @@ async def refuse(context: CallContext, refusal: Refusal, given: object = None) -
 CALL_LIMIT = "maximum_unstored_call_bytes"
 
 QUICK_BYTES = 1 << 19
-"""Memory of parts that is counted in the event loop: a few milliseconds of work, usually far
-less."""
+"""Memory of parts that is counted in the event loop: at most a few milliseconds of work."""
 
 
 class LargeRequest(Generic[Request]):

@@ -352,8 +352,7 @@ def _shown(key: SequenceKey) -> str:
 # --- Rules
 
 KEEP_S = 1.0
-"""Time for which a lookup of a benchmark is cached; a change by this server takes effect at
-once."""
+"""Time for which a benchmark's rules are cached; a change by this server takes effect at once."""
 
 MAXIMUM_KEPT = 1_000
 

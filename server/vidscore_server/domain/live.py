@@ -33,14 +33,12 @@ from vidscore_server.domain.scorer import Scorer
 from vidscore_server.store import Reader, Transaction
 
 REST_FACTOR = 4
-"""A live score rests this many times as long as it took, so that watching never uses all
-capacity."""
+"""A live score rests this many times as long as it took, so that watching leaves capacity."""
 
 MAXIMUM_KEPT = 1_000
 
 MAXIMUM_RUN_BYTES = 256 << 20
-"""Maximum bytes of the columns and tallies of all submissions; without room, they are read
-again."""
+"""Maximum bytes of columns and tallies of all submissions; without room, they are read again."""
 
 
 class LiveScore(Struct, frozen=True, eq=False):

@@ -30,8 +30,7 @@ from vidscore_evaluators.specification import BenchmarkSpec, SequenceSpec, requi
 from vidscore_server.domain.policy import NameKind, in_order
 
 SHORTEST_S, LONGEST_S = 0.001, 60.0
-"""Bounds on how long a frame is current: a store commits in milliseconds, and a silent call
-ends."""
+"""Bounds on the duration of a frame: a store commits in milliseconds, and a silent call ends."""
 
 MAXIMUM_FRAMES = 1_000_000
 """Maximum number of frames of a clock."""

@@ -60,8 +60,7 @@ LEAST_REPORT_BYTES = 16 << 20
 """Unpacked size in bytes that is allowed for every report."""
 
 GREATEST_COMPRESSION = 64
-"""Maximum ratio of unpacked to packed size; rows that differ only in figures reach a quarter of
-it."""
+"""Maximum ratio of unpacked to packed size; rows that differ only in figures reach a quarter."""
 
 MAXIMUM_SCORES = 10_000
 """Maximum number of scores of a submission that are searched."""

@@ -179,7 +179,7 @@ def sent_together(connection: Connection) -> Iterator[None]:
     """Send statements without results, without waiting for each.
 
     PostgreSQL answers all of them together at the end, so that a server that holds locks waits
-        once.
+    once.
 
     Args:
         connection: Connection, in a transaction.

@@ -28,8 +28,7 @@ HIDDEN = "~"
 """Begins the names of benchmarks that are being removed, restored, or hold truth that comes in."""
 
 HIDDEN_ROWS: SubmissionKey = ("", "")
-"""Stands for the rows of hidden benchmarks, as if they were a submission, in the locks of
-commands."""
+"""Stands for the rows of hidden benchmarks in the locks of commands, like a submission."""
 
 RowNumbers = dict[tuple[str, int], int]
 """New row numbers, by table and row number in the source."""

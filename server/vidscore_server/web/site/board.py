@@ -35,8 +35,7 @@ from vidscore_server.web.site.submission_words import left_text
 from vidscore_server.web.site.visit import Visit
 
 ROWS = 100
-"""Number of rows on one page: at least the systems in tiers, so that the first page has whole
-tiers."""
+"""Number of rows on one page: at least the systems in tiers, which stay on the first page."""
 
 NOT_RELEASED = "NOT_RELEASED"
 

@@ -20,8 +20,7 @@ from vidscore_server.web.site.service import ServiceError, incident
 from vidscore_server.web.site.spool import UploadLimits
 
 MOST_LOOKED_AT = 200
-"""Number of newest submissions of a team that are searched for one that has begun to receive a
-file."""
+"""Number of a team's newest submissions that are searched for one that receives the file."""
 
 
 class Destination(Struct, frozen=True):

@@ -140,7 +140,7 @@ class WorkerPool:
             except BrokenProcessPool:
                 log(logging.ERROR, "worker died", evaluator=job.evaluator)
         raise WorkerLostError(
-            f"the work for {job.evaluator} ended {ATTEMPTS} worker processes; it is not tried again"
+            f"the work for {job.evaluator} killed {ATTEMPTS} worker processes; it is not retried"
         )
 
     def close(self) -> None:

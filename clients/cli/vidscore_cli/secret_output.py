@@ -53,7 +53,7 @@ def _made(path: Path) -> int:
     try:
         return os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, SECRET_MODE)
     except FileExistsError:
-        problem = f"{path} is there already; name a new file"
+        problem = f"{path} already exists; name a new file"
         raise click.BadParameter(problem, param_hint="--secret-file") from None
     except OSError as error:
         raise about(path, error) from None

@@ -80,7 +80,7 @@ def resource_name(argument: str, name: str, collection: str) -> str:
         InputError: If it is neither; a secret is not sent, and not repeated either.
     """
     if parse_string(argument, name).strip().rpartition("/")[2].startswith(SECRET_PREFIX):
-        raise InputError(argument, "a secret", f"the {argument}'s name, which is no secret")
+        raise InputError(argument, "a secret", f"the {argument}'s name, not its secret")
     return f"{collection}/{_parts(argument, name, (collection,))[0]}"
 
 

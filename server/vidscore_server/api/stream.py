@@ -430,7 +430,7 @@ def damage_of(method: str, data: bytes) -> ContentDamagedError | None:
         return None
     return ContentDamagedError(
         f"the frames did not arrive as they were sent: their CRC-32 is {found:08x}, and {told:08x} "
-        "was sent with them; nothing of them is stored, send them again"
+        "was sent with them; none of them is stored, send them again"
     )
 
 

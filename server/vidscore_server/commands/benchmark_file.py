@@ -58,7 +58,7 @@ def new(evaluator: str, title: str, file: str) -> None:
     except UnknownEvaluatorError as error:
         raise click.BadParameter(str(error), param_hint="EVALUATOR") from None
     if file != STDOUT and os.path.lexists(file):
-        there = f"{file} is there already; name a new file"
+        there = f"{file} already exists; name a new file"
         raise click.BadParameter(there, param_hint="--file")
     check_output(file, "--file")
     deliver(text, file)

@@ -211,9 +211,9 @@ def late_warnings(checks: Iterable[NameCheck]) -> tuple[str, ...]:
     warnings = dict.fromkeys(text for check in found for text in check.warnings)
     faults = list(dict.fromkeys(fault for check in found for fault in check.faults))
     late = [
-        f"{fault.found} brings no score, because the benchmark has {fault.expected}"
+        f"{fault.found} gets no score, because the benchmark has {fault.expected}"
         if fault.field == "frame_numbers"
-        else f"{fault.found} brings no score, because it is not {fault.expected}; {fault.advice}"
+        else f"{fault.found} gets no score, because it is not {fault.expected}; {fault.advice}"
         for fault in faults[:ADVICE_FAULTS]
     ]
     return (*warnings, *late)
@@ -443,7 +443,7 @@ class RuleCache:
         if definition.detection_arity is None:
             raise NotOpenError(
                 f"{benchmark_name(benchmark)} takes no detections yet: it has neither truth nor a "
-                "detection_geometry, which say of which shape they are"
+                "detection_geometry, which define their shape"
             )
         arity, truth = definition.detection_arity, None
         if revision is not None and definition.truth_arity is not None:

@@ -423,7 +423,8 @@ def _acknowledge_again(transaction: Transaction, append: PendingAppend, end: int
     same = (batch.first_offset, batch.frame_count, batch.digest)
     if stored is None or (stored.first_offset, stored.frame_count, stored.digest) != same:
         raise ContentDiffersError(
-            f"at offset {batch.first_offset} other frames are stored, or the same cut otherwise",
+            f"at offset {batch.first_offset} other frames are stored, or the same frames in other "
+            "batches",
             **facts,
         )
 

@@ -197,7 +197,7 @@ def refuse_taken(reader: Reader, benchmark: str) -> None:
         NameTakenError: If one of that name is there.
     """
     if reader.benchmark(benchmark) is not None:
-        raise NameTakenError(f"benchmarks/{benchmark} is there already")
+        raise NameTakenError(f"benchmarks/{benchmark} already exists")
 
 
 def show(transaction: Transaction, hidden: str, benchmark: str) -> None:

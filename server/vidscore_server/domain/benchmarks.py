@@ -135,7 +135,7 @@ class Benchmarks:
             try:
                 transaction.insert_benchmark(record)
             except AlreadyExistsError:
-                raise NameTakenError(f"{benchmark_name(benchmark)} is there already") from None
+                raise NameTakenError(f"{benchmark_name(benchmark)} already exists") from None
             request.audit(transaction, benchmark_name(benchmark))
             return benchmark
 
@@ -325,7 +325,7 @@ def _refuse_fixed(
     if begun and new.shown is Visibility.BOOTSTRAP is not old.shown:
         raise PolicyFixedError(
             f"{name} has submissions that were scored without an estimate; visibility = "
-            "'bootstrap' is chosen before the first one comes",
+            "'bootstrap' must be chosen before the first one",
             field="visibility",
         )
     portions = [entry.board_portion(request.time) for entry in (before, after)]

@@ -121,7 +121,9 @@ def online_record(
         StoreDamagedError: If a frame is not on the clock.
     """
     if frames and not 0 <= frames[0].position <= frames[-1].position < len(timeline):
-        raise StoreDamagedError("a frame was given out that the clock of its submission has not")
+        raise StoreDamagedError(
+            "a frame was given out that the clock of its submission does not have"
+        )
     end_event = None if clock is None else clock.end_event
     following = [*(frame.given_event for frame in frames[1:]), end_event]
     in_time = late = 0

@@ -324,7 +324,7 @@ def _evaluator_of(definition: Definition, wanted: str) -> Evaluator[Any]:
     if not evaluator.has_outcomes:
         others = [name for name, entry in by_name.items() if entry.has_outcomes]
         rest = f"; {' and '.join(others)} of the benchmark can" if others else ""
-        raise NoOutcomesError(f"{evaluator.name} cannot tell outcomes{rest}")
+        raise NoOutcomesError(f"{evaluator.name} has no outcomes{rest}")
     return evaluator
 
 

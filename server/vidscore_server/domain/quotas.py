@@ -99,7 +99,7 @@ def refuse_over_quota(
         if quota.used + more > quota.maximum:
             raise QuotaError(
                 f"the team's quota {quota.name} of {quota.maximum} is used up; "
-                "submissions that run count",
+                "running submissions count",
                 quota=quota.name,
                 maximum=str(quota.maximum),
             )
@@ -159,7 +159,7 @@ def refuse_more_bytes(reader: Reader, submission: SubmissionRecord, most: int) -
     if mebibytes > most:
         raise QuotaError(
             f"the team's submissions to {benchmark_name(benchmark)} would hold {mebibytes} "
-            f"MiB of {most} MiB that they may: cancel one that is not scored, "
+            f"MiB of {most} MiB that they may hold: cancel one that is not scored, "
             "or ask an organiser for a higher maximum_team_mebibytes of the server",
             quota=MEBIBYTES,
             maximum=str(most),

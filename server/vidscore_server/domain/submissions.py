@@ -357,4 +357,4 @@ def _put_draft(transaction: Transaction, record: SubmissionRecord) -> None:
         transaction.update_submission(replace(record, revision=before.revision + 1))
         transaction.delete_live_clock(record.benchmark, record.submission)
     else:
-        raise NameTakenError(f"a submission {record.submission} is there already")
+        raise NameTakenError(f"a submission {record.submission} already exists")

@@ -258,16 +258,14 @@ def copy_store(source: SqlStore, target: SqlStore, progress: Progress) -> dict[s
 
 def _refuse_full(reader: Reader) -> None:
     if not reader.is_empty():
-        raise StoreNotEmptyError(
-            "there is something in the target already: name a store that is new"
-        )
+        raise StoreNotEmptyError("the target is not empty: name a new store")
 
 
 def _refuse_other(expected: dict[str, TableDigest], found: dict[str, TableDigest]) -> None:
     differing = [name for name in expected if expected[name] != found[name]]
     if differing:
         raise CopyDiffersError(
-            f"what was written to {', '.join(differing)} reads otherwise; nothing was kept"
+            f"what was written to {', '.join(differing)} is not what was read; nothing was kept"
         )
 
 

@@ -129,7 +129,7 @@ def _connector(address: str) -> Callable[[], Any]:
     except psycopg.Error:
         # The message of libpq quotes the address with its password.
         raise StoreError(
-            "the store's address is none: expected "
+            "the store's address is invalid: expected "
             "postgresql://user:password@host:port/database?parameter=value"
         ) from None
 

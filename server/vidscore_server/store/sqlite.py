@@ -403,7 +403,7 @@ def inspect_store(path: Path) -> StoreState:
 def _state(path: Path, connection: Connection) -> StoreState:
     schema = schema_of(connection)
     if schema is None:
-        raise StoreError(f"{path} is a database, but no store of vidscore")
+        raise StoreError(f"{path} is a database, but not a store of vidscore")
     found = str(connection.exec_driver_sql("PRAGMA integrity_check(1)").scalar_one())
     known = revisions()
     return StoreState(

@@ -136,7 +136,7 @@ def require_frame(query: QueryParams, frames: FrameTable) -> None:
         return
     if view.sequence not in names:
         raise NoSuchViewError(
-            f"Frame {view.frame} is of no sequence: an address that names a frame names both."
+            f"Frame {view.frame} has no sequence: an address with a frame must name both."
         )
     own = frames.numbers[frames.span(names.index(view.sequence))]
     if view.frame not in own:

@@ -67,7 +67,7 @@ def test_a_benchmark_comes_back_into_the_running_server(
     assert as_organiser(site, "backup", "dots.backup", "--benchmark", "dots").exit_code == 0
     taken = as_organiser(site, "restore", "dots.backup")
     assert taken.exit_code == 1
-    assert "dots is there already" in taken.stderr
+    assert "dots already exists" in taken.stderr
     with connect(site[0], token=site[1]) as client:
         client.benchmarks.delete("dots", force=True)
     back = as_organiser(site, "restore", "dots.backup")

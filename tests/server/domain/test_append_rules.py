@@ -193,10 +193,10 @@ def test_what_came_before_its_names_were_known_is_told_to_bring_no_score() -> No
     elsewhere = checked(frames(3, sequence="stret"), truth, public_names=TOLD)
     of_frame, of_sequence = late_warnings([found, elsewhere, found])
     assert of_frame == (
-        "frame 4 of sequence street brings no score, because the benchmark has frames 3 to 3"
+        "frame 4 of sequence street gets no score, because the benchmark has frames 3 to 3"
     )
     assert of_sequence == (
-        "sequence stret brings no score, because it is not a sequence of the benchmark; "
+        "sequence stret gets no score, because it is not a sequence of the benchmark; "
         "did you mean street?"
     )
 

@@ -422,6 +422,6 @@ async def test_a_name_that_is_taken_is_not_restored_over(hosted: Hosted, tmp_pat
     file.write_bytes(await export(hosted.organiser, BENCHMARK))
     assert restore(file, str(location)).benchmark == "dots"
     before = dumped(location)
-    with pytest.raises(NameTakenError, match="benchmarks/dots is there already"):
+    with pytest.raises(NameTakenError, match="benchmarks/dots already exists"):
         restore(file, str(location))
     assert dumped(location) == before

@@ -180,7 +180,7 @@ async def test_an_evaluator_must_be_of_the_benchmark_and_have_outcomes(hosted: H
         assert "moody or tracer" in found.message
         found = await refusal(client.outcomes())
         assert (found.code, found.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "NO_OUTCOMES")
-        assert found.message == "moody cannot tell outcomes; tracer of the benchmark can"
+        assert found.message == "moody has no outcomes; tracer of the benchmark can"
     assert rows(await hosted.organiser.outcomes(evaluator="tracer")) == ALL
 
 

@@ -101,7 +101,7 @@ async def test_what_came_before_the_truth_is_warned_of_once_it_is_scored(hosted:
     label, sequence = ended.submission.warnings
     assert label == f"{UNKNOWN}; its labels are bus, car"
     assert sequence == (
-        "sequence street.mp4 brings no score, because it is not a sequence of the benchmark; "
+        "sequence street.mp4 gets no score, because it is not a sequence of the benchmark; "
         "did you mean street?"
     )
 

@@ -137,7 +137,7 @@ async def test_the_detections_of_a_team_take_so_many_mebibytes_until_some_are_ca
         stream = await hosted.red.submission("two")
         refused = await refusal(_append_until_refused(hosted, stream))
         assert refused.reason == "QUOTA_EXCEEDED"
-        assert "would hold 3 MiB of 2 MiB that they may: cancel one" in refused.message
+        assert "would hold 3 MiB of 2 MiB that they may hold: cancel one" in refused.message
         await hosted.blue.begin(noise(1), "theirs")
         await hosted.red.cancel("one")
         await hosted.expire()

@@ -194,7 +194,7 @@ def test_a_choice_that_cannot_be_read_is_as_if_it_were_not_there(app: ASGIApp, q
         ("?sequence=Tower/001&frame=-1", "There is no frame '-1' here."),
         ("?sequence=Tower/001&frame=" + "9" * 20, f"There is no frame '{'9' * 20}' here."),
         ("?sequence=Tower/001&frame=4", "There is no frame 4 of Tower/001: its frames are 0 to 3."),
-        ("?frame=2", "Frame 2 is of no sequence: an address that names a frame names both."),
+        ("?frame=2", "Frame 2 has no sequence: an address with a frame must name both."),
     ],
 )
 def test_names_of_what_there_is_not_are_told_as_not_found(

@@ -113,7 +113,7 @@ class HttpApi:
             return
         rpc = self._calls.rpcs.get(exchange.path)
         if rpc is None:
-            raise not_served(404, f"{exchange.path[:200]} is no method of this server")
+            raise not_served(404, f"{exchange.path[:200]} is not a method of this server")
         methods = ("GET", "POST") if rpc.name in READ_BY_GET else ("POST",)
         types = request_types(method_descriptor(rpc.name))
         listed = {"Accept-Post": ", ".join(types)}

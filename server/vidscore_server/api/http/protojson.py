@@ -302,7 +302,7 @@ def _double(field: FieldDescriptor, value: Any) -> float:
     except OverflowError:
         found = math.inf
     if math.isinf(found):
-        raise _Wrong("a number that is not as large")
+        raise _Wrong("a smaller number")
     return found
 
 

@@ -239,7 +239,7 @@ class Spool:
             raise ServiceError(
                 "NOT_FOUND",
                 GONE,
-                "This file does not wait here any more: it was submitted, made a revision or "
+                "This file no longer waits here: it was submitted, made a revision or "
                 "removed, you have signed in again, a day has passed, or the server was started "
                 "again. Choose it once more if it is still to count; frames that were submitted "
                 "are not lost.",
@@ -278,7 +278,7 @@ class Spool:
                 return upload.received
             async for chunk in chunks:
                 if upload.received + len(chunk) > upload.file.size:
-                    raise _wrong("more bytes came than the file has; choose it again")
+                    raise _wrong("more bytes arrived than the file has; choose it again")
                 if chunk:
                     await asyncio.to_thread(_write, upload.path, upload.received, chunk)
                     upload.received += len(chunk)

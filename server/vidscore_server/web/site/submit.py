@@ -191,7 +191,7 @@ async def _admit(visit: Visit) -> None:
         raise ServiceError(
             "FAILED_PRECONDITION",
             "LIVE_BENCHMARK",
-            "The benchmark is live: its clock alone takes frames. Its page says how to answer it.",
+            "The benchmark is live: it takes frames only by its clock. Its page says how.",
         )
     try:
         await visit.call("SubmissionService/CheckDetections", benchmark=visit.benchmark)

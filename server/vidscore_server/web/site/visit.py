@@ -347,7 +347,7 @@ def _bounded(request: Request, maximum_bytes: int) -> Receive:
                 message = await request.receive()
         except TimeoutError:
             raise ServiceError(
-                "DEADLINE_EXCEEDED", "INPUT", "The form took too long to come; send it again."
+                "DEADLINE_EXCEEDED", "INPUT", "The form took too long to arrive; send it again."
             ) from None
         count += len(message.get("body", b""))
         if count > maximum_bytes:

@@ -207,7 +207,7 @@ async def test_names_of_what_there_is_not_are_told_as_not_found(site: Browsing) 
         ("sequence=none", "There is no sequence 'none' here."),
         ("sequence=2&frame=999", "There is no frame 999 of 2: its frames are 1 to 4."),
         ("sequence=2&frame=-1", "There is no frame '-1' here."),
-        ("frame=1", "Frame 1 is of no sequence: an address that names a frame names both."),
+        ("frame=1", "Frame 1 has no sequence: an address with a frame must name both."),
         ("evaluator=x", "There is no evaluator 'x' here."),
     ):
         for browser in (site.organiser, site.red):

@@ -322,7 +322,11 @@ def test_a_stores_file_that_a_newer_version_has_written_is_told_as_what_no_serve
 
 @pytest.mark.parametrize(
     ("content", "message"),
-    [(None, "does not exist"), (b"no database at all" * 99, "cannot be read"), (b"", "no store")],
+    [
+        (None, "does not exist"),
+        (b"no database at all" * 99, "cannot be read"),
+        (b"", "not a store"),
+    ],
 )
 def test_what_is_no_store_is_told(tmp_path: Path, content: bytes | None, message: str) -> None:
     store = tmp_path / "site.db"

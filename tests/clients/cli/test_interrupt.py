@@ -115,8 +115,7 @@ from pathlib import Path
 from vidscore_cli.output import atomic_file, atomic_folder
 
 kind, path = sys.argv[1:]
-filled = {"file": atomic_file, "folder": atomic_folder}[kind]
-with filled(Path(path)) as part:
+with atomic_folder(Path(path)) if kind == "folder" else atomic_file(Path(path), 0o644) as part:
     if kind == "folder":
         (part / "1.png").write_bytes(b"")
     print("filling", flush=True)

@@ -37,7 +37,7 @@ def test_a_store_in_which_there_is_something_is_not_copied_over(tmp_path: Path) 
         run("init", "--store", store)
     refused = run("store", "copy", first, second)
     assert refused.exit_code == ExitCode.INPUT
-    assert "name a store that is new" in refused.stderr
+    assert "name a new store" in refused.stderr
 
 
 def test_a_store_is_not_copied_to_itself(tmp_path: Path) -> None:

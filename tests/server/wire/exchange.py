@@ -52,8 +52,8 @@ FILES = (
 TIMEOUT_S = 120.0
 STATUS_KEY = "grpc-status-details-bin"
 
-NEVER_HELD = frozenset({"software", "serverVersion"})
-"""Versions that made a report or an answer, wherever they stand."""
+NEVER_HELD = frozenset({"software", "serverVersion", "description"})
+"""Versions that made a report or an answer, and texts for people, wherever they stand."""
 
 GROWING = re.compile(r"\.submission(s\[\d+\])?\.revision$")
 """Numbers that grow with each change; by how much is the server's affair."""

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import io
-import threading
 from collections.abc import AsyncIterator, Iterable, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import grpc
 import pytest
 import pytest_asyncio
+from tests.server.domain.half_way import HalfWay
 from tests.server.domain.hosted import BENCHMARK, Hosted, hosting, refusal
 from tests.server.domain.live_scene import delete_benchmark
 from tests.server.domain.test_backups import (
@@ -36,40 +36,24 @@ from vidscore_server.store.records import Row
 Import = asyncio.Task[backup_pb2.ImportBackupResponse]
 
 
-class HalfWay:
+class HalfWayImport(HalfWay):
     """Imports load a row at a time; the first one waits after a share of them."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.share = 0.5
-        self._waits = True
-        self._reached, self._goes_on = threading.Event(), threading.Event()
+        super().__init__(waits=True)
         monkeypatch.setattr(imports, "in_parts", self._in_parts)
 
     def _in_parts(self, rows: Iterable[Row], _: object) -> Iterator[list[Row]]:
-        parts = [[row] for row in rows]
-        loaded = int(self.share * len(parts))
-        yield from parts[:loaded]
-        if self._waits:
-            self._waits = False
-            self._reached.set()
-            assert self._goes_on.wait(TIMEOUT_S)
-        yield from parts[loaded:]
+        return self.load([[row] for row in rows])
 
-    @asynccontextmanager
-    async def importing(self, hosted: Hosted, data: bytes) -> AsyncIterator[Import]:
+    def importing(self, hosted: Hosted, data: bytes) -> AbstractAsyncContextManager[Import]:
         """An import that stands half-way, and goes on at the end."""
-        call = asyncio.create_task(import_(hosted.organiser, data))
-        try:
-            assert await asyncio.to_thread(self._reached.wait, TIMEOUT_S)
-            yield call
-        finally:
-            self._goes_on.set()
-            await asyncio.wait([call])
+        return self.calling(import_(hosted.organiser, data))
 
 
 @pytest.fixture
-def half_way(monkeypatch: pytest.MonkeyPatch) -> HalfWay:
-    return HalfWay(monkeypatch)
+def half_way(monkeypatch: pytest.MonkeyPatch) -> HalfWayImport:
+    return HalfWayImport(monkeypatch)
 
 
 @pytest_asyncio.fixture
@@ -116,7 +100,7 @@ async def test_what_comes_back_in_parts_is_what_was_backed_up(
 
 
 async def test_a_benchmark_that_is_half_there_is_seen_by_nobody_and_holds_up_nobody(
-    site: Hosted, half_way: HalfWay, tmp_path: Path
+    site: Hosted, half_way: HalfWayImport, tmp_path: Path
 ) -> None:
     """For longer than a lease lasts, which is prolonged; nor is it taken for a remainder."""
     data = await removed(site)
@@ -137,7 +121,7 @@ async def test_a_benchmark_that_is_half_there_is_seen_by_nobody_and_holds_up_nob
 
 
 async def test_of_two_imports_at_once_the_first_to_end_gets_the_name(
-    site: Hosted, half_way: HalfWay, tmp_path: Path
+    site: Hosted, half_way: HalfWayImport, tmp_path: Path
 ) -> None:
     """Of the other one nothing is left."""
     data = await removed(site)
@@ -153,7 +137,7 @@ async def test_of_two_imports_at_once_the_first_to_end_gets_the_name(
 
 
 async def test_of_an_import_whose_caller_has_gone_nothing_is_left(
-    site: Hosted, half_way: HalfWay, tmp_path: Path
+    site: Hosted, half_way: HalfWayImport, tmp_path: Path
 ) -> None:
     data = await removed(site)
     async with half_way.importing(site, data) as call:
@@ -191,7 +175,7 @@ async def test_of_a_backup_whose_rows_do_not_fit_nothing_is_left(
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
 async def test_an_import_whose_lease_was_lost_is_given_up(
-    site: Hosted, half_way: HalfWay, tmp_path: Path, share: float
+    site: Hosted, half_way: HalfWayImport, tmp_path: Path, share: float
 ) -> None:
     """As where the server stood still: what it had loaded may be freed in part."""
     half_way.share = share

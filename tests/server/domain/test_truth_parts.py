@@ -3,13 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-import threading
-from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import AbstractAsyncContextManager
 from pathlib import Path
 
 import grpc
 import pytest
+from tests.server.domain.half_way import HalfWay
 from tests.server.domain.hosted import BENCHMARK, Client, Hosted, refusal
 from tests.server.domain.test_deleted_benchmarks import listed
 from tests.server.domain.test_imports import site
@@ -29,46 +28,26 @@ OLD = points({1: HERE, 2: []})
 NEW = [points({frame: [(float(frame), 1.0)]}) for frame in range(1, 6)]
 
 
-class HalfWay:
+class HalfWayUpload(HalfWay):
     """Uploads are stored a batch at a time; one that is told to waits after a share of them."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
-        self.share = 0.5
-        self._waits = False
-        self._reached, self._goes_on = threading.Event(), threading.Event()
+        super().__init__(waits=False)
         read = Spool.__iter__
-
-        def slowly(spool: Spool) -> Iterator[bytes]:
-            payloads = list(read(spool))
-            stored = int(self.share * len(payloads))
-            yield from payloads[:stored]
-            if self._waits:
-                self._waits = False
-                self._reached.set()
-                assert self._goes_on.wait(TIMEOUT_S)
-            yield from payloads[stored:]
-
-        monkeypatch.setattr(Spool, "__iter__", slowly)
+        monkeypatch.setattr(Spool, "__iter__", lambda spool: self.load(list(read(spool))))
         monkeypatch.setattr(loading, "ITEMS_PER_PART", 1)
 
-    @asynccontextmanager
-    async def uploading(
+    def uploading(
         self, client: Client, *, merge: bool = False, request_id: str = ""
-    ) -> AsyncIterator[Upload]:
+    ) -> AbstractAsyncContextManager[Upload]:
         """An upload of the new truth that stands half-way, and goes on at the end."""
-        self._waits = True
-        call = asyncio.create_task(client.upload(*NEW, merge=merge, request_id=request_id))
-        try:
-            assert await asyncio.to_thread(self._reached.wait, TIMEOUT_S)
-            yield call
-        finally:
-            self._goes_on.set()
-            await asyncio.wait([call])
+        self.waits = True
+        return self.calling(client.upload(*NEW, merge=merge, request_id=request_id))
 
 
 @pytest.fixture
-def half_way(monkeypatch: pytest.MonkeyPatch) -> HalfWay:
-    return HalfWay(monkeypatch)
+def half_way(monkeypatch: pytest.MonkeyPatch) -> HalfWayUpload:
+    return HalfWayUpload(monkeypatch)
 
 
 async def frames(
@@ -105,7 +84,7 @@ async def freed(hosted: Hosted, folder: Path, *, left: tuple[int, int, int]) -> 
 
 
 async def test_truth_that_is_half_there_is_seen_by_nobody_and_holds_up_nobody(
-    site: Hosted, half_way: HalfWay, tmp_path: Path
+    site: Hosted, half_way: HalfWayUpload, tmp_path: Path
 ) -> None:
     """For longer than a lease lasts, which is prolonged; nor is it taken for a remainder."""
     await site.organiser.create_benchmark()
@@ -125,7 +104,7 @@ async def test_truth_that_is_half_there_is_seen_by_nobody_and_holds_up_nobody(
 
 
 async def test_of_an_upload_whose_caller_has_gone_nothing_is_left(
-    site: Hosted, half_way: HalfWay, tmp_path: Path
+    site: Hosted, half_way: HalfWayUpload, tmp_path: Path
 ) -> None:
     await site.organiser.create_benchmark()
     await site.organiser.upload(OLD)
@@ -138,7 +117,7 @@ async def test_of_an_upload_whose_caller_has_gone_nothing_is_left(
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
 async def test_an_upload_whose_lease_was_lost_is_given_up(
-    site: Hosted, half_way: HalfWay, tmp_path: Path, share: float
+    site: Hosted, half_way: HalfWayUpload, tmp_path: Path, share: float
 ) -> None:
     """As where the server stood still: what it had loaded may be freed in part."""
     half_way.share = share
@@ -157,7 +136,7 @@ async def test_an_upload_whose_lease_was_lost_is_given_up(
 
 
 async def test_of_the_same_upload_twice_at_once_there_is_one_revision(
-    site: Hosted, half_way: HalfWay, tmp_path: Path
+    site: Hosted, half_way: HalfWayUpload, tmp_path: Path
 ) -> None:
     await site.organiser.create_benchmark()
     async with half_way.uploading(site.organiser, request_id="u") as late:
@@ -167,7 +146,7 @@ async def test_of_the_same_upload_twice_at_once_there_is_one_revision(
 
 
 async def test_an_upload_to_a_benchmark_that_is_deleted_meanwhile_leaves_nothing(
-    site: Hosted, half_way: HalfWay, tmp_path: Path
+    site: Hosted, half_way: HalfWayUpload, tmp_path: Path
 ) -> None:
     await site.organiser.create_benchmark()
     async with half_way.uploading(site.organiser) as call:

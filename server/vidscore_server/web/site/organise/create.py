@@ -40,7 +40,7 @@ async def show(visit: Visit) -> Response:
     await visit.call("ServerService/GetQueue", page_size=1)  # for organisers alone
     chosen = visit.request.query_params.get("evaluator", "")
     text = template(chosen, "New benchmark") if chosen in _names() else ""
-    return await _page(visit, 200, Form({"visibility": "ladder"}), Form({"toml": text}))
+    return await _page(visit, 200, Form({"visibility": "ladder"}), Form({"toml": text}), chosen)
 
 
 async def create_from_form(visit: Visit) -> Response:
@@ -121,8 +121,10 @@ def _names() -> list[str]:
     return sorted({*preset_names(), *evaluator_names()})
 
 
-async def _page(visit: Visit, status: int, form: Form, toml: Form) -> Response:
-    return await visit.render("organise/create.html", status, form=form, toml=toml, names=_names())
+async def _page(visit: Visit, status: int, form: Form, toml: Form, chosen: str = "") -> Response:
+    return await visit.render(
+        "organise/create.html", status, form=form, toml=toml, names=_names(), chosen=chosen
+    )
 
 
 ROUTES = (

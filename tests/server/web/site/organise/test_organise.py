@@ -151,6 +151,7 @@ async def test_a_name_that_is_taken_is_said_beneath_its_field(site: Browsing) ->
 @pytest.mark.parametrize("as_file", [True, False])
 async def test_a_benchmark_is_created_from_a_toml_file(site: Browsing, as_file: bool) -> None:
     form = await site.organiser.get("/organise/new?evaluator=spotgeo")
+    assert "<option selected>spotgeo</option>" in form.text
     text = 'title = "From a file"\n[[evaluators]]\nname = "spotgeo"\n'
     page = await site.organiser.upload(
         form,

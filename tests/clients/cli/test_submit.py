@@ -6,6 +6,7 @@ import csv
 import io
 import json
 import re
+from collections.abc import Iterable
 from pathlib import Path
 
 import pytest
@@ -155,6 +156,59 @@ def test_what_the_server_doubts_is_not_submitted_with_strict_either(
     assert "nothing was submitted" in refused.stderr
     assert json.loads(well(falcon("submission", "list", hosted, "--format", "json"))) == []
     well(falcon(*sent))
+
+
+@pytest.mark.parametrize(
+    ("public", "numbers", "label", "is_refused"),
+    [
+        ('"sequences", "labels"', [1, 2], "car", True),
+        ('"labels"', [1], "car", True),
+        ('"sequences", "labels"', range(24), "23", False),
+        ("", [1], "car", False),
+    ],
+    ids=["unknown", "unknown-other-names-hidden", "one-known", "hidden"],
+)
+def test_numbers_in_place_of_class_names_are_refused_before_they_use_a_quota(
+    hosted: str,
+    folder: Path,
+    organiser: Call,
+    falcon: Call,
+    public: str,
+    numbers: Iterable[int],
+    label: str,
+    is_refused: bool,
+) -> None:
+    """COCO's results number their categories; only the truth, which no team has, names them.
+
+    Numbers may be right where one of them is a label, or where labels are not public.
+    """
+    results = [
+        {"image_id": 1, "category_id": number, "bbox": [0, 0, 10, 10], "score": 0.5}
+        for number in numbers
+    ]
+    (folder / "results.json").write_text(json.dumps(results))
+    truth = {
+        "images": [{"id": 1}],
+        "categories": [{"id": 1, "name": label}],
+        "annotations": [{"image_id": 1, "category_id": 1, "bbox": [0, 0, 10, 10]}],
+    }
+    (folder / "coco.json").write_text(json.dumps(truth))
+    text = f'title = "C"\npublic_names = [{public}]\n[[evaluators]]\nname = "coco"\n'
+    (folder / "coco.toml").write_text(f"{text}[policy]\nsubmissions_in_all = 1\n")
+    name = f"{hosted}-coco"
+    well(organiser("benchmark", "create", name, "coco.toml"))
+    well(organiser("benchmark", "truth", name, "--truth", "coco.json", "--complete"))
+    for more in (("--check",), ()):
+        result = falcon("submit", name, "--detections", "results.json", *more)
+        if not is_refused:
+            well(result)
+            continue
+        assert result.exit_code == ExitCode.INPUT
+        assert "label '1' is not in the benchmark's ground truth" in result.stderr
+        assert "its labels are car" in result.stderr
+        assert "results.json: found labels that are numbers, such as '1'" in result.stderr
+    submitted = json.loads(well(falcon("submission", "list", name, "--format", "json")))
+    assert len(submitted) == (not is_refused)
 
 
 def test_a_file_without_a_row_is_submitted_only_where_that_is_meant(

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 from msgspec import Struct
 
+from vidscore_cli.class_numbers import refuse_class_numbers
 from vidscore_cli.command_tree import command
 from vidscore_cli.failures import InputRefusedError
 from vidscore_cli.hosted import (
@@ -143,12 +144,12 @@ def submit(**choices: Any) -> None:
     with ProgressBar() as bar, open_client(typed.server) as client:
         bar.stage("reading")
         detections = _read(client, typed)
+        bar.stage("checking")
+        refuse_class_numbers(client, typed.benchmark, detections, typed.detections)
         if typed.check:
-            bar.stage("checking")
             _check(client, typed, detections)
             return
         if typed.strict:
-            bar.stage("checking")
             _checked(client, typed, detections)
         bar.stage("uploading")
         submission = _upload(client, typed, detections, bar)

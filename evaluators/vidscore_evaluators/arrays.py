@@ -28,7 +28,8 @@ def hidden_values(values: Any) -> AnyArray | None:
     """
     # If such an array exists, the module is loaded. numpy would take it for a plain array.
     masked = sys.modules.get("numpy.ma")
-    if masked is None or not isinstance(values, masked.MaskedArray):
+    kinds = getattr(masked, "MaskedArray", ())  # not there while another thread imports the module
+    if masked is None or not isinstance(values, kinds):
         return None
     mask: AnyArray = masked.getmaskarray(values)
     return mask if mask.any() else None

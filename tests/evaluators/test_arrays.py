@@ -2,11 +2,21 @@
 
 from __future__ import annotations
 
+import sys
+from types import ModuleType
+
 import numpy as np
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from vidscore_evaluators.arrays import batch_by_shape, expand_runs, run_starts, starts_from_counts
+from vidscore_evaluators.arrays import (
+    batch_by_shape,
+    expand_runs,
+    hidden_values,
+    run_starts,
+    starts_from_counts,
+)
 
 COUNTS = st.lists(st.integers(0, 5), max_size=8)
 
@@ -54,3 +64,11 @@ def test_every_group_comes_once_with_its_shape_and_few_enough_cells(
         assert len(groups) == 1 or len(groups) * height * width <= cells
         seen.extend(groups.tolist())
     assert sorted(seen) == list(range(len(shapes)))
+
+
+def test_nothing_is_hidden_while_another_thread_imports_masked_arrays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The module is then known, and empty."""
+    monkeypatch.setitem(sys.modules, "numpy.ma", ModuleType("numpy.ma"))
+    assert hidden_values(np.zeros(2)) is None

@@ -314,7 +314,8 @@ def label_text(value: object) -> str:
 def _refuse_hidden(name: str, values: object, expected: str) -> None:
     """Refuse masked values, which numpy would return without their mask."""
     masked = sys.modules.get("numpy.ma")  # loaded whenever one of its arrays exists
-    if masked is not None and isinstance(values, masked.MaskedArray) and masked.is_masked(values):
+    kinds = getattr(masked, "MaskedArray", ())  # not there while another thread imports the module
+    if masked is not None and isinstance(values, kinds) and masked.is_masked(values):
         raise InputError(name, "values that a mask hides", expected)
 
 

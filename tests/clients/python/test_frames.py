@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import pickle
+import sys
+from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -130,6 +132,14 @@ def test_a_column_that_does_not_fit_is_named(column: str, value: Any) -> None:
         Frames(**columns(**changes))
     assert caught.value.argument == column
     assert str(caught.value).startswith(f"{column}: found ")
+
+
+def test_columns_are_taken_while_another_thread_imports_masked_arrays(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The module is then known, and empty."""
+    monkeypatch.setitem(sys.modules, "numpy.ma", ModuleType("numpy.ma"))
+    assert single(confidences=[0.5]).confidences == [0.5]
 
 
 def test_flags_are_those_of_the_evaluators() -> None:

@@ -54,24 +54,31 @@ class JobRunner(Protocol):
         """Stop running jobs."""
 
 
+def require_executor(settings: Settings) -> None:
+    """Import what the executor of the settings needs, which few servers do.
+
+    Raises:
+        MissingExtraError: If it is a cluster and Dask is not installed.
+    """
+    if settings.executor in {"none", "processes"}:
+        return
+    try:
+        import distributed  # noqa: F401, PLC0415 - see above
+    except ImportError:
+        raise MissingExtraError("executors of Dask", "distributed", "dask") from None
+
+
 def open_executor(settings: Settings, workers: WorkerPool) -> JobRunner:
     """The executor of large work that the settings select.
 
     Args:
         settings: The server's settings.
         workers: The server's workers.
-
-    Raises:
-        MissingExtraError: If it is a cluster and Dask is not installed.
     """
     if settings.executor == "none":
         return workers
     if settings.executor == "processes":
         return WorkerPool(settings.workers, niceness=NICENESS)
-    try:
-        import distributed  # noqa: F401, PLC0415 - few servers need it
-    except ImportError:
-        raise MissingExtraError("executors of Dask", "distributed", "dask") from None
     return DaskRunner(settings.executor, workers)
 
 

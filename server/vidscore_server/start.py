@@ -14,7 +14,7 @@ from contextlib import suppress
 
 from vidscore_server.addresses import ListenAddress
 from vidscore_server.application import ScoringServer
-from vidscore_server.executors import JobRunner, open_executor
+from vidscore_server.executors import JobRunner, open_executor, require_executor
 from vidscore_server.logs import configure_logging, log
 from vidscore_server.settings import Settings
 from vidscore_server.store import SqlStore, open_store
@@ -102,10 +102,12 @@ def run(settings: Settings, ready: Ready = lambda _, __: None) -> None:
         ready: Called once the server listens.
 
     Raises:
+        MissingExtraError: If the settings need a package that is not installed.
         ListenError: If the server cannot listen at the address.
         SettingsError: If the TLS files cannot be read.
         StoreError: If the store cannot be opened, or is lost.
     """
+    require_extras(settings)
     tune_malloc()
     raise_file_limit()
     sys.setswitchinterval(SWITCH_INTERVAL_S)
@@ -125,6 +127,17 @@ def run(settings: Settings, ready: Ready = lambda _, __: None) -> None:
         workers.close()
         if store is not None:
             store.close()
+
+
+def require_extras(settings: Settings) -> None:
+    """Import what only some servers need, so that nothing is started if it is not there.
+
+    Raises:
+        MissingExtraError: If a package is not installed.
+    """
+    if settings.web:
+        import vidscore_server.hosted_site  # noqa: F401, PLC0415 - see above
+    require_executor(settings)
 
 
 def raise_file_limit() -> None:

@@ -62,6 +62,8 @@ def demo(seed: int, speed: float, files: str | None, web: str | None) -> None:
     if web is None:
         demonstrate(seed, speed, None if files is None else Path(files), make_store)
     elif files is None:
+        import vidscore_server.hosted_site  # noqa: F401 - whose extra may be missing
+
         show_site(seed, speed, web, make_store)
     else:
         raise click.UsageError("--files goes without --web: the site ends without writing any")

@@ -4,16 +4,12 @@ from __future__ import annotations
 
 import os
 import sys
+from collections.abc import Iterable
+from multiprocessing import active_children
 from pathlib import Path
 
 import pytest
 from tests.clients.cli.helpers import run
-
-from vidscore_cli.bridge.choices import checked_choice
-from vidscore_cli.bridge.running import open_source
-from vidscore_cli.failures import explain
-from vidscore_cli.session import ExitCode, Session
-from vidscore_evaluators.errors import MissingExtraError
 
 BOXES = "sequence,frame,class,x1,y1,x2,y2"
 FILES = ("--truth", "t.csv", "--detections", "d.csv")
@@ -240,7 +236,18 @@ MISSING = {
     "pictures on a page": ("cv2", "video", "view f1 {files} --media m --draws 0 --output p.html"),
     "a video of a manifest": ("cv2", "video", "score --manifest video.toml {files}"),
     "a database": ("psycopg", "postgresql", "init --store postgresql://127.0.0.1:9/site"),
+    "a site": ("starlette", "web", "serve --store site.db --web 127.0.0.1:0"),
+    "a cluster of a server": ("distributed", "dask", "serve --executor tcp://127.0.0.1:9"),
+    "a site of the demo": ("starlette", "web", "demo --web"),
 }
+
+
+def _hide(package: str, users: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    """Let a package be not installed, and the modules that use it be not imported."""
+    for module in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
+        monkeypatch.setitem(sys.modules, module, None)
+    for module in users:
+        monkeypatch.delitem(sys.modules, module, raising=False)
 
 
 @pytest.mark.parametrize(("package", "extra", "command"), MISSING.values(), ids=MISSING)
@@ -252,13 +259,14 @@ def test_what_is_not_installed_is_wrong_usage_for_every_command(
     Path("video.toml").write_text(
         '[[evaluators]]\nname = "f1"\n[[sequences]]\nname = "s"\nvideo = "s.mp4"\n'
     )
-    before = sorted(Path().iterdir())
-    monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, "vidscore_server.store.postgresql", raising=False)
+    before, running = sorted(Path().iterdir()), active_children()
+    users = ("store.postgresql", "hosted_site", "api.http.app")
+    _hide(package, [f"vidscore_server.{name}" for name in users], monkeypatch)
     result = run(*command.format(files=" ".join(FILES)).split())
     assert (result.exit_code, result.stdout) == (2, "")
     assert f"pip install 'vidscore[{extra}]'" in result.stderr
     assert sorted(Path().iterdir()) == before
+    assert active_children() == running
 
 
 @pytest.mark.parametrize(
@@ -268,27 +276,19 @@ def test_what_is_not_installed_is_wrong_usage_for_every_command(
         ("nats://h/x", "nats", "nats"),
         ("mqtt://h/x", "paho", "mqtt"),
         ("x.mcap", "mcap", "mcap"),
+        ("bag", "mcap", "mcap"),
     ],
 )
-def test_a_source_whose_library_is_not_installed_is_wrong_usage_too(
+def test_a_source_whose_library_is_not_installed_is_wrong_usage_before_the_server_is_asked(
     url: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Asked below the command, which looks first whether its server has the benchmark."""
-    for module in [name for name in sys.modules if name.split(".")[0] == package]:
-        monkeypatch.setitem(sys.modules, module, None)
-    monkeypatch.setitem(sys.modules, package, None)
-    monkeypatch.delitem(sys.modules, f"vidscore_cli.bridge.{extra}", raising=False)
-    Path("x.mcap").write_bytes(b"")
-    choice = checked_choice({"name": "bridge", "url": url, "schema": "jsonl"}, "", [])
-
-    def read() -> None:
-        source = open_source(choice, "bridge")
-        source.open(None)
-        source.read(0)
-
-    with pytest.raises(MissingExtraError, match=rf"pip install 'vidscore\[{extra}\]'") as caught:
-        read()
-    assert explain(caught.value, Session()) == ExitCode.USAGE
+    _hide(package, [f"vidscore_cli.bridge.{extra}"], monkeypatch)
+    Path("bag").mkdir()
+    Path("bag/x_0.mcap").write_bytes(b"")
+    options = ("--schema", "jsonl", "--benchmark", "sky", "--server", "127.0.0.1:9")
+    result = run("bridge", url, *options)
+    assert (result.exit_code, result.stdout) == (2, "")
+    assert f"pip install 'vidscore[{extra}]'" in result.stderr
 
 
 WRONG_PARAMETER = '[[evaluators]]\nname = "f1"\nparameters = { threshold = 7 }\n'

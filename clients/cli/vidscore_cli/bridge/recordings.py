@@ -9,7 +9,7 @@ from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
 from contextlib import closing
 from itertools import islice
 from pathlib import Path
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 import click
 
@@ -18,7 +18,11 @@ from vidscore_cli.bridge.sources import MOST_MESSAGES, Message
 from vidscore_evaluators.errors import Fault, InputError, MissingExtraError
 from vidscore_evaluators.names import counted
 
-SUFFIXES = (".mcap", ".db3")
+if TYPE_CHECKING:
+    from mcap.reader import SeekingReader
+
+MCAP = ".mcap"
+SUFFIXES = (MCAP, ".db3")
 """Endings of the names of recordings: MCAP, and what rosbag2 writes as SQLite."""
 
 _MOST_RECORD_BYTES = 1 << 28
@@ -39,6 +43,9 @@ class RecordingSource:
         path: The file or the folder.
         topics: Topics that are read; none for those whose messages are of the schema's types.
         types: Names of the types of messages that the schema reads, where it has names for them.
+
+    Raises:
+        MissingExtraError: If a file is of MCAP, and its reader is not installed.
     """
 
     offset_type = (list, int)  # older bridges stored an int
@@ -49,6 +56,8 @@ class RecordingSource:
         self._topics = topics
         self._types = types
         self._messages: Iterator[Message] = iter(())
+        if any(file.suffix == MCAP for file in recorded_files(path)):
+            _mcap_reader()
 
     def open(self, offset: int | list[int] | None) -> None:
         """Begin to read behind so many messages.
@@ -77,7 +86,7 @@ class RecordingSource:
                         if begin and mark not in {None, first}:
                             raise InputError([self._replaced(begin)])
                         yield Message(data, topic, [number, first], place=f"message {number}")
-                except (InputError, MissingExtraError, GeneratorExit):
+                except (InputError, GeneratorExit):
                     raise
                 except Exception as error:  # noqa: BLE001 - readers of hostile bytes raise anything
                     found = f"no whole recording ({str(error) or type(error).__name__})"
@@ -152,13 +161,18 @@ def recorded_files(path: Path) -> list[Path]:
     )
 
 
-def _mcap(file: Path) -> Generator[_Recorded, None, None]:
+def _mcap_reader() -> type[SeekingReader]:
+    """The class that reads MCAP."""
     try:
         from mcap.reader import SeekingReader
     except ModuleNotFoundError:
         raise MissingExtraError("recordings in MCAP", "mcap", "mcap") from None
+    return SeekingReader
+
+
+def _mcap(file: Path) -> Generator[_Recorded, None, None]:
     with file.open("rb") as stream:
-        reader = SeekingReader(stream, validate_crcs=True, record_size_limit=_MOST_RECORD_BYTES)
+        reader = _mcap_reader()(stream, validate_crcs=True, record_size_limit=_MOST_RECORD_BYTES)
         summary = reader.get_summary()
         if summary is not None and summary.channels:
             found = [(summary.schemas.get(c.schema_id), c) for c in summary.channels.values()]

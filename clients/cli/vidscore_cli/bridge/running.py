@@ -45,6 +45,10 @@ _LOOK_S = 0.2
 _MEBIBYTE = 1 << 20
 
 
+Opener = Callable[[str], Source]
+"""Makes a source, given the name under which a broker knows this bridge."""
+
+
 class BridgeChoices(Struct, frozen=True):
     """Options of `vidscore bridge`.
 
@@ -134,6 +138,7 @@ class _Bridge:
     def __init__(self, client: Client, typed: BridgeChoices, stopping: threading.Event) -> None:
         self._client = client
         self._typed = typed
+        self._openers = [self._opener(choice) for choice in typed.sources]
         benchmark = client.benchmarks.get(typed.benchmark)
         self._arity = detection_arity(benchmark, typed.benchmark)
         self._stopping = stopping
@@ -145,8 +150,8 @@ class _Bridge:
     def __enter__(self) -> _Bridge:
         name = self._typed.submission
         try:
-            for choice in self._typed.sources:
-                name = self._open(choice, name)
+            for choice, opener in zip(self._typed.sources, self._openers, strict=True):
+                name = self._open(choice, opener, name)
         except BaseException:
             self.__exit__()
             raise
@@ -156,7 +161,14 @@ class _Bridge:
         for _run, stream in self._opened:
             stream.abort()  # what was to be delivered has been, or never will be
 
-    def _open(self, choice: SourceChoice, submission: str | None) -> str:
+    def _opener(self, choice: SourceChoice) -> Opener:
+        """What makes a source; an error that needs no server comes before there is a submission."""
+        try:
+            return source_opener(choice)
+        except click.UsageError as error:
+            raise self._blamed(error, choice.name) from None
+
+    def _open(self, choice: SourceChoice, opener: Opener, submission: str | None) -> str:
         """Open a source and its stream; gives the last part of the submission's name."""
         from vidscore_client import Batching, Delivery, Retry
 
@@ -182,7 +194,7 @@ class _Bridge:
         schema = schema_of_name(choice.schema)
         client_id = f"vidscore-{self.submission}-{choice.name}".replace("/", "-")
         try:
-            source = open_source(choice, client_id)
+            source = opener(client_id)
         except click.UsageError as error:
             raise self._blamed(error, choice.name) from None
         skip = self._typed.on_error == "skip"
@@ -287,55 +299,59 @@ def _stopped_by_signals(stopping: threading.Event) -> Iterator[None]:
             signal.signal(number, handler)
 
 
-def open_source(choice: SourceChoice, client_id: str) -> Source:
-    """The source that was chosen.
+def source_opener(choice: SourceChoice) -> Opener:
+    """What makes the source that was chosen.
 
     Args:
         choice: Where it is, and how it is read.
-        client_id: Under which name a broker knows this bridge.
 
     Raises:
         click.UsageError: If there is no such kind of source.
+        MissingExtraError: If what reads it is not installed.
     """
     url, schema = choice.url, schema_of_name(choice.schema)
     address = urlsplit(url)
     is_file = address.scheme in {"", "file"} or "://" not in url
     path = address.path if address.scheme == "file" else url
     if is_file and is_recording(Path(path)):
-        return RecordingSource(Path(path), choice.topics, schema.message_types)
+        recording = RecordingSource(Path(path), choice.topics, schema.message_types)
+        return lambda _: recording
     if choice.topics:
         raise click.UsageError(f"{url}: topics are chosen only of recordings")
-    spool = None
     if choice.spool and (is_file or address.scheme not in {"udp", "mqtt"}):
         raise click.UsageError(f"{url}: what comes from there waits by itself, without a --spool")
-    if choice.spool:
-        spool = Spool(Path(choice.spool), choice.spool_mebibytes * _MEBIBYTE)
     if is_file:
-        return ByteSource(path, schema.framing)
+        return lambda _: ByteSource(path, schema.framing)
     if address.scheme in {"tcp", "unix"}:
-        return SocketSource(address, schema.framing)
+        return lambda _: SocketSource(address, schema.framing)
     if address.scheme == "udp":
-        if spool is None:
+        if not choice.spool:
             raise click.UsageError(f"{url}: datagrams cannot wait: name a --spool file")
-        return DatagramSource(address, spool)
+        return lambda _: DatagramSource(address, _spool(choice))
     if address.scheme in {"mqtt", "nats", "kafka"}:
-        return _broker(choice, address.scheme, client_id, spool)
+        return _broker(choice, address.scheme)
     expected = "expected file, tcp, unix, udp, mqtt, nats or kafka"
     raise click.UsageError(f"{url}: found the scheme {address.scheme}, {expected}")
 
 
-def _broker(choice: SourceChoice, scheme: str, client_id: str, spool: Spool | None) -> Source:
-    """The source at a broker, whose library is imported only here."""
+def _spool(choice: SourceChoice) -> Spool:
+    return Spool(Path(choice.spool), choice.spool_mebibytes * _MEBIBYTE)
+
+
+def _broker(choice: SourceChoice, scheme: str) -> Opener:
+    """What makes the source at a broker, whose library is imported only here."""
     if scheme == "nats":
         from vidscore_cli.bridge.nats import NatsSource
 
-        return NatsSource(choice.access, client_id)
+        return partial(NatsSource, choice.access)
     if scheme == "kafka":
         from vidscore_cli.bridge.kafka import KafkaSource
 
-        return KafkaSource(choice.access, client_id)
+        return partial(KafkaSource, choice.access)
     from vidscore_cli.bridge.mqtt import MqttSource
 
     if "#" in choice.url:  # a wildcard of topics begins a fragment of addresses, even an empty one
         raise click.UsageError(f"{choice.url}: write the wildcard # as %23")
-    return MqttSource(choice.access, client_id, spool)
+    return lambda client_id: MqttSource(
+        choice.access, client_id, _spool(choice) if choice.spool else None
+    )

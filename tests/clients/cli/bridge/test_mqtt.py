@@ -16,7 +16,7 @@ from vidscore_cli.bridge import mqtt
 from vidscore_cli.bridge.access import BrokerAccess
 from vidscore_cli.bridge.choices import checked_choice
 from vidscore_cli.bridge.mqtt import MqttSource
-from vidscore_cli.bridge.running import open_source
+from vidscore_cli.bridge.running import source_opener
 from vidscore_cli.bridge.spool import Spool
 from vidscore_evaluators.errors import Fault
 
@@ -118,7 +118,7 @@ def test_an_address_that_no_broker_could_take_is_a_mistake_of_usage(url: str, to
     choice = checked_choice({"url": url, "schema": "jsonl", "name": "north"}, "", faults)
     assert faults == []
     with pytest.raises(click.UsageError) as refused:
-        open_source(choice, "bridge")
+        source_opener(choice)("bridge")
     assert told in refused.value.message
     assert len(refused.value.message) < 300
 

@@ -3,10 +3,9 @@
 Systems are scored on the same draws of sequences, as in `vidscore_evaluators.trust.resampling`. A
 tier begins with the best remaining system, and takes all remaining systems that are not
 significantly worse: those for which the probability that the best is better is below (1 + coverage)
-/ 2, the end of a two-sided interval of the paired difference. Sources of the method: B. Efron and
-R.
-Tibshirani, "An Introduction to the Bootstrap", 1993; of paired draws for systems: P. Koehn,
-"Statistical Significance Tests for Machine Translation Evaluation", 2004.
+/ 2, the end of a two-sided interval of the paired difference; the coverage is 0.95. Sources of the
+method: B. Efron and R. Tibshirani, "An Introduction to the Bootstrap", 1993; of paired draws for
+systems: P. Koehn, "Statistical Significance Tests for Machine Translation Evaluation", 2004.
 
 Readings of this project, each of which prevents few sequences from looking like many:
 
@@ -42,6 +41,9 @@ from vidscore_evaluators.trust.systems import Request
 ALIKE_DRAWS = 2
 """Number of additional draws, in which all systems are alike."""
 
+SIGNIFICANCE = (1.0 + COVERAGE) / 2.0
+"""Probability of being worse from which on a system is not in the tier of the best."""
+
 
 class Tiers(Struct, frozen=True):
     """Tiers of K systems, in the given order.
@@ -55,9 +57,7 @@ class Tiers(Struct, frozen=True):
     first_probabilities: tuple[float, ...]
 
 
-def find_tiers(
-    losses: FloatArray, ranks: Sequence[int], resamples: int, *, coverage: float = COVERAGE
-) -> Tiers:
+def find_tiers(losses: FloatArray, ranks: Sequence[int], resamples: int) -> Tiers:
     """Find the tiers of ranked systems.
 
     Args:
@@ -65,12 +65,10 @@ def find_tiers(
             so that lower is better; NaN for an undefined one.
         ranks: Ranks of the systems, 1 for the best; equal ones share one.
         resamples: Number of different draws that exist; see `resample_count`.
-        coverage: Two systems are distinguished if an interval that covers this fraction of the
-            draws of their difference does not contain 0.
     """
     draws = min(losses.shape[1], resamples)
     return Tiers(
-        _numbers(losses[:, :, 0], np.asarray(ranks), draws, (1.0 + coverage) / 2.0),
+        _numbers(losses[:, :, 0], np.asarray(ranks), draws),
         tuple(_smoothed(_first_shares(losses), draws, len(losses)).tolist()),
     )
 
@@ -85,29 +83,24 @@ def resample_count(sequences: Sequence[SequenceKey]) -> int:
     return prod(comb(2 * size - 1, size) for size in sizes)
 
 
-def _numbers(
-    losses: FloatArray, ranks: IntArray, draws: int, significance: float
-) -> tuple[int, ...]:
+def _numbers(losses: FloatArray, ranks: IntArray, draws: int) -> tuple[int, ...]:
     numbers = np.zeros(len(losses), dtype=np.int64)
     tier = 0
     while (left := np.flatnonzero(numbers == 0)).size:
         tier += 1
         best = left[ranks[left] == ranks[left].min()]
         worse = [_probabilities_worse(losses[left], losses[one], draws) for one in best]
-        taken = np.min(worse, axis=0) < significance
-        numbers[left[taken]] = tier
-        numbers[best] = tier
+        # Each of the best is in the tier: it is worse than itself with a probability of one half.
+        numbers[left[np.min(worse, axis=0) < SIGNIFICANCE]] = tier
     return tuple(numbers.tolist())
 
 
 def _probabilities_worse(losses: FloatArray, best: FloatArray, draws: int) -> FloatArray:
     """(K,) probability that each of K systems is worse than one; one half without draws."""
     differences = losses - best
-    defined = ~np.isnan(differences)
     wins = (differences > 0.0).sum(axis=1) + 0.5 * (differences == 0.0).sum(axis=1)
-    counts = defined.sum(axis=1)
-    shares = np.where(counts > 0, wins / np.maximum(counts, 1), 0.5)
-    return _smoothed(shares, np.minimum(draws, counts), 2)
+    counts = (~np.isnan(differences)).sum(axis=1)
+    return _smoothed(wins / np.maximum(counts, 1), np.minimum(draws, counts), 2)
 
 
 def _first_shares(losses: FloatArray) -> FloatArray:

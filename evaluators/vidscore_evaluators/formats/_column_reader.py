@@ -66,6 +66,7 @@ from vidscore_evaluators.formats.source import (
     show_text,
 )
 from vidscore_evaluators.masks import Masks
+from vidscore_evaluators.validation import MAXIMUM_FRAME_NUMBER
 
 
 def read_columns(path: InputPath, kind: FileKind, options: ReadOptions) -> Reading:
@@ -244,11 +245,19 @@ class _Reader(Struct):
         return frames is not None and not self._is_between(key, frames)
 
     def _is_between(self, key: SequenceKey, frames: tuple[object, object]) -> bool:
-        """Whether a frame of a sequence may be wanted, given the minimum and maximum."""
-        wanted, (first, last) = self.options.wanted, frames
-        if not (isinstance(wanted, WantedFrames) and isinstance(first, int | float)):
+        """Whether a frame of a sequence may be wanted, given the minimum and maximum.
+
+        Bounds that are no frames are for the reader of the rows to refuse.
+        """
+        numbers = [
+            int(one)
+            for one in frames
+            if isinstance(one, int | float) and abs(one) <= MAXIMUM_FRAME_NUMBER
+        ]
+        wanted = self.options.wanted
+        if not isinstance(wanted, WantedFrames) or len(numbers) < len(frames):
             return True
-        return not isinstance(last, int | float) or wanted.between(key, int(first), int(last))
+        return wanted.between(key, *numbers)
 
     def _only_text(self, group: RowGroup, name: str, file: DataFile) -> str | None:
         """The one string of a column in a group, from its bounds; None if there are several."""

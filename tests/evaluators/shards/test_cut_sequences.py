@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from pathlib import Path
 
 import pyarrow as pa
@@ -158,6 +159,29 @@ def test_only_row_groups_with_wanted_frames_are_read(
     assert read == [0, 1]
     with pytest.raises(InputError, match="maximum_unpacked_bytes"):
         read_source(path, Side.TRUTH, limits=limits)
+
+
+@pytest.mark.parametrize("number", [math.inf, -math.inf, math.nan, 1e300])
+def test_numbers_that_are_no_frames_are_refused_as_in_the_whole(
+    tmp_path: Path, number: float
+) -> None:
+    """Statistics state them as bounds of a row group."""
+    sides = []
+    for side in Side:
+        path = write(tmp_path, "parquet", side, scene(side, frames=FRAMES))
+        table = pq.read_table(path)
+        sequence = pa.array(["s0"] * len(table))
+        frames = pa.array([*map(float, range(len(table) - 1)), number])
+        for name, column in (("sequence", sequence), ("frame", frames)):
+            table = table.set_column(table.column_names.index(name), name, column)
+        pq.write_table(table, path)
+        sides.append(path)
+    task = task_of((sides[0], sides[1]), "parquet", "f1")
+    with pytest.raises(InputError) as of_whole:
+        whole(task)
+    with pytest.raises(InputError) as of_part:
+        score_shard(cut(task), Shard(1, 2))
+    assert set(of_part.value.faults) == set(of_whole.value.faults)
 
 
 def test_an_evaluator_of_whole_sequences_is_named(tmp_path: Path) -> None:

@@ -190,6 +190,9 @@ class _Reader(Struct):
                 self._add(opened.no_rows(self._names), opened.name, 0, file.partition)
             first = 0
             for group in opened.groups():
+                if group.row_count < 0:
+                    found = f"{group.row_count} rows"
+                    raise InputError([Fault(found, "0 or more", source=opened.name)])
                 self._read_group(group, opened.name, first, file)
                 first += group.row_count
             return opened.schema, opened.name, first

@@ -83,8 +83,6 @@ class ArrowFile(OpenFile):
                 yield ArrowGroup(self, None, batch.num_rows, batch)
             return
         for index, row_count in enumerate(self._row_counts):
-            if row_count < 0:
-                raise InputError([Fault(f"{row_count} rows", "0 or more", source=self.name)])
             yield ArrowGroup(self, index, row_count)
 
     def batch(self, index: int, fields: tuple[int, ...], row_count: int) -> Any:

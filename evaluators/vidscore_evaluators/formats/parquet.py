@@ -13,7 +13,7 @@ from typing import Any
 from msgspec import Struct
 
 from vidscore_evaluators.annotations import Annotations, Side
-from vidscore_evaluators.errors import Fault, InputError
+from vidscore_evaluators.formats._arrow_columns import checked_array
 from vidscore_evaluators.formats._arrow_masks import COLUMNS as MASK_COLUMNS
 from vidscore_evaluators.formats._column_files import FileKind, OpenFile
 from vidscore_evaluators.formats._column_reader import read_columns
@@ -70,8 +70,6 @@ class ParquetFile(OpenFile):
         for index in range(self.metadata.num_row_groups):
             with self.readable():
                 count = self.metadata.row_group(index).num_rows
-            if count < 0:
-                raise InputError([Fault(f"{count} rows", "", source=self.name)])
             yield ParquetGroup(self, index, count)
 
 
@@ -104,9 +102,10 @@ class ParquetGroup(Struct, frozen=True):
         while True:
             with self.of.readable():
                 batch = next(batches, None)
-                arrays = None if batch is None else [batch.column(name) for name in columns]
-            if arrays is None:
-                return
+                if batch is None:
+                    return
+                # pyarrow does not check the numbers of texts in their dictionary.
+                arrays = [checked_array(batch.column(name)) for name in columns]
             yield arrays
 
 

@@ -406,6 +406,28 @@ def test_a_broken_file_is_refused_wherever_it_breaks(tmp_path: Path) -> None:
         validate_file(path)  # whatever it says, it is a fault or data, and never another error
 
 
+@pytest.mark.parametrize(
+    ("data", "broken", "found", "expected"),
+    [
+        # A run of three texts of number 0 becomes one of number 5, of which there is none.
+        (b"\1\6\0", b"\1\6\5", "a Parquet file that cannot be read", "a complete one"),
+        # The number of rows, zigzag-encoded, which follows those of the columns.
+        (b"\x16\6", b"\x16\5", "-3 rows", "0 or more"),
+    ],
+)
+def test_numbers_that_point_nowhere_are_refused(
+    tmp_path: Path, data: bytes, broken: bytes, found: str, expected: str
+) -> None:
+    whole = io.BytesIO()
+    pq.write_table(pa.table(COLUMNS | {"sequence": ["a"] * 3}), whole, compression="none")
+    before, _, after = whole.getvalue().rpartition(data)
+    path = tmp_path / "a.parquet"
+    path.write_bytes(before + broken + after)
+    (fault,) = validate_file(path)
+    assert fault.found.startswith(found)
+    assert (fault.source, fault.expected) == (str(path), expected)
+
+
 def test_without_pyarrow_the_extra_is_named(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

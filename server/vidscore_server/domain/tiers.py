@@ -134,15 +134,11 @@ def lack_of_tiers(
         definition: Its definition.
         plan: Their plan.
     """
-    size, shown = definition.truth_size, shown_basis(record)
     if len(plan.places) < FEWEST_SYSTEMS:
         return "no tiers: fewer than two systems have a score to be ranked by"
-    number = 0 if shown is None else shown.truth_revision
-    revision = reader.truth_revision(record.benchmark, number)
-    if revision is None or not revision.complete:
+    size, revision = definition.truth_size, reader.truth_revision(record.benchmark, plan.key[0])
+    if size is None or revision is None or not revision.complete:
         return "no tiers: the ground truth is not complete"
-    if size is None:  # it was uploaded to an older server, which did not count sequences
-        return "no tiers: the size of the ground truth is not known; a new revision tells it"
     is_private = plan.portion is Portion.PRIVATE
     sequences = definition.private_sequence_count if is_private else size.sequences
     if sequences < FEWEST_SEQUENCES:

@@ -171,7 +171,9 @@ async def test_two_sequences_say_little_even_to_an_organiser(hosted: Hosted) -> 
     assert [probability for _, probability in tiers(board).values()] == pytest.approx([0.8, 0.2])
 
 
-async def test_a_board_without_tiers_says_why(hosted: Hosted) -> None:
+async def test_a_board_without_tiers_says_why(
+    hosted: Hosted, monkeypatch: pytest.MonkeyPatch
+) -> None:
     await hosted.organiser.create_benchmark(visibility=FINAL)
     await hosted.organiser.upload(sky(1))
     await submit(hosted.red, "r", [0], 1)
@@ -184,6 +186,10 @@ async def test_a_board_without_tiers_says_why(hosted: Hosted) -> None:
     part = await hosted.viewer.board(domain="")
     assert part.tiers_note == "no tiers: boards of single domains and labels have none"
     assert (await hosted.viewer.board()).tiers_stale is False
+    monkeypatch.setattr(hosted.hosting.tiers, "_sequence_tallies", None)  # every draw fails
+    await hosted.organiser.upload(sky(2))
+    board = await settled(hosted.viewer)
+    assert board.tiers_note == "no tiers: the scores have no value on draws of single sequences"
 
 
 async def test_a_board_by_truth_that_is_not_complete_has_no_tiers(hosted: Hosted) -> None:

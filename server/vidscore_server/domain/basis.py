@@ -137,8 +137,8 @@ def sealing_order(record: SubmissionRecord) -> tuple[datetime, str]:
 
 
 def version_of(configuration: str) -> str:
-    """Version of the evaluator in a configuration."""
-    return configuration.split(" ")[1]
+    """Version of the evaluator in a configuration: what stands between its name and the digest."""
+    return configuration.partition(" ")[2].rpartition(" ")[0]
 
 
 def _is_newer(these: Mapping[str, str], those: Mapping[str, str]) -> bool:
@@ -150,7 +150,6 @@ def _is_newer(these: Mapping[str, str], those: Mapping[str, str]) -> bool:
 
 
 def _order(version: str) -> list[tuple[int, str]]:
-    """Sort key of versions by their numbers: 1.10.0 comes after 1.9.0."""
-    return [
-        (int(part) if part.isdigit() else -1, part) for part in re.findall(r"\d+|[^\d.]+", version)
-    ]
+    """Sort key of versions by their numbers: 1.10.0 comes after 1.9.0, and 1.0 after 1.0rc1."""
+    parts = re.findall(r"\d+|[^\d.]+", version)
+    return [*((int(part) if part.isdecimal() else -1, part) for part in parts), (0, "")]

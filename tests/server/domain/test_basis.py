@@ -1,0 +1,45 @@
+"""Which rules a board is to be scored by: the newest of any server."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+import pytest
+
+from vidscore_evaluators.registry import create_evaluator
+from vidscore_server.domain.basis import Basis, wanted_basis
+from vidscore_server.domain.definition import definition_from_dict
+from vidscore_server.store import open_store
+from vidscore_server.store.records import BenchmarkRecord
+
+NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
+
+
+@pytest.mark.parametrize(
+    ("older", "newer"),
+    [
+        ("1.9.0", "1.10.0"),
+        ("1.0", "1.0.0"),
+        ("1.0.0rc2", "1.0.0rc10"),
+        ("1.0.0rc1", "1.0.0"),
+        ("1.0.0²", "1.0.0"),
+        ("2 beta", "2 gamma"),
+    ],
+)
+def test_a_board_keeps_rules_that_are_newer_than_those_of_a_server(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, older: str, newer: str
+) -> None:
+    store = open_store(str(tmp_path / "store.db"))
+    with store.read() as reader:
+        for own, shown, wanted in ((older, newer, newer), (newer, older, newer)):
+            monkeypatch.setattr(type(create_evaluator("f1")), "version", own)
+            definition = definition_from_dict({"evaluators": [{"name": "f1"}]})
+            board = Basis(1, {"f1": f"f1 {shown} digest"}).to_json()
+            record = BenchmarkRecord(
+                "b", "{}", None, None, NOON, NOON, truth_revision=1, board=board
+            )
+            found = wanted_basis(reader, definition, record)
+            assert found is not None
+            assert found.configurations["f1"].startswith(f"f1 {wanted} ")
+    store.close()

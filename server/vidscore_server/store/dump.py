@@ -157,11 +157,12 @@ def _checked(table: Table, values: dict[str, Any]) -> dict[str, Any]:
     for column in table.columns:
         value = values[column.name]
         wanted = column.type.python_type
-        fits = value is None or type(value) is wanted
-        too_large = isinstance(value, int) and not -LARGEST <= value < LARGEST
-        if not fits or too_large or (value is None and not column.nullable):
-            field = f"{table.name}.{column.name}"
-            raise InputError([Fault(type(value).__name__, wanted.__name__, field=field)])
+        fits = column.nullable if value is None else type(value) is wanted
+        found, expected = type(value).__name__, wanted.__name__
+        if fits and isinstance(value, int) and not -LARGEST <= value < LARGEST:
+            fits, found, expected = False, str(value), "a number of 64 bits"
+        if not fits:
+            raise InputError([Fault(found, expected, field=f"{table.name}.{column.name}")])
     return dict(values)
 
 

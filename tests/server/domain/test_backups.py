@@ -385,7 +385,7 @@ STREAM: Row = (
         ),
         (
             [benchmark_row(definition=SOUND, revision=1 << 63)],
-            r"benchmarks.revision: found int, expected int",
+            r"benchmarks.revision: found 9223372036854775808, expected a number of 64 bits",
         ),
         (
             [benchmark_row(definition=SOUND, revision=None)],

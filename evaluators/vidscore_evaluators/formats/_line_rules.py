@@ -305,7 +305,7 @@ def _number_problems(place: str, numbers: object) -> Iterator[Problem]:
         return
     for name, value in numbers.items():
         if not NUMBER_NAME.fullmatch(name):
-            expected = "a name of letters, digits and underscores"
+            expected = "a name of at most 64 letters, digits and underscores, no digit first"
             yield Problem(place, show_value(name), expected)
         elif value is not None and not _is_number(value):
             yield Problem(f"{place}.{name}", show_value(value), "a finite number, or null")

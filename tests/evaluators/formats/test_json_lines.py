@@ -42,7 +42,7 @@ SCHEMA = json.loads(schema_text())
 BOX = [10, 20.5, 30, 40]
 MASK: dict[str, Any] = {"size": [2, 3], "counts": [1, 2, 3]}
 """Pixels (row 1, column 0) and (0, 1)."""
-EVERYTHING = {
+EVERYTHING: dict[str, Any] = {
     "domain": "Tower",
     "sequence": "a",
     "frame": 12,
@@ -87,6 +87,7 @@ GOOD: list[Any] = [
     line(time_s=0),
     line(time_s=1e11),
     line(flags=[]),
+    line(objects=[{"point": [1, 2]}] * 10_000),
     with_object(point=[1, 2]),
     with_object(corners=[1, 2, 3, 4, 5, 6, 7, 8]),
     with_object(corners=[[1, 2], [3, 4], [5, 6], [7, 8]]),
@@ -98,8 +99,10 @@ GOOD: list[Any] = [
     with_object(box=BOX, track=None),
     with_object(box=BOX, track=-1),
     with_object(box=BOX, track=2**63 - 1),
+    with_object(box=BOX, track=2.0**53),
     with_object(box=BOX, flags=["region", "distractor"]),
     with_object(box=BOX, numbers={}),
+    with_object(box=BOX, numbers={f"{index}".rjust(64, "_"): 1 for index in range(64)}),
     with_object(mask=MASK),
     with_object(mask=MASK, box=BOX),
     with_object(mask={"size": [2, 3], "counts": "06"}),
@@ -164,6 +167,8 @@ BAD: list[Any] = [
     with_object(box=BOX, flags=[[]]),
     with_object(box=BOX, numbers=[1]),
     with_object(box=BOX, numbers={"a b": 1}),
+    with_object(box=BOX, numbers={"1st": 1}),
+    with_object(box=BOX, numbers={"n" * 65: 1}),
     with_object(box=BOX, numbers={"area": "large"}),
     with_object(box=BOX, numbers={f"n{index}": 1 for index in range(65)}),
     with_object(mask=MASK, point=[1, 2]),
@@ -189,8 +194,10 @@ BAD: list[Any] = [
 # --- reading ---------------------------------------------------------------------------------
 
 
-def test_everything_that_a_line_can_say_is_read(tmp_path: Path) -> None:
-    side = detections_of(write(tmp_path / "a.jsonl", lines_of(EVERYTHING))).annotations
+def test_everything_that_a_line_can_say_is_read_and_written(tmp_path: Path) -> None:
+    """Written, a confidence is always told, and a number that is not known is left out."""
+    source = detections_of(write(tmp_path / "a.jsonl", lines_of(EVERYTHING)))
+    side = source.annotations
     assert side.sequences == (("Tower", "a"),)
     assert (side.frame_numbers.tolist(), side.frame_flags.tolist()) == ([12], [FrameFlag.DONT_CARE])
     assert side.frame_times_s is not None
@@ -204,12 +211,20 @@ def test_everything_that_a_line_can_say_is_read(tmp_path: Path) -> None:
     ]
     assert column(side, "area") == [12.5, None]
     assert column(side, "depth") == [None, None]
+    first, second = EVERYTHING["objects"]
+    first = {**first, "flags": ["ignore", "crowd"], "numbers": {"area": 12.5}}
+    written = json.loads(convert(source, "jsonl", Side.DETECTIONS).files[""])
+    assert written == {**EVERYTHING, "objects": [first, {**second, "confidence": 1}]}
 
 
-@pytest.mark.parametrize("frame", GOOD, ids=json.dumps)
+@pytest.mark.parametrize("frame", GOOD, ids=lambda frame: json.dumps(frame)[:80])
 def test_what_the_schema_allows_is_read(tmp_path: Path, frame: Any) -> None:
+    """Alone, and beside a line with a fault, for which each line is checked by itself."""
     assert is_valid(frame, SCHEMA, SCHEMA)
     assert validate_file(write(tmp_path / "a", lines_of(frame)), format_name="jsonl") == []
+    text = lines_of(frame, frame | {"domain": "d"}, [])
+    faults = validate_file(write(tmp_path / "b", text), format_name="jsonl")
+    assert [fault.line for fault in faults] == [3]
 
 
 @pytest.mark.parametrize("frame", BAD, ids=lambda frame: json.dumps(frame)[:60])
@@ -218,61 +233,6 @@ def test_what_the_schema_refuses_is_refused_with_its_line(tmp_path: Path, frame:
     text = lines_of(line(frame=1), frame, line(frame=2))
     faults = validate_file(write(tmp_path / "a", text), format_name="jsonl")
     assert {fault.line for fault in faults} == {2}
-
-
-def test_masks_are_read_with_their_own_boxes_or_others(tmp_path: Path) -> None:
-    text = {"size": [2, 3], "counts": "06"}
-    frames = line(objects=[{"mask": MASK}, {"mask": text, "box": BOX}]), line(frame=1)
-    side = detections_of(write(tmp_path / "a.jsonl", lines_of(*frames))).annotations
-    assert side.coordinates.tolist() == [[0, 0, 2, 2], BOX]
-    assert side.masks is not None
-    assert side.masks.sizes.tolist() == [[2, 3], [2, 3]]
-    assert side.masks.runs.tolist() == [1, 2, 3, 0, 6]
-
-
-def test_masks_of_some_objects_are_their_boxes(tmp_path: Path) -> None:
-    frames = line(objects=[{"mask": MASK}, {"box": BOX}])
-    side = detections_of(write(tmp_path / "a.jsonl", lines_of(frames))).annotations
-    assert side.coordinates.tolist() == [[0, 0, 2, 2], BOX]
-    assert side.masks is None
-
-
-@pytest.mark.parametrize(
-    ("mask", "field", "problem"),
-    [
-        (
-            {"size": [2, 3], "counts": [1, 2]},
-            ".counts",
-            "found runs of 3 pixels, expected runs that fill the size, 6 pixels",
-        ),
-        ({"size": [2, 3], "counts": "7"}, ".counts", "found runs of more than 6 pixels"),
-        ({"size": [1 << 28, 2], "counts": [1]}, ".size", "found 268435456 by 2, expected height"),
-        (
-            {"size": [3, 2], "counts": [6]},
-            ".size",
-            "found 3 by 2, expected 2 by 3, as the first mask of the frame",
-        ),
-        ("06", "", 'found "06", expected an object with size and counts'),
-    ],
-)
-def test_what_is_wrong_with_a_mask_is_told_with_its_place(
-    tmp_path: Path, mask: Any, field: str, problem: str
-) -> None:
-    text = lines_of(line(frame=1), line(objects=[{"mask": MASK}, {"mask": mask}]))
-    faults = validate_file(write(tmp_path / "a", text), format_name="jsonl")
-    [fault] = [fault for fault in faults if fault.description.startswith(problem)]
-    assert (fault.line, fault.field) == (2, f"objects[1].mask{field}")
-
-
-def test_masks_are_written_and_read_back(tmp_path: Path) -> None:
-    frames = line(objects=[{"mask": MASK, "track": 1}, {"mask": MASK, "box": BOX}])
-    truth = truth_of(write(tmp_path / "a.jsonl", lines_of(frames)))
-    (tmp_path / "b.jsonl").write_bytes(convert(truth, "jsonl", Side.TRUTH).files[""])
-    written = json.loads((tmp_path / "b.jsonl").read_bytes())
-    assert written["objects"][0] == {"mask": {"size": [2, 3], "counts": "123"}, "track": 1}
-    assert is_valid(written, SCHEMA, SCHEMA)
-    again = truth_of(tmp_path / "b.jsonl")
-    assert fingerprint(again.annotations) == fingerprint(truth.annotations)
 
 
 def test_frames_come_in_any_order_and_sequences_interleave(tmp_path: Path) -> None:
@@ -313,6 +273,21 @@ def test_all_faults_of_all_lines_are_listed_with_their_fields(tmp_path: Path) ->
     assert faults[0].advice == "did you mean confidence?"
     assert faults[3].found == "frame 1 of sequence a again"
     assert faults[5].description == "found a box, expected a point, as all objects are"
+
+
+@pytest.mark.parametrize(
+    ("frame", "problem"),
+    [
+        (with_object(label="car"), "found no coordinates, expected one of point, box, corners,"),
+        (with_object(box=BOX, point=[1, 2]), "found point and box, expected one of point, box,"),
+        (line(sequence=""), 'found "", expected the name of a sequence'),
+        (line(sequence="a\nb"), 'found "a\\nb", expected a string of at most 255 bytes'),
+        (line(objects=[{"point": [1, 2]}, {"mask": MASK}]), "found a box, expected a point, as"),
+    ],
+)
+def test_what_is_wrong_is_told(tmp_path: Path, frame: Any, problem: str) -> None:
+    [fault] = validate_file(write(tmp_path / "a", lines_of(frame)), format_name="jsonl")
+    assert fault.description.startswith(problem)
 
 
 @pytest.mark.parametrize(

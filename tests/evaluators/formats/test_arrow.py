@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import struct
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -181,6 +182,30 @@ def test_what_is_packed_is_refused_by_what_it_unpacks_to(tmp_path: Path) -> None
     assert path.stat().st_size < 640_000
     (fault,) = validate_file(path, limits=ReadLimits(maximum_unpacked_bytes=32 << 20))
     assert fault.found == "columns of 64000000 bytes"
+
+
+@pytest.mark.parametrize(
+    ("place", "byte_count"), [(0, 1 << 40), (1 << 40, 24), (-8, 24), (0, -24), (64, 24)]
+)
+@pytest.mark.parametrize("form", [as_file, as_stream])
+def test_a_column_that_goes_beyond_its_batch_is_refused(
+    tmp_path: Path, form: Callable[..., bytes], place: int, byte_count: int
+) -> None:
+    """Three numbers of eight bytes, the only column, are all that its batch has."""
+    data = form(pa.table({"x": [1.0, 2.0, 3.0]}))
+    buffers = struct.pack("<4q", 0, 0, 0, 24)
+    assert data.count(buffers) == 1
+    path = tmp_path / "a.arrow"
+    path.write_bytes(data.replace(buffers, struct.pack("<4q", 0, 0, place, byte_count)))
+    (fault,) = validate_file(path)
+    assert "a column that goes beyond its message" in fault.found
+
+
+def test_messages_of_an_old_version_are_refused(tmp_path: Path) -> None:
+    path = tmp_path / "a.arrow"
+    path.write_bytes(as_file(pa.table(COLUMNS), use_legacy_format=True))
+    (fault,) = validate_file(path)
+    assert "a message of a version that is not read" in fault.found
 
 
 @pytest.mark.parametrize("form", [as_file, as_stream, as_feather])

@@ -1,4 +1,4 @@
-"""Which rules a board is to be scored by: the newest of any server."""
+"""Which truth and rules a board is to be scored by: the newest complete one, and of any server."""
 
 from __future__ import annotations
 
@@ -6,9 +6,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
+from tests.server.domain.hosted import Hosted
+from tests.server.scene import points
 
 from vidscore_evaluators.registry import create_evaluator
-from vidscore_server.domain.basis import Basis, wanted_basis
+from vidscore_server.domain.basis import Basis, board_state, own_basis, wanted_basis
 from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.store import open_store
 from vidscore_server.store.records import BenchmarkRecord
@@ -43,3 +45,21 @@ def test_a_board_keeps_rules_that_are_newer_than_those_of_a_server(
             assert found is not None
             assert found.configurations["f1"].startswith(f"f1 {wanted} ")
     store.close()
+
+
+async def test_the_newest_complete_truth_is_the_basis_or_else_the_newest(hosted: Hosted) -> None:
+    """Nothing is wanted of a board without a score."""
+    await hosted.organiser.create_benchmark()
+    revisions = []
+    for complete in (False, True, False):
+        await hosted.organiser.upload(points({1: [(1.0, 2.0)]}), complete=complete)
+        with hosted.hosting.context.store.read() as reader:
+            record = reader.benchmark("dots")
+            assert record is not None
+            definition = hosted.hosting.benchmarks.definition(record)
+            own = own_basis(reader, definition, record)
+            assert own is not None
+            revisions.append(own.truth_revision)
+            state = board_state(reader, definition, record)
+            assert (state.shown, state.wanted, state.waiting) == (None, None, ())
+    assert revisions == [1, 2, 2]

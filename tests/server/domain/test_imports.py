@@ -28,7 +28,7 @@ from tests.server.domain.test_deleted_benchmarks import NOTHING, listed
 from tests.server.domain.test_team_usage import rows
 from tests.support.waiting import TIMEOUT_S
 
-from vidscore_protos.v1 import backup_pb2
+from vidscore_protos.v1 import access_service_pb2, backup_pb2
 from vidscore_server.domain import imports, loading
 from vidscore_server.store.backup_file import read_rows
 from vidscore_server.store.records import Row
@@ -96,7 +96,11 @@ async def test_what_comes_back_in_parts_is_what_was_backed_up(
     monkeypatch.setattr(loading, "ITEMS_PER_PART", 3)
     data = await removed(site)
     await import_(site.organiser, data)
-    assert held(await export(site.organiser, BENCHMARK)) == held(data)
+    client = site.organiser
+    asked = access_service_pb2.ListAuditRecordsRequest(page_size=1)
+    [entry] = (await client.access.ListAuditRecords(asked, metadata=client.metadata)).records
+    assert (entry.action, entry.resource) == ("ImportBackup", BENCHMARK)
+    assert held(await export(client, BENCHMARK)) == held(data)
 
 
 async def test_a_benchmark_that_is_half_there_is_seen_by_nobody_and_holds_up_nobody(

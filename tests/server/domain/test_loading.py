@@ -13,6 +13,6 @@ def test_a_part_has_as_many_items_or_bytes_as_one_command_may_load(
     """Three items, or ten bytes: an item that is larger ends its part."""
     monkeypatch.setattr(loading, "ITEMS_PER_PART", 3)
     monkeypatch.setattr(loading, "BYTES_PER_PART", 10)
-    sizes = [0, 1, 2, 5, 5, 30, 1, 9, 9]
+    sizes = [4, 5, 0, 5, 5, 30, 4, 5, 0, 9]
     parts = loading.in_parts(map(bytes, sizes), len)
-    assert [[*map(len, part)] for part in parts] == [[0, 1, 2], [5, 5], [30], [1, 9], [9]]
+    assert [[*map(len, part)] for part in parts] == [[4, 5, 0], [5, 5], [30], [4, 5, 0], [9]]

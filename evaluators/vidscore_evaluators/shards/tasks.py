@@ -148,6 +148,7 @@ def index_shards(task: ScoringTask, count: int) -> ShardIndex:
         EvaluatorVersionError: If the installed versions differ from those of the task.
         InputError: With every fault of the data.
     """
+    _check_software(task)
     return index_of(_checked(task), count)
 
 
@@ -223,7 +224,6 @@ _held: dict[bytes, CheckedData] = {}
 
 def _checked(task: ScoringTask) -> CheckedData:
     """The data of a task, read and checked; read again only if the files have changed."""
-    _check_software(task)
     states = [_state(task.path_of(side)) for side in (task.truth, task.detections)]
     key = pickle.dumps((task, states))
     with _lock:

@@ -7,11 +7,13 @@ import os
 import threading
 from collections.abc import Callable
 from concurrent.futures import Executor, Future, ProcessPoolExecutor, ThreadPoolExecutor
+from functools import partial
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import pytest
+from msgspec.structs import replace
 from tests.evaluators.shards.scenes import STREETS, write_scene
 
 import vidscore
@@ -21,7 +23,7 @@ from vidscore_evaluators.report import Report, report_to_json
 from vidscore_evaluators.runtime import spawn_context
 from vidscore_evaluators.scoring import score
 from vidscore_evaluators.shards.dealing import Shard
-from vidscore_evaluators.shards.tasks import ScoringTask, score_by, score_shard
+from vidscore_evaluators.shards.tasks import ScoringTask, index_shards, score_by, score_shard
 
 
 class Recorder(Executor):
@@ -141,19 +143,29 @@ def test_faults_of_the_data_come_back_with_file_and_line(scene: Path) -> None:
     assert len(raised.value.faults) == 1
 
 
-def test_a_worker_with_another_version_is_refused(scene: Path) -> None:
-    task = task_of(scene)
+@pytest.mark.parametrize(
+    "work", [partial(score_shard, shard=Shard(1, 2)), partial(index_shards, count=2)]
+)
+def test_a_worker_with_another_version_is_refused(
+    scene: Path, work: Callable[[ScoringTask], object]
+) -> None:
     with pytest.raises(EvaluatorVersionError, match=r"the scoring needs vidscore 99"):
-        score_shard(
-            ScoringTask(
-                task.specification,
-                task.truth,
-                task.detections,
-                task.choice,
-                software={"vidscore": "99"},
-            ),
-            Shard(1, 1),
-        )
+        work(replace(task_of(scene), software={"vidscore": "99"}))
+
+
+def test_a_run_folder_keeps_what_was_done_beside_a_shard_that_failed(scene: Path) -> None:
+    class Failing(Recorder):
+        def submit(self, work: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
+            if args[1] == Shard(2, 9):
+                work = dict[str, Any]().__getitem__
+            return super().submit(work, *args, **kwargs)
+
+    kept = scene / "kept"
+    with pytest.raises(TypeError):
+        score_by(Failing(), task_of(scene), shards=9, run_folder=kept)
+    again = Recorder()
+    assert texts(score_by(again, task_of(scene), shards=9, run_folder=kept).reports) == plain(scene)
+    assert again.shards == [Shard(2, 9)]
 
 
 def test_a_file_that_has_changed_is_read_again(scene: Path) -> None:

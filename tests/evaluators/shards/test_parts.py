@@ -35,7 +35,7 @@ from vidscore_evaluators.shards.dealing import Shard, shard_number
 from vidscore_evaluators.shards.merging import Merged, merge_files, merge_shards
 from vidscore_evaluators.shards.readings import wanted_by
 from vidscore_evaluators.shards.tally_files import shard_from_bytes
-from vidscore_evaluators.shards.tasks import ScoringTask, score_shard
+from vidscore_evaluators.shards.tasks import ScoringTask, score_by, score_shard
 from vidscore_evaluators.specification import SequenceSpec
 from vidscore_evaluators.testing import Thing, make_annotations
 
@@ -175,6 +175,19 @@ def test_an_executor_reads_in_parts_as_well(tmp_path: Path) -> None:
     with ThreadPoolExecutor(2) as executor:
         report = score("f1", *sides, executor=executor, shards=5)
     assert report_to_json(report) == report_to_json(score("f1", *sides))
+
+
+def test_a_run_folder_keeps_what_has_not_changed_of_data_that_could_be_read_in_parts(
+    tmp_path: Path,
+) -> None:
+    """Every other sequence changes."""
+    task = task_of(write_both(tmp_path, "parquet"), "parquet")
+    for beyond in (False, True):
+        write(tmp_path, "parquet", Side.DETECTIONS, scene(Side.DETECTIONS, beyond=beyond))
+        with ThreadPoolExecutor(2) as executor:
+            found = score_by(executor, task, shards=5, run_folder=tmp_path / "kept")
+        assert texts(found) == whole(task)
+    assert 5 < len(list((tmp_path / "kept").iterdir())) < 10
 
 
 def test_warnings_of_times_and_of_images_add_up(tmp_path: Path) -> None:

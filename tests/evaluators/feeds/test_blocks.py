@@ -12,9 +12,10 @@ from msgspec.structs import replace
 
 from vidscore_evaluators.annotations import BOX, concatenate
 from vidscore_evaluators.errors import InputError
-from vidscore_evaluators.feeds import schema_of_name
+from vidscore_evaluators.feeds import Unsaid, schema_of_name
 from vidscore_evaluators.feeds.blocks import FeedBlock, read_block
 from vidscore_evaluators.feeds.delivered import DeliveredFrames
+from vidscore_evaluators.feeds.frames import MAXIMUM_MESSAGE_BYTES
 from vidscore_evaluators.feeds.mapping import FrameMap
 from vidscore_evaluators.formats._line_columns import documents_of_lines
 
@@ -74,6 +75,29 @@ def test_a_block_has_the_frames_that_its_messages_have_one_by_one(naming: FrameM
     assert np.isnan(whole.frames.confidences).tolist() == [False, True, True, False, False]
     assert whole.messages.tolist() == [0, 1, 2, 3, 4]
     assert whole.unsaid == frozenset().union(*(one.unsaid for one in single))
+
+
+@pytest.mark.parametrize(
+    ("lines", "unsaid"),
+    [
+        ([line(0, CAR, time_s=1.0), line(1, time_s=2.0)], set()),
+        ([line(0, CAR, time_s=1.0), line(1)], {Unsaid.FRAME_TIME}),
+        ([line(0, CAR), line(1)], {Unsaid.FRAME_TIME}),
+    ],
+)
+def test_a_block_leaves_unsaid_what_one_of_its_messages_does(
+    lines: list[Any], unsaid: set[Unsaid]
+) -> None:
+    found = block(JSONL, FrameMap(), lines, ["", ""])
+    assert found.unsaid == {Unsaid.RESOLUTION, *unsaid}
+
+
+def test_a_message_of_a_block_that_is_too_long_is_refused() -> None:
+    text = json.dumps(LINES[0]).encode()
+    longest = text + b" " * (MAXIMUM_MESSAGE_BYTES - len(text))
+    read_block(JSONL, FrameMap(), [(longest, "")], BOX)
+    with pytest.raises(InputError, match=f"expected at most {MAXIMUM_MESSAGE_BYTES}"):
+        read_block(JSONL, FrameMap(), [(longest + b" ", "")], BOX)
 
 
 @pytest.mark.parametrize(

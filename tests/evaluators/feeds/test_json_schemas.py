@@ -193,6 +193,23 @@ def test_json_lines_keep_what_a_line_says() -> None:
     assert frame.unsaid == {Unsaid.CONFIDENCE, Unsaid.RESOLUTION}
 
 
+def test_json_lines_may_be_several_in_a_message() -> None:
+    """A line that is empty counts, and means nothing."""
+    point = {"point": [1, 2], "confidence": 1}
+    first = {"domain": "d", "sequence": 7, "frame": 4.0, "objects": [point]}
+    second = {"sequence": "b", "frame": 0, "time_s": 2, "objects": []}
+    texts = [json.dumps(line).encode() for line in (first, second)]
+    frames = schema_of_name("jsonl").read(b"\n%s\r\n \n%s\n" % (texts[0], texts[1]))
+    assert [(frame.domain, frame.sensor, frame.number, frame.time_s) for frame in frames] == [
+        ("d", "7", 4, None),
+        ("", "b", 0, 2),
+    ]
+    unsaid = [frame.unsaid for frame in frames]
+    assert unsaid == [{Unsaid.RESOLUTION, Unsaid.FRAME_TIME}, {Unsaid.RESOLUTION}]
+    [fault] = faults("jsonl", b"\n%s\n" % texts[1].replace(b"2", b"-2"))
+    assert fault.startswith("line 2, time_s: found -2, expected")
+
+
 def test_every_fault_of_a_message_is_told() -> None:
     message = {**DEEPSTREAM, "@timestamp": "yesterday", "objects": ["1|2", 5], "sensorId": None}
     assert faults("nvidia-json", json.dumps(message).encode()) == [

@@ -114,7 +114,7 @@ class SetDistance(Criterion[ParametersType]):
        have the greatest distance; if there is nothing at all, the distance is 0.
     3. If there is no frame, figures are null.
     4. Don't-care is resolved before a set is made: absorbed and forgiven detections, ignored
-       objects and crowds are in no set.
+       objects and crowds are in no set. A class of which nothing remains has a distance of 0.
 
     A subclass defines `distances` and names them in `parts`; its `plan` uses the same functions to
     say what each element adds to them.

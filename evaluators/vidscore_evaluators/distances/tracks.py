@@ -304,7 +304,7 @@ class Ospa2(_OspaOfTracks[Ospa2Parameters]):
         )
         parts = [self._part(tracks, sets) for sets in windows]
         return {
-            SETS: merge_tables([sets for sets, _ in parts]),
+            SETS: merge_tables([_empty_sets(tracks, self.parts), *(sets for sets, _ in parts)]),
             CURVE: merge_tables([curve for _, curve in parts]),
             FRAMES: frame_table(scene),
             LEFT_OUT: left_out_table(scene),
@@ -329,6 +329,13 @@ class Ospa2(_OspaOfTracks[Ospa2Parameters]):
         figures = SetFigures(tally.tables, self.parts, self.parameters.frames)
         curves = tuple(_curves(tally.tables[CURVE]))
         return Scores(figures.blocks(), curves, self.scene_warnings(tally))
+
+
+def _empty_sets(tracks: Tracks, parts: tuple[str, ...]) -> Table:
+    """A row for each chain: don't-care may have removed every track of one."""
+    none = np.zeros(tracks.chain_count, dtype=np.int64)
+    sums = dict.fromkeys(parts, np.zeros(tracks.chain_count))
+    return set_table(tracks.scene, tracks.chain_sequences, tracks.chain_classes, (none, none), sums)
 
 
 def _curve_table(

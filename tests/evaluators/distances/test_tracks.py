@@ -6,10 +6,11 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from msgspec.structs import replace
 from tests.evaluators.distances import track_oracle as oracle
 from tests.evaluators.distances.track_oracle import Box, Track
 
-from vidscore_evaluators.annotations import Annotations
+from vidscore_evaluators.annotations import Annotations, ObjectFlag
 from vidscore_evaluators.distances import _track_distances
 from vidscore_evaluators.registry import create_evaluator
 from vidscore_evaluators.report import Report
@@ -235,6 +236,25 @@ def test_one_side_without_tracks_is_at_the_greatest_distance() -> None:
 def test_nothing_on_either_side_is_at_no_distance() -> None:
     for name, parameters in METRICS:
         assert distance(name, [], [], **parameters) == 0.0
+
+
+@pytest.mark.parametrize("name", ["track-hausdorff", "track-emd", "track-ospa", "ospa2"])
+def test_a_class_of_which_dont_care_leaves_nothing_has_its_row(name: str) -> None:
+    """The only bus is ignored and absorbs the only detection of a bus: nothing and nothing."""
+    box = (0.0, 0.0, 10.0, 10.0)
+    car, bus = Thing(box, "car", track_id=1), Thing(box, "bus", track_id=2)
+    ignored = replace(bus, flags=ObjectFlag.IGNORE)
+    evaluator = create_evaluator(name)
+    report = evaluator.report(
+        evaluator.tally(
+            make_annotations({KEY: {0: [car, ignored]}}), make_annotations({KEY: {0: [car, bus]}})
+        )
+    )
+    measure = evaluator.measures[0].name
+    assert [
+        report.value(each, label="bus") for each in (measure, "frames", "references", "predictions")
+    ] == [0.0, 1, 0, 0]
+    assert report.value(measure) == 0.0
 
 
 def test_sequences_count_alike_whatever_their_length() -> None:

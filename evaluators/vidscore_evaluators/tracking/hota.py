@@ -25,8 +25,8 @@ Readings of this project:
    thresholds. If nothing is matched at any threshold, AssA, AssRe, AssPr and LocA are undefined;
    so are DetRe without truth, DetPr without a detection and DetA without both. trackeval has 0
    there, and 1 for LocA.
-3. If there is neither truth nor detection, HOTA is 1, so that its dissimilarity of two empty
-   sets is 0; trackeval has 0.
+3. If there is neither truth nor detection, `hota` is 1, so that its dissimilarity of two empty
+   sets is 0; trackeval has 0. All other figures are then undefined, also `hota_0` and the curve.
 4. With base ``giou`` the similarity is (1 + GIoU) / 2, so that it lies in [0, 1] as HOTA needs it;
    every pair of a frame is then a candidate.
 5. `hota_class_mean` leaves out classes without truth; trackeval counts them as 0.

@@ -1,39 +1,40 @@
 """Mistakes of a detector by kind, and how much each kind costs (``errors``).
 
 Source: D. Bolya et al., "TIDE: A General Toolbox for Identifying Object Detection Errors", section
-2. Detections are matched greedily at the threshold t. Each false detection is of one kind, the
-first of these that applies, where b is the background threshold:
+2. Detections are matched greedily at the threshold t. Each false detection has one kind, the first
+of these that applies, where b is the background threshold:
 
 - *poor localisation*: the most similar object of its class has a similarity of at least b, but
-  below t. Mended, it is a true positive of that object.
-- *wrong class*: an object of another class has a similarity of at least t. Mended, it is a true
+  below t. Fixed, it is a true positive of that object.
+- *wrong class*: an object of another class has a similarity of at least t. Fixed, it is a true
   positive of that object, in its class.
-- *duplicate*: an object of its class has a similarity of at least t, but is taken. Mended, it is
-  gone.
-- *false alarm*: no object has a similarity of b or more. Mended, it is gone.
-- *both wrong*: the rest: some object of another class has a similarity from b up to t.
-  Mended, it is gone.
+- *duplicate*: an object of its class has a similarity of at least t, but is taken. Fixed, it is
+  removed.
+- *false alarm*: no object has a similarity of b or more. Fixed, it is removed.
+- *both wrong*: all others: an object of another class has a similarity from b up to t. Fixed, it
+  is removed.
 
-An object that is not found is *missed* unless a poor localisation or a wrong class points at it;
-mended, it no longer counts as an object. The gain is the AP with all mistakes of one kind mended,
-less the AP as it is. Mending changes one kind at a time: gains do not add up.
+An object that is not found is *missed*, unless a poor localisation or a wrong class points at it.
+To fix a missed object, it is removed from the truth. The gain of a kind is the AP with all mistakes
+of that kind fixed, minus the actual AP. Only one kind is fixed at a time, so gains do not add up.
 
 Readings of this project:
 
 1. The order of the kinds is that of TIDE's implementation; its article leaves it open.
-2. If several mended detections point at one object, the most confident one gets it, and the
-   others are gone; if the object is matched already, all of them are gone.
-3. A class all of whose objects are missed has no gain from finding them (null): nothing of it
-   would be left to score.
+2. If several fixed detections point at one object, the most confident one gets it and the others
+   are removed. If the object is already matched, all are removed.
+3. If all objects of a class are missed, the class has no gain from finding them (null): no object
+   of it would be left to score.
 4. If classes are ignored, there is no wrong class.
 
-Differences from tidecv 1.0.1, whose counts are the same, in the gains:
+The counts are those of tidecv 1.0.1; gains differ in three points:
 
-1. tidecv mends only one detection of an object, be it a poor localisation or a wrong class; the
-   article, and this, mend each kind separately.
-2. A class all of whose objects are missed has an AP of 0 there once they are found (reading 3).
-3. tidecv counts negative gains as 0, also averages over classes that are only detected, and uses
-   100 detections of an image.
+1. If one detection of an object is a poor localisation and another a wrong class, tidecv fixes only
+   the more confident of the two. Here each kind is fixed separately, as in the article.
+2. If all objects of a class are missed, tidecv gives the class an AP of 0 once they are found
+   (reading 3).
+3. tidecv replaces a negative gain by 0, also averages over classes that are only detected, and uses
+   the 100 most confident detections of an image.
 """
 
 from __future__ import annotations
@@ -110,7 +111,7 @@ OUTCOME_OF_KIND: Mapping[str, Outcome] = MappingProxyType(
 MISSED = "missed"
 
 COLUMNS = 2 + len(KINDS)
-"""Columns of outcomes: unchanged, with each kind mended, and unchanged again."""
+"""Columns of outcomes: unchanged, with each kind fixed, and unchanged again."""
 
 _NONE = -1
 
@@ -173,7 +174,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
         return Growth("detection", 2 * ROW_BYTES)
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
-        """Outcomes unchanged and with each kind mended, and mistakes by class."""
+        """Outcomes unchanged and with each kind fixed, and mistakes by class."""
         scene = self.scene(aligned)
         mistakes = _find_mistakes(
             scene,
@@ -182,7 +183,7 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
             self.parameters.least(self.parameters.background_threshold),
         )
         return {
-            OUTCOMES: _mended_outcomes(scene, mistakes),
+            OUTCOMES: _fixed_outcomes(scene, mistakes),
             CLASSES: class_table(scene, _counts(scene, mistakes)),
             LEFT_OUT: left_out_table(scene),
         }
@@ -245,10 +246,10 @@ class DetectionErrors(Criterion[DetectionErrorsParameters]):
     def _measures(self, cell: Cell) -> dict[str, Number]:
         truth, missed = cell.counts["truth"], cell.counts[MISSED]
         asked_for = [truth] * (COLUMNS - 1) + [truth - missed]
-        ap, *mended = average_precisions(cell.ranked, asked_for, self.parameters.interpolation)
+        ap, *fixed = average_precisions(cell.ranked, asked_for, self.parameters.interpolation)
         gains = {
             f"ap_gain_{kind}": None if ap is None or value is None else value - ap
-            for kind, value in zip((*KINDS, MISSED), mended, strict=True)
+            for kind, value in zip((*KINDS, MISSED), fixed, strict=True)
         }
         return {"ap": ap} | {kind: cell.counts[kind] for kind in (MISSED, *KINDS)} | gains
 
@@ -269,14 +270,14 @@ class _Mistakes(Struct, frozen=True, eq=False):
         outcomes: (D,) outcome of each detection, unchanged.
         kinds: (D,) index into `KINDS` of each false detection, -1 for the others.
         pointed_at: (D,) object that a poor localisation or a wrong class points at, else -1.
-        mended: (D,) whether mending makes it the true positive of that object.
+        fixed: (D,) whether the detection, once fixed, is the true positive of that object.
         missed: (T,) whether no detection finds an object or points at it.
     """
 
     outcomes: OutcomeArray
     kinds: IntArray
     pointed_at: IntArray
-    mended: BoolArray
+    fixed: BoolArray
     missed: BoolArray
 
 
@@ -313,15 +314,15 @@ def _find_mistakes(
         matches.add(other_pairs.take(np.isin(kinds, (WRONG_CLASS, BOTH_WRONG))))
     objects = {POOR_LOCALISATION: own_object, WRONG_CLASS: other_object}
     pointed_at = np.full(len(kinds), _NONE, dtype=np.int64)
-    mended = np.zeros(len(kinds), dtype=np.bool_)
+    fixed = np.zeros(len(kinds), dtype=np.bool_)
     for kind, pointed in objects.items():
         rows = np.flatnonzero(kinds == kind)
         pointed_at[rows] = pointed[rows]
         rows = rows[~found[pointed[rows]]]
-        mended[_most_confident(scene.detections.confidences, rows, pointed[rows])] = True
+        fixed[_most_confident(scene.detections.confidences, rows, pointed[rows])] = True
     missed = ~found
     missed[pointed_at[pointed_at != _NONE]] = False
-    return _Mistakes(outcomes, kinds, pointed_at, mended, missed)
+    return _Mistakes(outcomes, kinds, pointed_at, fixed, missed)
 
 
 def _match(
@@ -363,15 +364,15 @@ def _most_confident(confidences: FloatArray, rows: IntArray, objects: IntArray) 
     return rows[order[run_starts(objects[order])]]
 
 
-def _mended_outcomes(scene: Scene, mistakes: _Mistakes) -> Table:
-    """Outcomes unchanged, with each kind mended, and unchanged again."""
+def _fixed_outcomes(scene: Scene, mistakes: _Mistakes) -> Table:
+    """Outcomes unchanged, with each kind fixed, and unchanged again."""
     outcomes = np.repeat(mistakes.outcomes[:, np.newaxis], COLUMNS, axis=1)
     false = np.flatnonzero(mistakes.kinds != _NONE)
     outcomes[false, 1 + mistakes.kinds[false]] = NOT_COUNTED
-    here = np.flatnonzero(mistakes.mended & (mistakes.kinds == POOR_LOCALISATION))
+    here = np.flatnonzero(mistakes.fixed & (mistakes.kinds == POOR_LOCALISATION))
     outcomes[here, 1 + POOR_LOCALISATION] = TRUE
-    # A mended class counts as a true positive of another class, in that column only.
-    there = np.flatnonzero(mistakes.mended & (mistakes.kinds == WRONG_CLASS))
+    # With its class fixed, it is a true positive of another class, in that column only.
+    there = np.flatnonzero(mistakes.fixed & (mistakes.kinds == WRONG_CLASS))
     moved = np.full((len(there), COLUMNS), NOT_COUNTED, dtype=np.int8)
     moved[:, 1 + WRONG_CLASS] = TRUE
     detections = np.arange(len(scene.detections), dtype=np.int64)

@@ -1,4 +1,4 @@
-"""Kinds of mistakes: their numbers, the gain from mending them, and confusion."""
+"""Kinds of mistakes: their numbers, the gain from fixing them, and confusion."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ class KindRow(Struct, frozen=True):
     Attributes:
         kind: The kind.
         counts: For each system, the number of occurrences.
-        gains: For each system, the AP that mending it would gain; None if it is undefined, or if
+        gains: For each system, the AP that fixing it would gain; None if it is undefined, or if
             not all detections are considered.
     """
 

@@ -109,25 +109,26 @@ class Coco(Criterion[CocoParameters]):
     of recall, area ranges, and at most 1, 10 or 100 detections of a class in an image. The rule for
     what is not scored is `coco`.
 
-    Numbered notes; with distinct confidences and similarities, and no ignored objects, all twelve
-    figures are those of pycocotools to 1e-12. Parameters remove the differences 1 to 4, and the
-    preset ``coco-detection`` sets them:
+    With distinct confidences and similarities, and no ignored objects, all twelve figures agree
+    with pycocotools to 1e-12. Otherwise there are the differences below. Parameters remove 1 to 4,
+    and the preset ``coco-detection`` sets them all:
 
-    1. Detections of equal confidence fall in one step of the curve, and compete for objects in the
+    1. Detections of equal confidence form one step of the curve, and compete for objects in the
        order of their coordinates. pycocotools takes them in the order of the file: ``ties=row``.
-    2. Of equally similar objects the first by coordinates is taken; pycocotools takes the last of
+    2. Of equally similar objects, the first by coordinates is taken; pycocotools takes the last in
        its file: ``ties=row``.
-    3. An object's ``ignore`` flag is honoured; pycocotools overwrites it with ``iscrowd``:
+    3. An object's ``ignore`` flag is used; pycocotools overwrites it with ``iscrowd``:
        ``dont_care=pycocotools``.
-    4. The ten thresholds are the decimals 0.5, 0.55, ..., 0.95, and an IoU of exactly one meets it,
-       with 1e-9 for rounding. pycocotools compares without a tolerance, has 0.8999999999999999 for
-       0.9, and takes the area of x, y, w, h as w h: a pair at exactly a threshold may not count
-       there: ``thresholds``, ``threshold_tolerance=0``, ``box_areas=given``.
-    5. The area of an object is its named column ``area`` if it has one (COCO's annotations have
-       that of the segment), else that of its box. Both ends of an area range belong to it.
-    6. A figure that is undefined (no object in an area range) is null; pycocotools prints -1.
-    7. Of masks (``base=mask``) the figures are those of ``iouType`` segm, which the preset
-       ``coco-segmentation`` sets; the area of a detection is its mask's, even beside a box.
+    4. The ten thresholds are the decimals 0.5, 0.55, ..., 0.95, and an IoU of exactly a threshold
+       meets it, with a tolerance of 1e-9 for rounding. pycocotools compares without a tolerance,
+       has 0.8999999999999999 for 0.9, and computes the area of x, y, w, h as w h. To do the same:
+       ``thresholds``, ``threshold_tolerance=0``, ``box_areas=given``.
+    5. The area of an object is its column ``area`` if it has one (in COCO's files, the area of the
+       segment), otherwise that of its box. Both ends of an area range belong to it.
+    6. An undefined figure (no object in an area range) is null; pycocotools prints -1.
+    7. With ``base=mask``, the figures are those of ``iouType`` segm, which the preset
+       ``coco-segmentation`` sets. The area of a detection is that of its mask, even if it also has
+       a box.
     """
 
     name = "coco"

@@ -181,7 +181,7 @@ class Questions:
         DRAWS, "Draws of sequences; 0: no bootstrap.", minimum=0, maximum=MOST_DRAWS
     )
     coverage: float = parameter(
-        COVERAGE, "Share of the draws that an interval holds.", minimum=0.5, maximum=0.999
+        COVERAGE, "Fraction of the draws that an interval covers.", minimum=0.5, maximum=0.999
     )
     noise_px: float = parameter(
         0.0, "Bound of the noise; 0: none.", unit="px", minimum=0.0, maximum=MOST_NOISE_PX

@@ -40,11 +40,11 @@ class SequenceInfo(NamedTuple):
 
 
 def read_beside(read: Callable[[], T], nothing: T) -> tuple[T, list[Fault]]:
-    """What stands beside the rows of a truth, and what is wrong with it, to be told with theirs.
+    """Read the data beside the rows of a truth; its faults are reported later, with theirs.
 
     Args:
-        read: Reads it.
-        nothing: What there is where it cannot be read.
+        read: Reads the data.
+        nothing: Takes the place of data that cannot be read.
     """
     try:
         return read(), []
@@ -53,14 +53,14 @@ def read_beside(read: Callable[[], T], nothing: T) -> tuple[T, list[Fault]]:
 
 
 def check_beside(faults: Sequence[Fault], reading: Reading) -> Reading:
-    """The reading of the rows, if nothing is wrong with what stands beside them.
+    """The reading of the rows, if the data beside them has no fault.
 
     Args:
-        faults: What is wrong with it.
-        reading: The reading.
+        faults: Faults of the data beside the rows.
+        reading: The reading of the rows.
 
     Raises:
-        InputError: With the faults of both, if there are any beside the rows.
+        InputError: With the faults of both, if that data has any.
     """
     if faults:
         raise InputError([*faults, *reading.faults.listed()])

@@ -26,8 +26,8 @@ _ANSWERED = 0.9
 """Minimum fraction of the frames before the end that have a detection."""
 
 _LEAST_LOST = 8
-"""Minimum of: sequences that end early or are missed after the end, times objects per frame there.
-A tracker may lose all of fewer."""
+"""Minimum product of the number of sequences that end early or come after the end and the number of
+objects per frame there. A tracker may lose fewer."""
 
 _SMALLER = 0.5
 """Objects smaller than this fraction of the size of others may be missed for their size."""
@@ -219,7 +219,7 @@ def _missed_by_name(
     """Number of sequences missed by a run that was cut off within one, or before very many; or 0.
 
     A detector may find nothing in some videos, and these may be the last ones by name. But then it
-    would not find something in every frame of the video before and stop within it.
+    would not have found something in every frame of the video before them, and stopped within it.
     """
     within = int(looked.sequences[places == last][0])
     here, after = looked.sequences == within, places > last

@@ -256,7 +256,7 @@ def _confidences_table(sides: Mapping[Side, Annotations]) -> Table:
 
 
 def _least_two(values: FloatArray) -> Iterator[float]:
-    """The least value and the least of those above it, as far as they exist."""
+    """The least value, and the least value above it, as far as they exist."""
     if len(values):
         least = values.min()
         yield float(least)

@@ -1,4 +1,4 @@
-"""Frames with objects of which hardly any has a detection, or some were left out throughout."""
+"""Frames with objects, hardly any of which has a detection, and images that were left out."""
 
 from __future__ import annotations
 

@@ -42,8 +42,8 @@ WEB_ADDRESS = "127.0.0.1:8080"
     metavar="HOST:PORT",
     is_flag=False,
     flag_value=WEB_ADDRESS,
-    help=f"Show the competition on a site at this address, until Ctrl-C; {WEB_ADDRESS} unless it "
-    "is said.",
+    help="Show the competition on a site until Ctrl-C, at this address. "
+    f"[default without a value: {WEB_ADDRESS}]",
 )
 def demo(seed: int, speed: float, files: str | None, web: str | None) -> None:
     """Watch two simulated detectors compete in hosted benchmarks, live.

@@ -94,7 +94,7 @@ class Checked(Struct, frozen=True):
     ),
 )
 @click.argument("path", type=click.Path(readable=False))
-@truth_option(required=False, help_="Ground truth to hold PATH against, which then are detections.")
+@truth_option(required=False, help_="Ground truth to compare PATH with; PATH is then detections.")
 @input_format_option()
 @image_size_option()
 @confidence_scale_option()

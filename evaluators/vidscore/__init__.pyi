@@ -122,7 +122,7 @@ class _Neovision2Parameters(_Options, total=False):
     overlap_threshold: float
     """Least overlap ratio of a match (section 3.1); boxes that overlap by more are merged in the detection-only score. [default: 0.2]"""
     region_share: float
-    """Boxes with more than this share of their area in don't-care regions are removed (section 3.7). [default: 0.2]"""
+    """Boxes with more than this fraction of their area in don't-care regions are removed (section 3.7). [default: 0.2]"""
     c_m: float
     """Cost of a missed detection (section 3.2, eq. 2). [default: 1.0]"""
     c_f: float

@@ -165,7 +165,7 @@ def _one_preset(preset: Preset) -> Iterator[RenderableType]:
     yield Text("")
     yield Text(f"Benchmark:  {preset.benchmark}")
     yield Text(f"Reproduces: {preset.scorer}")
-    yield Text(f"Files:      {preset.format or 'told by their content'}")
+    yield Text(f"Files:      {preset.format or 'recognised by content'}")
     yield Text(f"Labels:     {escape_controls(', '.join(preset.labels or ['all']))}")
     yield Text("")
     yield Text("Evaluators, with the parameters that differ from their defaults", style="bold")

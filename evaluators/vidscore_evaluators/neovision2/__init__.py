@@ -8,8 +8,8 @@ The document leaves points open, and the scoring software that it announces (sec
 available. The following are the readings of this project. If a user may want another reading, a
 parameter is named.
 
-Every comparison of an overlap ratio or a share of area allows 1e-9 for rounding: a pair counts
-from 0.2 - 1e-9 on; "over 20 %" begins above 0.2 + 1e-9. Confidences are compared as they are.
+Every comparison of an overlap ratio, or of a fraction of an area, allows 1e-9 for rounding: a pair
+counts from 0.2 - 1e-9, and "over 20 %" means above 0.2 + 1e-9. Confidences are compared exactly.
 Areas are computed in binary64 from the coordinates as given: no box is clipped to its image, and
 a box from 0 to 10 is 10 wide.
 

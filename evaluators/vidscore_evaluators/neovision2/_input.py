@@ -51,7 +51,7 @@ class Neovision2Parameters:
     )
     region_share: float = parameter(
         0.2,
-        "Boxes with more than this share of their area in don't-care regions are removed "
+        "Boxes with more than this fraction of their area in don't-care regions are removed "
         "(section 3.7).",
         minimum=0.0,
         maximum=1.0,

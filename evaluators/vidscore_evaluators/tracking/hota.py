@@ -137,10 +137,10 @@ class Hota(TrackingCriterion[HotaParameters]):
         score_measure("det_re", "Detection recall: TP / truth objects."),
         score_measure("det_pr", "Detection precision: TP / detections."),
         score_measure(
-            "ass_re", "Association recall: mean share of an object's frames in one track."
+            "ass_re", "Association recall: mean fraction of an object's frames in one track."
         ),
         score_measure(
-            "ass_pr", "Association precision: mean share of a track's frames on one object."
+            "ass_pr", "Association precision: mean fraction of a track's frames on one object."
         ),
         score_measure("owta", "Mean over thresholds of the square root of DetRe times AssA."),
         score_measure("hota_0", "HOTA at the threshold 0.05: trackeval's HOTA(0)."),

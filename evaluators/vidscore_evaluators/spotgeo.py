@@ -20,13 +20,14 @@ Where `kelvins` here differs from the released scorer:
 
 5. The scorer replaces distances over tau by 1000 and solves one assignment for the least sum.
    Here the number of pairs comes first, as the challenge's scoring page says. Both are the same
-   while tau times the pairs of a frame is below 1000; above that the scorer may match fewer.
-6. Among matchings of equal sums of distances the scorer takes the one that the order of the file
-   leads to. Here it is the one of least regression error (by the term 1e-9 e / tau^2 in the
-   cost, with e as the profile has it), whatever the order. SSE and MSE can come out lower.
-7. F1 comes from the integers, 2 TP / (2 TP + FN + FP), and not from rounded precision and recall:
-   the last bit can differ, and systems with the same F1 really tie, so that the MSE decides.
-8. Sums are exact and rounded once; the last digits of SSE and MSE can differ.
+   while tau times the number of pairs of a frame is below 1000; above that, the scorer may match
+   fewer.
+6. Among matchings with equal sums of distances, the scorer takes one that depends on the order of
+   the file. Here it is the one with the least regression error (by the term 1e-9 e / tau^2 in the
+   cost, with the profile's e), whatever the order. SSE and MSE may be lower.
+7. F1 is computed from the integers, 2 TP / (2 TP + FN + FP), and not from rounded precision and
+   recall: the last bit may differ, and systems with the same F1 really tie, so that MSE decides.
+8. Sums are exact and rounded once; the last digits of SSE and MSE may differ.
 
 Readings of the metric document, in both profiles:
 
@@ -106,7 +107,7 @@ class SpotGeoParameters:
     )
 
     def faults(self) -> Iterator[Fault]:
-        """What is wrong between parameters (metric document, section 1: 0 <= epsilon < tau)."""
+        """An epsilon that is not below tau (metric document, section 1: 0 <= epsilon < tau)."""
         if self.epsilon >= self.tau:
             yield Fault(f"{self.epsilon:g}", f"less than tau, {self.tau:g}", field="epsilon")
 

@@ -12,7 +12,7 @@ Numbered notes, each with its effect:
 1. Greedy assignment: in descending confidence, each detection takes the most similar free object
    at or above the threshold. PASCAL VOC's own scorer considers only the most similar object, free
    or not, and so finds slightly less: ``assignment=best``.
-2. Detections of equal confidence fall in one step of the curve. pycocotools and VOC's scorer take
+2. Detections of equal confidence form one step of the curve. pycocotools and VOC's scorer take
    them one by one in the order of the file, which makes AP depend on that order: ``ties=row``.
 3. Precision is made monotone before it is integrated, also in the exact area (all-point).
 4. The mean is over the classes that are present in the reference. A class that is only detected

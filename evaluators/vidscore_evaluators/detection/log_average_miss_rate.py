@@ -9,7 +9,7 @@ Readings of this project:
 1. The miss rate at a rate f is that of the last point of the curve with FPPI <= f, and 1 if
    there is none.
 2. A miss rate counts as at least 1e-10. A perfect system therefore has 1e-10, not 0.
-3. Detections of equal confidence fall in one step of the curve.
+3. Detections of equal confidence form one step of the curve.
 4. FPPI is over all evaluated frames of the domain, with and without objects of the class.
 5. The mean is over the classes that are present in the reference.
 """

@@ -4,7 +4,6 @@ Source: the trustworthiness paper, section 4.2 and appendix 3.2, with the base d
 4.1: 1 - IoU, (1 - GIoU)/2, both also extended by confidences, and for points min(1, d/c) with d
 the Euclidean distance and c the cut-off in pixels.
 
-
 Hausdorff distance: eq. 1. Earth mover's distance of any order (Wasserstein distance): eq. 2, with
 masses 1/m and 1/n. OSPA, the optimal sub-pattern assignment distance: eq. 3, and appendix 3.2,
 eq. 5; not divided by c. How frames and classes are averaged is in `SetDistance`.

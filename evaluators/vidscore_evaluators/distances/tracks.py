@@ -5,13 +5,13 @@ appendix 3.2. OSPA over tracks is the OSPA(2) distance over a whole sequence.
 
 Readings of this project:
 
-1. A set is the tracks of one class in one sequence. The figure of a class is the mean over
-   the sequences in which either side has one; those of sequences, of domains and of everything
-   are means over the classes present in the reference, as for sets of shapes
+1. A set contains the tracks of one class in one sequence. The figure of a class is the mean over
+   the sequences in which either side has a track. The figures of sequences, of domains and of
+   everything are means over the classes present in the truth, as for sets of shapes
    (`vidscore_evaluators.distances.sets`).
-2. Frames in which neither of two tracks exists do not count, as in eq. 4, even in the middle of
+2. Frames in which neither of two tracks is present do not count, as in eq. 4, even in the middle of
    a track.
-3. With a cut-off c, a frame that has one of two tracks counts as c in their distance, which is
+3. With a cut-off c, a frame with only one of two tracks counts as c in their distance, which is
    therefore at most c (appendix 3.2).
 """
 
@@ -268,7 +268,7 @@ class Ospa2(_OspaOfTracks[Ospa2Parameters]):
        counts, and the distance of an empty window is 0
        (`vidscore_evaluators.distances.sets`).
     4. Tracks, `references` and `predictions`, are counted separately in each window.
-    5. With a cut-off c, a frame that has one of two tracks counts as c in their distance, which is
+    5. With a cut-off c, a frame with only one of two tracks counts as c in their distance, which is
        therefore at most c (appendix 3.2).
     """
 

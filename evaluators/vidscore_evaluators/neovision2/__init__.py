@@ -4,77 +4,77 @@ Source: R. Ekambaram, D. Goldgof, R. Kasturi, Y. Ran and Q. Zheng, "Neovision2 P
 Evaluation Protocol", version 3.0, 16 April 2012. Section, equation and table numbers here and in
 the modules are those of that document.
 
-The document leaves points open, and the scoring software that it announces (section 5) is not
-available. The following are the readings of this project. If a user may want another reading, a
-parameter is named.
+The scoring software that the document announces (section 5) is not available, so there is no
+official scorer to compare with. The document leaves points open. The readings below are this
+project's choices; if a user might want another choice, a parameter is named.
 
 Every comparison of an overlap ratio, or of a fraction of an area, allows 1e-9 for rounding: a pair
 counts from 0.2 - 1e-9, and "over 20 %" means above 0.2 + 1e-9. Confidences are compared exactly.
 Areas are computed in binary64 from the coordinates as given: no box is clipped to its image, and
 a box from 0 to 10 is 10 wide.
 
-Order in a frame: frames that are not evaluated are dropped; objects become envelopes; regions
-remove what they cover; the confidence threshold; merging (detection-only); matching.
+Steps in a frame, in this order: drop the frame if it is not evaluated; reduce objects and
+detections to upright boxes; remove what don't-care regions cover; drop detections below the
+confidence threshold; merge boxes (detection-only); match.
 
 1. *Envelopes* (section 3.1). Annotated and detected objects alike are reduced to the smallest
    upright box around their corners; a box of two points may be given by any two opposite corners.
-   A don't-care region keeps its four corners; if its sides cross, it is their convex hull, and
-   a warning says so. A box without area stays, with a warning: it never matches, and it is never
-   inside a region.
-2. *Matching* (section 3.2). In each frame and class a one-to-one matching with as many pairs of
-   an overlap ratio of at least `overlap_threshold` as possible: with any c_m and c_f, no other
-   has a better NMOTDA. The sizes of overlaps above the threshold play no part.
+   A don't-care region keeps its four corners; if its sides cross, its convex hull is used, with a
+   warning. A box without area is kept, with a warning: it never matches, and it is never inside a
+   region.
+2. *Matching* (section 3.2). In each frame and class, the matching is one-to-one, with as many pairs
+   as possible whose overlap ratio is at least `overlap_threshold`. For any c_m and c_f, no other
+   matching has a better NMOTDA. The size of an overlap above the threshold does not matter.
 3. *NMOTDA* (eq. 2) is taken over all evaluated frames of all sequences of a domain (section 3.3),
-   and reported by sequence besides. Without ground-truth objects it is undefined (null), and the
+   and is also reported by sequence. Without ground-truth objects it is undefined (null), and the
    counts are still reported. Costs are `c_m` and `c_f`, both 1.
-4. *Evaluated frames* (the sums of eq. 2 run over them) are those that the truth lists.
-   With `frames = "all"` they are all from 0, or from the first frame that the specification
-   names, to the last listed one; sequences whose evaluated frames the specification lists or
-   counts are left to it. Detections in other frames are not scored, and a warning counts them.
-5. *Don't-care frames* (section 3.7) are left out of every count and average, evaluated frames
-   included; their detections are counted apart.
-6. *Don't-care regions* (section 3.7). A detection with more than `region_share` of its area
-   inside the union of its frame's regions is removed before matching. (The text has "a DCR";
-   with the union, adjacent regions act as one.) So is an annotated object, real or don't-care,
+4. *Evaluated frames* are those that the truth lists. With `frames = "all"` they are all frames from
+   0, or from the first frame that the specification names, to the last listed one. If the
+   specification lists or counts the frames of a sequence, the specification decides. Detections in
+   other frames are not scored, and a warning counts them.
+5. *Don't-care frames* (section 3.7) are left out of every count and average, including the number
+   of evaluated frames. Their detections are counted separately.
+6. *Don't-care regions* (section 3.7). A detection with more than `region_share` of its area inside
+   the union of its frame's regions is removed before matching. The text says "a DCR"; with the
+   union, adjacent regions act as one. Annotated objects, real or don't-care, are removed likewise,
    because the text eliminates the area "entirely from the mapping and scoring process".
-7. *Don't-care objects* (section 3.7) are no ground truth. In the matching of each class, and in
-   the detection-only matching, every don't-care object of the frame takes part, whatever its
-   label, and may remove one detection in each. The matching is maximum over the real objects and,
-   among such matchings, maximum over all objects. The real pairs are true positives; the other
-   pairs are neither true nor false positives. Such a matching exists, the two numbers are unique,
-   and no other choice costs less under eq. 2.
-8. *Classes* (section 2.1, Table 2). Names are compared without regard to case. A domain whose
-   name begins with "tower" scores Car, Truck, Bus, Person and Cyclist; any other, "heli..."
-   among them, all ten; a specification can say otherwise. An object with another label takes
-   part in the detection-only score alone, and a warning counts it. The labels DCR, DCF and
-   Ambiguous have no special meaning for detections, and flags of detections are ignored.
+7. *Don't-care objects* (section 3.7) are not ground truth. Whatever its label, each of them may
+   remove one detection in the matching of each class, and one in the detection-only matching. Real
+   objects come first: the matching is maximum over them and, among such matchings, maximum over all
+   objects. Real pairs are true positives; the other pairs are neither true nor false positives.
+   Such a matching exists, the two numbers are unique, and no other choice costs less under eq. 2.
+8. *Classes* (section 2.1, Table 2). Names are compared without regard to case. A domain whose name
+   begins with "tower" scores Car, Truck, Bus, Person and Cyclist. Any other domain, including
+   "heli...", scores all ten. A specification can override this. An object with another label only
+   counts in the detection-only score, and a warning counts it. In detections, DCR, DCF and
+   Ambiguous are labels like any other, and flags are ignored.
 9. *Detection-only* (section 3.3). Labels are ignored. Detections are merged, and so is the ground
-   truth (otherwise a perfect system would not reach 1): the connected components of "the overlap
-   ratio is over `overlap_threshold`" become their enclosing box, again and again until no pair is
-   over. The text's 20 % is the one overlap ratio of section 3.1, hence one parameter. Identical
-   boxes always merge, also those without area. A merged detection has the greatest confidence of
-   its members. Don't-care objects are not merged. The text has "the union of them":
-   `merged_shape = "union"` uses the union region itself in later overlaps, in place of its
-   enclosing box.
-10. *ROC* (section 3.5). Detections with a confidence of at least t, for the binary64 numbers
-    nearest to the decimals 0.95, 0.85, ..., 0.05; merging is done again at each t. x is the false
-    positives per evaluated frame, y the detected part of the ground truth (as a ratio, not in
-    percent); undefined without evaluated frames or ground truth. `thresholds = "all"` gives a
-    point at each distinct confidence of the detections that are matched, as they were before
-    merging. `confidence_threshold` plays no part in curves. The text puts the detection rate on x;
-    only as y does a larger area mean a better system. Confidences must lie from 0 to 1.
-11. *Az* (section 3.6): the area under the straight lines through those points, in the order of x,
-    from x = 0 to X = `az_limit`, divided by X. The curve starts at (0, 0) unless a point has
-    x = 0, takes the best y where points share an x, runs level after the last point, and may
-    fall. Undefined without ground truth.
+   truth; otherwise a perfect system would not reach 1. Boxes that overlap by more than
+   `overlap_threshold`, directly or through others, become their enclosing box, repeatedly until no
+   pair does. The text's 20 % is the overlap ratio of section 3.1, so there is one parameter for
+   both. Identical boxes always merge, also those without area. A merged detection has the greatest
+   confidence of its members. Don't-care objects are not merged. The text says "the union of them":
+   `merged_shape = "union"` uses the union region itself in later overlaps.
+10. *ROC* (section 3.5). Each point uses the detections with a confidence of at least t, for the
+    binary64 numbers nearest to the decimals 0.95, 0.85, ..., 0.05; merging is redone at each t. x
+    is the number of false positives per evaluated frame, and y the detected fraction of the ground
+    truth; both are undefined without evaluated frames, and y without ground truth. `thresholds =
+    "all"` gives a point at each distinct confidence of the detections that are matched, as it was
+    before merging. `confidence_threshold` does not affect curves. The text puts the detection rate
+    on the x axis; only on the y axis does a larger area mean a better system. Confidences must lie
+    from 0 to 1.
+11. *Az* (section 3.6) is the area under the straight lines through those points, from x = 0 to x =
+    `az_limit`, divided by `az_limit`. The curve starts at (0, 0) unless a point has x = 0, takes
+    the best y if points share an x, is level after the last point, and may fall. Az is undefined
+    without ground truth.
 12. *Scores use every detection*, whatever its confidence: `confidence_threshold` is 0.
-13. *Averages* (section 3.4): the mean weighted with ground-truth objects, the mean and the median
-    of the class NMOTDA values that are defined; over the classes of a domain, over the domains
-    for each class, and over both. Detection-only is in none of them. With the two public domains
-    that makes 15 + 2 NMOTDA scores; the 22 + 3 of section 3.3 presumably count a third domain
-    that was not released.
-14. *Ranking*. The document fixes none. This project's choice is the weighted mean over all
-    domains and classes.
+13. *Averages* (section 3.4) are the mean weighted by ground-truth objects, the mean and the median
+    of the defined class values of NMOTDA: over the classes of a domain, over the domains for each
+    class, and over both. They do not include detection-only. With the two public domains that makes
+    15 + 2 NMOTDA scores; the 22 + 3 of section 3.3 presumably count a third domain that was not
+    released.
+14. *Ranking*. The document defines none. This project ranks by the weighted mean over all domains
+    and classes.
 """
 
 from __future__ import annotations

@@ -8,13 +8,13 @@ Source of these conventions: trackeval, the reference implementation of the MOTC
 
 Readings of this project:
 
-1. Each class of a sequence is judged on its own, unless classes are ignored. Figures that name no
-   class are pooled over classes as over sequences (trackeval's "detection averaged").
-2. Don't-care is resolved before a criterion sees the scene, whatever the rule says, as in the
-   MOTChallenge: correspondences that last over frames do not work with absorbed detections.
-3. A pair of the least possible similarity never counts, whatever the threshold: boxes that share
-   nothing are not matched.
-4. A score whose denominator is 0 is undefined; trackeval has 0 there.
+1. Each class of a sequence is judged separately, unless classes are ignored. Figures that are not
+   per class are pooled over classes as over sequences (trackeval's "detection averaged").
+2. Don't-care is resolved before matching, whatever the rule, as in the MOTChallenge: a
+   correspondence over frames cannot include objects that absorb detections.
+3. A pair with the least possible similarity never counts, whatever the threshold: boxes that do not
+   overlap are not matched.
+4. A score whose denominator is 0 is undefined; trackeval returns 0.
 """
 
 from __future__ import annotations

@@ -4,34 +4,34 @@ Sources: K. Bernardin and R. Stiefelhagen, "Evaluating Multiple Object Tracking 
 CLEAR MOT Metrics", 2008; trackeval and motmetrics, whose figures the field reports. The
 trustworthiness paper, section 2, has MOTA = 1 - sum(FP + FN + IDSW) / sum(GT).
 
-Agreement: every count and figure is trackeval's (`switch_rule` = ``trackeval``, the default: the
-MOTChallenge's), or motmetrics' (``motmetrics``), to 1e-9. Figures of many sequences come from
-summed counts. Common to both rules: an id switch is a match of an object whose
-last match, however long ago, was with another track. The rules differ in:
+Every count and figure agrees to 1e-9 with trackeval (`switch_rule` = ``trackeval``, the default and
+the rule of the MOTChallenge) or with motmetrics (``motmetrics``). Figures over several sequences
+are computed from their summed counts. Under both rules, an id switch is a match of an object whose
+last match, however long ago, was with another track. The rules differ in these points:
 
-1. What stays matched, and how the rest is matched: see `_correspondences`.
+1. Which pairs stay matched, and how the rest is matched: see `_correspondences`.
 2. Fragmentations. trackeval: the number of times that an object is matched again after a frame in
-   which it was not, because it was missed or absent; frames with objects of only one side are
-   skipped. motmetrics: the number of times that an object is missed between two matches.
-3. An object is mostly tracked if it is matched in more than 80 % of its frames; in 80 % or more for
-   motmetrics. It is mostly lost below 20 %, and partially tracked between.
+   which it was not matched, whether it was missed or absent; frames in which only one side has
+   objects are skipped. motmetrics: the number of gaps in which an object is missed, between two
+   frames in which it is matched.
+3. An object is mostly tracked if it is matched in more than 80 % of its frames, under motmetrics in
+   80 % or more. It is mostly lost below 20 %, and partially tracked in between.
 
-Differences from both, in the reported figures:
+The report differs from both in these points:
 
-4. MOTP is the mean similarity of matches, as in trackeval; motmetrics has the mean distance,
-   1 - MOTP.
-5. Without truth MOTA, MODA, sMOTA and recall are undefined, and so are MOTP without a match,
-   precision without a detection, and the shares of tracks without a track. trackeval has 0 for
-   them, and a mostly lost share of 1. If there is neither truth nor detection, F1 is 1, so that
-   its dissimilarity of two empty sets is 0.
-6. A pair at exactly the threshold counts, with 1e-9 for rounding (`threshold_tolerance`). trackeval
-   allows 2**-52, motmetrics nothing.
-7. With base ``giou`` the rest is matched by the greatest sum of 1 + GIoU. Neither implementation
+4. MOTP is the mean similarity, as in trackeval; motmetrics has the mean distance, 1 - MOTP.
+5. A figure without a denominator is undefined: MOTA, MODA, sMOTA and recall without truth, MOTP
+   without a match, precision without a detection, fractions of tracks without a track. trackeval
+   returns 0 there, and 1 for the fraction of mostly lost tracks. If there is neither truth nor
+   detection, F1 is 1, so that its dissimilarity of two empty sets is 0.
+6. A pair at exactly the threshold counts, with a tolerance of 1e-9 for rounding
+   (`threshold_tolerance`). trackeval allows 2**-52, motmetrics nothing.
+7. With base ``giou``, the rest is matched with the greatest sum of 1 + GIoU. Neither implementation
    has this base.
-8. `mota_class_mean` leaves out classes without truth; trackeval has minus the number of detections
-   for them.
+8. `mota_class_mean` leaves out classes without truth; for them, trackeval has minus the number of
+   detections.
 
-And one rule of trackeval that may surprise:
+One rule of trackeval is kept although it may surprise users:
 
 9. `false_positives_per_frame` divides by the frames of sequences in which a class has both truth
    and detections; its numerator is every false positive.

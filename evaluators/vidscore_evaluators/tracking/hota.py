@@ -8,27 +8,28 @@ International Journal of Computer Vision, 2020; trackeval's HOTA, with which eve
     A(c) = TPA / (TPA + FNA + FPA)    LocA = mean similarity of TP
 
 and a figure is the mean over the thresholds: 0.05, 0.10, ..., 0.95 unless `thresholds` has others.
-Each frame is matched once, by the greatest sum of similarity times global alignment; every
-threshold takes the pairs of that matching that are similar enough. The alignment of two tracks is
-the Jaccard index of their frames, in which a frame counts by the pair's fraction of all similarity
-around it.
+Each frame is matched once, with the greatest sum of similarity times alignment; at each threshold,
+the pairs that are similar enough count. The alignment of two tracks is the Jaccard index of their
+frames. A frame counts by the similarity of the pair as a fraction of all similarity that involves
+either of its two objects.
 
-Figures of many sequences come from their summed counts, AssA, AssRe, AssPr and LocA weighted by
-TP, as trackeval combines sequences (and classes, "detection averaged"). `hota_class_mean` is the
-mean over classes, trackeval's "class averaged".
+Figures over several sequences are computed from their summed counts, with AssA, AssRe, AssPr and
+LocA weighted by TP, as trackeval combines sequences (and classes, "detection averaged").
+`hota_class_mean` is the mean over classes, trackeval's "class averaged".
 
 Readings of this project:
 
-1. A pair counts at a threshold if its similarity is at least alpha - `threshold_tolerance`,
-   1e-9. trackeval allows 2**-52. The 19 thresholds are its multiples of 0.05, up to 2**-53 off.
+1. A pair counts at a threshold if its similarity is at least alpha - `threshold_tolerance`, 1e-9.
+   trackeval allows 2**-52. The 19 thresholds are trackeval's multiples of 0.05, which are off by up
+   to 2**-53.
 2. As in trackeval, a threshold at which nothing is matched has AssA 0 and LocA 1 in the mean over
-   thresholds. If nothing is matched at any threshold, AssA, AssRe, AssPr and LocA are undefined;
-   so are DetRe without truth, DetPr without a detection and DetA without both. trackeval has 0
-   there, and 1 for LocA.
-3. If there is neither truth nor detection, `hota` is 1, so that its dissimilarity of two empty
-   sets is 0; trackeval has 0. All other figures are then undefined, also `hota_0` and the curve.
-4. With base ``giou`` the similarity is (1 + GIoU) / 2, so that it lies in [0, 1] as HOTA needs it;
-   every pair of a frame is then a candidate.
+   thresholds. If nothing is matched at any threshold, AssA, AssRe, AssPr and LocA are undefined.
+   DetRe is undefined without truth, DetPr without a detection and DetA without both. In these cases
+   trackeval returns 0, and 1 for LocA.
+3. If there is neither truth nor detection, `hota` is 1, so that its dissimilarity of two empty sets
+   is 0; trackeval returns 0. All other figures are then undefined, also `hota_0` and the curve.
+4. With base ``giou`` the similarity is (1 + GIoU) / 2, which lies in [0, 1] as HOTA needs it, and
+   every pair of a frame is a candidate.
 5. `hota_class_mean` leaves out classes without truth; trackeval counts them as 0.
 """
 

@@ -1,26 +1,21 @@
 """Identity: the part of every object that is covered by its single best track.
 
 Source: E. Ristani et al., "Performance Measures and a Data Set for Multi-Target, Multi-Camera
-Tracking", 2016, section 3; trackeval's Identity. Each truth object is assigned at most one track,
-and each track at most one object, so that they are together, with a similarity of at least the
-threshold, in as many frames as possible: IDTP. IDFN and IDFP are the remaining truth objects and
-detections, and IDF1 = 2 IDTP / (2 IDTP + IDFP + IDFN). Figures of many sequences come from their
-summed counts.
+Tracking", 2016, section 3; trackeval's Identity. At most one track is assigned to each object of
+the truth, and at most one object to each track, such that IDTP is greatest: the number of frames in
+which an object and its track are both present with a similarity of at least the threshold. IDFN and
+IDFP are the numbers of remaining truth objects and detections, and IDF1 = 2 IDTP / (2 IDTP + IDFP +
+IDFN). Figures over several sequences are computed from their summed counts.
 
-Differences from trackeval that change no defined figure:
+Differences from trackeval; the first two change no defined figure:
 
-1. trackeval solves one assignment of (objects + tracks) squared, with a dummy partner for each.
-   Here the same optimum is found only over objects and tracks that meet, since others cannot be
-   assigned to each other; each connected component is solved separately.
-2. Without truth IDR is undefined, without detections IDP; trackeval has 0 there. Without
-   both, IDF1 is 1, so that its dissimilarity of two empty sets is 0.
-
-One that changes figures if a similarity is exactly the threshold:
-
-3. Such a pair counts, with 1e-9 for rounding (`threshold_tolerance`); trackeval compares without.
-
-And one of means:
-
+1. trackeval solves one assignment of all objects and tracks, in a square matrix with a dummy
+   partner for each. Here each connected component of objects and tracks that meet is solved
+   separately, with the same greatest sum.
+2. IDR is undefined without truth, and IDP without detections; trackeval returns 0. If there is
+   neither, IDF1 is 1, so that its dissimilarity of two empty sets is 0.
+3. A pair at exactly the threshold counts, with a tolerance of 1e-9 for rounding
+   (`threshold_tolerance`); trackeval compares without a tolerance.
 4. `idf1_class_mean` leaves out classes without truth; trackeval counts them as 0.
 """
 

@@ -182,7 +182,7 @@ class PageRun:
             return f"{status}\n"
         specific = self._specific(command)
         if command.startswith("vidscore ") and not _SHELL.search(command) and not self.variables:
-            return self._in_process(shlex.split(specific)[1:])
+            return self._in_process(shlex.split(specific.replace("\\\n", ""))[1:])
         done = subprocess.run(
             ["bash", "-c", specific],
             cwd=self.folder,
@@ -275,7 +275,8 @@ def commands(block: Block) -> Iterator[tuple[str, int, str]]:
         position += len(line)
         if unfinished:
             command, _, output = entries[-1]
-            entries[-1] = (command.removesuffix("\\") + line.strip(), position, output)
+            # The shell joins the lines: inside quotes it keeps what divides them.
+            entries[-1] = (command + "\n" + line.rstrip(), position, output)
         elif line.startswith("$ "):
             entries.append((line.removeprefix("$ ").strip(), position, []))
         else:

@@ -55,7 +55,7 @@ def test_only_what_cannot_be_run_is_not_run(page: Path) -> None:
             assert NOT_RUN.match(command), command
 
 
-@pytest.mark.parametrize("page", PAGES, ids=name_of)
+@pytest.mark.parametrize("page", example_pages(), ids=name_of)
 def test_no_code_escapes_the_run_by_its_language(page: Path) -> None:
     """Commands are console blocks, and what a text block shows is an output or a drawing."""
     escaping = {"sh", "shell", "bash", "py", "pycon", ""}

@@ -56,7 +56,16 @@ def test_a_console_block_is_commands_with_their_outputs() -> None:
     text = fenced("console", "$ first \\", "    --option", "said", "more", "$ second")
     [block] = blocks(text)
     found = [(command, output) for command, _, output in commands(block)]
-    assert found == [("first --option", "said\nmore\n"), ("second", "")]
+    assert found == [("first \\\n    --option", "said\nmore\n"), ("second", "")]
+
+
+def test_a_command_of_several_lines_runs_as_a_shell_runs_it(tmp_path: Path) -> None:
+    """Between single quotes, a backslash at the end of a line is a backslash."""
+    text = fenced(
+        "console", "$ printf '%s' one \\", "    ' two \\", "three'", "one two \\", "three"
+    )
+    [outcome] = run(tmp_path, text)
+    assert outcome.printed == "one two \\\nthree"
 
 
 def test_files_are_written_before_commands_run(tmp_path: Path) -> None:

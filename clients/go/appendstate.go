@@ -111,7 +111,7 @@ func (state *appendState) admit(items []item, alone bool, now time.Time) (bool, 
 // refusal is the error for frames that were not taken in.
 func (state *appendState) refusal(waited time.Duration) *Error {
 	message := fmt.Sprintf(
-		"the queue has been full%s: %s to be sent and %d to be acknowledged, "+
+		"the queue was full%s: %s to be sent and %d to be acknowledged, "+
 			"QueueFrames is %d, WindowFrames is %d",
 		waitedFor(waited), counted(state.outbox.frames, "frame"), state.windowFrames,
 		state.outbox.batching.QueueFrames, state.delivery.WindowFrames,
@@ -136,7 +136,7 @@ func (state *appendState) take(now time.Time) sentBatch {
 func (state *appendState) acknowledge(nextOffset int64, now time.Time) (bool, error) {
 	if nextOffset > state.taken {
 		return false, internalError(fmt.Sprintf(
-			"the server acknowledged %s where %d had been sent", counted(nextOffset, "frame"), state.taken))
+			"the server acknowledged %s, but only %d had been sent", counted(nextOffset, "frame"), state.taken))
 	}
 	state.quietSince = now
 	if nextOffset <= state.acknowledged {
@@ -163,7 +163,7 @@ func (state *appendState) resume(known *StreamInfo, now time.Time) (bool, error)
 		return false, &Error{
 			Kind: ErrSuperseded,
 			Message: fmt.Sprintf(
-				"another writer has opened stream %q under epoch %d; this one has epoch %d and may not go on",
+				"another writer has opened stream %q with epoch %d; this writer has epoch %d and must stop",
 				known.Stream, known.Epoch, state.opened.Epoch),
 			Code: "ABORTED", Reason: "EPOCH_STALE",
 		}
@@ -172,7 +172,7 @@ func (state *appendState) resume(known *StreamInfo, now time.Time) (bool, error)
 		return false, &Error{
 			Kind: ErrConflict,
 			Message: fmt.Sprintf(
-				"the server has %s of the stream and had acknowledged %d: it was set back",
+				"the server has %s of the stream but had acknowledged %d: it has lost frames",
 				counted(known.NextOffset, "frame"), state.acknowledged),
 			Reason: "STREAM_SET_BACK",
 		}

@@ -245,7 +245,7 @@ func TestAMessageThatGRPCRefusesBreaksALimit(t *testing.T) {
 	refused := status.Error(codes.ResourceExhausted, "SERVER: Received message larger than max (1280028 vs. 1114112)")
 	failure := fromStatus(refused)
 	isKind(t, failure, ErrLimitExceeded)
-	equal(t, failure.Error(), "a message of 1280028 bytes, of which the server takes 1114112 at most: "+
+	equal(t, failure.Error(), "a message of 1280028 bytes; the server accepts at most 1114112: "+
 		"send less at once, or raise its limit maximum_message_bytes")
 	equal(t, failure.Reason, "LIMIT_EXCEEDED")
 	equal(t, failure.Metadata["limit"], "maximum_message_bytes")

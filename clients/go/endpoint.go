@@ -158,7 +158,7 @@ func (settings *TLS) addRoots(config *tls.Config) error {
 
 func (settings *TLS) addCertificate(config *tls.Config) error {
 	if (settings.Certificate == "") != (settings.PrivateKey == "") {
-		return inputError("TLS", "half of a client certificate", "Certificate and PrivateKey together, or neither")
+		return inputError("TLS", "only one of them", "Certificate and PrivateKey together, or neither")
 	}
 	if settings.Certificate == "" {
 		return nil

@@ -175,7 +175,7 @@ func callbackError(name string, cause error) *Error {
 
 // notDelivered tells that frames are given up because the time to deliver them is over.
 func notDelivered(frames int, timeout time.Duration) *Error {
-	message := fmt.Sprintf("%s given up: not durable within %v", counted(frames, "frame"), timeout)
+	message := fmt.Sprintf("%s dropped: not durable within %v", counted(frames, "frame"), timeout)
 	return &Error{Kind: ErrDeadline, Message: message, Code: "DEADLINE_EXCEEDED", Reason: "DEADLINE_EXCEEDED"}
 }
 

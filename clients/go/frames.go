@@ -229,5 +229,5 @@ func validText(name, text string) error {
 	if utf8.ValidString(text) {
 		return nil
 	}
-	return inputError(name, fmt.Sprintf("%.80q", text), "a text in UTF-8")
+	return inputError(name, fmt.Sprintf("%.80q", text), "UTF-8 text")
 }

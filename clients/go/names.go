@@ -29,7 +29,7 @@ func resourceName(argument, name string, collections ...string) (string, error) 
 		}
 	}
 	if len(full) != 2*len(collections) {
-		return "", inputError(argument, fmt.Sprintf("%.80q", name), "a name as "+strings.Join(shown, "/"))
+		return "", inputError(argument, fmt.Sprintf("%.80q", name), "a name like "+strings.Join(shown, "/"))
 	}
 	return strings.Join(full, "/"), validText(argument, name)
 }

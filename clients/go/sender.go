@@ -141,7 +141,7 @@ func (sender *sender) close() error {
 func (sender *sender) abort() {
 	sender.guard.Lock()
 	sender.left = true
-	sender.state.end(closedError("the stream was ended by this side"))
+	sender.state.end(closedError("the stream was aborted"))
 	sender.guard.Unlock()
 	sender.leave()
 }

@@ -93,7 +93,7 @@ func fromStatus(err error) *Error {
 func ofTooLarge(size, maximum string, cause error) *Error {
 	return &Error{
 		Kind: ErrLimitExceeded,
-		Message: fmt.Sprintf("a message of %s bytes, of which the server takes %s at most: "+
+		Message: fmt.Sprintf("a message of %s bytes; the server accepts at most %s: "+
 			"send less at once, or raise its limit maximum_message_bytes", size, maximum),
 		Code:     "RESOURCE_EXHAUSTED",
 		Reason:   "LIMIT_EXCEEDED",

@@ -144,7 +144,7 @@ func (stream *ScoreStream) Finish(ctx context.Context) ([]*Report, error) {
 	stream.guard.notify()
 	for !stream.state.ended {
 		if ctx.Err() != nil {
-			return nil, contextError(ctx.Err(), "the final report has not come")
+			return nil, contextError(ctx.Err(), "the final report did not arrive")
 		}
 		stream.guard.wait(ctx)
 	}
@@ -155,7 +155,7 @@ func (stream *ScoreStream) Finish(ctx context.Context) ([]*Report, error) {
 // called again. A callback that is running may outlast it; everything else has ended when it returns.
 func (stream *ScoreStream) Close() error {
 	stream.end(&Error{
-		Kind: ErrCallCancelled, Message: "the stream was cancelled by this side",
+		Kind: ErrCallCancelled, Message: "the stream was cancelled by this client",
 		Code: "CANCELLED", Reason: "CANCELLED",
 	})
 	stream.cancel()
@@ -170,7 +170,7 @@ func (stream *ScoreStream) Close() error {
 
 // notAccepted tells that the time to open a stream is over.
 func notAccepted(opening context.Context) *Error {
-	return contextError(opening.Err(), "the server has not accepted the stream")
+	return contextError(opening.Err(), "the server did not accept the stream")
 }
 
 // awaitStart waits for the server to accept the configuration.
@@ -224,7 +224,7 @@ func (stream *ScoreStream) nextReport(ctx context.Context) (*LiveReport, error) 
 	defer stream.guard.Unlock()
 	for !stream.state.readable() {
 		if ctx.Err() != nil {
-			return nil, contextError(ctx.Err(), "the stream has not ended")
+			return nil, contextError(ctx.Err(), "the stream did not end")
 		}
 		stream.guard.wait(ctx)
 	}

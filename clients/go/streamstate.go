@@ -56,7 +56,7 @@ func (state *streamState) admit(side Side, items []item, alone bool, now time.Ti
 // refusal is the error for frames that were not taken in.
 func (state *streamState) refusal(waited time.Duration) *Error {
 	message := fmt.Sprintf(
-		"the queue has been full%s: %s to be sent, QueueFrames is %d, QueueBytes is %d",
+		"the queue was full%s: %s to be sent, QueueFrames is %d, QueueBytes is %d",
 		waitedFor(waited), counted(state.outbox.frames, "frame"), state.batching.QueueFrames, state.batching.QueueBytes,
 	)
 	return &Error{Kind: ErrBackPressure, Message: message, Reason: "BACK_PRESSURE"}

@@ -209,7 +209,7 @@ func (watched *watch) pause(ctx context.Context, failure *Error) error {
 		err = pause(ctx, watched.client.context, watched.tries, failure)
 	}
 	if err != nil && ctx.Err() != nil {
-		return contextError(ctx.Err(), "the submission has not ended")
+		return contextError(ctx.Err(), "the submission did not end")
 	}
 	return err
 }

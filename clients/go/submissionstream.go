@@ -177,8 +177,8 @@ func (client *Client) openStream(ctx context.Context, benchmark string, options 
 	if hosted.DetectionGeometry == UnknownGeometry {
 		return nil, &Error{
 			Kind: ErrConflict,
-			Message: hosted.Name + " takes no detections yet: of which shape they are follows from its truth, " +
-				"which has not come",
+			Message: hosted.Name + " takes no detections yet: their geometry follows from the truth, " +
+				"which has not been uploaded",
 			Reason: "BENCHMARK_NOT_OPEN",
 		}
 	}

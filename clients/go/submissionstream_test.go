@@ -340,7 +340,7 @@ func TestClosingInVain(t *testing.T) {
 	stream := submit(t, client, SubmitOptions{Delivery: delivery})
 	send(t, stream, 0, 7)
 	failure := isKind(t, stream.Close(), ErrDeadline)
-	equal(t, failure.Error(), "7 frames given up: not durable within 20ms")
+	equal(t, failure.Error(), "7 frames dropped: not durable within 20ms")
 	equal(t, stream.UndeliveredFrames(), 7)
 	must(t, stream.Close()) // that has been told
 	_, err := stream.Seal(testContext(t), 7)

@@ -36,7 +36,7 @@ func checkServer(server, client string) error {
 	if majors == 0 && max(minors, -minors) <= minorsApart {
 		return nil
 	}
-	advice := "update the server, or take an older client"
+	advice := "update the server, or use an older client"
 	if majors > 0 || (majors == 0 && minors > 0) {
 		advice = "update vidscore-client"
 	}

@@ -408,7 +408,7 @@ class Evaluator(ABC, Generic[ParametersType]):
         }[side]
         if arity not in allowed:
             expected = " or ".join(ARITIES[number] for number in allowed)
-            found = ARITIES.get(arity, f"{arity} coordinates an object")
+            found = ARITIES.get(arity, f"{arity} coordinates per object")
             expected = f"{expected} for {self.name}"
             sizes = ", ".join(size_columns(columns) if arity == POINT else ())
             advice = f"give boxes as x1, y1, x2, y2, not as x, y, {sizes}" if sizes else None

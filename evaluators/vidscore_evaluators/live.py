@@ -374,7 +374,7 @@ class StreamScorer:
     def _refuse_forbidden(self, side: Side, batch: Annotations) -> None:
         before = self._arities.get(side, batch.arity)
         if batch.arity != before:
-            found = ARITIES.get(batch.arity, f"{batch.arity} coordinates an object")
+            found = ARITIES.get(batch.arity, f"{batch.arity} coordinates per object")
             expected = f"{ARITIES[before]}, as in the batches before"
             raise GeometryError([Fault(found, expected, source=side.value)])
         faults: list[Fault] = []

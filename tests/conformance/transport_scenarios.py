@@ -166,7 +166,7 @@ def close(stage: Stage) -> None:
         hurried = sending(stage, fake, no_seal=False, close=True, close_timeout_s=0.5)
         error = hurried.wait().refusal("deadline")["error"]
         fake.go_on.set()
-    message = f"{len(FRAMES)} frames given up: not durable within"
+    message = f"{len(FRAMES)} frames dropped: not durable within"
     hold(error["message"].startswith(message), f"it said: {error['message']}")
     with ChaosProxy(stage.site.address) as proxy:
         asking = {**stage.anyone, "address": proxy.address, "linger_s": LINGER_S}

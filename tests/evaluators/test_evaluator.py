@@ -70,7 +70,7 @@ def test_who_else_judges_makes_no_other_configuration() -> None:
 
 
 @pytest.mark.parametrize("side", Side)
-@pytest.mark.parametrize(("arity", "found"), [(8, "corners"), (3, "3 coordinates an object")])
+@pytest.mark.parametrize(("arity", "found"), [(8, "corners"), (3, "3 coordinates per object")])
 def test_shapes_that_are_not_needed_are_refused(side: Side, arity: int, found: str) -> None:
     expected = r"points \(x, y\) or upright boxes \(x1, y1, x2, y2\) for toy"
     with pytest.raises(GeometryError, match=f"{side.value}: found {found}, expected {expected}"):

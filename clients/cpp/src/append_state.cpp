@@ -11,17 +11,17 @@ namespace {
 
 [[noreturn]] void raise_superseded(const StreamInfo& known, const StreamInfo& opened) {
   raise(coded_error(ErrorKind::superseded, "ABORTED",
-                    "another writer has opened stream " + quoted(known.stream) + " under epoch " +
-                        std::to_string(known.epoch) + "; this one has epoch " +
-                        std::to_string(opened.epoch) + " and may not go on",
+                    "another writer has opened stream " + quoted(known.stream) + " with epoch " +
+                        std::to_string(known.epoch) + "; this writer has epoch " +
+                        std::to_string(opened.epoch) + " and must stop",
                     "EPOCH_STALE"));
 }
 
 [[noreturn]] void raise_set_back(std::uint64_t found, std::uint64_t acknowledged) {
   raise(local_error(ErrorKind::conflict,
                     "the server has " + counted(found, "frame") +
-                        " of the stream and had acknowledged " + std::to_string(acknowledged) +
-                        ": it was set back",
+                        " of the stream but had acknowledged " + std::to_string(acknowledged) +
+                        ": it has lost frames",
                     "STREAM_SET_BACK"));
 }
 
@@ -66,7 +66,7 @@ bool AppendState::admit(Item* item, Instant now) {
 
 Error AppendState::refusal(const std::optional<Duration>& waited) const {
   return local_error(ErrorKind::back_pressure,
-                     "the queue has been full" + (waited ? " for " + show(*waited) : "") + ": " +
+                     "the queue was full" + (waited ? " for " + show(*waited) : "") + ": " +
                          counted(outbox_.frames(), "frame") + " to be sent and " +
                          std::to_string(window_frames_) + " to be acknowledged, queue_frames is " +
                          std::to_string(batching_.queue_frames) + ", window_frames is " +
@@ -83,7 +83,7 @@ std::optional<Sent> AppendState::take(Instant now) {
 bool AppendState::acknowledge(std::uint64_t next_offset, Instant now) {
   if (next_offset > taken_) {
     raise(local_error(ErrorKind::internal, "the server acknowledged " +
-                                               counted(next_offset, "frame") + " where " +
+                                               counted(next_offset, "frame") + ", but only " +
                                                std::to_string(taken_) + " had been sent"));
   }
   quiet_since_ = now;

@@ -52,7 +52,8 @@ Object Object::quadrilateral(const std::array<double, 8>& corners) { return obje
 Object Object::of(const std::vector<double>& coordinates) {
   const std::size_t count = coordinates.size();
   if (count != 2 && count != 4 && count != 8) {
-    detail::refuse("coordinates", detail::counted(count, "coordinate") + " an object", "2, 4 or 8");
+    detail::refuse("coordinates", detail::counted(count, "coordinate") + " per object",
+                   "2, 4 or 8");
   }
   return object_of(coordinates);
 }

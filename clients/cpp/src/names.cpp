@@ -38,7 +38,7 @@ Parts own_parts(const std::string& argument, const std::string& name, const Part
   const bool whole = std::none_of(parts.begin(), parts.end(),
                                   [](const std::string& part) { return part.empty(); });
   if (parts.size() != collections.size() || !whole) {
-    refuse(argument, quoted(name), "a name as " + shape);
+    refuse(argument, quoted(name), "a name like " + shape);
   }
   return parts;
 }

@@ -31,7 +31,7 @@ bool ScoreState::admit(Side side, Item* item, Instant now) {
 
 Error ScoreState::refusal(const std::optional<Duration>& waited) const {
   return local_error(ErrorKind::back_pressure,
-                     "the queue has been full" + (waited ? " for " + show(*waited) : "") + ": " +
+                     "the queue was full" + (waited ? " for " + show(*waited) : "") + ": " +
                          counted(outbox_.frames(), "frame") + " to be sent, queue_frames is " +
                          std::to_string(batching_.queue_frames) + ", queue_bytes is " +
                          std::to_string(batching_.queue_bytes),

@@ -26,7 +26,7 @@ namespace {
 /// The error of a stream that this side has cancelled.
 Error cancelled() {
   return coded_error(ErrorKind::call_cancelled, "CANCELLED",
-                     "the stream was cancelled by this side");
+                     "the stream was cancelled by this client");
 }
 
 Error late(const std::string& message) {
@@ -126,7 +126,7 @@ std::vector<Report> ScoreStream::Exchange::finish(const std::optional<Duration>&
   const auto ended = [this] { return state_.ended(); };
   if (!monitor_.wait(lock, detail::limit_of(timeout), ended)) {
     raise(late("no final report within " + show(*timeout) +
-               "; the stream goes on: call finish again to wait longer, or cancel it"));
+               "; the stream continues: call finish again to wait longer, or cancel it"));
   }
   return state_.final_reports();
 }
@@ -242,7 +242,7 @@ void ScoreStream::Exchange::tell(const LiveReport& report) {
   } catch (const std::exception& error) {
     raise(callback_failed(error.what()));
   } catch (...) {
-    raise(callback_failed("something that is no std::exception"));
+    raise(callback_failed("an exception that is not a std::exception"));
   }
 }
 

@@ -21,9 +21,7 @@ constexpr Duration kJoinTimeout = std::chrono::seconds(5);
 using Call = grpc::ClientReaderWriter<wire::AppendRequest, wire::AppendResponse>;
 
 /// The error of a stream that this side has given up.
-Error aborted() {
-  return local_error(ErrorKind::closed, "the stream was ended by this side", "CLOSED");
-}
+Error aborted() { return local_error(ErrorKind::closed, "the stream was aborted", "CLOSED"); }
 
 /// The break of a connection over which no acknowledgement comes.
 Error no_answer(Duration timeout) {
@@ -32,15 +30,15 @@ Error no_answer(Duration timeout) {
 }
 
 [[noreturn]] void raise_not_flushed(Duration timeout) {
-  raise(
-      coded_error(ErrorKind::deadline, "DEADLINE_EXCEEDED",
-                  "not every frame was durable within " + show(timeout) + "; the stream goes on"));
+  raise(coded_error(
+      ErrorKind::deadline, "DEADLINE_EXCEEDED",
+      "not every frame was durable within " + show(timeout) + "; the stream continues"));
 }
 
 /// The error of frames that are given up because the time to deliver them is over.
 Error not_delivered(std::size_t frames, Duration timeout) {
   return coded_error(ErrorKind::deadline, "DEADLINE_EXCEEDED",
-                     counted(frames, "frame") + " given up: not durable within " + show(timeout));
+                     counted(frames, "frame") + " dropped: not durable within " + show(timeout));
 }
 
 Error callback_failed(const std::string& what) {
@@ -98,7 +96,7 @@ void Sender::close_behind() noexcept {
   try {
     close(std::nullopt);
   } catch (const std::exception&) {
-    std::fprintf(stderr, "vidscore: %s of %s given up: not durable\n",
+    std::fprintf(stderr, "vidscore: %s of %s dropped: not durable\n",
                  counted(undelivered(), "frame").c_str(), opened_.submission.name.c_str());
   }
 }
@@ -380,7 +378,7 @@ void Sender::tell(bool grown) {
   } catch (const std::exception& error) {
     raise(callback_failed(error.what()));
   } catch (...) {
-    raise(callback_failed("something that is no std::exception"));
+    raise(callback_failed("an exception that is not a std::exception"));
   }
 }
 

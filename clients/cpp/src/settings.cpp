@@ -114,7 +114,7 @@ void check_positive(const char* name, Duration time) {
 }
 
 void check_text(const char* name, const std::string& text) {
-  if (!is_utf8(text)) refuse(name, escaped(text), "a text in UTF-8");
+  if (!is_utf8(text)) refuse(name, escaped(text), "UTF-8 text");
 }
 
 void check(const Frame& frame, Geometry geometry) {
@@ -123,8 +123,8 @@ void check(const Frame& frame, Geometry geometry) {
   for (const Object& object : frame.objects) {
     check_text("label", object.label);
     if (object.coordinate_count != arity(geometry)) {
-      refuse("coordinates", counted(object.coordinate_count, "coordinate") + " an object",
-             std::to_string(arity(geometry)) + ", as the stream has objects of shape " +
+      refuse("coordinates", counted(object.coordinate_count, "coordinate") + " per object",
+             std::to_string(arity(geometry)) + ", because the stream has objects of shape " +
                  to_string(geometry));
     }
   }

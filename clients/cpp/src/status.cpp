@@ -177,9 +177,9 @@ void read_message_too_large(const std::string& text, ErrorFacts* facts) {
   std::uint64_t maximum = 0;
   constexpr char kSaid[] = "SERVER: Received message larger than max (%" SCNu64 " vs. %" SCNu64 ")";
   if (std::sscanf(text.c_str(), kSaid, &size, &maximum) != 2) return;
-  facts->message = "a message of " + std::to_string(size) + " bytes, of which the server takes " +
+  facts->message = "a message of " + std::to_string(size) + " bytes; the server accepts at most " +
                    std::to_string(maximum) +
-                   " at most: send less at once, or raise its limit maximum_message_bytes";
+                   ": send less at once, or raise its limit maximum_message_bytes";
   facts->reason = "LIMIT_EXCEEDED";
   facts->metadata = {{"limit", "maximum_message_bytes"}, {"maximum", std::to_string(maximum)}};
 }

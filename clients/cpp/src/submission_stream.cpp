@@ -24,8 +24,8 @@ Geometry detection_geometry(const detail::Connection& connection, const std::str
   if (!found.detection_geometry) {
     detail::raise(detail::local_error(
         ErrorKind::conflict,
-        found.name + " takes no detections yet: of which shape they are follows from its truth, "
-                    "which has not come",
+        found.name + " takes no detections yet: their geometry follows from the truth, "
+                     "which has not been uploaded",
         "BENCHMARK_NOT_OPEN"));
   }
   return *found.detection_geometry;

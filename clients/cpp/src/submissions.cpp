@@ -36,7 +36,7 @@ std::string new_request_id() {
 [[noreturn]] void raise_not_ended(Duration timeout) {
   detail::raise(detail::coded_error(
       ErrorKind::deadline, "DEADLINE_EXCEEDED",
-      "the submission has not ended within " + detail::show(timeout) + "; it goes on"));
+      "the submission has not ended within " + detail::show(timeout) + "; it continues"));
 }
 
 }  // namespace

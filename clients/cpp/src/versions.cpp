@@ -51,7 +51,7 @@ void check_server(const std::string& server, const std::string& client) {
       "the server has version " + server + " and the client " + client +
       ", which works with servers of the same major version and at most " +
       std::to_string(kMinorsApart) + " minor version away: " +
-      (*theirs > *ours ? "update the client" : "update the server, or take an older client");
+      (*theirs > *ours ? "update the client" : "update the server, or use an older client");
   facts.metadata = {{"client_version", client}, {"server_version", server}};
   raise(Error(std::move(facts)));
 }

@@ -199,7 +199,7 @@ TEST(AppendState, RefusesAcknowledgementsOfFramesThatWereNeverSent) {
     state.acknowledge(1, kStart);
     FAIL();
   } catch (const InternalError& error) {
-    EXPECT_EQ(error.message(), "the server acknowledged 1 frame where 0 had been sent");
+    EXPECT_EQ(error.message(), "the server acknowledged 1 frame, but only 0 had been sent");
   }
 }
 

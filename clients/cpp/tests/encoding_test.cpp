@@ -150,7 +150,7 @@ TEST(Object, HasTwoFourOrEightCoordinates) {
     Object::of(std::vector<double>(3));
     FAIL();
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "coordinates: found 3 coordinates an object, expected 2, 4 or 8");
+    EXPECT_STREQ(error.what(), "coordinates: found 3 coordinates per object, expected 2, 4 or 8");
   }
 }
 

@@ -61,7 +61,7 @@ TEST(Status, OfAMessageThatGrpcItselfHasRefusedNamesTheServersLimit) {
   const Error error = error_of({StatusCode::RESOURCE_EXHAUSTED, refused});
   EXPECT_EQ(error.kind(), ErrorKind::limit_exceeded);
   EXPECT_EQ(error.message(),
-            "a message of 1280028 bytes, of which the server takes 1114112 at most: send less at "
+            "a message of 1280028 bytes; the server accepts at most 1114112: send less at "
             "once, or raise its limit maximum_message_bytes");
   EXPECT_EQ(error.reason(), "LIMIT_EXCEEDED");
   EXPECT_EQ(error.metadata().at("limit"), "maximum_message_bytes");

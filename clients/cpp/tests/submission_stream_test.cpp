@@ -93,7 +93,7 @@ TEST(SubmissionStream, RefusesTextsThatAreNoUtf8AndGoesOn) {
     stream.send(Frame{"a\xff", 0});
     FAIL() << "it was taken";
   } catch (const InputError& error) {
-    EXPECT_STREQ(error.what(), "sequence: found 'a\\xff', expected a text in UTF-8");
+    EXPECT_STREQ(error.what(), "sequence: found 'a\\xff', expected UTF-8 text");
   }
   Frame right = boxes(0);
   right.objects[0].label = "\xc3\x9f \xe2\x82\xac \xf0\x9f\x9a\x97 \xed\x9f\xbf \xf4\x8f\xbf\xbf";
@@ -290,7 +290,7 @@ TEST(SubmissionStream, SaysHowManyFramesItGivesUpWhenItIsClosedInVain) {
     stream.close();
     FAIL();
   } catch (const DeadlineError& error) {
-    EXPECT_EQ(error.message().rfind("7 frames given up: not durable within", 0), 0u);
+    EXPECT_EQ(error.message().rfind("7 frames dropped: not durable within", 0), 0u);
   }
   EXPECT_EQ(stream.undelivered_frames(), 7u);
   EXPECT_NO_THROW(stream.close());  // that has been told

@@ -75,7 +75,7 @@ func (found *options) addSubmissions(set *flag.FlagSet) {
 	set.BoolVar(&found.closing, "close", false, "close the stream without a flush")
 	set.BoolVar(&found.unary, "unary", false, "make each batch a call")
 	set.Bool("until-ended", false, "watch until the submission has ended, as watch always does")
-	set.Float64Var(&found.rate, "rate-hz", 0, "frames a second; 0 for as fast as they go")
+	set.Float64Var(&found.rate, "rate-hz", 0, "frames per second; 0 for as fast as possible")
 	set.Float64Var(&found.wait, "wait-s", 60, "longest to wait for the end")
 	set.Int64Var(&found.dieAfterAcknowledged, "die-after-acknowledged", 0, "die when so many frames are durable")
 	set.IntVar(&found.windowFrames, "window-frames", 0, "most frames that are not acknowledged")

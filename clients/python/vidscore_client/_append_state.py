@@ -143,7 +143,7 @@ class AppendState:
         """
         waited = "" if waited_s is None else f" for {waited_s:g} s"
         return BackPressureError(
-            f"the queue has been full{waited}: {counted(self.outbox.frames, 'frame')} to be sent "
+            f"the queue was full{waited}: {counted(self.outbox.frames, 'frame')} to be sent "
             f"and {self._window_frames} to be acknowledged, "
             f"queue_frames is {self._batching.queue_frames}, "
             f"window_frames is {self._delivery.window_frames}"
@@ -171,8 +171,8 @@ class AppendState:
         """
         if next_offset > self._taken:
             raise InternalError(
-                f"the server acknowledged {counted(next_offset, 'frame')} "
-                f"where {self._taken} had been sent"
+                f"the server acknowledged {counted(next_offset, 'frame')}, "
+                f"but only {self._taken} had been sent"
             )
         self._idle_since_s = now_s
         if next_offset <= self.acknowledged:
@@ -202,16 +202,16 @@ class AppendState:
         """
         if known is not None and known.epoch != self._opened.epoch:
             raise SupersededError(
-                f"another writer has opened stream {known.stream!r} under epoch {known.epoch}; "
-                f"this one has epoch {self._opened.epoch} and may not go on",
+                f"another writer has opened stream {known.stream!r} with epoch {known.epoch}; "
+                f"this writer has epoch {self._opened.epoch} and must stop",
                 code="ABORTED",
                 reason="EPOCH_STALE",
             )
         found = 0 if known is None else known.next_offset
         if found < self.acknowledged:
             raise ConflictError(
-                f"the server has {counted(found, 'frame')} of the stream and had acknowledged "
-                f"{self.acknowledged}: it was set back",
+                f"the server has {counted(found, 'frame')} of the stream but had acknowledged "
+                f"{self.acknowledged}: it has lost frames",
                 reason="STREAM_SET_BACK",
             )
         grown = self.acknowledge(found, now_s)
@@ -327,14 +327,14 @@ def cannot_send(error: Exception) -> InternalError:
 def not_delivered(timeout_s: float, frames: int) -> DeadlineError:
     """The error of frames that are given up after the timeout of delivery."""
     return DeadlineError(
-        f"{counted(frames, 'frame')} given up: not durable within {timeout_s:g} s",
+        f"{counted(frames, 'frame')} dropped: not durable within {timeout_s:g} s",
         code="DEADLINE_EXCEEDED",
     )
 
 
 def aborted() -> ClosedError:
     """The error of a stream that this side aborted."""
-    return ClosedError("the stream was ended by this side")
+    return ClosedError("the stream was aborted")
 
 
 def flush_in_callback() -> CallbackError:
@@ -347,7 +347,7 @@ def flush_in_callback() -> CallbackError:
 def not_flushed(timeout_s: float | None) -> DeadlineError:
     """The error of frames that are not durable in time."""
     return DeadlineError(
-        f"not every frame was durable within {timeout_s:g} s; the stream goes on",
+        f"not every frame was durable within {timeout_s:g} s; the stream continues",
         code="DEADLINE_EXCEEDED",
     )
 

@@ -90,7 +90,7 @@ def _parts(argument: str, name: str, collections: tuple[str, ...]) -> list[str]:
         parts = parts[1::2]
     if len(parts) != len(collections) or not all(parts):
         shown = "/".join("{" + word.removesuffix("s") + "}" for word in collections)
-        raise InputError(argument, repr(name)[:80], f"a name as {shown}")
+        raise InputError(argument, repr(name)[:80], f"a name like {shown}")
     return parts
 
 

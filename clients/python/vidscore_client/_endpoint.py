@@ -52,7 +52,7 @@ def check_server(server: str, client: str = __version__) -> None:
     if theirs[1] == ours[1] and abs(distance) <= MINORS_APART:
         return
     newer = (int(theirs[1]), int(theirs[2])) > (int(ours[1]), int(ours[2]))
-    advice = "update vidscore-client" if newer else "update the server, or take an older client"
+    advice = "update vidscore-client" if newer else "update the server, or use an older client"
     raise VersionError(
         f"the server has version {server} and the client {client}, which works with servers of "
         f"the same major version and at most {MINORS_APART} minor version away: {advice}",

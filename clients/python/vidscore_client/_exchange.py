@@ -68,8 +68,10 @@ class StreamPlan:
         if not isinstance(frames, Frames):
             raise InputError("frames", repr(frames)[:80], "Frames")
         if frames.arity != self.arities[side]:
-            found = f"{frames.arity} coordinates an object"
-            raise InputError("frames", found, f"{self.arities[side]}, as the stream was opened for")
+            found = f"{frames.arity} coordinates per object"
+            raise InputError(
+                "frames", found, f"{self.arities[side]}, as declared when the stream was opened"
+            )
 
 
 def plan_stream(

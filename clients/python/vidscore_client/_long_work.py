@@ -89,7 +89,7 @@ class LongKind(Generic[ProgressType, OutcomeType]):
     def not_ended(self, timeout_s: float | None) -> DeadlineError:
         """The error of work that exceeds the caller's timeout."""
         return DeadlineError(
-            f"the {self.noun} has not ended within {timeout_s:g} s; it goes on",
+            f"the {self.noun} has not ended within {timeout_s:g} s; it continues",
             code="DEADLINE_EXCEEDED",
         )
 

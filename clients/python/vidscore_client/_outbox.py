@@ -180,7 +180,7 @@ def _frame_number(frame: int) -> int:
     except TypeError:
         raise InputError("frame", shown(frame), "an integer") from None
     if not -(2**63) <= number < 2**63:
-        raise InputError("frame", shown(number), "an integer of 64 bits")
+        raise InputError("frame", shown(number), "a 64-bit integer")
     return number
 
 

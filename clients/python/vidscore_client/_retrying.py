@@ -158,6 +158,6 @@ def call_s(limit_s: float | None, now_s: float) -> float:
 def not_ended(timeout_s: float | None) -> DeadlineError:
     """The error of a submission that exceeds the caller's timeout."""
     return DeadlineError(
-        f"the submission has not ended within {timeout_s:g} s; it goes on",
+        f"the submission has not ended within {timeout_s:g} s; it continues",
         code="DEADLINE_EXCEEDED",
     )

@@ -98,8 +98,8 @@ async def open_append(
     geometry = hosted.detection_geometry
     if geometry is None:
         raise ConflictError(
-            f"{hosted.name} takes no detections yet: of which shape they are follows from its "
-            "truth, which has not come",
+            f"{hosted.name} takes no detections yet: their geometry follows from the truth, "
+            "which has not been uploaded",
             reason="BENCHMARK_NOT_OPEN",
         )
     found = await find_or_create(AsyncSubmissions(transport), hosted.name, submission, title)

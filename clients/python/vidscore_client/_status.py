@@ -48,7 +48,7 @@ def error_from_failure(failure: grpc.RpcError) -> VidscoreError:
 
 def _message_too_large(size: str, maximum: str) -> LimitExceededError:
     return LimitExceededError(
-        f"a message of {size} bytes, of which the server takes {maximum} at most: send less at "
+        f"a message of {size} bytes; the server accepts at most {maximum}: send less at "
         "once, or raise its limit maximum_message_bytes",
         code="RESOURCE_EXHAUSTED",
         reason="LIMIT_EXCEEDED",

@@ -83,7 +83,7 @@ class StreamState:
         """
         waited = "" if waited_s is None else f" for {waited_s:g} s"
         return BackPressureError(
-            f"the queue has been full{waited}: {counted(self.outbox.frames, 'frame')} to be sent, "
+            f"the queue was full{waited}: {counted(self.outbox.frames, 'frame')} to be sent, "
             f"queue_frames is {self._batching.queue_frames}, "
             f"queue_bytes is {self._batching.queue_bytes}"
         )
@@ -150,7 +150,7 @@ class StreamState:
 
 def cancelled() -> CallCancelledError:
     """The error of a stream that this side cancelled."""
-    return CallCancelledError("the stream was cancelled by this side", code="CANCELLED")
+    return CallCancelledError("the stream was cancelled by this client", code="CANCELLED")
 
 
 def cannot_read(error: Exception) -> InternalError:
@@ -183,7 +183,7 @@ def not_started(timeout_s: float) -> DeadlineError:
 def not_finished(timeout_s: float | None) -> DeadlineError:
     """The error of a `finish` that did not get its report in time."""
     return DeadlineError(
-        f"no final report within {timeout_s:g} s; the stream goes on: "
+        f"no final report within {timeout_s:g} s; the stream continues: "
         "call finish again to wait longer, or cancel it",
         code="DEADLINE_EXCEEDED",
     )

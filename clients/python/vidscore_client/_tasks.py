@@ -122,7 +122,7 @@ class TaskCall:
             if not self._cancelled:
                 raise
             raise CallCancelledError(
-                "the call was cancelled by this side", code="CANCELLED"
+                "the call was cancelled by this client", code="CANCELLED"
             ) from None
 
     def cancel(self) -> None:

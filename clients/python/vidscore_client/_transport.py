@@ -180,8 +180,8 @@ class Home:
         """
         if not self.is_here:
             raise ClosedError(
-                f"the stream was opened by process {self._process}, which goes on with it; this "
-                f"one, {os.getpid()}, was forked from it and needs a client and a stream of its own"
+                f"the stream belongs to process {self._process}; this process, {os.getpid()}, was "
+                "forked from it and must make its own client and stream"
             )
 
 

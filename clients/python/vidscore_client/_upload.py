@@ -64,7 +64,7 @@ def _with_geometry(
         return _listed(side, batches), geometry
     batches, geometry = with_first_geometry(side, batches)
     if geometry is None:
-        raise InputError(side, "no batch", "at least one, or the geometry to be given")
+        raise InputError(side, "no batch", "at least one, or an explicit geometry")
     return batches, geometry
 
 
@@ -142,8 +142,8 @@ def refuse_other_arity(frames: Frames, arity: int) -> None:
         InputError: If they are of one.
     """
     if frames.arity != arity:
-        found = f"{frames.arity} coordinates an object"
-        raise InputError("frames", found, f"{arity}, as the benchmark has them")
+        found = f"{frames.arity} coordinates per object"
+        raise InputError("frames", found, f"{arity}, as in the benchmark")
 
 
 @dataclass(frozen=True)
@@ -226,5 +226,5 @@ def filled(message: Any, values: dict[str, Any]) -> Any:
         try:
             setattr(message, name, value)
         except (TypeError, ValueError):
-            raise InputError(name, repr(value)[:80], "a number of fitting size") from None
+            raise InputError(name, repr(value)[:80], "a number in the field's range") from None
     return message

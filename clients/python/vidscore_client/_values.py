@@ -15,7 +15,7 @@ def shown(value: object) -> str:
     try:
         return (str(value) if isinstance(value, Real) else repr(value))[:80]
     except ValueError:  # an integer with more digits than Python prints
-        return f"a value of type {type(value).__name__} too large to be shown"
+        return f"a value of type {type(value).__name__} that is too large to show"
 
 
 def counted(count: int, noun: str) -> str:
@@ -37,7 +37,7 @@ def check_count(name: str, value: object) -> None:
     if isinstance(value, bool) or not isinstance(value, Integral) or int(value) < 1:
         raise InputError(name, shown(value), "an integer of at least 1")
     if int(value) >= 1 << 63:
-        raise InputError(name, shown(value), "an integer of 64 bits")
+        raise InputError(name, shown(value), "a 64-bit integer")
 
 
 def check_timeout(value: object) -> None:

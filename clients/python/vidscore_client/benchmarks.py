@@ -475,7 +475,7 @@ def _refuse_other_geometries(definition: Definition, present: Benchmark) -> None
         known = present.definition.get(field)
         if definition.get(field) not in {None, known}:
             expected = (
-                "nothing: the first truth says it"
+                "nothing: the first upload of truth sets it"
                 if known is None
                 else f"{known!r}, which cannot be changed"
             )

@@ -316,7 +316,7 @@ def _refuse_hidden(name: str, values: object, expected: str) -> None:
     masked = sys.modules.get("numpy.ma")  # loaded whenever one of its arrays exists
     kinds = getattr(masked, "MaskedArray", ())  # not there while another thread imports the module
     if masked is not None and isinstance(values, kinds) and masked.is_masked(values):
-        raise InputError(name, "values that a mask hides", expected)
+        raise InputError(name, "masked values", expected)
 
 
 def _convert(name: str, values: ArrayLike, expected: str, *, copy: bool) -> FloatArray:

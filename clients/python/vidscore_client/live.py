@@ -162,7 +162,7 @@ class _Progress:
         )
         with self.monitor:
             if position in self._answered:
-                raise ConflictError(f"the frame at position {position} has an answer already")
+                raise ConflictError(f"the frame at position {position} already has an answer")
             self._answered.add(position)
             self.unacknowledged[position] = request
             self._queue.append(request)
@@ -287,8 +287,8 @@ async def answer_live(
     geometry = hosted.detection_geometry
     if geometry is None:
         raise ConflictError(
-            f"{hosted.name} takes no detections yet: an organiser sets detection_geometry, or "
-            "uploads the truth",
+            f"{hosted.name} takes no detections yet: their geometry follows from the truth, "
+            "which has not been uploaded",
             reason="BENCHMARK_NOT_OPEN",
         )
     submissions = AsyncSubmissions(transport)

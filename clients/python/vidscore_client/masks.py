@@ -53,7 +53,7 @@ class Masks:
                 or values.shape[1:] != (2,) * (width - 1)
             ):
                 found = f"{values.dtype} of shape {values.shape}"
-                raise InputError(f"masks.{name}", found, "integers, two a mask in sizes")
+                raise InputError(f"masks.{name}", found, "integers; in sizes, two per mask")
             object.__setattr__(self, name, values)
         for name in ("sizes", "runs"):
             values = getattr(self, name)
@@ -109,7 +109,7 @@ class Masks:
                 sizes[row] = height, width
                 runs.append(_runs(entry["counts"]))
             except (KeyError, TypeError, ValueError, OverflowError):
-                expected = "an object with size [height, width] and counts, runs or a text"
+                expected = "an object with size [height, width] and counts, runs or a string"
                 raise InputError(f"masks[{row}]", shown(entry), expected) from None
         starts = np.concatenate([[0], np.cumsum([len(part) for part in runs], dtype=np.int64)])
         return cls(sizes, starts, np.concatenate([np.zeros(0, dtype=np.int64), *runs]))

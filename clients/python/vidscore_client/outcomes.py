@@ -106,7 +106,7 @@ def decode_outcomes(response: wire.ReadOutcomesResponse) -> Outcomes:
         if not values and usual is not None:
             return np.full(count, usual, dtype=dtype)
         if len(values) != count:
-            raise InternalError("the server sent columns of several lengths")
+            raise InternalError("the server sent columns of different lengths")
         return np.array(values, dtype=dtype)
 
     return Outcomes(
@@ -172,7 +172,7 @@ async def read_outcomes(
             while (response := await call.read()) is not None:
                 if score not in {"", response.score}:
                     raise ConflictError(
-                        "the submission was scored again meanwhile; read its outcomes anew"
+                        "the submission was scored again in the meantime; read its outcomes again"
                     )
                 tries.progress()
                 score = response.score

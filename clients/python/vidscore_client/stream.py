@@ -149,7 +149,7 @@ class AsyncScoreStream:
             VidscoreError: As `vidscore_client.Client.score_stream`.
         """
         if self._opened is not None:
-            raise ClosedError("a stream is opened once")
+            raise ClosedError("a stream can be opened only once")
         self._opened = Exchange(self._transport, self._plan)
         self._on_open(self._opened)
         try:

@@ -157,7 +157,7 @@ class AsyncSubmissionStream:
             VidscoreError: As `vidscore_client.Client.submit`.
         """
         if self._opened is not None:
-            raise ClosedError("a stream is opened once")
+            raise ClosedError("a stream can be opened only once")
         self._opened = Sender(self._transport, await self._open_plan())
         self._on_open(self._opened)
         return self

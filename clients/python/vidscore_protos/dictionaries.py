@@ -112,7 +112,7 @@ def _set_parameter(parameter: specification_pb2.Parameter, value: Any, path: str
     elif isinstance(value, str):
         parameter.text = value
     elif isinstance(value, Integral):
-        fill_scalar(parameter, "integer", int(value), path, "an integer of 64 bits")
+        fill_scalar(parameter, "integer", int(value), path, "a 64-bit integer")
     elif isinstance(value, Real):
         parameter.number = float(value)
     else:
@@ -124,7 +124,7 @@ def _set_several(parameter: specification_pb2.Parameter, values: list[Any], path
         parameter.texts.values.extend(values)
     else:
         parameter.numbers.SetInParent()
-        extend(parameter.numbers.values, values, path, "numbers alone, or strings alone")
+        extend(parameter.numbers.values, values, path, "only numbers, or only strings")
 
 
 def _show_classes(message: Any, _key: str) -> list[str] | None:

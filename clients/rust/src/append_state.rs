@@ -180,7 +180,7 @@ impl AppendState {
     /// The error for frames that were not taken in, after some waiting or none.
     pub(crate) fn refusal(&self, waited: Option<Duration>) -> Error {
         Error::back_pressure(format!(
-            "the queue has been full{}: {} to be sent and {} to be acknowledged, \
+            "the queue was full{}: {} to be sent and {} to be acknowledged, \
              queue_frames is {}, window_frames is {}",
             waited
                 .map(|time| format!(" for {time:?}"))
@@ -209,7 +209,7 @@ impl AppendState {
     pub(crate) fn acknowledge(&mut self, next_offset: u64, now: Instant) -> Result<bool> {
         if next_offset > self.taken {
             return Err(Error::internal(format!(
-                "the server acknowledged {} where {} had been sent",
+                "the server acknowledged {}, but only {} had been sent",
                 counted(next_offset, "frame"),
                 self.taken
             )));
@@ -394,8 +394,8 @@ fn without_first(item: Item, count: usize) -> Item {
 
 fn superseded(known: &StreamInfo, opened: &StreamInfo) -> Error {
     let message = format!(
-        "another writer has opened stream {:?} under epoch {}; this one has epoch {} and may not \
-         go on",
+        "another writer has opened stream {:?} with epoch {}; this writer has epoch {} and \
+         must stop",
         known.stream, known.epoch, opened.epoch
     );
     Error::with_code(Code::Aborted, message)
@@ -405,7 +405,7 @@ fn superseded(known: &StreamInfo, opened: &StreamInfo) -> Error {
 
 fn set_back(found: u64, acknowledged: u64) -> Error {
     let message = format!(
-        "the server has {} of the stream and had acknowledged {acknowledged}: it was set back",
+        "the server has {} of the stream but had acknowledged {acknowledged}: it has lost frames",
         counted(found, "frame")
     );
     Error::new(ErrorKind::Conflict, message).and_reason("STREAM_SET_BACK")

@@ -215,10 +215,7 @@ impl Connection {
 /// The error of a call that has failed.
 pub(crate) fn call_error(status: &Status) -> Error {
     if status.code() == Code::Cancelled && status.message() == TIMEOUT_EXPIRED {
-        return Error::with_code(
-            Code::DeadlineExceeded,
-            "the call has taken longer than it may",
-        );
+        return Error::with_code(Code::DeadlineExceeded, "the call has exceeded its timeout");
     }
     if is_cut(status) {
         return Error::from_status(status).and_code(Code::Unavailable);

@@ -281,7 +281,7 @@ impl Error {
             (status.code(), message_too_large(status.message()))
         {
             let message = format!(
-                "a message of {size} bytes, of which the server takes {maximum} at most: send less \
+                "a message of {size} bytes; the server accepts at most {maximum}: send less \
                  at once, or raise its limit maximum_message_bytes"
             );
             return Self::with_code(Code::ResourceExhausted, message)

@@ -157,7 +157,7 @@ impl Object {
     pub fn from_coordinates(coordinates: &[f64]) -> Result<Self> {
         if Geometry::of_arity(coordinates.len()).is_none() {
             let count = counted(coordinates.len() as u64, "coordinate");
-            let found = format!("{count} an object");
+            let found = format!("{count} per object");
             return Err(Error::input("coordinates", found, "2, 4 or 8"));
         }
         Ok(Self::of(coordinates))
@@ -300,8 +300,11 @@ impl Frame {
             None => Ok(()),
             Some(object) => Err(Error::input(
                 "coordinates",
-                format!("{} coordinates an object", object.arity),
-                format!("{}, as the stream has {geometry} objects", geometry.arity()),
+                format!("{} coordinates per object", object.arity),
+                format!(
+                    "{}, because the stream has {geometry} objects",
+                    geometry.arity()
+                ),
             )),
         }
     }

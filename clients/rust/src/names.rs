@@ -6,7 +6,7 @@ use crate::error::{Error, Result};
 pub(crate) fn benchmark_name(benchmark: &str) -> Result<String> {
     match parts(benchmark)[..] {
         [own] | ["benchmarks", own] if !own.is_empty() => Ok(format!("benchmarks/{own}")),
-        _ => Err(refused("benchmark", benchmark, "a name as {benchmark}")),
+        _ => Err(refused("benchmark", benchmark, "a name like {benchmark}")),
     }
 }
 
@@ -21,7 +21,7 @@ pub(crate) fn submission_name(submission: &str) -> Result<String> {
         _ => Err(refused(
             "submission",
             submission,
-            "a name as {benchmark}/{submission}",
+            "a name like {benchmark}/{submission}",
         )),
     }
 }

@@ -99,7 +99,7 @@ impl ScoreState {
     /// The error for frames that were not taken in, after some waiting or none.
     pub(crate) fn refusal(&self, waited: Option<Duration>) -> Error {
         Error::back_pressure(format!(
-            "the queue has been full{}: {} to be sent, queue_frames is {}, \
+            "the queue was full{}: {} to be sent, queue_frames is {}, \
              queue_bytes is {}",
             waited
                 .map(|time| format!(" for {time:?}"))
@@ -183,7 +183,7 @@ impl ScoreState {
 
 /// The error of a stream that this side has cancelled.
 pub(crate) fn cancelled() -> Error {
-    Error::with_code(Code::Cancelled, "the stream was cancelled by this side")
+    Error::with_code(Code::Cancelled, "the stream was cancelled by this client")
 }
 
 /// The error of a stream that the server has not accepted in time.

@@ -350,7 +350,7 @@ impl Drop for Telling {
         if frames > 0 {
             let name = &self.0.opened.submission.name;
             let frames = counted(frames as u64, "frame");
-            eprintln!("vidscore: {frames} of {name} given up: not durable");
+            eprintln!("vidscore: {frames} of {name} dropped: not durable");
         }
     }
 }
@@ -358,13 +358,13 @@ impl Drop for Telling {
 /// The error of frames that are given up because the time to deliver them is over.
 fn not_delivered(frames: usize, timeout: Duration) -> Error {
     let frames = counted(frames as u64, "frame");
-    let message = format!("{frames} given up: not durable within {timeout:?}");
+    let message = format!("{frames} dropped: not durable within {timeout:?}");
     Error::with_code(Code::DeadlineExceeded, message)
 }
 
 /// The error of a stream that this side has given up.
 pub(crate) fn aborted() -> Error {
-    Error::closed("the stream was ended by this side")
+    Error::closed("the stream was aborted")
 }
 
 /// The break of a connection over which no acknowledgement comes.

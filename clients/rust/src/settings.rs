@@ -170,7 +170,7 @@ impl Live {
             return Err(Error::input(
                 "every_frames",
                 self.every_frames,
-                "a number of 63 bits",
+                "at most 2^63 - 1",
             ));
         }
         if self

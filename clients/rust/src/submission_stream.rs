@@ -153,8 +153,8 @@ impl SubmitBuilder {
         let found = Benchmark::decode(answer.benchmark.unwrap_or_default());
         found.detection_geometry.ok_or_else(|| {
             let message = format!(
-                "{} takes no detections yet: of which shape they are follows from its \
-                 truth, which has not come",
+                "{} takes no detections yet: their geometry follows from the truth, \
+                 which has not been uploaded",
                 found.name
             );
             Error::new(ErrorKind::Conflict, message).and_reason("BENCHMARK_NOT_OPEN")

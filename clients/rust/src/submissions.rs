@@ -284,7 +284,12 @@ impl Watcher {
             Some(call) => call,
             none => none.insert(open_watch(&self.connection, &self.watched).await?),
         };
-        let expired = |_| Error::with_code(Code::DeadlineExceeded, "the call has lasted long");
+        let expired = |_| {
+            Error::with_code(
+                Code::DeadlineExceeded,
+                "the watch call has reached its time limit",
+            )
+        };
         let update = timeout_at((*limit).into(), updates.message())
             .await
             .map_err(expired)?;

@@ -24,7 +24,7 @@ pub(crate) fn check_server(server: &str, client: &str) -> Result<()> {
     }
     let advice = match theirs > ours {
         true => "update the client",
-        false => "update the server, or take an older client",
+        false => "update the server, or use an older client",
     };
     let message = format!(
         "the server has version {server} and the client {client}, which works with servers of \

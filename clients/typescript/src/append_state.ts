@@ -174,7 +174,8 @@ export class AppendState {
   acknowledge(nextOffset: number, nowMs: number): boolean {
     if (nextOffset > this.#taken) {
       throw new InternalError(
-        `the server acknowledged ${counted(nextOffset, "frame")} where ${this.#taken} had been sent`,
+        `the server acknowledged ${counted(nextOffset, "frame")}, ` +
+          `but only ${this.#taken} had been sent`,
       );
     }
     this.#quietSinceMs = nowMs;
@@ -203,16 +204,16 @@ export class AppendState {
   resume(known: StreamInfo | undefined, nowMs: number): boolean {
     if (known !== undefined && known.epoch !== this.#opened.epoch) {
       throw new SupersededError(
-        `another writer has opened stream ${known.stream} under epoch ${known.epoch}; ` +
-          `this one has epoch ${this.#opened.epoch} and may not go on`,
+        `another writer has opened stream ${known.stream} with epoch ${known.epoch}; ` +
+          `this writer has epoch ${this.#opened.epoch} and must stop`,
         { code: "ABORTED", reason: "EPOCH_STALE" },
       );
     }
     const found = known?.nextOffset ?? 0;
     if (found < this.acknowledged) {
       throw new ConflictError(
-        `the server has ${counted(found, "frame")} of the stream and had acknowledged ` +
-          `${this.acknowledged}: it was set back`,
+        `the server has ${counted(found, "frame")} of the stream but had acknowledged ` +
+          `${this.acknowledged}: it has lost frames`,
         { reason: "STREAM_SET_BACK" },
       );
     }

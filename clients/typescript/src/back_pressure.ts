@@ -23,7 +23,7 @@ export async function queueFrame(
     const waits = policy === "block";
     if (!waits || !(await wakeUp.until(admit, blockTimeoutMs))) {
       const waited = waits ? ` for ${Number(blockTimeoutMs) / 1000} s` : "";
-      throw new BackPressureError(`the queue has been full${waited}: ${fullness()}`);
+      throw new BackPressureError(`the queue was full${waited}: ${fullness()}`);
     }
   }
   wakeUp.signal();

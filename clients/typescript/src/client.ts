@@ -98,7 +98,7 @@ export class Client implements AsyncDisposable {
       options,
     );
     if (response.server === undefined) {
-      throw new InternalError("the server sent an answer that says nothing of it");
+      throw new InternalError("the server sent an answer without a description of itself");
     }
     return decodeServer(response.server);
   }
@@ -202,8 +202,8 @@ export class Client implements AsyncDisposable {
     const { name, detectionGeometry } = await this.benchmark(benchmark, options);
     if (detectionGeometry === null) {
       throw new ConflictError(
-        `${name} takes no detections yet: of which shape they are follows from its truth, ` +
-          "which has not come",
+        `${name} takes no detections yet: their geometry follows from the truth, ` +
+          "which has not been uploaded",
         { reason: "BENCHMARK_NOT_OPEN" },
       );
     }

@@ -220,7 +220,7 @@ function flatten(coordinates: Frame["coordinates"], arity: number): number[] {
       throw new InputError(
         "coordinates",
         counted(coordinates.length, "number"),
-        `${arity} an object`,
+        `${arity} per object`,
       );
     }
     return [...coordinates];
@@ -231,7 +231,7 @@ function flatten(coordinates: Frame["coordinates"], arity: number): number[] {
   for (const object of coordinates) {
     if (!Array.isArray(object) || object.length !== arity) {
       const found = Array.isArray(object) ? counted(object.length, "coordinate") : typeof object;
-      throw new InputError("coordinates", found, `${arity} coordinates an object`);
+      throw new InputError("coordinates", found, `${arity} coordinates per object`);
     }
   }
   return coordinates.flat().map((value) => requireNumber("coordinates", value));
@@ -260,7 +260,7 @@ function requireText(name: string, value: unknown): string {
     return value;
   }
   const found = typeof value === "string" ? "half of a surrogate pair" : typeof value;
-  throw new InputError(name, found, "a text");
+  throw new InputError(name, found, "a Unicode string");
 }
 
 function requireNumber(name: string, value: unknown): number {
@@ -284,7 +284,6 @@ function requireWhole(name: string, value: unknown): bigint {
   if (typeof value === "bigint" && value >= -GREATEST_FRAME && value < GREATEST_FRAME) {
     return value;
   }
-  const expected =
-    typeof value === "number" ? "a safe integer, or a bigint" : "an integer of 64 bits";
+  const expected = typeof value === "number" ? "a safe integer, or a bigint" : "a 64-bit integer";
   throw new InputError(name, String(value), expected);
 }

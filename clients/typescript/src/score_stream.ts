@@ -210,7 +210,7 @@ export class ScoreStream implements AsyncDisposable {
   /** End the stream at once, without a report; does nothing where it has ended. */
   cancel(): void {
     this.#end(
-      new CallCancelledError("the stream was cancelled by this side", { code: "CANCELLED" }),
+      new CallCancelledError("the stream was cancelled by this client", { code: "CANCELLED" }),
     );
     this.#call.abort();
   }

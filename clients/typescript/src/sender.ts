@@ -88,7 +88,7 @@ export class Sender {
     this.#wakeUp.signal();
     if (!(await this.#drain(timeoutMs, signal))) {
       throw new DeadlineError(
-        `not every frame was durable within ${Number(timeoutMs) / 1000} s; the stream goes on`,
+        `not every frame was durable within ${Number(timeoutMs) / 1000} s; the stream continues`,
         { code: "DEADLINE_EXCEEDED" },
       );
     }
@@ -121,7 +121,7 @@ export class Sender {
   /** End at once. */
   abort(): void {
     this.#left = true;
-    this.#end(new ClosedError("the stream was ended by this side"));
+    this.#end(new ClosedError("the stream was aborted"));
   }
 
   #refuseInCallback(): void {
@@ -140,7 +140,9 @@ export class Sender {
       const isOver = () => this.state.drained || signal?.aborted === true;
       const inTime = await this.#wakeUp.until(isOver, timeoutMs);
       if (!this.state.drained && signal?.aborted) {
-        throw new CallCancelledError("the wait was cancelled by this side", { code: "CANCELLED" });
+        throw new CallCancelledError("the wait was cancelled by this client", {
+          code: "CANCELLED",
+        });
       }
       return inTime;
     } finally {
@@ -320,7 +322,7 @@ export class Sender {
 
 function notDelivered(frames: number, timeoutMs: number): DeadlineError {
   return new DeadlineError(
-    `${counted(frames, "frame")} given up: not durable within ${timeoutMs / 1000} s`,
+    `${counted(frames, "frame")} dropped: not durable within ${timeoutMs / 1000} s`,
     { code: "DEADLINE_EXCEEDED" },
   );
 }

@@ -155,7 +155,7 @@ function encodeSeveral(name: string, values: readonly unknown[]): Parameter["val
   if (Array.isArray(values) && values.every((value) => typeof value === "string")) {
     return create(ParameterSchema, { value: { case: "texts", value: { values } } }).value;
   }
-  throw new InputError(`parameters.${name}`, typeof values, "numbers alone, or texts alone");
+  throw new InputError(`parameters.${name}`, typeof values, "only numbers, or only strings");
 }
 
 function decodeParameter(value: Parameter["value"]): ParameterValue | null {

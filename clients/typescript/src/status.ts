@@ -62,7 +62,7 @@ export function errorFrom(thrown: unknown, given?: AbortSignal): VidscoreError {
 
 function messageTooLarge(size: string, maximum: string, cause: ConnectError): VidscoreError {
   return new LimitExceededError(
-    `a message of ${size} bytes, of which the server takes ${maximum} at most: ` +
+    `a message of ${size} bytes; the server accepts at most ${maximum}: ` +
       "send less at once, or raise its limit maximum_message_bytes",
     {
       code: "RESOURCE_EXHAUSTED",

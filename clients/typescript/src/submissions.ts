@@ -263,14 +263,14 @@ function parts(argument: string, name: string, collections: readonly string[]): 
   }
   if (found.length !== collections.length || found.includes("")) {
     const shown = collections.map((collection) => `{${collection.slice(0, -1)}}`).join("/");
-    throw new InputError(argument, JSON.stringify(name), `a name as ${shown}`);
+    throw new InputError(argument, JSON.stringify(name), `a name like ${shown}`);
   }
   return found;
 }
 
 function notEnded(timeoutMs: number): DeadlineError {
   return new DeadlineError(
-    `the submission has not ended within ${timeoutMs / 1000} s; it goes on`,
+    `the submission has not ended within ${timeoutMs / 1000} s; it continues`,
     { code: "DEADLINE_EXCEEDED" },
   );
 }

@@ -31,7 +31,7 @@ export function checkServer(server: string, client = VERSION): void {
   const isNewer = theirs.major > ours.major || (theirs.major === ours.major && distance > 0);
   const advice = isNewer
     ? "update @vidscore/client"
-    : "update the server, or take an older @vidscore/client";
+    : "update the server, or use an older @vidscore/client";
   throw new VersionError(
     `the server has version ${server} and the client ${client}, which works with servers of the ` +
       `same major version and at most ${MINORS_APART} minor version away: ${advice}`,

@@ -105,8 +105,14 @@ test("an acknowledgement of frames that were never sent is refused", () => {
     opened().acknowledge(frames, 0);
   };
   const said = "the server acknowledged";
-  assert.throws(() => acknowledged(1), new InternalError(`${said} 1 frame where 0 had been sent`));
-  assert.throws(() => acknowledged(2), new InternalError(`${said} 2 frames where 0 had been sent`));
+  assert.throws(
+    () => acknowledged(1),
+    new InternalError(`${said} 1 frame, but only 0 had been sent`),
+  );
+  assert.throws(
+    () => acknowledged(2),
+    new InternalError(`${said} 2 frames, but only 0 had been sent`),
+  );
 });
 
 test("a connection counts as broken where no answer comes in time", () => {

@@ -33,7 +33,7 @@ test("what is refused is told as it is", () => {
       () => checkFrame({ sequence: "street", frame: 0, coordinates: [BOX], ...frame }, 4),
       { message },
     );
-  told({ labels: ["\ud800"] }, "labels: found half of a surrogate pair, expected a text");
+  told({ labels: ["\ud800"] }, "labels: found half of a surrogate pair, expected a Unicode string");
   told({ confidences: 0.5 }, "confidences: found one number, expected 1, one for each object");
   told({ frame: 2 ** 53 }, `frame: found ${2 ** 53}, expected a safe integer, or a bigint`);
 });

@@ -10,7 +10,7 @@ test("a message that gRPC itself has refused breaks the server's limit", () => {
   assert.ok(error instanceof LimitExceededError);
   assert.equal(
     error.message,
-    "a message of 1280028 bytes, of which the server takes 1114112 at most: " +
+    "a message of 1280028 bytes; the server accepts at most 1114112: " +
       "send less at once, or raise its limit maximum_message_bytes",
   );
   assert.equal(error.reason, "LIMIT_EXCEEDED");

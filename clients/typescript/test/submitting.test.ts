@@ -349,7 +349,7 @@ test("closing in vain says how many frames are given up; aborting asks for nothi
   const delivery = { closeTimeoutMs: 50 };
   const stream = await client.submit("streets", "run", { delivery });
   await send(stream, 7);
-  await assert.rejects(stream.close(), { name: "DeadlineError", message: /^7 frames given up: / });
+  await assert.rejects(stream.close(), { name: "DeadlineError", message: /^7 frames dropped: / });
   assert.equal(stream.undeliveredFrames, 7);
   await stream.close(); // that has been told
   await assert.rejects(stream.seal(7), DeadlineError);

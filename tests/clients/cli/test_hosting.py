@@ -206,7 +206,7 @@ def test_a_submission_of_several_files_is_sealed_once(
 def test_detections_of_another_shape_are_refused(hosted: str, falcon: Call) -> None:
     result = falcon("submit", hosted, "--detections", "detections/")
     assert result.exit_code == ExitCode.INPUT
-    assert "coordinates an object, expected 2, as the benchmark has them" in result.stderr
+    assert "coordinates per object, expected 2, as in the benchmark" in result.stderr
 
 
 @pytest.mark.parametrize("again", [("submission", "watch"), ("submit",)])
@@ -442,7 +442,7 @@ def test_what_only_an_organiser_may_do_is_refused_with_an_exit_code_of_its_own(
         result = falcon(*command)
         assert result.exit_code == ExitCode.REFUSED
         assert "a participant may not" in result.stderr
-        assert "that takes the token of an organiser" in result.stderr
+        assert "this needs the token of an organiser" in result.stderr
 
 
 @pytest.mark.parametrize("token", [None, "nonsense"])
@@ -471,4 +471,4 @@ def test_what_is_not_there_is_an_input_error(organiser: Call) -> None:
 def test_a_name_that_is_none_is_told_as_such(organiser: Call) -> None:
     result = organiser("submission", "show", "sky")
     assert result.exit_code == ExitCode.INPUT
-    assert "expected a name as {benchmark}/{submission}" in result.stderr
+    assert "expected a name like {benchmark}/{submission}" in result.stderr

@@ -138,7 +138,7 @@ def test_a_batch_that_cannot_be_cut_smaller_ends_the_stream() -> None:
 
 def test_frames_that_were_never_sent_cannot_be_durable() -> None:
     state = new_state()
-    with pytest.raises(InternalError, match="acknowledged 1 frame where 0 had been sent"):
+    with pytest.raises(InternalError, match="acknowledged 1 frame, but only 0 had been sent"):
         state.acknowledge(1, 0.0)
 
 

@@ -59,7 +59,7 @@ def test_a_message_that_grpc_itself_refused_breaks_the_servers_limit() -> None:
     error = error_from_failure(failure(grpc.StatusCode.RESOURCE_EXHAUSTED, refused))
     assert type(error) is LimitExceededError
     assert str(error) == (
-        "a message of 1280028 bytes, of which the server takes 1114112 at most: send less at once, "
+        "a message of 1280028 bytes; the server accepts at most 1114112: send less at once, "
         "or raise its limit maximum_message_bytes"
     )
     assert error.reason == "LIMIT_EXCEEDED"

@@ -425,7 +425,7 @@ def test_the_audit_record_says_who_did_what(organiser: Client, name: str) -> Non
 
 @pytest.mark.parametrize("wrong", ["", "a/b", "benchmarks/", "benchmarks/a/b"])
 def test_a_name_that_is_none_is_refused_here(organiser: Client, wrong: str) -> None:
-    with pytest.raises(InputError, match=r"expected a name as \{benchmark\}"):
+    with pytest.raises(InputError, match=r"expected a name like \{benchmark\}"):
         organiser.benchmarks.get(wrong)
 
 

@@ -160,7 +160,7 @@ def test_further_columns_keep_their_type() -> None:
 def test_columns_of_several_lengths_are_refused(field: str) -> None:
     message = rows(0, 2)
     getattr(message.outcomes, field).append(1)
-    with pytest.raises(InternalError, match="several lengths"):
+    with pytest.raises(InternalError, match="different lengths"):
         decode_outcomes(message)
 
 

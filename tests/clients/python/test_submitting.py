@@ -143,7 +143,7 @@ def test_closing_in_vain_tells_how_many_frames_are_given_up(
     bounded = Delivery(close_timeout_s=0.05)
     with submitting(delivery=bounded) as stream:
         send(stream, range(count))
-        message = rf"^{shown} given up: not durable within 0\.05 s$"
+        message = rf"^{shown} dropped: not durable within 0\.05 s$"
         with pytest.raises(DeadlineError, match=message):
             stream.close()
         assert stream.undelivered_frames == count

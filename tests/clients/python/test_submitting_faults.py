@@ -144,7 +144,7 @@ def test_an_older_writer_that_comes_back_does_not_shut_the_younger_one_out(
 ) -> None:
     fake.faults.before = [lose_the_connection]
     fake.go_on.clear()
-    superseded = pytest.raises(SupersededError, match="under epoch 2; this one has epoch 1")
+    superseded = pytest.raises(SupersededError, match="with epoch 2; this writer has epoch 1")
     with superseded, submitting() as older:
         send(older, range(1))
         with submitting() as younger:

@@ -108,7 +108,7 @@ def test_a_real_server_takes_clients_of_neighbouring_versions_alone(
         if taken:
             assert connected.evaluators()
             return
-        with pytest.raises(ConflictError, match="update the server, or take an older client") as no:
+        with pytest.raises(ConflictError, match="update the server, or use an older client") as no:
             connected.evaluators()
     assert isinstance(no.value, VersionError)
     assert no.value.metadata["server_version"] == __version__

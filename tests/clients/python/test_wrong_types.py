@@ -131,7 +131,7 @@ def test_arguments_of_waits_of_a_wrong_type_are_named(wrong: Any) -> None:
 
 
 def test_numbers_beyond_64_bits_are_told_as_that() -> None:
-    with pytest.raises(InputError, match=r"^every_frames: found 9\d+, expected an integer of 64"):
+    with pytest.raises(InputError, match=r"^every_frames: found 9\d+, expected a 64-bit integer$"):
         Live(every_frames=2**63)
 
 

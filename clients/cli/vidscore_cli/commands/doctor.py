@@ -248,7 +248,7 @@ class _ServerChecks:
         if minor < oldest:
             raise StepFailedError(found, "update this vidscore", ExitCode.INPUT)
         if minor > newest:
-            advice = "update the server, or take an older vidscore here"
+            advice = "update the server, or use an older vidscore here"
             raise StepFailedError(found, advice, ExitCode.INPUT)
         return Passed(found)
 

@@ -204,7 +204,7 @@ fn frames_that_were_never_sent_cannot_be_durable() {
     assert_eq!(error.kind(), ErrorKind::Internal);
     assert_eq!(
         error.message(),
-        "the server acknowledged 1 frame where 0 had been sent"
+        "the server acknowledged 1 frame, but only 0 had been sent"
     );
 }
 

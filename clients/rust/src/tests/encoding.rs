@@ -92,7 +92,7 @@ fn objects_have_2_4_or_8_coordinates() {
         assert!(Object::from_coordinates(&vec![1.0; count]).is_ok());
     }
     let error = Object::from_coordinates(&[1.0; 3]).unwrap_err();
-    let expected = "coordinates: found 3 coordinates an object, expected 2, 4 or 8";
+    let expected = "coordinates: found 3 coordinates per object, expected 2, 4 or 8";
     assert_eq!(error.to_string(), expected);
 }
 

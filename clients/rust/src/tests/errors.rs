@@ -81,7 +81,7 @@ fn a_message_that_grpc_itself_has_refused_breaks_the_servers_limit() {
     assert_eq!(error.kind(), ErrorKind::LimitExceeded);
     assert_eq!(
         error.message(),
-        "a message of 1280028 bytes, of which the server takes 1114112 at most: send less at \
+        "a message of 1280028 bytes; the server accepts at most 1114112: send less at \
          once, or raise its limit maximum_message_bytes"
     );
     assert_eq!(

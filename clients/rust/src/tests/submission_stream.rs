@@ -285,7 +285,7 @@ async fn closing_in_vain_says_how_many_frames_are_given_up() {
     stream.send_batch(frames(0..7)).await.unwrap();
     let error = soon(stream.close()).await.unwrap_err();
     assert_eq!(error.kind(), ErrorKind::Deadline);
-    let text = "7 frames given up: not durable within 20ms";
+    let text = "7 frames dropped: not durable within 20ms";
     assert_eq!(error.message(), text);
     assert_eq!(stream.undelivered_frames(), 7);
     soon(stream.close()).await.unwrap(); // that has been told

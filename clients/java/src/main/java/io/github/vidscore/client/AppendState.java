@@ -119,7 +119,7 @@ final class AppendState {
   /** The error for frames that were not taken in, after a wait; null where there was none. */
   VidscoreException refusal(Duration waited) {
     return Failure.backPressure(
-        "the queue has been full%s: %s to be sent and %d to be acknowledged, "
+        "the queue was full%s: %s to be sent and %d to be acknowledged, "
                 .formatted(
                     waited == null ? "" : " for " + Checks.seconds(waited),
                     Checks.counted(outbox.frames(), "frame"),
@@ -143,7 +143,7 @@ final class AppendState {
   boolean acknowledge(long nextOffset, long nowNs) {
     if (nextOffset > taken) {
       throw Failure.internal(
-          "the server acknowledged %s where %d had been sent"
+          "the server acknowledged %s, but only %d had been sent"
               .formatted(Checks.counted(nextOffset, "frame"), taken));
     }
     quietSinceNs = nowNs;
@@ -169,8 +169,8 @@ final class AppendState {
     StreamInfo found = known == null ? new StreamInfo(opened.stream(), opened.epoch(), 0) : known;
     if (found.epoch() != opened.epoch()) {
       throw Failure.of(
-              ("another writer has opened stream \"%s\" under epoch %d; "
-                      + "this one has epoch %d and may not go on")
+              ("another writer has opened stream \"%s\" with epoch %d; "
+                      + "this writer has epoch %d and must stop")
                   .formatted(found.stream(), found.epoch(), opened.epoch()))
           .withCode("ABORTED")
           .withReason("EPOCH_STALE")
@@ -178,7 +178,7 @@ final class AppendState {
     }
     if (found.nextOffset() < acknowledged) {
       throw Failure.of(
-              "the server has %s of the stream and had acknowledged %d: it was set back"
+              "the server has %s of the stream but had acknowledged %d: it has lost frames"
                   .formatted(Checks.counted(found.nextOffset(), "frame"), acknowledged))
           .withReason("STREAM_SET_BACK")
           .exception(ConflictException.class);

@@ -55,7 +55,7 @@ final class Checks {
   /** A text that can be sent: half of a surrogate pair is no Unicode text. */
   static String text(String argument, String found) {
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(given(argument, found))) {
-      throw Failure.input(argument, "half of a surrogate pair", "a text");
+      throw Failure.input(argument, "half of a surrogate pair", "a Unicode string");
     }
     return found;
   }

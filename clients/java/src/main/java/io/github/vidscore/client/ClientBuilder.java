@@ -158,7 +158,7 @@ public final class ClientBuilder {
     try {
       return new VidscoreClient(channel.build(), timeout, retry);
     } catch (IllegalArgumentException noName) {
-      throw Failure.input("target", target, "a host of letters, digits, hyphens and dots alone");
+      throw Failure.input("target", target, "a host name of letters, digits, hyphens and dots only");
     }
   }
 

@@ -82,9 +82,9 @@ final class Exchange<RequestT, ResponseT> implements ClientResponseObserver<Requ
 
   /** Lets go of the call; may be called again. */
   void cancel() {
-    end(Failure.cancelled("the call was given up by this side"));
+    end(Failure.cancelled("the call was cancelled by this client"));
     if (call != null) {
-      call.cancel("given up by this side", null);
+      call.cancel("cancelled by this client", null);
     }
   }
 

@@ -38,7 +38,7 @@ final class Names {
     }
     if (!right) {
       String found = '"' + name.substring(0, Math.min(80, name.length())) + '"';
-      throw Failure.input(argument, found, "a name as " + shown);
+      throw Failure.input(argument, found, "a name like " + shown);
     }
     return full.toString();
   }

@@ -147,7 +147,7 @@ public final class ScoreStream implements AutoCloseable {
           monitor.signal();
           if (!monitor.await(state::ended, timeout)) {
             throw Failure.deadline(
-                "no final report within " + Checks.seconds(timeout) + "; the stream goes on");
+                "no final report within " + Checks.seconds(timeout) + "; the stream continues");
           }
           return state.finalReports();
         });
@@ -156,7 +156,7 @@ public final class ScoreStream implements AutoCloseable {
   /** Ends the stream at once, without a report; does nothing where it has ended. */
   @Override
   public void close() {
-    end(Failure.cancelled("the stream was cancelled by this side"));
+    end(Failure.cancelled("the stream was cancelled by this client"));
     exchange.cancel();
     onClose.accept(this);
   }

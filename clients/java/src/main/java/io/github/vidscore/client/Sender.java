@@ -81,7 +81,7 @@ final class Sender {
             throw Failure.deadline(
                 "not every frame was durable within "
                     + Checks.seconds(timeout)
-                    + "; the stream goes on");
+                    + "; the stream continues");
           }
           if (!state.idle()) {
             state.check();
@@ -108,7 +108,7 @@ final class Sender {
               state.end(
                   Failure.deadline(
                       Checks.counted(state.undelivered(), "frame")
-                          + " given up: not durable within "
+                          + " dropped: not durable within "
                           + Checks.seconds(timeout)));
               return state.failure();
             });
@@ -121,7 +121,7 @@ final class Sender {
   /** Ends at once; what is not durable is given up. */
   void abort() {
     monitor.holding(() -> left = true);
-    end(Failure.closed("the stream was ended by this side"));
+    end(Failure.closed("the stream was aborted"));
   }
 
   int undelivered() {

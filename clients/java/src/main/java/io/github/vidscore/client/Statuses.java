@@ -100,7 +100,7 @@ final class Statuses {
 
   private static VidscoreException messageTooLarge(String size, String maximum, Throwable cause) {
     return new Failure(
-            "a message of %s bytes, of which the server takes %s at most: ".formatted(size, maximum)
+            "a message of %s bytes; the server accepts at most %s: ".formatted(size, maximum)
                 + "send less at once, or raise its limit maximum_message_bytes",
             Status.Code.RESOURCE_EXHAUSTED.name(),
             "LIMIT_EXCEEDED",

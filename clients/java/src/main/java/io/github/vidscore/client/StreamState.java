@@ -68,7 +68,7 @@ final class StreamState {
   /** The error for frames that were not taken in, after a wait; null where there was none. */
   VidscoreException refusal(Duration waited) {
     return Failure.backPressure(
-        "the queue has been full%s: %s to be sent, queueFrames is %d, queueBytes is %d"
+        "the queue was full%s: %s to be sent, queueFrames is %d, queueBytes is %d"
             .formatted(
                 waited == null ? "" : " for " + Checks.seconds(waited),
                 Checks.counted(outbox.frames(), "frame"),

@@ -134,7 +134,7 @@ public final class SubmissionWatch implements Iterator<SubmissionUpdate>, AutoCl
     }
     if (Monitor.isOver(limitNs)) {
       throw Failure.deadline(
-          "the submission has not ended within " + Checks.seconds(timeout) + "; it goes on");
+          "the submission has not ended within " + Checks.seconds(timeout) + "; it continues");
     }
     if (failure instanceof DeadlineException) {
       tries.progress(); // nothing has happened for a while, and nothing failed

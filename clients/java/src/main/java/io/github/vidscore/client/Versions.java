@@ -41,7 +41,7 @@ final class Versions implements ClientInterceptor {
       return;
     }
     boolean newer = majors > 0 || (majors == 0 && minors > 0);
-    String advice = newer ? "update vidscore-client" : "update the server, or take an older client";
+    String advice = newer ? "update vidscore-client" : "update the server, or use an older client";
     throw new VersionException(
         Failure.of(
                 ("the server has version %s and the client %s, which works with servers of the same"

@@ -197,8 +197,8 @@ public final class VidscoreClient implements AutoCloseable {
     if (hosted.detectionGeometry() == null) {
       throw Failure.of(
               hosted.name()
-                  + " takes no detections yet: of which shape they are follows from its truth,"
-                  + " which has not come")
+                  + " takes no detections yet: their geometry follows from the truth,"
+                  + " which has not been uploaded")
           .withReason("BENCHMARK_NOT_OPEN")
           .exception(ConflictException.class);
     }

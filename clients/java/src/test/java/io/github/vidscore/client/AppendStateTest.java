@@ -167,9 +167,9 @@ class AppendStateTest {
     AppendState state = state(5);
     InternalException failure =
         assertThrows(InternalException.class, () -> state.acknowledge(6, 0));
-    assertEquals("the server acknowledged 6 frames where 5 had been sent", failure.message());
+    assertEquals("the server acknowledged 6 frames, but only 5 had been sent", failure.message());
     failure = assertThrows(InternalException.class, () -> state(0).acknowledge(1, 0));
-    assertEquals("the server acknowledged 1 frame where 0 had been sent", failure.message());
+    assertEquals("the server acknowledged 1 frame, but only 0 had been sent", failure.message());
     assertFalse(state.acknowledge(3, 0));
     assertEquals(5, state.acknowledged());
   }

@@ -37,7 +37,7 @@ class StatusesTest {
     var found = exceptionOf(Status.RESOURCE_EXHAUSTED.withDescription(refused));
     assertInstanceOf(LimitExceededException.class, found);
     assertEquals(
-        "a message of 1280028 bytes, of which the server takes 1114112 at most: "
+        "a message of 1280028 bytes; the server accepts at most 1114112: "
             + "send less at once, or raise its limit maximum_message_bytes",
         found.message());
     assertEquals("LIMIT_EXCEEDED", found.reason());

@@ -381,7 +381,7 @@ class SubmissionStreamTest {
         submit(Batching.DEFAULT, QUICK.withCloseTimeout(Duration.ofMillis(20)));
     send(stream, 0, 7);
     DeadlineException failure = assertThrows(DeadlineException.class, stream::close);
-    assertEquals("7 frames given up: not durable within 0.02 s", failure.message());
+    assertEquals("7 frames dropped: not durable within 0.02 s", failure.message());
     assertEquals(7, stream.undeliveredFrames());
     stream.close(); // that has been told
     assertThrows(DeadlineException.class, () -> stream.seal(7));

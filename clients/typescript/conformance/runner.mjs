@@ -1,6 +1,6 @@
 /**
- * Does one thing with the packed client and prints what came of it as JSON; what it takes and
- * prints is the contract that the runners of all languages share.
+ * Runs one command with the packed client and prints the result as JSON; its options and output
+ * follow the contract of the runners of all languages.
  *
  *     runner COMMAND --option value ...
  */

@@ -3,8 +3,8 @@
  *
  *     VIDSCORE_TOKEN=... node build/samples/live_stream.js localhost:50051 streets my-run
  *
- * Stop the server and start it again: the stream goes on. Stop this program and start it again
- * with the same name: it goes on, too.
+ * Stop the server and start it again: the stream continues. Stop this program and start it again
+ * with the same name: it continues, too.
  */
 
 import { setTimeout as sleep } from "node:timers/promises";
@@ -40,7 +40,7 @@ async function main([address, benchmark, submission, frames = "300", ...rest]: s
   }
 }
 
-/** What a detector would find: a car that moves to the right. */
+/** The output of a detector: a car that moves to the right. */
 function detect(number: number): Frame {
   return {
     sequence: "street",

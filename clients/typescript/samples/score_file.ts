@@ -1,5 +1,5 @@
 /**
- * Score a file of detections against a file of truth; nothing of them is kept.
+ * Score a file of detections against a file of truth; the server keeps nothing.
  *
  *     node build/samples/score_file.js localhost:50051 f1 truth.csv detections.csv
  */

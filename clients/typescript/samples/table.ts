@@ -1,6 +1,6 @@
 import type { Report } from "@vidscore/client";
 
-/** Print the scores that are of no single sequence. */
+/** Print the scores over all sequences. */
 export function printScores(reports: readonly Report[]): void {
   for (const report of reports) {
     const rows = report.rows.filter((row) => row.sequence === null);

@@ -1,16 +1,19 @@
-/** Signals to end something early, and putting several into one. */
+/** Signals that end something early, and combining several into one. */
 
 import { setMaxListeners } from "node:events";
 
-/** What can be given up while it runs. */
+/** Options of calls and waits that can be cancelled. */
 export interface Abortable {
-  /** Ends the call or the wait with `CallCancelledError`, or a stream at once, when it aborts. */
+  /**
+   * When it aborts, the call or the wait ends with `CallCancelledError`, or the stream ends at
+   * once.
+   */
   readonly signal?: AbortSignal | undefined;
 }
 
 /**
- * `AbortSignal.any`, which Node.js has from 20.3 on only. To abort the controller lets go of the
- * signals, too: whoever makes many of a signal that lives long has to.
+ * `AbortSignal.any`, which Node.js has only from 20.3 on. Aborting the controller also releases the
+ * signals; callers that derive many from one long-lived signal must do so.
  */
 export function anyOf(
   signals: readonly (AbortSignal | undefined)[],
@@ -31,7 +34,7 @@ export function anyOf(
   return controller.signal;
 }
 
-/** Node.js warns of a leak where more than ten calls listen to one signal at once. */
+/** Node.js warns of a leak if more than ten calls listen to one signal at the same time. */
 export function listenedToByMany(signal: AbortSignal): void {
   setMaxListeners(0, signal);
 }

@@ -1,10 +1,9 @@
 /**
- * What an append stream knows, without any I/O.
+ * The state of an append stream, without any I/O: the sender drives it.
  *
- * Frames go from the outbox into the window when they are sent, and stay there until the server
- * has acknowledged them. After a break the window is sent again from the server's next offset on,
- * under the epoch of the first opening: a younger writer is never shut out by an older one that
- * comes back.
+ * Frames go from the outbox into the window when they are sent, and stay there until the server has
+ * acknowledged them. After a break the window is sent again from the server's next offset on, under
+ * the epoch of the first opening: an older writer that returns never excludes a newer one.
  */
 
 import {
@@ -20,7 +19,7 @@ import { Outbox } from "./outbox.js";
 import { isBreak, Retrying } from "./retrying.js";
 import { type CompleteBatching, type CompleteDelivery, limitBatching } from "./settings.js";
 
-/** Frames of one message, and the offset of the first of them in the stream. */
+/** Frames of one message, and the offset of the first one in the stream. */
 export interface Sent {
   readonly offset: number;
   readonly frames: readonly CheckedFrame[];
@@ -30,7 +29,7 @@ export interface Sent {
 export class AppendState {
   /** Frames that are known to be durable. */
   acknowledged: number;
-  /** What waits to be sent. */
+  /** Frames that wait to be sent. */
   readonly outbox: Outbox;
   #closing = false;
   #ended = false;
@@ -44,15 +43,15 @@ export class AppendState {
   #window: Sent[] = [];
   #windowFrames = 0;
   #windowBytes = 0;
-  #tooLarge = false; // whether the server takes smaller batches than the window has
-  #sent = 0; // how many batches of the window were sent over the present connection
+  #tooLarge = false; // whether the server accepts smaller batches than those of the window
+  #sent = 0; // batches of the window that were sent over the present connection
   #taken: number; // offset after the last frame that entered the window
   #quietSinceMs = 0;
 
   /**
    * @param opened - The stream as the server opened it.
-   * @param replay - Whether the caller sends from its first frame again, so that the frames that
-   *   were durable at opening are to be left out.
+   * @param replay - Whether the caller sends from its first frame again, so that frames that were
+   *   durable at opening are left out.
    */
   constructor(
     opened: StreamInfo,
@@ -70,7 +69,7 @@ export class AppendState {
     this.#taken = opened.nextOffset;
   }
 
-  /** Whether no further frame is taken in. */
+  /** Whether no more frames are accepted. */
   get closing(): boolean {
     return this.#closing;
   }
@@ -80,7 +79,7 @@ export class AppendState {
     return this.#ended;
   }
 
-  /** Whether the next connection has to ask first what is durable. */
+  /** Whether the next connection must first ask what is durable. */
   get broken(): boolean {
     return this.#broken;
   }
@@ -95,17 +94,17 @@ export class AppendState {
     return this.#ended || this.idle;
   }
 
-  /** Frames that were taken in and are not known to be durable. */
+  /** Number of accepted frames that are not known to be durable. */
   get undelivered(): number {
     return this.#windowFrames + this.outbox.frames;
   }
 
-  /** Time at which the connection counts as broken; null where no answer is due. */
+  /** Time at which the connection counts as broken; null if no answer is due. */
   get stalledAtMs(): number | null {
     return this.#sent > 0 ? this.#quietSinceMs + this.#delivery.acknowledgeTimeoutMs : null;
   }
 
-  /** Time at which `take` has something; null where nothing waits or the window is full. */
+  /** Time at which `take` has a batch; null if nothing waits or the window is full. */
   get dueMs(): number | null {
     if (this.#sent < this.#window.length) {
       return Number.NEGATIVE_INFINITY;
@@ -114,9 +113,10 @@ export class AppendState {
   }
 
   /**
-   * Take in a frame where there is room; tells whether it was taken in, or is durable already.
+   * Accept a frame if there is room.
    *
-   * @throws what the stream failed with, or ClosedError if it has been closed.
+   * @returns whether it was accepted, or is durable already.
+   * @throws the error with which the stream failed, or ClosedError if it has been closed.
    */
   admit(frame: CheckedFrame, nowMs: number): boolean {
     this.#refuseIfClosed();
@@ -128,9 +128,9 @@ export class AppendState {
   }
 
   /**
-   * Take in frames that do not wait for others, where there is room for all of them that are not
-   * durable already; tells whether.
+   * Accept frames that do not wait for others, if there is room for all that are not durable yet.
    *
+   * @returns whether they were accepted.
    * @throws as `admit`.
    */
   admitAll(frames: readonly CheckedFrame[], nowMs: number): boolean {
@@ -144,7 +144,7 @@ export class AppendState {
     return true;
   }
 
-  /** How full the queue and the window are, for people. */
+  /** How full the queue and the window are, as text. */
   get fullness(): string {
     return (
       `${counted(this.outbox.frames, "frame")} to be sent and ${this.#windowFrames} to be ` +
@@ -153,7 +153,7 @@ export class AppendState {
     );
   }
 
-  /** The next batch to send; null where none is due or the window is full. */
+  /** The next batch to send; null if none is due or the window is full. */
   take(nowMs: number): Sent | null {
     if (this.#ended || (this.#sent === this.#window.length && !this.#fill(nowMs))) {
       return null;
@@ -166,10 +166,10 @@ export class AppendState {
   }
 
   /**
-   * Let go of the frames before an offset, which are durable; tells whether there are any that
-   * were not known to be.
+   * Drop the frames before an offset, which are durable.
    *
-   * @throws InternalError if frames are said to be durable that were never sent.
+   * @returns whether any of them were not known to be durable.
+   * @throws InternalError if the server acknowledges frames that were never sent.
    */
   acknowledge(nextOffset: number, nowMs: number): boolean {
     if (nextOffset > this.#taken) {
@@ -195,10 +195,11 @@ export class AppendState {
   }
 
   /**
-   * Go on over a new connection; tells whether more frames are durable than was known.
+   * Resume over a new connection.
    *
-   * @param known - The stream as the server knows it; undefined where it does not.
-   * @throws SupersededError if a younger writer has opened the stream.
+   * @param known - The server's state of the stream; undefined if it has none.
+   * @returns whether more frames are durable than before.
+   * @throws SupersededError if a newer writer has opened the stream.
    * @throws ConflictError if the server has lost frames that it had acknowledged.
    */
   resume(known: StreamInfo | undefined, nowMs: number): boolean {
@@ -226,21 +227,22 @@ export class AppendState {
     return grown;
   }
 
-  /** Note that nothing more comes over the connection there was. */
+  /** Record that the connection is gone. */
   disconnect(): void {
     this.#sent = 0;
   }
 
   /**
-   * Note a break; gives the milliseconds to wait before going on.
+   * Record a break.
    *
-   * @throws the error, where there is no going on.
+   * @returns the milliseconds to wait before the next try.
+   * @throws the error, if a retry is useless.
    */
   delayMs(error: VidscoreError, nowMs: number): number {
     this.#broken = true;
     this.#sent = 0;
     if (this.idle && isBreak(error)) {
-      return 0; // there is nothing to try again until there are frames
+      return 0; // without frames, there is nothing to retry
     }
     if (this.#limit(error)) {
       this.#tooLarge = true;
@@ -249,18 +251,18 @@ export class AppendState {
     return this.#retrying.delayMs(error, nowMs);
   }
 
-  /** Let nothing wait for others any longer. */
+  /** Make all frames due now. */
   flush(): void {
     this.outbox.flush();
   }
 
-  /** Take in no more frames. */
+  /** Accept no more frames. */
   close(): void {
     this.#closing = true;
     this.flush();
   }
 
-  /** Note that nothing more is delivered; the first one to say so is right. */
+  /** Record the end of delivery; the first reason counts. */
   end(error: VidscoreError | null): void {
     if (!this.#ended) {
       this.#ended = true;
@@ -269,14 +271,14 @@ export class AppendState {
     }
   }
 
-  /** Throw what the stream failed with, if it did. */
+  /** Throw the error of the stream, if it failed. */
   throwError(): void {
     if (this.#error !== null) {
       throw this.#error;
     }
   }
 
-  /** Throw what the stream failed with, if there are frames that it has not delivered. */
+  /** Throw the error of the stream, if it has undelivered frames. */
   checkDelivered(): void {
     if (!this.idle) {
       this.throwError();
@@ -325,7 +327,9 @@ export class AppendState {
     return batch;
   }
 
-  /** Keep to the limit that a server names in an error; tells whether batches were larger. */
+  /**
+   * Adopt the limit that a server names in an error; returns whether earlier batches were larger.
+   */
   #limit(error: VidscoreError): boolean {
     const { limit, maximum } = error.metadata;
     if (limit === undefined || maximum === undefined || !/^[0-9]+$/.test(maximum)) {
@@ -335,7 +339,7 @@ export class AppendState {
     return this.outbox.limit(kept.batchFrames, kept.batchBytes);
   }
 
-  /** Let the outbox cut again what is not acknowledged. */
+  /** Return unacknowledged frames to the outbox, to be cut again. */
   #putBack(nowMs: number): void {
     const batches = this.#window.map(({ frames }) => ({ side: "detections" as const, frames }));
     this.#taken = this.#window[0]?.offset ?? this.#taken;
@@ -346,7 +350,7 @@ export class AppendState {
     this.#tooLarge = false;
   }
 
-  /** Keep of the oldest batch what comes from an offset on. */
+  /** Cut the oldest batch to its part from an offset on. */
   #cut(offset: number): void {
     const oldest = this.#release();
     this.#hold({ offset, frames: oldest.frames.slice(offset - oldest.offset) }, true);

@@ -1,15 +1,15 @@
-/** What becomes of a frame where the queue is full. */
+/** What happens to a frame if the queue is full. */
 
 import { BackPressureError } from "./errors.js";
 import type { CompleteBatching } from "./settings.js";
 import type { WakeUpEvent } from "./wake_up_event.js";
 
 /**
- * Get a frame into a queue: at once, or as the policy says where the queue is full.
+ * Put a frame into a queue: at once, or, if the queue is full, as the policy says.
  *
- * @param admit - Takes the frame in where there is room; tells whether there was.
+ * @param admit - Accepts the frame if there is room; returns whether there was.
  * @param wakeUp - Signalled when there may be room; signalled for the sender.
- * @param fullness - Says how full the queue is.
+ * @param fullness - Returns a text that says how full the queue is.
  * @throws BackPressureError if there was no room, or none in time.
  */
 export async function queueFrame(

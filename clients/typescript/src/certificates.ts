@@ -1,4 +1,4 @@
-/** Files of certificates, read and checked when a client is made. */
+/** Certificate files, read and checked when a client is created. */
 
 import { X509Certificate } from "node:crypto";
 import { readFileSync } from "node:fs";
@@ -6,14 +6,14 @@ import { createSecureContext } from "node:tls";
 import { InputError } from "./errors.js";
 import type { Tls } from "./settings.js";
 
-/** What Node.js takes in the place of files. */
+/** What Node.js takes instead of files. */
 export interface Certificates {
   readonly ca?: string;
   readonly cert?: string;
   readonly key?: string;
 }
 
-/** @throws InputError for a file that cannot be read or is none, or half of a client certificate. */
+/** @throws InputError if a file cannot be read or is invalid, or a certificate or key is alone. */
 export function readCertificates(tls: Tls): Certificates {
   if ((tls.certificate === undefined) !== (tls.privateKey === undefined)) {
     const missing = tls.certificate === undefined ? "certificate" : "privateKey";

@@ -1,4 +1,4 @@
-/** Tells the server what it must get, so that it sees what was changed on the way. */
+/** Checksums of batches, by which the server detects changes in transit. */
 
 import { toBinary } from "@bufbuild/protobuf";
 import { type AnnotationBatch, AnnotationBatchSchema } from "./gen/vidscore/v1/annotations_pb.js";
@@ -23,8 +23,8 @@ export function crc32(data: Uint8Array): number {
 }
 
 /**
- * CRC-32 of a batch's bytes. A message without maps is written the same each time, alone and in
- * another.
+ * CRC-32 of a batch's bytes. A message without maps is encoded the same each time, alone and inside
+ * another one.
  */
 export function checksum(batch: AnnotationBatch): number {
   return crc32(toBinary(AnnotationBatchSchema, batch));

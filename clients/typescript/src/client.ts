@@ -36,39 +36,40 @@ import { benchmarkName, Submissions } from "./submissions.js";
 /** How a stream into a submission is opened. */
 export interface SubmitOptions extends Abortable {
   /**
-   * Which of the submission's streams this program writes. Programs that send at once each take
-   * one of their own; opening one that another program writes shuts that program out. Default:
+   * Stream of the submission that this program writes. Programs that send at the same time use a
+   * stream each; opening a stream that another program writes excludes that program. Default:
    * `"default"`.
    */
   readonly stream?: string;
-  /** Title for people, of a new submission. */
+  /** Title of a new submission, for people. */
   readonly title?: string;
   /**
-   * Whether the same frames are sent again from the first one on, in the same order, so that those
-   * that are durable already are left out. Default: false.
+   * Whether the caller sends the same frames again from the first one on, in the same order, so
+   * that durable ones are left out. Default: false.
    */
   readonly replay?: boolean;
-  /** How frames are put together, and what happens where the server is slow. */
+  /** How frames are batched, and what happens if the server is slow. */
   readonly batching?: Batching;
-  /** How frames are held until they are acknowledged, and what happens after a break. */
+  /** How frames are kept until they are acknowledged, and what happens after a break. */
   readonly delivery?: Delivery;
 }
 
-/** Which board. */
+/** Selects a board. */
 export interface LeaderboardOptions extends Abortable {
-  /** Evaluator; left out: the first of the benchmark. */
+  /** Evaluator; left out: the first one of the benchmark. */
   readonly evaluator?: string;
-  /** Domain; left out: over all. */
+  /** Domain; left out: all together. */
   readonly domain?: string;
-  /** Class; left out: over all. */
+  /** Class; left out: all together. */
   readonly label?: string;
 }
 
 /**
- * Make a client of a server; the connection itself is made by the first call.
+ * Make a client of a server; the first call opens the connection.
  *
  * @param target - Address: `host:port`, `[address]:port` or `unix:path`.
- * @throws InputError if an argument is wrong, or the token would go unencrypted to another machine.
+ * @throws InputError if an argument is wrong, or the token would be sent unencrypted to another
+ *   machine.
  */
 export function connect(target: string, options: ConnectOptions = {}): Client {
   return new Client(new Connection(target, options));
@@ -77,8 +78,8 @@ export function connect(target: string, options: ConnectOptions = {}): Client {
 /**
  * A connection to a server; made by {@link connect}.
  *
- * Any number of calls and streams may go on at once. A program ends only once its clients are
- * closed; `await using` closes one at the end of the block.
+ * Any number of calls and streams may run at the same time. A program ends only once its clients
+ * are closed; `await using` closes a client at the end of the block.
  */
 export class Client implements AsyncDisposable {
   readonly #connection: Connection;
@@ -91,7 +92,7 @@ export class Client implements AsyncDisposable {
     this.submissions = new Submissions(connection);
   }
 
-  /** What the server is; it answers clients of any version. */
+  /** Describe the server; it answers clients of any version. */
   async server(options: Abortable = {}): Promise<ServerInfo> {
     const response = await this.#connection.run(
       (call) => this.#connection.service(ServerService).getServer({}, call),
@@ -103,7 +104,7 @@ export class Client implements AsyncDisposable {
     return decodeServer(response.server);
   }
 
-  /** Every evaluator that the server has, built-in ones first. */
+  /** All evaluators of the server, built-in ones first. */
   async evaluators(options: Abortable = {}): Promise<EvaluatorDescription[]> {
     const pages = await this.#connection.pages(
       (pageToken, call) =>
@@ -140,12 +141,12 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Open a stream that is scored while it runs, and of which the server keeps nothing.
+   * Open a stream that is scored while it runs; the server keeps nothing of it.
    *
-   * @param evaluators - What judges: names, or names with parameters; where empty, the evaluators
+   * @param evaluators - The evaluators that judge: names, or names with parameters; if empty, those
    *   of the specification.
    * @throws InputError if an argument is wrong.
-   * @throws VidscoreError if the server refuses it or cannot be reached.
+   * @throws VidscoreError if the server refuses the stream or cannot be reached.
    */
   async scoreStream(
     evaluators: readonly EvaluatorChoice[],
@@ -155,8 +156,7 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Send everything and wait for the final reports: one for each evaluator, in the order in which
-   * they were asked for.
+   * Send all frames and wait for the final reports: one for each evaluator, in the requested order.
    */
   async score(
     evaluators: readonly EvaluatorChoice[],
@@ -180,11 +180,11 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Open a stream of detections into a submission, which is created where it is not there.
+   * Open a stream of detections into a submission, which is created if it does not exist.
    *
-   * A program that dies and starts again goes on by naming the same submission and stream:
-   * `SubmissionStream.nextOffset` tells how many frames are durable, and `replay` leaves exactly
-   * these out of what is sent.
+   * A program that dies and starts again continues by naming the same submission and stream:
+   * `SubmissionStream.nextOffset` is the number of durable frames, and `replay` leaves exactly
+   * these out.
    *
    * @param submission - Last part of its name; left out: the server chooses.
    * @throws NotFoundError if there is no such benchmark.
@@ -235,7 +235,7 @@ export class Client implements AsyncDisposable {
     return decodeBenchmark(response.benchmark);
   }
 
-  /** The hosted benchmarks that may be seen. */
+  /** The hosted benchmarks that the caller may see. */
   async benchmarks(options: Abortable = {}): Promise<Benchmark[]> {
     const pages = await this.#connection.pages(
       (pageToken, call) =>
@@ -263,17 +263,18 @@ export class Client implements AsyncDisposable {
   }
 
   /**
-   * Close every open stream and the connection; may be called again. Streams into submissions
-   * deliver what they have taken, as their own `close` does; streams that score are cancelled.
+   * Close all open streams and the connection; may be called again. Streams into submissions
+   * deliver the frames that they have accepted, as their own `close` does; streams that score are
+   * cancelled.
    *
-   * @throws VidscoreError what a stream that could not deliver everything failed with; the rest is
+   * @throws VidscoreError the error of a stream that could not deliver everything; the others are
    *   closed all the same.
    */
   async close(): Promise<void> {
     await this.#connection.close();
   }
 
-  /** End every open stream at once, giving up what is not delivered, and close the connection. */
+  /** End all open streams at once, drop what is not delivered, and close the connection. */
   abort(): void {
     this.#connection.abort();
   }

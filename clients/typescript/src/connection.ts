@@ -1,4 +1,4 @@
-/** Where a server is and how to talk to it. */
+/** The address of a server, and how to call it. */
 
 import { isIP, connect as openSocket } from "node:net";
 import type { DescService } from "@bufbuild/protobuf";
@@ -21,29 +21,29 @@ import { CLIENT_KEY, checkServer, SERVER_KEY, VERSION } from "./version.js";
 const USER_AGENT = `vidscore-typescript/${VERSION}`;
 const MAXIMUM_RESPONSE_BYTES = 256 << 20; // a report of a million rows
 
-/** An answer that may not be the whole of a list. */
+/** An answer that may be one page of a list. */
 interface Page {
-  /** Leads to the next page; empty on the last one. */
+  /** Token of the next page; empty on the last one. */
   readonly nextPageToken: string;
 }
 
-/** What delivers something before it ends. */
+/** Something that delivers before it closes. */
 interface Closing {
   close(): Promise<void>;
   abort(): void;
 }
 
-/** A connection, and what each call over it needs. */
+/** A connection, and everything that its calls need. */
 export class Connection {
-  /** Milliseconds that a unary call, or the opening of a stream, may take. */
+  /** Timeout in milliseconds of a unary call, and of opening a stream. */
   readonly timeoutMs: number;
   readonly #sessions: Sessions;
   readonly #transport: Transport;
   readonly #closing = new AbortController();
-  /** Streams that closing the client closes first. */
+  /** Streams that are closed first when the client is closed. */
   readonly streams = new Set<Closing>();
 
-  /** @throws InputError if something about the server is wrong; nothing is sent yet. */
+  /** @throws InputError if a setting of the server is wrong; nothing is sent yet. */
   constructor(target: string, options: ConnectOptions) {
     const tls = options.tls === true ? {} : options.tls || null;
     const address = parse(target);
@@ -81,9 +81,9 @@ export class Connection {
   }
 
   /**
-   * Make a unary call within the connection's time limit.
+   * Make a unary call with the timeout of the connection.
    *
-   * @throws VidscoreError what it failed with.
+   * @throws VidscoreError the error of the call.
    */
   async run<Result>(
     call: (options: CallOptions) => Promise<Result>,
@@ -101,9 +101,9 @@ export class Connection {
   }
 
   /**
-   * Make a unary call for each page of a list, until there is no further one.
+   * Make a unary call for each page of a list.
    *
-   * @throws VidscoreError what one of them failed with.
+   * @throws VidscoreError the error of a call.
    */
   async pages<Answer extends Page>(
     call: (pageToken: string, options: CallOptions) => Promise<Answer>,
@@ -120,9 +120,9 @@ export class Connection {
   }
 
   /**
-   * The error for what a call has thrown: after `close`, that it was closed.
+   * The error for what a call has thrown; after `close`, that the client is closed.
    *
-   * @param given - What may have ended the call on this side.
+   * @param given - The signal that may have ended the call on this side.
    */
   errorFrom(thrown: unknown, given?: AbortSignal): VidscoreError {
     return this.closing.aborted
@@ -131,9 +131,9 @@ export class Connection {
   }
 
   /**
-   * Close every stream, end every call and let go of the connection.
+   * Close all streams, end all calls and close the connection.
    *
-   * @throws VidscoreError what the first stream that could not deliver everything failed with.
+   * @throws VidscoreError the error of the first stream that could not deliver everything.
    */
   async close(): Promise<void> {
     const closed = [...this.streams].map((stream) => stream.close());
@@ -145,7 +145,7 @@ export class Connection {
     }
   }
 
-  /** End every stream and call at once and let go of the connection. */
+  /** End all streams and calls at once, and close the connection. */
   abort(): void {
     for (const stream of this.streams) {
       stream.abort();
@@ -179,7 +179,7 @@ function parse(target: string): Address {
 }
 
 function checkToken(token: string | undefined, address: Address, mayGo: boolean): void {
-  // The text never shows the token: errors end up in logs.
+  // The text never shows the token, because errors end up in logs.
   if (token === undefined || !/^[!-~]+$/.test(token)) {
     const found = token === undefined ? "undefined" : "something else";
     throw new InputError("token", found, "printable ASCII without spaces");
@@ -212,7 +212,7 @@ function sessionOptions(address: Address, tls: Tls | null): Record<string, unkno
   return socketPath === null ? {} : { createConnection: () => openSocket(socketPath) };
 }
 
-/** Say with each call who calls, and look at what the server says it is. */
+/** Send the version and token of the client with each call, and check the server's version. */
 function introduce(token: string | undefined): Interceptor {
   return (next) => async (request) => {
     request.header.set("User-Agent", USER_AGENT);

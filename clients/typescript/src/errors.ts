@@ -1,34 +1,34 @@
 /**
- * What can go wrong, as errors that carry everything the server said.
+ * Errors, which carry all details from the server.
  *
- * Every error of this package is a {@link VidscoreError}. Those that a server's answer causes are
- * chosen by two tables: from the canonical gRPC code and, for those that programs handle apart,
- * from {@link VidscoreError.reason}, a stable upper-case word.
+ * Every error of this package is a {@link VidscoreError}. For a server's error, two tables choose
+ * the class: by the canonical gRPC code and, for errors that programs handle separately, by {@link
+ * VidscoreError.reason}, a stable upper-case word.
  */
 
-/** One thing that is wrong with a request. */
+/** One fault of a request. */
 export interface FieldViolation {
-  /** Where it is, as a path into the request. */
+  /** Its place, as a path into the request. */
   readonly field: string;
-  /** What was found there and what was expected. */
+  /** What was found, and what was expected. */
   readonly description: string;
 }
 
-/** What is known of an error beside its message. */
+/** Facts about an error besides its message. */
 export interface ErrorFacts {
   /** Canonical gRPC code by name, such as `INVALID_ARGUMENT`. */
   readonly code?: string;
   /** Stable upper-case word for machines. */
   readonly reason?: string;
-  /** What is wrong with the request. */
+  /** Faults of the request. */
   readonly violations?: readonly FieldViolation[];
-  /** How many things are wrong in all. */
+  /** Number of all faults. */
   readonly violationCount?: number;
-  /** Further facts that the server gave, by name. */
+  /** Further facts from the server, by name. */
   readonly metadata?: Readonly<Record<string, string>>;
-  /** Milliseconds after which the server says that the same may go well. */
+  /** Milliseconds after which a retry may succeed, according to the server. */
   readonly retryDelayMs?: number | null;
-  /** The error that this one follows from. */
+  /** The cause of this error. */
   readonly cause?: unknown;
 }
 
@@ -36,20 +36,22 @@ export interface ErrorFacts {
 export class VidscoreError extends Error {
   /** Canonical gRPC code by name; empty for an error that was found on this side. */
   readonly code: string;
-  /** Stable upper-case word for machines; the code where the server gave none. */
+  /** Stable upper-case word for machines; the code if the server gave none. */
   readonly reason: string;
-  /** What is wrong with the request; the server sends the first twenty. */
+  /** Faults of the request; the server sends the first twenty. */
   readonly violations: readonly FieldViolation[];
-  /** How many things are wrong in all. */
+  /** Number of all faults. */
   readonly violationCount: number;
-  /** Further facts that the server gave, by name. */
+  /** Further facts from the server, by name. */
   readonly metadata: Readonly<Record<string, string>>;
-  /** Milliseconds after which the server says that the same may go well; null where it does not. */
+  /**
+   * Milliseconds after which a retry may succeed, according to the server; null if it gives none.
+   */
   readonly retryDelayMs: number | null;
   /** What went wrong, without the list of violations that `message` has. */
   readonly summary: string;
 
-  /** Keep what is known; the message is the summary and, if there are several, the violations. */
+  /** Store the facts; the message is the summary and, if there are several, the violations. */
   constructor(summary: string, facts: ErrorFacts = {}) {
     const violations = facts.violations ?? [];
     const count = facts.violationCount ?? violations.length;
@@ -64,16 +66,16 @@ export class VidscoreError extends Error {
     this.retryDelayMs = facts.retryDelayMs ?? null;
   }
 
-  /** Whether the same call may well succeed if it is made again later. */
+  /** Whether the same call may succeed later. */
   get retryable(): boolean {
     return false;
   }
 }
 
-/** The server refuses what was sent; `violations` says what and where. */
+/** The server refuses the request; `violations` has the faults. */
 export class InvalidArgumentError extends VidscoreError {}
 
-/** There is nothing of that name. */
+/** There is no resource of that name. */
 export class NotFoundError extends VidscoreError {}
 
 /** A limit of the server is reached; the text names it. */
@@ -89,34 +91,34 @@ export class UnavailableError extends VidscoreError {
   }
 }
 
-/** It took longer than the caller wanted to wait. */
+/** The caller's timeout was exceeded. */
 export class DeadlineError extends VidscoreError {}
 
-/** The call was cancelled by this side. */
+/** This client cancelled the call, or somebody cancelled work on the server. */
 export class CallCancelledError extends VidscoreError {}
 
 /** The token is missing, unknown, or not allowed to do this. */
 export class AccessDeniedError extends VidscoreError {}
 
-/** The request does not fit the state that the server is in; `reason` says how. */
+/** The request does not fit the server's state; `reason` says why. */
 export class ConflictError extends VidscoreError {}
 
-/** A younger writer has opened the same stream of the submission; this one may not go on. */
+/** A newer writer has opened the same stream of the submission; this one must stop. */
 export class SupersededError extends ConflictError {}
 
 /** The submission is sealed or cancelled and takes no more frames. */
 export class SubmissionEndedError extends ConflictError {}
 
 /**
- * Client and server are of versions that do not work together; the text says which to update.
- * `metadata` has both under `client_version` and `server_version`.
+ * Client and server have incompatible versions; the text says which one to update. `metadata` has
+ * both under `client_version` and `server_version`.
  */
 export class VersionError extends ConflictError {}
 
 /** The server does not have this call: it may be older than this client. */
 export class UnsupportedError extends VidscoreError {}
 
-/** The server failed, or answered what this client cannot understand. */
+/** The server failed, or this client cannot understand its answer. */
 export class InternalError extends VidscoreError {}
 
 /** An argument is wrong; nothing was sent. */
@@ -124,7 +126,7 @@ export class InputError extends VidscoreError {
   /** Name of the argument. */
   readonly argument: string;
 
-  /** Say what was found and what was expected. */
+  /** Say what was found, and what was expected. */
   constructor(argument: string, found: string, expected: string) {
     super(`${argument}: found ${found}, expected ${expected}`, { reason: "INVALID_INPUT" });
     this.argument = argument;
@@ -134,7 +136,7 @@ export class InputError extends VidscoreError {
 /**
  * The queue of a stream is full: the server takes frames more slowly than they come.
  *
- * The frame of the call that fails with this is not queued; the stream goes on.
+ * The frame of the failed call was not queued; the stream continues.
  */
 export class BackPressureError extends VidscoreError {
   /** Say how full the queue is. */
@@ -143,7 +145,7 @@ export class BackPressureError extends VidscoreError {
   }
 }
 
-/** The stream is finished, or the client closed. */
+/** The stream is finished, or the client is closed. */
 export class ClosedError extends VidscoreError {
   /** Say what is closed. */
   constructor(message: string) {
@@ -151,7 +153,7 @@ export class ClosedError extends VidscoreError {
   }
 }
 
-/** A callback of the caller's has thrown; `cause` is what. The stream has ended. */
+/** A callback of the caller has thrown `cause`. The stream has ended. */
 export class CallbackError extends VidscoreError {
   /** Say what it threw. */
   constructor(message: string, cause?: unknown) {
@@ -159,10 +161,10 @@ export class CallbackError extends VidscoreError {
   }
 }
 
-/** A class of errors that follow from a server's answer. */
+/** A class of errors for a server's answer. */
 export type ErrorClass = new (message: string, facts?: ErrorFacts) => VidscoreError;
 
-/** The error for each canonical code, unless {@link ERRORS_BY_REASON} has a narrower one. */
+/** The class for each canonical code, unless {@link ERRORS_BY_REASON} has a more specific one. */
 export const ERRORS_BY_CODE: Readonly<Record<string, ErrorClass>> = {
   CANCELLED: CallCancelledError,
   UNKNOWN: InternalError,
@@ -182,7 +184,7 @@ export const ERRORS_BY_CODE: Readonly<Record<string, ErrorClass>> = {
   UNAUTHENTICATED: AccessDeniedError,
 };
 
-/** The error for each reason that has one of its own, a kind of the code's error. */
+/** The class for each reason with its own class, a subclass of the code's. */
 export const ERRORS_BY_REASON: Readonly<Record<string, ErrorClass>> = {
   EPOCH_STALE: SupersededError,
   QUOTA_EXCEEDED: QuotaExceededError,
@@ -193,7 +195,7 @@ export const ERRORS_BY_REASON: Readonly<Record<string, ErrorClass>> = {
 function text(summary: string, violations: readonly FieldViolation[], count: number): string {
   const lines = [summary];
   if (count > 1) {
-    // The message of the server tells the only one, or the first.
+    // If there is one violation, the server's message states it; otherwise it states the first.
     for (const { field, description } of violations) {
       lines.push(field ? `  ${field}: ${description}` : `  ${description}`);
     }

@@ -1,4 +1,4 @@
-/** What a server says about its evaluators. */
+/** Descriptions of a server's evaluators. */
 
 import { type Geometry, geometryOf } from "./frames.js";
 import {
@@ -11,17 +11,17 @@ import {
 export interface Measure {
   /** Name in reports. */
   readonly name: string;
-  /** What it says, in one sentence. */
+  /** Its meaning, in one sentence. */
   readonly description: string;
-  /** `count`, `ratio`, `px`, `px^2` and the like. */
+  /** Unit, such as `count`, `ratio`, `px` or `px^2`. */
   readonly unit: string;
-  /** Least value; null where there is none. */
+  /** Lower bound; null if there is none. */
   readonly minimum: number | null;
-  /** Greatest value; null where there is none. */
+  /** Upper bound; null if there is none. */
   readonly maximum: number | null;
-  /** Which way is better; `none` where it says nothing about quality alone. */
+  /** Which values are better; `none` if the measure alone says nothing about quality. */
   readonly direction: "higher" | "lower" | "none";
-  /** How values over many frames come about: `pooled`, `mean` or `median`. */
+  /** How values over many frames are combined: `pooled`, `mean` or `median`. */
   readonly averaging: string;
 }
 
@@ -29,25 +29,25 @@ export interface Measure {
 export interface EvaluatorDescription {
   /** Name by which it is chosen. */
   readonly name: string;
-  /** Goes up whenever a score may change. */
+  /** Increases whenever a score may change. */
   readonly version: string;
   /** One line for lists. */
   readonly title: string;
-  /** What the judged systems do: `detection` or `tracking`. */
+  /** Task of the judged systems: `detection` or `tracking`. */
   readonly task: string;
   /** JSON Schema of its parameters. */
   readonly parametersSchema: object;
-  /** Every measure that may stand in a report. */
+  /** All measures that a report may have. */
   readonly measures: readonly Measure[];
-  /** Measures that decide the order of systems, first one first. */
+  /** Measures that order systems, first one first. */
   readonly ranking: readonly string[];
   /** Shapes that objects of the truth may have. */
   readonly truthGeometries: readonly Geometry[];
   /** Shapes that detections may have. */
   readonly detectionGeometries: readonly Geometry[];
-  /** Whether confidences play a part. */
+  /** Whether it uses confidences. */
   readonly usesConfidences: boolean;
-  /** Whether objects must carry a track id. */
+  /** Whether objects must have a track id. */
   readonly needsTracks: boolean;
 }
 

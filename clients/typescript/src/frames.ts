@@ -1,4 +1,4 @@
-/** Frames as a live loop gives them, and how many of them become one message. */
+/** Frames as a live loop gives them, and their encoding as one message. */
 
 import { create } from "@bufbuild/protobuf";
 import { InputError } from "./errors.js";
@@ -9,7 +9,7 @@ import {
 } from "./gen/vidscore/v1/annotations_pb.js";
 import { type CheckedMask, checkMask, type Mask, maskSize } from "./masks.js";
 
-/** Which side of a comparison frames belong to. */
+/** The side of frames. */
 export type Side = "truth" | "detections";
 
 /** Shape of objects: `x, y`; `x1, y1, x2, y2`; or `x1, y1, ..., x4, y4`. */
@@ -22,33 +22,35 @@ export const ObjectFlag = { IGNORE: 1, CROWD: 2, REGION: 4, DISTRACTOR: 8 } as c
 export interface Frame {
   /** Name of the video. */
   readonly sequence: string;
-  /** Number of the frame; each is sent once a side, in any order. */
+  /** Number of the frame; each is sent once per side, in any order. */
   readonly frame: number | bigint;
-  /** Domain of the video, where there is more than one. */
+  /** Domain of the video, if there are several. */
   readonly domain?: string;
-  /** When the frame was captured, in seconds on any one clock; left out: unknown. */
+  /** Capture time of the frame, in seconds on any one clock; left out: unknown. */
   readonly timeS?: number;
-  /** For each object its 2, 4 or 8 pixels; or all of them, one object after the other. */
+  /**
+   * The 2, 4 or 8 pixels of each object; or all of them in one array, one object after the other.
+   */
   readonly coordinates: readonly (readonly number[])[] | Float64Array;
-  /** For each object its class; left out where there are no classes. */
+  /** Class of each object; left out if there are no classes. */
   readonly labels?: readonly string[];
-  /** For each object its confidence, the greater the surer; left out: all 1. */
+  /** Confidence of each object, the greater the surer; left out: all 1. */
   readonly confidences?: ArrayLike<number>;
-  /** For each object the identity of its track, -1 for none; left out: all -1. */
+  /** Track id of each object, -1 for none; left out: all -1. */
   readonly trackIds?: ArrayLike<number | bigint>;
-  /** For each object, which is a box, its mask; left out: there are none. */
+  /** Mask of each object, which must be a box; left out: there are none. */
   readonly masks?: readonly Mask[];
 }
 
 /** One whole frame of the truth. */
 export interface TruthFrame extends Frame {
-  /** For each object its bits of {@link ObjectFlag}; left out: all 0. */
+  /** Bits of {@link ObjectFlag} of each object; left out: all 0. */
   readonly flags?: ArrayLike<number>;
-  /** Whether the frame is left out of every count. */
+  /** Whether the frame is left out of all counts. */
   readonly dontCare?: boolean;
 }
 
-/** A frame that was checked and copied, so that the caller may reuse its arrays. */
+/** A checked copy of a frame, so that the caller may reuse its arrays. */
 export interface CheckedFrame {
   readonly domain: string;
   readonly sequence: string;
@@ -74,13 +76,13 @@ export const WIRE_GEOMETRIES: Readonly<Record<Geometry, WireGeometry>> = {
 
 const ARITIES: Readonly<Record<Geometry, number>> = { point: 2, box: 4, quadrilateral: 8 };
 const DONT_CARE = 1;
-// Bytes that a frame adds to a message, at most, without its objects: number 8, time 8, and 8 for
+// Maximum bytes that a frame adds to a message, without its objects: number 8, time 8, and 8 for
 // row of its sequence, count of objects and flags.
 const FRAME_BYTES = 24;
 const OBJECT_BYTES = 24; // confidence 8, track id 10, label 5, flags 1
 const GREATEST_FRAME = 2n ** 63n;
 
-/** Coordinates that an object of a shape has. */
+/** Number of coordinates of an object of a shape. */
 export function arityOf(name: string, geometry: Geometry): number {
   const arity = ARITIES[geometry];
   if (arity === undefined) {
@@ -89,16 +91,16 @@ export function arityOf(name: string, geometry: Geometry): number {
   return arity;
 }
 
-/** The shape that the wire calls by a number. */
+/** The shape of a number on the wire. */
 export function geometryOf(wire: WireGeometry): Geometry | undefined {
   const names = Object.keys(WIRE_GEOMETRIES) as Geometry[];
   return names.find((name) => WIRE_GEOMETRIES[name] === wire);
 }
 
 /**
- * Check shapes and lengths of a frame, and copy it.
+ * Check the shapes and lengths of a frame, and copy it.
  *
- * @throws InputError if a column has another shape or length than it should.
+ * @throws InputError if a column has the wrong shape or length.
  */
 export function checkFrame(frame: TruthFrame, arity: number): CheckedFrame {
   const coordinates = flatten(frame.coordinates, arity);
@@ -120,13 +122,13 @@ export function checkFrame(frame: TruthFrame, arity: number): CheckedFrame {
   };
 }
 
-/** Bytes of the message that a frame would make, at most, without its tables of names. */
+/** Maximum bytes of the message that a frame would make, without its tables of names. */
 export function frameSize(frame: CheckedFrame): number {
   const masks = (frame.masks ?? []).map(maskSize).reduce((sum, size) => sum + size, 0);
   return FRAME_BYTES + (OBJECT_BYTES + 8 * frame.arity) * frame.objectCount + masks;
 }
 
-/** Frames as the columns of one message; columns that hold defaults alone are left out. */
+/** Frames as the columns of one message; columns with only default values are left out. */
 export function encodeFrames(frames: readonly CheckedFrame[], arity: number): AnnotationBatch {
   const sequences = new Table<{ domain: string; sequence: string }>();
   const labels = new Table<string>();
@@ -177,7 +179,7 @@ function setMasks(message: AnnotationBatch, frames: readonly CheckedFrame[]): vo
   message.maskRuns = masks.flatMap(({ runs }) => runs);
 }
 
-/** Names, each once, in the order in which they came. */
+/** Names, each once, in the order in which they first appear. */
 class Table<Entry> {
   readonly entries: Entry[] = [];
   readonly #rows = new Map<string, number>();
@@ -255,7 +257,7 @@ function column<Given, Value>(
 }
 
 function requireText(name: string, value: unknown): string {
-  // Half of a surrogate pair is no Unicode text and cannot be sent.
+  // Half of a surrogate pair is not valid Unicode and cannot be sent.
   if (typeof value === "string" && !/\p{Surrogate}/u.test(value)) {
     return value;
   }

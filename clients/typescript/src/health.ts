@@ -7,7 +7,7 @@ import {
 
 export { HealthService };
 
-/** What a server says of itself or of a service. */
+/** Health that a server reports of itself or of a service. */
 export type Health = "unknown" | "serving" | "not_serving" | "service_unknown";
 
 /** @internal */

@@ -16,22 +16,22 @@ import {
 import { Report } from "./reports.js";
 import { decodeSpecification, type Specification } from "./specification.js";
 
-/** A specification, truth and a policy, hosted. */
+/** A hosted benchmark: a specification, truth and a policy. */
 export interface Benchmark {
   /** Its name, such as `streets`. */
   readonly name: string;
   readonly specification: Specification;
-  /** Shape of the truth's objects; null: unknown, as long as there is no truth. */
+  /** Shape of the truth's objects; null until truth is uploaded. */
   readonly truthGeometry: Geometry | null;
   /** Shape of detections, likewise. */
   readonly detectionGeometry: Geometry | null;
-  /** From when on submissions are taken; null: from its creation. */
+  /** When submissions may first be created; null: from its creation. */
   readonly openTime: Date | null;
-  /** Until when submissions are taken; null: without end. */
+  /** When submissions end; null: never. */
   readonly closeTime: Date | null;
 }
 
-/** Where a submission stands. */
+/** State of a submission. */
 export type SubmissionState =
   | "unknown"
   | "open"
@@ -57,18 +57,18 @@ export interface Submission {
   readonly team: string;
   readonly title: string;
   readonly state: SubmissionState;
-  /** Why it stands there: a stable code. */
+  /** Stable code for why it has this state. */
   readonly stateReason: string;
-  /** The same for people. */
+  /** The reason for people. */
   readonly stateMessage: string;
   readonly stateTime: Date | null;
   readonly createTime: Date | null;
-  /** When it was sealed; null while it is not. */
+  /** When it was sealed; null before. */
   readonly sealTime: Date | null;
-  /** Frames that are durable, in all streams together. */
+  /** Number of durable frames, in all streams together. */
   readonly frameCount: number;
   readonly streams: readonly StreamInfo[];
-  /** Goes up whenever anything of it changes. */
+  /** Increases with each change of the submission. */
   readonly revision: number;
 }
 
@@ -77,11 +77,11 @@ export interface SubmissionScore {
   /** Full name; empty for a live score. */
   readonly name: string;
   readonly createTime: Date | null;
-  /** The report, as far as the caller may see it. */
+  /** The part of the report that the caller may see. */
   readonly report: Report;
-  /** Whether the truth was not complete: frames without truth were left out. */
+  /** Whether the truth was not complete; frames without truth were left out. */
   readonly partial: boolean;
-  /** Whether it is the newest of its evaluator. */
+  /** Whether it is the newest score of its evaluator. */
   readonly current: boolean;
 }
 
@@ -93,22 +93,22 @@ export interface SubmissionUpdate {
 
 /** One submission on the board. */
 export interface LeaderboardRow {
-  /** Rank from 1 on; equal scores share one. 0 where the row stands apart. */
+  /** Rank from 1 on; equal scores share one. 0 if the row is apart. */
   readonly rank: number;
   readonly team: string;
-  /** Full name of the submission, where it may be seen; otherwise empty. */
+  /** Full name of the submission, if it may be seen; otherwise empty. */
   readonly submission: string;
   readonly title: string;
   readonly sealTime: Date | null;
-  /** Released measures by name; null where one is undefined. */
+  /** Released measures by name; null if one is undefined. */
   readonly scores: Readonly<Record<string, number | null>>;
-  /** Revision of the truth that the scores are under. */
+  /** Revision of the truth under which the scores were computed. */
   readonly truthRevision: number;
-  /** Version of the evaluator that they are by. */
+  /** Version of the evaluator that computed them. */
   readonly evaluatorVersion: string;
   /**
-   * Whether they cannot be compared with those of the ranked rows: the submission could not be
-   * scored again under the same truth, evaluator and parameters.
+   * Whether the scores cannot be compared with those of the ranked rows: the submission could not
+   * be scored again under the same truth, evaluator and parameters.
    */
   readonly apart: boolean;
 }
@@ -118,15 +118,15 @@ export interface Leaderboard {
   readonly rows: readonly LeaderboardRow[];
   /** Measures that rank, first one first. */
   readonly ranking: readonly string[];
-  /** Revision of the truth that the ranked scores are under; 0 for none. */
+  /** Revision of the truth of the ranked scores; 0 for none. */
   readonly truthRevision: number;
-  /** Newest revision of the truth that is complete; 0 for none. */
+  /** Newest complete revision of the truth; 0 for none. */
   readonly newestTruthRevision: number;
 }
 
 const ENDED: ReadonlySet<SubmissionState> = new Set(["scored", "failed", "cancelled"]);
 
-/** Whether nothing more happens to a submission by itself. */
+/** Whether the state of a submission changes no more by itself. */
 export function hasEnded(submission: Submission): boolean {
   return ENDED.has(submission.state);
 }

@@ -1,4 +1,4 @@
-/** Masks of objects: runs of pixels, and the texts that COCO's tools write of them. */
+/** Masks of objects: runs of pixels, and the compressed text of COCO's tools for them. */
 
 import { InputError } from "./errors.js";
 
@@ -9,8 +9,8 @@ export interface Mask {
   /** Width of the image in pixels. */
   readonly width: number;
   /**
-   * Numbers of pixels outside of the object and of it in turn, beginning with those outside, column
-   * after column, which fill the image; or the compressed text that COCO's tools write of them.
+   * Lengths of alternating runs of pixels outside and inside the object, beginning outside, column
+   * after column, which fill the image; or the compressed text that COCO's tools write for them.
    */
   readonly counts: ArrayLike<number> | string;
 }
@@ -27,15 +27,15 @@ const DIGIT = 31;
 const SIGN = 16;
 const MORE = 32;
 const BASE = 32;
-const LONGEST_NUMBER = 8; // characters of the difference of any two runs, at most
-const MASK_BYTES = 15; // height, width and the number of runs, at most
+const LONGEST_NUMBER = 8; // maximum characters of the difference of two runs
+const MASK_BYTES = 15; // maximum of height, width and the number of runs
 const RUN_BYTES = 5;
 const GREATEST = 2 ** 32 - 1;
 
 /**
  * Check the numbers of a mask, and copy it.
  *
- * @throws InputError if it is none.
+ * @throws InputError if it is invalid.
  * @internal
  */
 export function checkMask(name: string, mask: Mask): CheckedMask {
@@ -53,14 +53,14 @@ export function checkMask(name: string, mask: Mask): CheckedMask {
   return { height, width, runs: numbers };
 }
 
-/** Bytes that a mask adds to a message, at most. @internal */
+/** Maximum bytes that a mask adds to a message. @internal */
 export function maskSize(mask: CheckedMask): number {
   return MASK_BYTES + RUN_BYTES * mask.runs.length;
 }
 
 /**
- * Runs of a compressed text: digits of five bits, the lowest first, of numbers that from the fourth on
- * are differences to the run before the last one.
+ * Runs of a compressed text: digits of five bits, the lowest first. From the fourth number on, each
+ * is the difference to the run before the last one.
  */
 function runsOfText(name: string, text: string): number[] {
   const runs: number[] = [];

@@ -1,14 +1,14 @@
 /**
- * What waits to be sent: puts frames together by size and time, and holds the bound on memory.
+ * Frames that wait to be sent: batches them by size and time, and bounds memory.
  *
- * Pure: whoever drives it passes the time (milliseconds on any monotonic clock) and does the
- * waiting and the sending.
+ * It does no I/O and reads no clock: its caller passes the time (milliseconds on any monotonic
+ * clock) and does the waiting and the sending.
  */
 
 import { type CheckedFrame, frameSize, type Side } from "./frames.js";
 import type { CompleteBatching } from "./settings.js";
 
-/** Frames of one side that go into one message. */
+/** Frames of one side for one message. */
 export interface Batch {
   readonly side: Side;
   readonly frames: readonly CheckedFrame[];
@@ -22,7 +22,7 @@ interface Gathering {
   masked: boolean | undefined;
 }
 
-/** A bounded queue that turns frames into batches. */
+/** A bounded queue that batches frames. */
 export class Outbox {
   #batching: CompleteBatching;
   readonly #gathering = new Map<Side, Gathering>();
@@ -35,12 +35,12 @@ export class Outbox {
     this.#batching = batching;
   }
 
-  /** Frames that wait. */
+  /** Number of frames that wait. */
   get frames(): number {
     return this.#frames;
   }
 
-  /** Time at which `take` has something; null where nothing waits. */
+  /** Time at which `take` has a batch; null if nothing waits. */
   get dueMs(): number | null {
     if (this.#ready.length > 0) {
       return Number.NEGATIVE_INFINITY;
@@ -49,7 +49,7 @@ export class Outbox {
     return started.length > 0 ? Math.min(...started) + this.#batching.batchIntervalMs : null;
   }
 
-  /** Make no larger batches than a server takes; tells whether it made larger ones before. */
+  /** Make no larger batches than a server accepts; returns whether earlier ones were larger. */
   limit(batchFrames: number, batchBytes: number): boolean {
     const before = this.#batching;
     this.#batching = {
@@ -60,7 +60,7 @@ export class Outbox {
     return batchFrames < before.batchFrames || batchBytes < before.batchBytes;
   }
 
-  /** Take in again what was taken last, before all that waits, and put everything together anew. */
+  /** Return the frames that were taken last, before all that wait, and batch all of them again. */
   putBack(batches: readonly Batch[], nowMs: number): void {
     this.flush();
     const waiting = [...batches, ...this.#ready.splice(0)];
@@ -77,7 +77,7 @@ export class Outbox {
     }
   }
 
-  /** Take in a frame where there is room for it; tells whether there was. */
+  /** Accept a frame if there is room for it; returns whether there was. */
   offer(side: Side, frame: CheckedFrame, nowMs: number): boolean {
     const size = frameSize(frame);
     if (!this.#enter(1, size)) {
@@ -87,7 +87,9 @@ export class Outbox {
     return true;
   }
 
-  /** Take in frames that do not wait for others where there is room for all; tells whether. */
+  /**
+   * Accept frames that do not wait for others if there is room for all; returns whether there was.
+   */
   offerAll(side: Side, frames: readonly CheckedFrame[], nowMs: number): boolean {
     const size = frames.reduce((sum, frame) => sum + frameSize(frame), 0);
     if (!this.#enter(frames.length, size)) {
@@ -100,14 +102,14 @@ export class Outbox {
     return true;
   }
 
-  /** Let nothing wait for others any longer. */
+  /** Make all frames due now. */
   flush(): void {
     for (const side of [...this.#gathering.keys()]) {
       this.#finish(side);
     }
   }
 
-  /** The next batch that is due. */
+  /** The next due batch. */
   take(nowMs: number): Batch | null {
     for (const { side, sinceMs } of [...this.#gathering.values()]) {
       if (nowMs >= sinceMs + this.#batching.batchIntervalMs) {
@@ -167,7 +169,7 @@ function emptyGathering(side: Side, sinceMs: number): Gathering {
   return { side, frames: [], sinceMs, bytes: 0, masked: undefined };
 }
 
-/** Whether frames cannot be in one message, which has masks of all of its objects or of none. */
+/** Whether frames cannot be in one message, where either all objects have masks or none has. */
 function differ(one: boolean | undefined, other: boolean | undefined): boolean {
   return one !== undefined && other !== undefined && one !== other;
 }

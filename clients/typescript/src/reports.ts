@@ -1,4 +1,4 @@
-/** Reports: scores with everything needed to know what they are scores of. */
+/** Reports: scores with everything needed to interpret them. */
 
 import { InternalError } from "./errors.js";
 import type {
@@ -11,37 +11,37 @@ import type { LiveReport as LiveReportMessage } from "./gen/vidscore/v1/scoring_
 import type { Specification } from "./specification.js";
 import { decodeParameters, decodeSpecification, type ParameterValue } from "./specification.js";
 
-/** One score, and what it is of; null stands for "all of them". */
+/** One score with its dimensions; null stands for all. */
 export interface Row {
   readonly domain: string | null;
   readonly label: string | null;
   readonly sequence: string | null;
   readonly measure: string;
-  /** The score; null where it is undefined. */
+  /** The score; null if it is undefined. */
   readonly value: number | null;
-  /** What the value is: an integer count, a figure, or nothing. */
+  /** Kind of the value: an integer count, a number, or undefined. */
   readonly kind: "count" | "number" | "undefined";
 }
 
 /** Points in order, as columns of equal length by name. */
 export interface Curve {
   readonly name: string;
-  /** Domain that it is of; null for all. */
+  /** Its domain; null for all. */
   readonly domain: string | null;
-  /** Class that it is of; null for all. */
+  /** Its class; null for all. */
   readonly label: string | null;
   /** Coordinates of the points, by name. */
   readonly columns: ReadonlyMap<string, readonly (number | null)[]>;
 }
 
-/** Something a reader of the scores should know: a stable code, a sentence, how often. */
+/** A doubt for the reader of the scores: a stable code, a sentence, and how often it occurs. */
 export interface ReportWarning {
   readonly code: string;
   readonly message: string;
   readonly count: number;
 }
 
-/** Which score, where not the one over everything. */
+/** The dimensions of a score; left out: all together. */
 export interface RowKey {
   readonly domain?: string | null;
   readonly label?: string | null;
@@ -54,23 +54,23 @@ export class Report {
   readonly evaluator: string;
   /** Its version. */
   readonly version: string;
-  /** Name of the preset that the evaluator is of; null where it is of none. */
+  /** Name of the preset that the evaluator belongs to; null if none. */
   readonly preset: string | null;
-  /** Every parameter with the value that was used. */
+  /** All parameters with the values that were used. */
   readonly parameters: Readonly<Record<string, ParameterValue | null>>;
   /** Fingerprint of the truth: 32 hexadecimal digits. */
   readonly truthDigest: string;
   /** Fingerprint of the detections. */
   readonly detectionsDigest: string;
-  /** Versions of the server's software that the last bits may depend on. */
+  /** Versions of the server's software on which the last bits may depend. */
   readonly software: Readonly<Record<string, string>>;
-  /** The specification that was scored under. */
+  /** The specification under which it was scored. */
   readonly specification: Specification;
-  /** Every score. */
+  /** All scores. */
   readonly rows: readonly Row[];
-  /** Every curve. */
+  /** All curves. */
   readonly curves: readonly Curve[];
-  /** Every warning. */
+  /** All warnings. */
   readonly warnings: readonly ReportWarning[];
   readonly #values: ReadonlyMap<string, number | null>;
 
@@ -95,9 +95,9 @@ export class Report {
   }
 
   /**
-   * One score; null where it is undefined.
+   * One score; null if it is undefined.
    *
-   * @throws RangeError if the report has no such row; the text names the measures that it has.
+   * @throws RangeError if the report has no such row; the text names its measures.
    */
   value(measure: string, of: RowKey = {}): number | null {
     const value = this.#values.get(keyOf(measure, of));
@@ -130,17 +130,17 @@ export class Report {
 
 /** How far both sides of a stream have come. */
 export interface Coverage {
-  /** Frames that both sides have sent. */
+  /** Number of frames that both sides have sent. */
   readonly pairedFrames: number;
-  /** Frames of the truth whose detections have not come. */
+  /** Number of truth frames without received detections. */
   readonly framesWaitingForDetections: number;
-  /** Frames of the detections whose truth has not come. */
+  /** Number of detection frames without received truth. */
   readonly framesWaitingForTruth: number;
 }
 
 /** Scores over exactly the frames that both sides have sent. */
 export interface LiveReport {
-  /** A report for each evaluator, in the order in which they were asked for. */
+  /** A report for each evaluator, in the requested order. */
   readonly reports: readonly Report[];
   readonly coverage: Coverage;
 }

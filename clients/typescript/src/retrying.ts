@@ -1,26 +1,28 @@
-/** When a call is made again; pure: whoever drives it passes the time and does the waiting. */
+/**
+ * When to retry a call. It does no I/O and reads no clock: its caller passes the time and waits.
+ */
 
 import { InternalError, UnavailableError, type VidscoreError } from "./errors.js";
 import type { CompleteRetry } from "./settings.js";
 
-/** Codes of a connection that broke, of whatever hop, and of a server that is restarted. */
+/** Codes of a connection that broke at any hop, and of a server that restarts. */
 const BREAKS = new Set(["UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL"]);
 
-/** Reasons of a server that go with another offset, or with time. */
+/** Reasons of a server that another offset, or time, resolves. */
 const PASSING_REASONS = new Set(["OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL"]);
 
-/** Whether the same may succeed over another connection, or later. */
+/** Whether the same call may succeed over another connection, or later. */
 export function isBreak(error: VidscoreError): boolean {
   if (error.retryDelayMs !== null) {
     return true; // the server itself says so
   }
   if (error instanceof InternalError && "incident" in error.metadata) {
-    return false; // the server itself failed at this very request, and would again
+    return false; // the server itself failed at this request, and would again
   }
   return BREAKS.has(error.code) || PASSING_REASONS.has(error.reason);
 }
 
-/** The break of a call that the server ended well, but before it was done. */
+/** The error of a call that the server ended without an error before it was done. */
 export function endedEarly(): UnavailableError {
   return new UnavailableError("the server ended the call", { code: "UNAVAILABLE" });
 }
@@ -32,22 +34,22 @@ export class Retrying {
   #breaks = 0;
   #sinceMs: number | null = null;
 
-  /** @param chance - Numbers from 0 to 1, so that many clients do not come back all at once. */
+  /** @param chance - Numbers from 0 to 1, so that many clients do not return at the same time. */
   constructor(retry: CompleteRetry, chance: () => number = Math.random) {
     this.#retry = retry;
     this.#chance = chance;
   }
 
-  /** Note that something has succeeded. */
+  /** Record that something has succeeded. */
   progress(): void {
     this.#breaks = 0;
     this.#sinceMs = null;
   }
 
   /**
-   * Milliseconds to wait before the next try; no less than the server wants.
+   * Milliseconds to wait before the next try; at least as long as the server wants.
    *
-   * @throws the error, where another try makes no sense or takes too long.
+   * @throws the error, if a retry is useless or would be too late.
    */
   delayMs(error: VidscoreError, nowMs: number): number {
     if (!isBreak(error)) {
@@ -56,7 +58,7 @@ export class Retrying {
     return this.delayMsAgain(error, nowMs);
   }
 
-  /** The same where the next try may succeed, whatever the error is. */
+  /** The same for an error after which the next try may succeed whatever its kind. */
   delayMsAgain(error: VidscoreError, nowMs: number): number {
     this.#sinceMs ??= nowMs;
     const { giveUpAfterMs } = this.#retry;

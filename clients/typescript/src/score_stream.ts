@@ -1,4 +1,4 @@
-/** A stream that is scored while it runs, and of which nothing is kept. */
+/** A stream that is scored while it runs; the server keeps nothing of it. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { create } from "@bufbuild/protobuf";
@@ -48,19 +48,19 @@ import { type EvaluatorChoice, encodeSpecification, type Specification } from ".
 import { checkServer } from "./version.js";
 import { now, WakeUpEvent } from "./wake_up_event.js";
 
-/** What is to be scored, and how. */
+/** What to score, and how. */
 export interface ScoreStreamOptions {
-  /** What the data alone cannot say. */
+  /** Facts that the data cannot give. */
   readonly specification?: Specification;
   /** Shape of the truth's objects. Default: `"box"`. */
   readonly truthGeometry?: Geometry;
   /** Shape of the detections. Default: `"box"`. */
   readonly detectionGeometry?: Geometry;
-  /** Which live reports are wanted; left out: none. */
+  /** When live reports are sent; left out: never. */
   readonly live?: Live;
-  /** How frames are put together, and what happens where the server is slow. */
+  /** How frames are batched, and what happens if the server is slow. */
   readonly batching?: Batching;
-  /** Milliseconds that the whole stream may take; left out: no limit. */
+  /** Timeout of the whole stream in milliseconds; left out: no limit. */
   readonly timeoutMs?: number;
   /** Cancels the stream. */
   readonly signal?: AbortSignal;
@@ -69,9 +69,9 @@ export interface ScoreStreamOptions {
 /**
  * A stream that is being scored; made by `Client.scoreStream`.
  *
- * Frames are sent in the order in which `send` and `sendTruth` were called. `await` them: that is
- * how a slow server slows the caller. A stream that is neither finished nor cancelled goes on until
- * its client is closed; `await using` cancels it at the end of the block.
+ * Frames are sent in the order in which `send` and `sendTruth` were called. `await` them, because
+ * that is how a slow server slows the caller down. A stream that is neither finished nor cancelled
+ * continues until its client is closed; `await using` cancels it at the end of the block.
  */
 export class ScoreStream implements AsyncDisposable {
   readonly #connection: Connection;
@@ -134,12 +134,12 @@ export class ScoreStream implements AsyncDisposable {
     return this.#serverVersion;
   }
 
-  /** Limits that hold for this stream, by the names of the server's settings. */
+  /** Limits of this stream, by the names of the server's settings. */
   get limits(): Readonly<Record<string, number>> {
     return this.#limits ?? {};
   }
 
-  /** The newest live report; null before the first. */
+  /** The newest live report; null before the first one. */
   get latest(): LiveReport | null {
     return this.#latest;
   }
@@ -149,7 +149,7 @@ export class ScoreStream implements AsyncDisposable {
    *
    * @throws InputError if a column has the wrong shape or length.
    * @throws BackPressureError if the queue is full, as the policy says.
-   * @throws VidscoreError what the stream failed with.
+   * @throws VidscoreError the error with which the stream failed.
    */
   async sendTruth(frame: TruthFrame): Promise<void> {
     await this.#put("truth", frame);
@@ -160,16 +160,18 @@ export class ScoreStream implements AsyncDisposable {
     await this.#put("detections", frame);
   }
 
-  /** Send many whole frames of a side, which do not wait for others; all of them or none. */
+  /**
+   * Send many whole frames of a side, which do not wait for others; either all are queued or none.
+   */
   async sendBatch(side: Side, frames: readonly TruthFrame[]): Promise<void> {
     const checked = frames.map((frame) => checkFrame(frame, this.#arities[side]));
     await this.#queue(() => this.#outbox.offerAll(side, checked, now()));
   }
 
   /**
-   * Live reports as they come, until the stream ends; each goes to one reader.
+   * Live reports as they come, until the stream ends. Each report goes to one reader.
    *
-   * @throws VidscoreError what the stream failed with.
+   * @throws VidscoreError the error with which the stream failed.
    */
   async *liveReports(): AsyncGenerator<LiveReport, void, undefined> {
     while (true) {
@@ -184,12 +186,12 @@ export class ScoreStream implements AsyncDisposable {
   }
 
   /**
-   * Send what is queued, say that nothing more comes, and wait for the final reports: one for each
-   * evaluator, in the order in which they were asked for.
+   * Send the queued frames, end the input, and wait for the final reports: one for each evaluator,
+   * in the requested order.
    *
-   * @param options - `timeoutMs`: how long to wait; left out: no limit but the stream's own.
-   * @throws DeadlineError if they have not come in time; `finish` may be called again.
-   * @throws VidscoreError what the stream failed with.
+   * @param options - `timeoutMs`: how long to wait; left out: only the stream's own limit.
+   * @throws DeadlineError if they do not arrive in time; `finish` may be called again.
+   * @throws VidscoreError the error with which the stream failed.
    */
   async finish(options: { readonly timeoutMs?: number } = {}): Promise<readonly Report[]> {
     if (this.#inCallback.getStore()) {
@@ -207,7 +209,7 @@ export class ScoreStream implements AsyncDisposable {
     return this.#reports ?? [];
   }
 
-  /** End the stream at once, without a report; does nothing where it has ended. */
+  /** End the stream at once, without a report; does nothing if it has ended. */
   cancel(): void {
     this.#end(
       new CallCancelledError("the stream was cancelled by this client", { code: "CANCELLED" }),
@@ -215,7 +217,7 @@ export class ScoreStream implements AsyncDisposable {
     this.#call.abort();
   }
 
-  /** Cancel, where `finish` was not called. */
+  /** Cancel, unless `finish` was called. */
   async [Symbol.asyncDispose](): Promise<void> {
     this.cancel();
   }
@@ -259,7 +261,7 @@ export class ScoreStream implements AsyncDisposable {
     this.#call.abort();
   }
 
-  /** What is sent; it ends with the call. */
+  /** The messages to send; they end with the call. */
   async *#requests(): AsyncGenerator<ScoreRequest, void, undefined> {
     yield this.#configuration;
     while (!this.#ended) {

@@ -1,4 +1,4 @@
-/** Delivers the frames of an append stream: connects, sends, and goes on after breaks. */
+/** Delivers the frames of an append stream: connects, sends, and continues after breaks. */
 
 import { AsyncLocalStorage } from "node:async_hooks";
 import { create } from "@bufbuild/protobuf";
@@ -28,12 +28,12 @@ import { now, WakeUpEvent } from "./wake_up_event.js";
 
 const JOIN_MS = 5_000; // how long closing waits for the server to end the call
 
-/** An append stream that was opened, and how frames are delivered into it. */
+/** An opened append stream, and how frames are delivered into it. */
 export interface AppendPlan {
   /** Full name of the submission. */
   readonly submission: string;
   readonly stream: StreamInfo;
-  /** Coordinates that a detection has. */
+  /** Number of coordinates of a detection. */
   readonly arity: number;
   readonly batching: CompleteBatching;
   readonly delivery: CompleteDelivery;
@@ -42,15 +42,15 @@ export interface AppendPlan {
   readonly signal: AbortSignal | undefined;
 }
 
-/** One connection's worth of delivering. */
+/** The delivery over one connection. */
 interface Call {
   readonly aborter: AbortController;
   stall: VidscoreError | null;
 }
 
-/** Delivers frames until it is closed, or fails for good. */
+/** Delivers frames until it is closed or fails finally. */
 export class Sender {
-  /** What the stream knows. */
+  /** The state of the stream. */
   readonly state: AppendState;
   readonly #plan: AppendPlan;
   readonly #connection: Connection;
@@ -58,9 +58,9 @@ export class Sender {
   readonly #inCallback = new AsyncLocalStorage<boolean>();
   readonly #running: Promise<void>;
   #call: Call | null = null;
-  #left = false; // whether this side has closed or aborted it
+  #left = false; // whether this client has closed or aborted it
 
-  /** Begin. */
+  /** Begin to deliver. */
   constructor(plan: AppendPlan, connection: Connection) {
     this.state = new AppendState(plan.stream, plan.batching, plan.delivery, plan.replay);
     this.#plan = plan;
@@ -69,13 +69,13 @@ export class Sender {
     this.#running = this.#run();
   }
 
-  /** Queue a frame, as the policy says where the queue is full. */
+  /** Queue a frame; if the queue is full, do what the policy says. */
   async put(frame: CheckedFrame): Promise<void> {
     const admit = () => this.state.admit(frame, now());
     await queueFrame(admit, this.#wakeUp, this.#plan.batching, () => this.state.fullness);
   }
 
-  /** Queue frames that do not wait for others, likewise. */
+  /** Queue frames that do not wait for others; if the queue is full, do what the policy says. */
   async putAll(frames: readonly CheckedFrame[]): Promise<void> {
     const admit = () => this.state.admitAll(frames, now());
     await queueFrame(admit, this.#wakeUp, this.#plan.batching, () => this.state.fullness);
@@ -95,7 +95,7 @@ export class Sender {
     this.state.checkDelivered();
   }
 
-  /** Deliver every frame, in a time, and end; where this side has ended it, do nothing. */
+  /** Deliver all frames within a time, and end; do nothing if this client has ended the stream. */
   async close(timeoutMs: number, signal?: AbortSignal): Promise<void> {
     this.#refuseInCallback();
     if (this.#left && this.state.ended) {
@@ -132,7 +132,9 @@ export class Sender {
     }
   }
 
-  /** Wait until every frame is durable or the stream has failed; tells whether it is so in time. */
+  /**
+   * Wait until all frames are durable or the stream has failed; returns whether that was in time.
+   */
   async #drain(timeoutMs: number | null, signal?: AbortSignal): Promise<boolean> {
     const wake = () => this.#wakeUp.signal();
     signal?.addEventListener("abort", wake);
@@ -167,7 +169,7 @@ export class Sender {
     this.#end(error);
   }
 
-  /** Wait until there is something to deliver; whether there is, or the stream has ended. */
+  /** Wait until there is something to deliver or the stream has ended; returns whether there is. */
   async #hasWork(): Promise<boolean> {
     await this.#wakeUp.until(() => this.state.closing || !this.state.idle);
     return !this.state.drained;
@@ -231,7 +233,7 @@ export class Sender {
     }
   }
 
-  /** See to it that a connection over which no answer comes is noticed. */
+  /** End a connection over which no answer comes. */
   async #watch(call: Call): Promise<void> {
     while (this.#call === call) {
       const { stalledAtMs } = this.state;
@@ -253,7 +255,7 @@ export class Sender {
     }
   }
 
-  /** What is due, as long as a call is the present one. */
+  /** The due batches, as long as a call is the present one. */
   async *#batches(call: Call): AsyncGenerator<Sent, void, undefined> {
     while (this.#call === call && !this.#nothingToSend) {
       const batch = this.state.take(now());
@@ -304,7 +306,7 @@ export class Sender {
     }
   }
 
-  /** Let go of the present call, if there is one. */
+  /** Release the present call, if there is one. */
   #drop(): void {
     const call = this.#call;
     this.#call = null;

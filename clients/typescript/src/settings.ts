@@ -5,25 +5,25 @@ import type { LiveReport } from "./reports.js";
 import { LONGEST_TIMER_MS } from "./wake_up_event.js";
 
 /**
- * How frames are put together into messages, and how many may wait.
+ * How frames are batched into messages, and how many may wait.
  *
- * A frame is on its way `batchIntervalMs` after it was given at the latest, unless the server
- * takes no more; then frames wait in the queue. A frame enters the queue where it fits or the
- * queue is empty, so memory is bounded by the queue and one frame of the caller's.
+ * A frame is sent at most `batchIntervalMs` after it was given, unless the server accepts no more;
+ * then frames wait in the queue. A frame enters the queue if it fits or the queue is empty, so that
+ * memory is bounded by the queue and one frame of the caller.
  */
 export interface Batching {
-  /** Most frames of a message. Default: 256. */
+  /** Maximum frames of a message. Default: 256. */
   readonly batchFrames?: number;
-  /** Most bytes of a message, unless one frame alone is larger. Default: 1 MiB. */
+  /** Maximum bytes of a message, unless a single frame is larger. Default: 1 MiB. */
   readonly batchBytes?: number;
   /** Longest time that a frame waits for others. Default: 100. */
   readonly batchIntervalMs?: number;
-  /** Most frames that wait to be sent, both sides together. Default: 4096. */
+  /** Maximum frames that wait to be sent, both sides together. Default: 4096. */
   readonly queueFrames?: number;
-  /** Most bytes that wait to be sent. Default: 64 MiB. */
+  /** Maximum bytes that wait to be sent. Default: 64 MiB. */
   readonly queueBytes?: number;
   /**
-   * What `send` does where the queue is full: `"block"` waits for room, `"raise"` fails with
+   * What happens to the caller if the queue is full: `"block"` waits for room, `"raise"` fails with
    * `BackPressureError` at once. Default: `"block"`.
    */
   readonly policy?: "block" | "raise";
@@ -34,45 +34,52 @@ export interface Batching {
   readonly blockTimeoutMs?: number | null;
 }
 
-/** When live reports are wanted, and where they go: a report comes when either interval passed. */
+/**
+ * When live reports are sent, and who gets them: a report is sent when either interval has passed.
+ */
 export interface Live {
-  /** Frames that both sides have sent since the last report; 0 for not by frames. Default: 0. */
+  /**
+   * Number of frames that both sides have sent since the last report; 0 for not by frames. Default:
+   * 0.
+   */
   readonly everyFrames?: number;
   /** Time since the last report; null for not by time. Default: null. */
   readonly everyMs?: number | null;
-  /** Called with each report; the stream waits for what it returns. */
+  /** Called with each report; the stream waits for the promise that it returns. */
   readonly onReport?: (report: LiveReport) => unknown;
   /** Whether to leave out the rows of single sequences and the curves. Default: false. */
   readonly summaryOnly?: boolean;
-  /** Reports that wait for `liveReports()`; older ones are dropped. Default: 16. */
+  /**
+   * Maximum number of reports that wait for `liveReports()`; older ones are dropped. Default: 16.
+   */
   readonly keepReports?: number;
 }
 
-/** An encrypted connection; all files are PEM, and are read and checked by `connect`. */
+/** An encrypted connection; all files are PEM; `connect` reads and checks them. */
 export interface Tls {
-  /** File of the authorities to trust; where left out, those of Node.js. */
+  /** File of the authorities to trust; left out: those of Node.js. */
   readonly rootCertificates?: string | URL;
-  /** File of this client's certificate chain, where the server wants one. */
+  /** File of this client's certificate chain, if the server requires one. */
   readonly certificate?: string | URL;
   /** File of the private key of `certificate`. */
   readonly privateKey?: string | URL;
-  /** Name that the server's certificate is for, where it is not the one of the address. */
+  /** Name in the server's certificate, if it differs from the address. */
   readonly serverName?: string;
 }
 
 /**
- * How a connection is found out that has gone silent, as some networks drop them.
+ * How silent connections are detected, because some networks drop connections silently.
  *
- * While a call is open over a connection of which nothing is heard, the server is asked whether it
- * is still there. A connection over which no answer comes is given up for a new one.
+ * While a call is open over a silent connection, the server is pinged. A connection without an
+ * answer is replaced by a new one.
  */
 export interface Keepalive {
   /**
-   * Time without a word from the server after which it is asked; at least 10,000, since a server
-   * shuts out clients that ask more often. Default: 20,000.
+   * Silence after which the server is pinged; at least 10,000, because servers disconnect clients
+   * that ping more often. Default: 20,000.
    */
   readonly intervalMs?: number;
-  /** Time that it has to answer. Default: 10,000. */
+  /** Time to wait for its answer. Default: 10,000. */
   readonly timeoutMs?: number;
 }
 
@@ -81,62 +88,61 @@ export interface ConnectOptions {
   /** Whether to encrypt: {@link Tls} names certificates, true trusts the system's authorities. */
   readonly tls?: boolean | Tls;
   /**
-   * Sent with each call as `authorization: Bearer`. An `undefined` that is given, such as of a
-   * variable that is not set, is refused: without a token, leave it out.
+   * Sent with each call as `authorization: Bearer`. An explicit `undefined`, as from an unset
+   * variable, is refused: without a token, leave it out.
    */
   readonly token?: string | undefined;
-  /** Milliseconds that a call, or the opening of a stream, may take. Default: 10,000. */
+  /** Timeout in milliseconds of a call, and of opening a stream. Default: 10,000. */
   readonly timeoutMs?: number;
-  /** How a connection is found out that has gone silent. */
+  /** How silent connections are detected. */
   readonly keepalive?: Keepalive;
-  /** Whether the token may go unencrypted to another machine. Default: false. */
+  /** Whether the token may be sent unencrypted to another machine. Default: false. */
   readonly allowPlaintextToken?: boolean;
 }
 
 /**
- * How often and how long to try again after a break; each wait is twice the one before, and none is
- * shorter than the server says.
+ * How often and how long to try again after a break; each wait is twice the one before. If the
+ * server gives a delay, no wait is shorter.
  */
 export interface Retry {
   /** Wait before the second try; the first one is made at once. Default: 200. */
   readonly initialMs?: number;
-  /** Longest wait between two tries. Default: 10,000. */
+  /** Maximum wait between two tries. Default: 10,000. */
   readonly maximumMs?: number;
   /**
-   * Time without any progress after which the last error is thrown; null for never.
-   * Default: 600,000.
+   * Time without progress after which the last error is thrown; null for never. Default: 600,000.
    */
   readonly giveUpAfterMs?: number | null;
 }
 
 /**
- * How frames of a submission are held until the server has acknowledged them.
+ * How frames of a submission are kept until the server has acknowledged them.
  *
- * Frames that are sent and not acknowledged are kept to be sent again after a break, so memory is
- * bounded by this window and the queue of {@link Batching}.
+ * Sent but unacknowledged frames are kept to be sent again after a break, so that memory is bounded
+ * by this window and the queue of {@link Batching}.
  */
 export interface Delivery {
-  /** Frames that are sent and not acknowledged at which no further batch is sent. Default: 4096. */
+  /** Number of unacknowledged frames at which no further batch is sent. Default: 4096. */
   readonly windowFrames?: number;
-  /** Bytes of these, likewise. Default: 64 MiB. */
+  /** Bytes of unacknowledged frames, likewise. Default: 64 MiB. */
   readonly windowBytes?: number;
   /** Time without an acknowledgement after which a connection counts as broken. Default: 30,000. */
   readonly acknowledgeTimeoutMs?: number;
   /**
-   * Longest time that closing the stream waits for frames to become durable before it gives them
-   * up. Default: 120,000.
+   * Longest time that closing the stream waits for frames to become durable before it drops them.
+   * Default: 120,000.
    */
   readonly closeTimeoutMs?: number;
   /** What happens after a break. */
   readonly retry?: Retry;
   /**
-   * Called with the number of durable frames of the stream whenever it has grown; the stream waits
-   * for what it returns.
+   * Called with the stream's number of durable frames whenever it has grown; the stream waits for
+   * the promise that it returns.
    */
   readonly onAcknowledged?: (frames: number) => unknown;
   /**
-   * Whether each batch is a call of its own, for proxies that take no streams; slower, and
-   * otherwise the same. Default: false.
+   * Whether each batch is a separate call, for proxies without streams; slower, otherwise the same.
+   * Default: false.
    */
   readonly unary?: boolean;
 }
@@ -154,7 +160,7 @@ export type CompleteDelivery = Complete<Omit<Delivery, "onAcknowledged" | "retry
   Pick<Delivery, "onAcknowledged"> & { readonly retry: CompleteRetry };
 
 /**
- * Make no larger messages than a server takes.
+ * Make no larger messages than a server accepts.
  *
  * @param limits - The server's limits by name, as far as it states them.
  */
@@ -171,7 +177,7 @@ export function limitBatching(
   };
 }
 
-/** Fill in defaults, and refuse numbers with which nothing would ever be sent. */
+/** Fill in defaults, and refuse numbers with which nothing could ever be sent. */
 export function completeBatching(given: Batching = {}): CompleteBatching {
   const batching: CompleteBatching = {
     batchFrames: given.batchFrames ?? 256,
@@ -193,7 +199,7 @@ export function completeBatching(given: Batching = {}): CompleteBatching {
   return batching;
 }
 
-/** Fill in defaults, and refuse what a server takes for an attack. */
+/** Fill in defaults, and refuse intervals that a server takes for an attack. */
 export function completeKeepalive(given: Keepalive = {}): Complete<Keepalive> {
   const { intervalMs = 20_000, timeoutMs = 10_000 } = given;
   requireNumber("intervalMs", intervalMs, 10_000);
@@ -201,7 +207,7 @@ export function completeKeepalive(given: Keepalive = {}): Complete<Keepalive> {
   return { intervalMs, timeoutMs };
 }
 
-/** Fill in defaults, and refuse times that are none. */
+/** Fill in defaults, and refuse invalid times. */
 export function completeRetry(given: Retry = {}): CompleteRetry {
   const retry: CompleteRetry = {
     initialMs: given.initialMs ?? 200,
@@ -214,7 +220,7 @@ export function completeRetry(given: Retry = {}): CompleteRetry {
   return retry;
 }
 
-/** Fill in defaults, and refuse numbers with which nothing would ever be sent. */
+/** Fill in defaults, and refuse numbers with which nothing could ever be sent. */
 export function completeDelivery(given: Delivery = {}): CompleteDelivery {
   const delivery: CompleteDelivery = {
     windowFrames: given.windowFrames ?? 4096,
@@ -232,7 +238,7 @@ export function completeDelivery(given: Delivery = {}): CompleteDelivery {
   return delivery;
 }
 
-/** Fill in defaults, and refuse settings with which no report would ever come. */
+/** Fill in defaults, and refuse settings without any reports. */
 export function completeLive(given: Live): CompleteLive {
   const live: CompleteLive = {
     everyFrames: given.everyFrames ?? 0,
@@ -252,20 +258,20 @@ export function completeLive(given: Live): CompleteLive {
   return live;
 }
 
-/** Refuse what is no number of frames. */
+/** Refuse anything but a number of frames. */
 export function requireCount(name: string, value: number): void {
   if (!(Number.isSafeInteger(value) && value >= 0)) {
     throw new InputError(name, String(value), "an integer of 0 or more");
   }
 }
 
-/** A time limit in whole milliseconds, as the wire has it. */
+/** A timeout in whole milliseconds, as on the wire. */
 export function wholeMs(name: string, value: number): number {
   requirePositive(name, value);
   return Math.ceil(value);
 }
 
-/** The time that a call may take; undefined where it is longer than timers run, for no limit. */
+/** The timeout of a call; undefined, for no limit, if it is longer than timers run. */
 export function callMs(timeoutMs: number | undefined): number | undefined {
   return timeoutMs !== undefined && timeoutMs <= LONGEST_TIMER_MS ? timeoutMs : undefined;
 }

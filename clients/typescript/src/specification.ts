@@ -1,4 +1,4 @@
-/** A benchmark's specification, and evaluators with parameters, in their form for people. */
+/** A benchmark's specification, and evaluators with parameters, in readable form. */
 
 import { create } from "@bufbuild/protobuf";
 import { InputError } from "./errors.js";
@@ -16,8 +16,8 @@ import {
 } from "./gen/vidscore/v1/specification_pb.js";
 
 /**
- * A value of a parameter, of the type that the evaluator declares. A whole `number` is sent as a
- * integer, which every evaluator also takes where it declares a figure.
+ * A value of a parameter, of the type that the evaluator declares. A whole `number` is sent as an
+ * integer, which every evaluator also accepts for a number.
  */
 export type ParameterValue =
   | boolean
@@ -35,18 +35,18 @@ export type EvaluatorChoice =
 /** A frame number, or the first and the last number of a range. */
 export type FrameSpan = number | readonly [first: number, last: number];
 
-/** What there is to say about one sequence. */
+/** Facts about one sequence. */
 export interface SequenceSpecification {
   readonly name: string;
-  /** Domain that it belongs to; left out where there is one only. */
+  /** Its domain; left out if there is only one. */
   readonly domain?: string;
-  /** Number of its frames, numbered from `firstFrame` on. */
+  /** Number of its frames, which are numbered from `firstFrame` on. */
   readonly frameCount?: number;
   /** Number of its first frame. Default: 0. */
   readonly firstFrame?: number;
   /** Frames that are evaluated; left out: all of `frameCount`, or those that the truth lists. */
   readonly frames?: readonly FrameSpan[];
-  /** Frames that are left out of every count and average. */
+  /** Frames that are left out of all counts and averages. */
   readonly dontCareFrames?: readonly FrameSpan[];
   /** Width of the image in pixels. */
   readonly imageWidth?: number;
@@ -54,26 +54,26 @@ export interface SequenceSpecification {
   readonly imageHeight?: number;
 }
 
-/** What there is to say about one domain. */
+/** Facts about one domain. */
 export interface DomainSpecification {
   readonly name: string;
-  /** Classes that are scored in it; left out where the evaluator's own list holds. */
+  /** Classes that are scored in it; left out: the evaluator's own list. */
   readonly classes?: readonly string[];
 }
 
-/** What the data alone cannot say. */
+/** Facts that the data cannot give. */
 export interface Specification {
   readonly title?: string;
   readonly evaluators?: readonly EvaluatorChoice[];
   readonly domains?: readonly DomainSpecification[];
   readonly sequences?: readonly SequenceSpecification[];
-  /** Classes that are scored in domains that list none; left out: those of the evaluator. */
+  /** Classes that are scored in domains without a list; left out: those of the evaluator. */
   readonly classes?: readonly string[];
 }
 
 /**
- * Put a specification and the chosen evaluators together; without a choice, the specification's
- * own evaluators judge.
+ * Join a specification and the chosen evaluators; if none are chosen, those of the specification
+ * judge.
  *
  * @internal
  */

@@ -1,4 +1,4 @@
-/** Turn the status that a call ended with into an error of `errors.ts`. */
+/** Turn the status of a call into an error of `errors.ts`. */
 
 import { fromBinary } from "@bufbuild/protobuf";
 import { Code, ConnectError } from "@connectrpc/connect";
@@ -18,7 +18,7 @@ import {
 
 const ERROR_DOMAIN = "vidscore";
 const VIOLATION_COUNT = "violations";
-/** What gRPC at the server says of a message that it does not read, before the server can. */
+/** Text with which the server's gRPC refuses a message before the server reads it. */
 const MESSAGE_TOO_LARGE = /^SERVER: Received message larger than max \((\d+) vs\. (\d+)\)$/;
 
 interface Details {
@@ -29,9 +29,9 @@ interface Details {
 }
 
 /**
- * The error for whatever a call has thrown.
+ * The error for anything that a call has thrown.
  *
- * @param given - What may have ended the call on this side.
+ * @param given - The signal that may have ended the call on this side.
  */
 export function errorFrom(thrown: unknown, given?: AbortSignal): VidscoreError {
   if (thrown instanceof VidscoreError) {
@@ -45,7 +45,7 @@ export function errorFrom(thrown: unknown, given?: AbortSignal): VidscoreError {
     return messageTooLarge(tooLarge[1] as string, tooLarge[2] as string, thrown);
   }
   const { reason, metadata, violations, retryDelayMs } = detailsOf(thrown);
-  // So gRPC's server ends what reaches it as it stops.
+  // gRPC's server ends calls like this that arrive while it stops.
   const isCut = thrown.code === Code.Canceled && reason === "" && !given?.aborted;
   const code = isCut || isBroken(thrown) ? "UNAVAILABLE" : codeName(thrown.code);
   const kind = ERRORS_BY_REASON[reason] ?? ERRORS_BY_CODE[code] ?? InternalError;
@@ -74,8 +74,8 @@ function messageTooLarge(size: string, maximum: string, cause: ConnectError): Vi
 }
 
 /**
- * Whether a call failed on its way and not by an answer: no connection came about, or it was cut.
- * The transport has codes of its own for these, which a server's answer may have, too.
+ * Whether a call failed on its way and not by an answer: no connection was made, or it was cut. The
+ * transport has its own codes for these, which a server's answer may also have.
  */
 function isBroken(failure: ConnectError): boolean {
   const { cause, rawMessage } = failure;
@@ -98,7 +98,7 @@ function detailsOf(failure: ConnectError): Details {
     try {
       addDetail(details, detail.type, detail.value as Uint8Array);
     } catch {
-      // A proxy's own idea of details: the code and the text still hold.
+      // A proxy may send invalid details: the code and the text still hold.
     }
   }
   return details;

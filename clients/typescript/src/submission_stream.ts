@@ -9,22 +9,25 @@ import type { Submissions, WatchOptions } from "./submissions.js";
 
 /** How long to wait. */
 export interface WaitOptions extends Abortable {
-  /** Milliseconds; left out: no limit but that of `Delivery.retry`. */
+  /** Milliseconds; left out: only the limit of `Delivery.retry`. */
   readonly timeoutMs?: number;
 }
 
 /**
  * A stream of detections into a submission; made by `Client.submit`.
  *
- * Frames are sent again by themselves after any break of the connection, from the first one that
- * the server does not have. They are sent in the order in which `send` was called; `await` it:
- * that is how a slow server slows the caller. The submission stays as it is until it is sealed;
- * `await using` closes the stream, which delivers every frame.
+ * Frames are sent again automatically after any break of the connection, from the first one that
+ * the server lacks. They are sent in the order in which `send` was called; `await` it, because that
+ * is how a slow server slows the caller down. The submission stays as it is until it is sealed;
+ * `await using` closes the stream, which delivers all frames.
  */
 export class SubmissionStream implements AsyncDisposable {
   /** Full name of the submission. */
   readonly submission: string;
-  /** Frames of the stream that were durable when it was opened; where to go on from. */
+  /**
+   * Number of frames of the stream that were durable when it was opened, the offset from which to
+   * continue.
+   */
   readonly nextOffset: number;
   readonly #plan: AppendPlan;
   readonly #connection: Connection;
@@ -43,12 +46,14 @@ export class SubmissionStream implements AsyncDisposable {
     plan.signal?.addEventListener("abort", this.#abort);
   }
 
-  /** Frames of the stream that are known to be durable. */
+  /** Number of frames of the stream that are known to be durable. */
   get acknowledgedFrames(): number {
     return this.#sender.state.acknowledged;
   }
 
-  /** Frames that were taken and are not known to be durable; after the end, given up. */
+  /**
+   * Number of accepted frames that are not known to be durable; after the end, of dropped frames.
+   */
   get undeliveredFrames(): number {
     return this.#sender.state.undelivered;
   }
@@ -58,24 +63,27 @@ export class SubmissionStream implements AsyncDisposable {
    *
    * @throws InputError if a column has the wrong shape or length.
    * @throws BackPressureError if the queue is full, as the policy says.
-   * @throws SupersededError if a younger writer has opened the stream.
-   * @throws VidscoreError what the stream failed with.
+   * @throws SupersededError if a newer writer has opened the stream.
+   * @throws VidscoreError the error with which the stream failed.
    */
   async send(frame: Frame): Promise<void> {
     await this.#sender.put(checkFrame(frame, this.#plan.arity));
   }
 
-  /** Send many whole frames, which do not wait for others; as `send`, all of them or none. */
+  /**
+   * Send many whole frames, which do not wait for others; either all are queued or none. See
+   * `send`.
+   */
   async sendBatch(frames: readonly Frame[]): Promise<void> {
     const checked = frames.map((frame) => checkFrame(frame, this.#plan.arity));
     await this.#sender.putAll(checked);
   }
 
   /**
-   * Wait until every frame that was sent is durable; gives how many of the stream are.
+   * Wait until all sent frames are durable; resolves to the number of durable frames of the stream.
    *
-   * @throws DeadlineError if they are not in time; the stream goes on.
-   * @throws VidscoreError what the stream failed with.
+   * @throws DeadlineError if they are not durable in time; the stream continues.
+   * @throws VidscoreError the error with which the stream failed.
    */
   async flush(options: WaitOptions = {}): Promise<number> {
     await this.#sender.flush(options.timeoutMs ?? null, options.signal);
@@ -83,13 +91,13 @@ export class SubmissionStream implements AsyncDisposable {
   }
 
   /**
-   * Deliver what was taken and end the stream; the submission stays open. It may be called again;
-   * after `abort` it does nothing.
+   * Deliver the accepted frames and end the stream; the submission stays open. It may be called
+   * again; after `abort` it does nothing.
    *
    * @param options - `timeoutMs`: how long to wait; left out: `Delivery.closeTimeoutMs`.
-   * @throws DeadlineError if frames are not durable in time; they are given up, and the text and
-   *   `undeliveredFrames` say how many.
-   * @throws VidscoreError what the stream failed with, if it had frames that are not durable.
+   * @throws DeadlineError if frames are not durable in time; they are dropped, and the text and
+   *   `undeliveredFrames` give their number.
+   * @throws VidscoreError the error of the stream, if it had frames that are not durable.
    */
   async close(options: WaitOptions = {}): Promise<void> {
     const { closeTimeoutMs } = this.#plan.delivery;
@@ -102,20 +110,20 @@ export class SubmissionStream implements AsyncDisposable {
     }
   }
 
-  /** End the stream at once; frames that are not durable are given up. */
+  /** End the stream at once and drop the frames that are not durable. */
   abort(): void {
     this.#sender.abort();
     this.#forget();
   }
 
   /**
-   * Wait until every frame is durable, end the stream and seal the submission.
+   * Wait until all frames are durable, end the stream and seal the submission.
    *
-   * @param expectedFrameCount - Frames that must be durable in all streams together; left out:
-   *   whatever is there.
-   * @throws DeadlineError if they are not durable in time; the stream goes on.
-   * @throws ConflictError if another number of frames is durable, with reason
-   *   `FRAME_COUNT_DIFFERS`; nothing is sealed.
+   * @param expectedFrameCount - Number of frames that must be durable in all streams together; left
+   *   out: any number.
+   * @throws DeadlineError if they are not durable in time; the stream continues.
+   * @throws ConflictError with reason `FRAME_COUNT_DIFFERS` if another number of frames is durable;
+   *   nothing is sealed.
    */
   async seal(expectedFrameCount?: number, options: WaitOptions = {}): Promise<Submission> {
     await this.flush(options);
@@ -130,14 +138,14 @@ export class SubmissionStream implements AsyncDisposable {
     return this.#submissions.wait(this.submission, { retry, ...options });
   }
 
-  /** What may be seen of the submission's scores, newest first. */
+  /** The scores of the submission that the caller may see, newest first. */
   scores(options: Abortable = {}): Promise<SubmissionScore[]> {
     return this.#submissions.scores(this.submission, options);
   }
 
   readonly #abort = () => this.abort();
 
-  /** Let go of what would keep a stream that has ended. */
+  /** Release everything that would keep a stream that has ended. */
   #forget(): void {
     this.#connection.streams.delete(this);
     this.#plan.signal?.removeEventListener("abort", this.#abort);

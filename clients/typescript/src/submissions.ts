@@ -20,12 +20,12 @@ import { LONGEST_TIMER_MS, now } from "./wake_up_event.js";
 
 /** How long to watch, and what happens after a break. */
 export interface WatchOptions extends Abortable {
-  /** Milliseconds after which it gives up; left out: never. */
+  /** Milliseconds after which to give up; left out: never. */
   readonly timeoutMs?: number;
   readonly retry?: Retry;
 }
 
-const CALL_MS = 45_000; // a call is made anew after it: proxies end those quiet for a minute
+const CALL_MS = 45_000; // then a new call is made: proxies end calls that are silent for a minute
 
 /** Submissions; a submission is named `{benchmark}/{submission}` or by its full name. */
 export class Submissions {
@@ -66,7 +66,7 @@ export class Submissions {
   /**
    * One submission.
    *
-   * @throws NotFoundError if there is none of that name, or it may not be seen.
+   * @throws NotFoundError if there is none of that name, or the caller may not see it.
    */
   async get(submission: string, options: Abortable = {}): Promise<Submission> {
     const name = submissionName(submission);
@@ -77,7 +77,7 @@ export class Submissions {
     return decodeSubmission(response.submission);
   }
 
-  /** The submissions that may be seen, newest first. */
+  /** The submissions that the caller may see, newest first. */
   async list(benchmark: string, options: Abortable = {}): Promise<Submission[]> {
     const name = benchmarkName(benchmark);
     const pages = await this.#connection.pages(
@@ -88,12 +88,12 @@ export class Submissions {
   }
 
   /**
-   * Take no more frames; the submission is scored then. Sealing again changes nothing.
+   * End the appends of a submission, which is then scored. Sealing again changes nothing.
    *
-   * @param expectedFrameCount - Frames that must be durable in all streams together; left out:
-   *   whatever is there.
-   * @throws ConflictError if another number of frames is durable, with reason
-   *   `FRAME_COUNT_DIFFERS`; nothing is sealed.
+   * @param expectedFrameCount - Number of frames that must be durable in all streams together; left
+   *   out: any number.
+   * @throws ConflictError with reason `FRAME_COUNT_DIFFERS` if another number of frames is durable;
+   *   nothing is sealed.
    */
   async seal(
     submission: string,
@@ -125,7 +125,7 @@ export class Submissions {
     }
   }
 
-  /** Give a submission up. */
+  /** Cancel a submission. */
   async cancel(submission: string, options: Abortable = {}): Promise<Submission> {
     const name = submissionName(submission);
     const response = await this.#connection.run(
@@ -136,8 +136,8 @@ export class Submissions {
   }
 
   /**
-   * The submission as it is and whenever it changes, until it has ended. Breaks of the connection
-   * are gone over by themselves.
+   * The submission now and after each change, until it has ended. Breaks of the connection are
+   * bridged.
    *
    * @throws DeadlineError if it has not ended in time.
    */
@@ -170,7 +170,7 @@ export class Submissions {
         if (leftMs <= 0) {
           throw notEnded(Number(options.timeoutMs));
         }
-        // A call that lasted as long as it may has failed at nothing.
+        // A call that reached its time limit has not failed.
         const quiet = error.code === "DEADLINE_EXCEEDED";
         if (quiet) {
           retrying.progress();
@@ -184,7 +184,7 @@ export class Submissions {
   /**
    * Wait until a submission has ended: scored, failed or cancelled.
    *
-   * @throws DeadlineError if it has not ended in time; it goes on.
+   * @throws DeadlineError if it has not ended in time; it continues.
    */
   async wait(submission: string, options: WatchOptions = {}): Promise<Submission> {
     let last: Submission | undefined;
@@ -194,7 +194,7 @@ export class Submissions {
     return last as Submission; // a watch ends with a submission that has ended
   }
 
-  /** What may be seen of a submission's scores, newest first. */
+  /** The scores of a submission that the caller may see, newest first. */
   async scores(submission: string, options: Abortable = {}): Promise<SubmissionScore[]> {
     const name = submissionName(submission);
     const pages = await this.#connection.pages(
@@ -216,7 +216,7 @@ export class Submissions {
     const signal = anyOf([this.#connection.closing, given], aborter);
     const request = { name, fromRevision: BigInt(revision) };
     const call = this.#service.watchSubmission(request, { timeoutMs, signal });
-    // Not by `for await`: left early, it would leave the call's timer to hold the process.
+    // Not by `for await`: if left early, it would leave the call's timer to hold the process.
     const responses = call[Symbol.asyncIterator]();
     try {
       for (let next = await responses.next(); !next.done; next = await responses.next()) {
@@ -229,7 +229,7 @@ export class Submissions {
     }
   }
 
-  /** Wait, no longer than until the caller gives up or the client is closed. */
+  /** Wait, but only until the caller's signal aborts or the client is closed. */
   async #sleep(delayMs: number, given: AbortSignal | undefined): Promise<void> {
     const ended = new AbortController();
     const signal = anyOf([this.#connection.closing, given], ended);
@@ -244,12 +244,12 @@ export class Submissions {
   }
 }
 
-/** `benchmarks/{benchmark}`, from itself or its last part. */
+/** `benchmarks/{benchmark}`, from the full name or its last part. */
 export function benchmarkName(benchmark: string): string {
   return `benchmarks/${parts("benchmark", benchmark, ["benchmarks"])[0]}`;
 }
 
-/** `benchmarks/{b}/submissions/{s}`, from itself or `{b}/{s}`. */
+/** `benchmarks/{b}/submissions/{s}`, from the full name or `{b}/{s}`. */
 export function submissionName(submission: string): string {
   const [benchmark, own] = parts("submission", submission, ["benchmarks", "submissions"]);
   return `benchmarks/${benchmark}/submissions/${own}`;

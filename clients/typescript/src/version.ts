@@ -1,4 +1,4 @@
-/** Which version this is, and which versions of servers it works with. */
+/** The version of this package, and the server versions that it works with. */
 
 import { VersionError } from "./errors.js";
 
@@ -14,8 +14,8 @@ export const SERVER_KEY = "vidscore-server-version";
 const MINORS_APART = 1;
 
 /**
- * Refuse a server that is more than one minor version away. A text that is no version is let pass,
- * as proxies may be.
+ * Refuse a server that is more than one minor version away. A text that is not a version is
+ * accepted, as from proxies.
  *
  * @throws VersionError if it is too far away.
  */

@@ -1,6 +1,6 @@
 /** An event that wakes waiting coroutines. */
 
-/** Longer timers of Node.js fire at once. */
+/** Node.js fires longer timers at once. */
 export const LONGEST_TIMER_MS = 2 ** 31 - 1;
 
 /** Wakes all coroutines that wait for it. */
@@ -30,7 +30,7 @@ export class WakeUpEvent {
     });
   }
 
-  /** Sleep until something holds; tells whether it did in time. */
+  /** Sleep until a condition holds; returns whether it did in time. */
   async until(predicate: () => boolean, limitMs: number | null = null): Promise<boolean> {
     const endMs = limitMs === null ? null : now() + limitMs;
     while (!predicate()) {
@@ -43,7 +43,7 @@ export class WakeUpEvent {
   }
 }
 
-/** Milliseconds on a clock that is never set back. */
+/** Milliseconds on a monotonic clock. */
 export function now(): number {
   return performance.now();
 }

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// sentBatch is a batch of frames and the offset of the first of them in the stream.
+// sentBatch is a batch of frames, and the offset of its first frame in the stream.
 type sentBatch struct {
 	offset int64
 	items  []item
@@ -15,15 +15,15 @@ type sentBatch struct {
 // end is the offset of the frame after the last one.
 func (sent sentBatch) end() int64 { return sent.offset + int64(len(sent.items)) }
 
-// appendState is what an append stream knows, without any input or output.
+// appendState is the state of an append stream, without any I/O.
 //
 // Frames go from the outbox into the window when they are sent, and stay there until the server has
 // acknowledged them. After a break the window is sent again from the server's next offset on, under
-// the epoch of the first opening: a younger writer is never shut out by an older one that comes back.
+// the epoch of the first opening: an older writer that returns never excludes a newer one.
 type appendState struct {
 	acknowledged int64
-	broken       bool // whether the server has to be asked where to go on
-	closing      bool // whether no more frames are taken in
+	broken       bool // whether to ask the server first what is durable
+	closing      bool // whether no more frames are accepted
 	ended        bool
 	err          *Error
 	outbox       *outbox
@@ -31,12 +31,12 @@ type appendState struct {
 	opened       StreamInfo
 	delivery     Delivery
 	retrying     *retrying
-	toSkip       int64 // frames that the caller sends again and that are durable already
+	toSkip       int64 // frames that the caller sends again although they are durable
 	window       []sentBatch
 	windowFrames int
 	windowBytes  int
-	tooLarge     bool  // whether the server takes smaller batches than the window has
-	sent         int   // how many batches of the window were sent over the present connection
+	tooLarge     bool  // whether the server accepts smaller batches than those of the window
+	sent         int   // batches of the window that were sent over the present connection
 	taken        int64 // offset after the last frame that entered the window
 	quietSince   time.Time
 }
@@ -56,24 +56,24 @@ func newAppendState(opened StreamInfo, batching Batching, delivery Delivery, rep
 	return state
 }
 
-// idle tells whether there is nothing to deliver, so that no connection is needed.
+// idle reports whether there is nothing to deliver, so that no connection is needed.
 func (state *appendState) idle() bool { return len(state.window) == 0 && state.outbox.frames == 0 }
 
-// undelivered is frames that were taken in and are not known to be durable.
+// undelivered is the number of accepted frames that are not known to be durable.
 func (state *appendState) undelivered() int { return state.windowFrames + state.outbox.frames }
 
-// close takes in no more frames, and lets nothing wait for others any longer.
+// close accepts no more frames, and makes all frames due now.
 func (state *appendState) close() {
 	state.closing = true
 	state.outbox.flush()
 }
 
-// stalledAt is when the connection counts as broken; false where no answer is due.
+// stalledAt is the time at which the connection counts as broken; false if no answer is due.
 func (state *appendState) stalledAt() (time.Time, bool) {
 	return state.quietSince.Add(state.delivery.AcknowledgeTimeout), state.sent > 0
 }
 
-// due is when take has something; false where nothing waits or the window is full.
+// due is the time at which take has a batch; false if nothing waits or the window is full.
 func (state *appendState) due() (time.Time, bool) {
 	if state.sent < len(state.window) {
 		return time.Time{}, true
@@ -84,8 +84,8 @@ func (state *appendState) due() (time.Time, bool) {
 	return state.outbox.due()
 }
 
-// admit takes in frames where there is room; it tells whether it did, or they are durable already.
-// A frame that comes alone may wait for others.
+// admit accepts frames if there is room. It reports whether it did, or they are durable already. A
+// frame that comes alone may wait for others.
 func (state *appendState) admit(items []item, alone bool, now time.Time) (bool, error) {
 	if err := state.check(); err != nil {
 		return false, err
@@ -108,7 +108,7 @@ func (state *appendState) admit(items []item, alone bool, now time.Time) (bool, 
 	return admitted, nil
 }
 
-// refusal is the error for frames that were not taken in.
+// refusal is the error for frames that were not accepted.
 func (state *appendState) refusal(waited time.Duration) *Error {
 	message := fmt.Sprintf(
 		"the queue was full%s: %s to be sent and %d to be acknowledged, "+
@@ -119,7 +119,7 @@ func (state *appendState) refusal(waited time.Duration) *Error {
 	return &Error{Kind: ErrBackPressure, Message: message, Reason: "BACK_PRESSURE"}
 }
 
-// take is the next batch to send; empty where none is due or the window is full.
+// take is the next batch to send; empty if none is due or the window is full.
 func (state *appendState) take(now time.Time) sentBatch {
 	if state.ended || (state.sent == len(state.window) && !state.fill(now)) {
 		return sentBatch{}
@@ -131,8 +131,8 @@ func (state *appendState) take(now time.Time) sentBatch {
 	return state.window[state.sent-1]
 }
 
-// acknowledge lets go of the frames before an offset, which are durable; it tells whether there are
-// any that were not known to be.
+// acknowledge drops the frames before an offset, which are durable. It reports whether any of them
+// were not known to be.
 func (state *appendState) acknowledge(nextOffset int64, now time.Time) (bool, error) {
 	if nextOffset > state.taken {
 		return false, internalError(fmt.Sprintf(
@@ -153,8 +153,8 @@ func (state *appendState) acknowledge(nextOffset int64, now time.Time) (bool, er
 	return true, nil
 }
 
-// resume goes on over a new connection from what the server knows of the stream, nil where it knows
-// nothing; it tells whether more frames are durable than was known.
+// resume continues over a new connection from the server's state of the stream, nil if it has none.
+// It reports whether more frames are durable than before.
 func (state *appendState) resume(known *StreamInfo, now time.Time) (bool, error) {
 	if known == nil {
 		known = &StreamInfo{Stream: state.opened.Stream, Epoch: state.opened.Epoch}
@@ -186,15 +186,16 @@ func (state *appendState) resume(known *StreamInfo, now time.Time) (bool, error)
 	return grown, err
 }
 
-// disconnect notes that nothing more comes over the connection there was.
+// disconnect records that the connection is gone.
 func (state *appendState) disconnect() { state.sent = 0 }
 
-// delay notes a break and is the wait before going on, or the failure where there is no going on.
+// delay records a break and returns the wait before the next try, or the failure if a retry is
+// useless.
 func (state *appendState) delay(failure *Error, now time.Time) (time.Duration, error) {
 	state.broken = true
 	state.sent = 0
 	if state.idle() && isBreak(failure) {
-		return 0, nil // there is nothing to try again until there are frames
+		return 0, nil // without frames, there is nothing to retry
 	}
 	if state.outbox.keepTo(exceededLimit(failure)) {
 		state.tooLarge = true
@@ -203,7 +204,7 @@ func (state *appendState) delay(failure *Error, now time.Time) (time.Duration, e
 	return state.retrying.delay(failure, now)
 }
 
-// end notes that nothing more is delivered; the first one to say so is right.
+// end records the end of delivery; the first reason counts.
 func (state *appendState) end(failure *Error) {
 	if !state.ended {
 		state.ended = true
@@ -211,7 +212,7 @@ func (state *appendState) end(failure *Error) {
 	}
 }
 
-// check is what the stream failed with, or that it has ended.
+// check is the failure of the stream, or that it has ended.
 func (state *appendState) check() error {
 	if state.err != nil {
 		return state.err
@@ -227,7 +228,7 @@ func (state *appendState) hasRoom() bool {
 		state.windowBytes < state.delivery.WindowBytes)
 }
 
-// fill moves the batch that is due, if there is one, into the window.
+// fill moves the due batch, if any, into the window.
 func (state *appendState) fill(now time.Time) bool {
 	if !state.hasRoom() {
 		return false
@@ -245,14 +246,14 @@ func (state *appendState) fill(now time.Time) bool {
 
 func (state *appendState) release() {
 	oldest := state.window[0]
-	state.window[0] = sentBatch{} // let its frames be collected
+	state.window[0] = sentBatch{} // so that its frames can be collected
 	state.window = state.window[1:]
 	state.windowFrames -= len(oldest.items)
 	state.windowBytes -= sizeOf(oldest.items)
 	state.sent = max(0, state.sent-1)
 }
 
-// putBack lets the outbox cut again what is not acknowledged.
+// putBack returns unacknowledged frames to the outbox, to be cut again.
 func (state *appendState) putBack() {
 	for _, sent := range slices.Backward(state.window) {
 		state.taken = sent.offset
@@ -262,7 +263,7 @@ func (state *appendState) putBack() {
 	state.tooLarge = false
 }
 
-// cut keeps of the oldest batch what comes from an offset on.
+// cut cuts the oldest batch to its part from an offset on.
 func (state *appendState) cut(offset int64) {
 	oldest := &state.window[0]
 	count := int(offset - oldest.offset)

@@ -6,7 +6,7 @@ import (
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
 
-// Benchmark is one hosted benchmark, as far as the caller may see it; [ErrNotFound] where there is
+// Benchmark is one hosted benchmark, as far as the caller may see it; [ErrNotFound] if there is
 // none of that name.
 func (client *Client) Benchmark(ctx context.Context, benchmark string) (*Benchmark, error) {
 	name, err := benchmarkName(benchmark)
@@ -20,7 +20,7 @@ func (client *Client) Benchmark(ctx context.Context, benchmark string) (*Benchma
 	return decodeBenchmark(response.GetBenchmark()), nil
 }
 
-// Benchmarks is every hosted benchmark, in the order of their names.
+// Benchmarks is all hosted benchmarks, sorted by name.
 func (client *Client) Benchmarks(ctx context.Context) ([]*Benchmark, error) {
 	var found []*Benchmark
 	err := eachPage(func(token string) (string, error) {
@@ -36,16 +36,16 @@ func (client *Client) Benchmarks(ctx context.Context) ([]*Benchmark, error) {
 
 // LeaderboardOptions chooses a board of a benchmark.
 type LeaderboardOptions struct {
-	// Evaluator that ranks; empty for the first of the specification.
+	// Evaluator that ranks; empty for the first one of the specification.
 	Evaluator string
-	// Domain that the scores are of; nil for all together.
+	// Domain of the scores; nil for all together.
 	Domain *string
-	// Label that the scores are of; nil for all together.
+	// Label of the scores; nil for all together.
 	Label *string
 }
 
-// Leaderboard is the submissions to a benchmark in rank order; [ErrConflict] where the policy does
-// not release such a board.
+// Leaderboard is the submissions to a benchmark in rank order; [ErrConflict] if the policy does not
+// release such a board.
 func (client *Client) Leaderboard(ctx context.Context, benchmark string, options LeaderboardOptions) (*Leaderboard, error) {
 	name, err := benchmarkName(benchmark)
 	if err != nil {

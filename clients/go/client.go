@@ -12,7 +12,7 @@ import (
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
 
-// Health is whether a server takes calls, as the standard health protocol has it.
+// Health is whether a server accepts calls, by the standard health protocol.
 type Health string
 
 // The states of a service.
@@ -43,12 +43,12 @@ type Client struct {
 	streams sync.Map // the submission streams that are not closed
 }
 
-// Connect makes a client of a server at host:port, [address]:port or unix:path. The connection
-// itself is made by the first call. Proxies that the environment names (HTTPS_PROXY, NO_PROXY) are
-// used for other machines.
+// Connect makes a client of a server at host:port, [address]:port or unix:path. The first call
+// opens the connection. Connections to other machines use the proxies that the environment names
+// (HTTPS_PROXY, NO_PROXY).
 //
-// Errors: [ErrInput] for a setting that is wrong, and where the token would go unencrypted to
-// another machine.
+// Errors: [ErrInput] for an invalid setting, and if the token would be sent unencrypted to another
+// machine.
 func Connect(target string, options ...Option) (*Client, error) {
 	endpoint, err := newEndpoint(target, options)
 	if err != nil {
@@ -75,9 +75,9 @@ func Connect(target string, options ...Option) (*Client, error) {
 	}, nil
 }
 
-// Close closes every open stream and the connection. Streams into submissions deliver what they have
-// taken, as their own Close does, and its errors are joined; streams that score end at once. Close
-// may be called again.
+// Close closes all open streams and the connection. Streams into submissions deliver the frames
+// that they have accepted, as their own Close does, and its errors are joined; streams that score
+// end at once. Close may be called again.
 func (client *Client) Close() error {
 	var closing sync.WaitGroup
 	var lock sync.Mutex
@@ -97,19 +97,19 @@ func (client *Client) Close() error {
 	return errors.Join(failures...)
 }
 
-// Abort ends every open stream at once, giving up what is not delivered, and closes the connection.
+// Abort ends all open streams at once, drops what is not delivered, and closes the connection.
 func (client *Client) Abort() {
 	for stream := range client.streams.Range {
 		stream.(*SubmissionStream).Abort()
 	}
 	client.close()
-	_ = client.connection.Close() // it fails only where it is closed already
+	_ = client.connection.Close() // it fails only if the connection is closed already
 }
 
-// forget notes that a stream is closed.
+// forget records that a stream is closed.
 func (client *Client) forget(stream *SubmissionStream) { client.streams.Delete(stream) }
 
-// Evaluators is every evaluator of the server, built-in ones first.
+// Evaluators is all evaluators of the server, built-in ones first.
 func (client *Client) Evaluators(ctx context.Context) ([]*EvaluatorDescription, error) {
 	var found []*EvaluatorDescription
 	err := eachPage(func(token string) (string, error) {
@@ -123,7 +123,7 @@ func (client *Client) Evaluators(ctx context.Context) ([]*EvaluatorDescription, 
 	return found, err
 }
 
-// Evaluator is one evaluator by name; [ErrNotFound] where the server has none of that name.
+// Evaluator is one evaluator by name; [ErrNotFound] if the server has none of that name.
 func (client *Client) Evaluator(ctx context.Context, name string) (*EvaluatorDescription, error) {
 	request := &vidscorev1.GetEvaluatorRequest{Name: "evaluators/" + name}
 	response, err := unary(ctx, client, client.evaluators.GetEvaluator, request)
@@ -133,8 +133,8 @@ func (client *Client) Evaluator(ctx context.Context, name string) (*EvaluatorDes
 	return decodeEvaluator(response.GetEvaluator()), nil
 }
 
-// Health tells whether the server takes calls; service is the full name of one, or empty for the
-// server as a whole. [ErrNotFound] where the server does not know the service.
+// Health tells whether the server accepts calls; service is the full name of one, or empty for the
+// whole server. [ErrNotFound] if the server does not know the service.
 func (client *Client) Health(ctx context.Context, service string) (Health, error) {
 	check := grpc_health_v1.NewHealthClient(client.connection).Check
 	response, err := unary(ctx, client, check, &grpc_health_v1.HealthCheckRequest{Service: service})
@@ -148,12 +148,12 @@ func (client *Client) Health(ctx context.Context, service string) (Health, error
 	return health, nil
 }
 
-// ScoreStream opens a stream that takes truth and detections frame by frame. It must be closed; the
-// context bounds it to its end.
+// ScoreStream opens a stream that takes truth and detections frame by frame. It must be closed. The
+// stream ends when the context is done.
 //
-// Errors: [ErrInput] for an option that is wrong, [ErrInvalidArgument] where the server refuses the
-// configuration, [ErrUnavailable] where it cannot be reached, [ErrDeadline] where it does not answer
-// in the time of [WithTimeout].
+// Errors: [ErrInput] for an invalid option, [ErrInvalidArgument] if the server refuses the
+// configuration, [ErrUnavailable] if it cannot be reached, [ErrDeadline] if it does not answer
+// within the time of [WithTimeout].
 func (client *Client) ScoreStream(ctx context.Context, options ScoreOptions) (*ScoreStream, error) {
 	streamContext, cancel, err := client.streamContext(ctx)
 	if err != nil {
@@ -161,7 +161,7 @@ func (client *Client) ScoreStream(ctx context.Context, options ScoreOptions) (*S
 	}
 	opening, opened := context.WithTimeout(context.Background(), client.endpoint.timeout)
 	defer opened()
-	inTime := context.AfterFunc(opening, cancel) // a call begins by waiting for its connection
+	inTime := context.AfterFunc(opening, cancel) // a call first waits for its connection
 	stream, err := newScoreStream(streamContext, cancel, client.scoring, options)
 	inTime()
 	if err != nil {
@@ -178,8 +178,8 @@ func (client *Client) ScoreStream(ctx context.Context, options ScoreOptions) (*S
 	return stream, nil
 }
 
-// Score sends everything and waits for the final reports: one for each evaluator, in the order in
-// which they were asked for.
+// Score sends all frames and waits for the final reports: one for each evaluator, in the requested
+// order.
 func (client *Client) Score(ctx context.Context, truth, detections []Frame, options ScoreOptions) ([]*Report, error) {
 	options.Batching.Policy, options.Batching.BlockTimeout = Block, Unlimited
 	stream, err := client.ScoreStream(ctx, options)
@@ -195,8 +195,8 @@ func (client *Client) Score(ctx context.Context, truth, detections []Frame, opti
 	return stream.Finish(ctx)
 }
 
-// streamContext is done with the caller's or when the client is closed. Its cancel function is to be
-// called when the stream has ended.
+// streamContext is done when the caller's context is done or the client is closed. Its cancel
+// function must be called when the stream has ended.
 func (client *Client) streamContext(ctx context.Context) (context.Context, context.CancelFunc, error) {
 	if client.context.Err() != nil {
 		return nil, nil, closedError("the client is closed")
@@ -206,7 +206,7 @@ func (client *Client) streamContext(ctx context.Context) (context.Context, conte
 	return ctx, func() { stop(); cancel() }, nil
 }
 
-// eachPage asks for one page after the other until there is no token of a next one.
+// eachPage asks for one page after the other, until a page has no token of the next one.
 func eachPage(ask func(token string) (next string, err error)) error {
 	for token := ""; ; {
 		next, err := ask(token)
@@ -234,22 +234,22 @@ func unary[Request, Response any](
 	return response, nil
 }
 
-// ServerInfo is a server.
+// ServerInfo describes a server.
 type ServerInfo struct {
 	Version string
-	// OldestClientVersion is the oldest version of clients that it works with.
+	// OldestClientVersion is the oldest client version that it works with.
 	OldestClientVersion string
-	// NewestClientVersion is the newest version of clients that it works with.
+	// NewestClientVersion is the newest client version that it works with.
 	NewestClientVersion string
-	// Time is its time.
+	// Time is the time of its clock.
 	Time time.Time
-	// Hosting tells whether it hosts benchmarks.
+	// Hosting is whether it hosts benchmarks.
 	Hosting bool
-	// Draining tells whether it is about to stop.
+	// Draining is whether it is about to stop.
 	Draining bool
 }
 
-// Server is the server itself; it answers clients of any version.
+// Server describes the server; it answers clients of any version.
 func (client *Client) Server(ctx context.Context) (*ServerInfo, error) {
 	servers := vidscorev1.NewServerServiceClient(client.connection)
 	response, err := unary(ctx, client, servers.GetServer, &vidscorev1.GetServerRequest{})

@@ -18,22 +18,20 @@
 // # Contexts
 //
 // The context of a call bounds the call. The context of [Client.ScoreStream], [Client.Submit] and
-// [Client.WatchSubmission] bounds what they open to its end: a stream whose context is done has
-// ended. Unary calls, and the opening of a stream, take at most the time of [WithTimeout] too.
+// [Client.WatchSubmission] also bounds the stream that they open: it ends when the context is done.
+// Unary calls, and opening a stream, also have the timeout of [WithTimeout].
 //
 // # Goroutines
 //
 // A [Client] and its streams may be used from any number of goroutines; frames of one goroutine are
-// sent in its order. A stream has goroutines of its own, which end with it; its callbacks are called
-// on one of these, one at a time, and should be quick. What a callback must not do is wait for its
-// own stream: call Finish, Flush, Seal or Close of a submission. Abort, and
-// closing a scoring stream, are allowed. Every stream must be closed; closing the client closes all
-// of its streams.
+// sent in its order. A stream has its own goroutines, which end with it. They call its callbacks, one
+// at a time; callbacks should be quick. A callback must not wait for its own stream, as Finish, Flush,
+// Seal and Close of a submission stream do; it may call Abort, and close a scoring stream. Every
+// stream must be closed; closing the client closes all of its streams.
 //
 // # Errors
 //
-// Everything that goes wrong is an [*Error], which has all that the server said. Its kind is told by
-// [errors.Is]:
+// Every error is an [*Error], which carries all details from the server. [errors.Is] checks its kind:
 //
 //	if errors.Is(err, vidscore.ErrQuotaExceeded) { ... }
 //	var failure *vidscore.Error

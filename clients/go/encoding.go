@@ -21,7 +21,7 @@ var wireGeometries = map[Geometry]vidscorev1.Geometry{
 
 var geometryOfArity = map[int]Geometry{2: Point, 4: Box, 8: Quadrilateral}
 
-// table numbers values in the order of their first appearance.
+// table numbers values in the order in which they first appear.
 type table[Value comparable] struct {
 	values []Value
 	rows   map[Value]uint32
@@ -42,9 +42,9 @@ func (names *table[Value]) row(value Value) uint32 {
 
 type sequenceKey struct{ domain, sequence string }
 
-// checksum is the CRC-32 of a batch's bytes, by which the server sees that they have come as they
-// were sent; nil where it cannot be written, which sending it tells. A message without maps is
-// written the same each time, alone and in another.
+// checksum is the CRC-32 of a batch's bytes, by which the server checks that they arrived as they
+// were sent; nil if the batch cannot be encoded, an error that sending it reports. A message
+// without maps is encoded the same each time, alone and inside another one.
 func checksum(batch *vidscorev1.AnnotationBatch) *uint32 {
 	data, err := proto.Marshal(batch)
 	if err != nil {
@@ -53,8 +53,8 @@ func checksum(batch *vidscorev1.AnnotationBatch) *uint32 {
 	return proto.Uint32(crc32.ChecksumIEEE(data))
 }
 
-// encodeItems puts frames into the columns of the wire. A column that holds defaults alone is left
-// out. The same frames are the same message each time.
+// encodeItems puts frames into the columns of the wire. Columns with only default values are left
+// out. The same frames always give the same message.
 func encodeItems(items []item, arity int) *vidscorev1.AnnotationBatch {
 	message := &vidscorev1.AnnotationBatch{Geometry: wireGeometries[geometryOfArity[arity]]}
 	var sequences table[sequenceKey]
@@ -84,7 +84,7 @@ func frameFlags(frame *item) uint32 {
 	return 0
 }
 
-// timeOf is the time of a frame, NaN where it is unknown.
+// timeOf is the time of a frame; NaN if it is unknown.
 func timeOf(frame *item) float64 {
 	if frame.TimeS == nil {
 		return math.NaN()
@@ -167,8 +167,8 @@ func encodeConfiguration(options *ScoreOptions, live *Live) (*vidscorev1.ScoreCo
 	return configuration, nil
 }
 
-// encodeSpecification puts a specification and the chosen evaluators together; where none are
-// chosen, the specification's own judge.
+// encodeSpecification joins a specification and the chosen evaluators; if none are chosen, those of
+// the specification judge.
 func encodeSpecification(evaluators []Evaluator, specification *vidscorev1.BenchmarkSpec) (*vidscorev1.BenchmarkSpec, error) {
 	message := &vidscorev1.BenchmarkSpec{}
 	if specification != nil {

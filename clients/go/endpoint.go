@@ -20,7 +20,7 @@ import (
 
 const userAgent = "vidscore-go/" + Version
 
-// maximumResponseBytes is a report of a million rows; grpc's own limit of 4 MiB is too small.
+// maximumResponseBytes fits a report of a million rows; grpc's own limit of 4 MiB is too small.
 const maximumResponseBytes = 256 << 20
 
 var targetPattern = regexp.MustCompile(`^(?:[a-z][a-z0-9+.-]*://[^/\s]*/)?(\[[^\]\s]+\]|[^\s:/]+):\d{1,5}$`)
@@ -35,23 +35,22 @@ func WithTLS(settings TLS) Option { return func(endpoint *endpoint) { endpoint.t
 // another machine, unless [WithPlaintextToken] allows it.
 func WithToken(token string) Option { return func(endpoint *endpoint) { endpoint.token = &token } }
 
-// WithPlaintextToken allows that the token goes unencrypted to another machine, on a network that
+// WithPlaintextToken allows the token to be sent unencrypted to another machine, on a network that
 // nobody else can read.
 func WithPlaintextToken() Option { return func(endpoint *endpoint) { endpoint.plaintextToken = true } }
 
-// WithTimeout is the longest that a unary call, or the opening of a stream, may take; 10 s by
-// default.
+// WithTimeout sets the timeout of a unary call, and of opening a stream; 10 s by default.
 func WithTimeout(timeout time.Duration) Option {
 	return func(endpoint *endpoint) { endpoint.timeout = timeout }
 }
 
-// WithKeepalive is how a connection is found out that has gone silent.
+// WithKeepalive sets how silent connections are detected.
 func WithKeepalive(settings Keepalive) Option {
 	return func(endpoint *endpoint) { endpoint.keepalive = settings }
 }
 
-// WithRetry is what [Client.SealSubmission], [Client.WatchSubmission] and [Client.WaitSubmission] do
-// after a break of the connection. Streams have their own in [Delivery].
+// WithRetry sets what [Client.SealSubmission], [Client.WatchSubmission] and [Client.WaitSubmission]
+// do after a break of the connection. For streams, see [Delivery].
 func WithRetry(retry Retry) Option { return func(endpoint *endpoint) { endpoint.retry = retry } }
 
 // WithDialOptions adds options of grpc, such as interceptors.
@@ -59,10 +58,10 @@ func WithDialOptions(options ...grpc.DialOption) Option {
 	return func(endpoint *endpoint) { endpoint.dial = append(endpoint.dial, options...) }
 }
 
-// endpoint is where a server is and how to talk to it.
+// endpoint is the address of a server and how to call it.
 type endpoint struct {
 	target         string
-	host           string // name or address of the machine; empty for a socket of this one
+	host           string // name or address of the machine; empty for a local socket
 	tls            *TLS
 	token          *string
 	plaintextToken bool
@@ -92,7 +91,7 @@ func (endpoint *endpoint) dialOptions() ([]grpc.DialOption, error) {
 		grpc.WithUserAgent(userAgent),
 		grpc.WithChainUnaryInterceptor(checkingServer),
 		grpc.WithDefaultCallOptions(grpc.MaxCallRecvMsgSize(maximumResponseBytes)),
-		// grpc's own waits grow to two minutes: longer than a stream waits between two tries.
+		// grpc's own waits grow to two minutes, longer than a stream waits between two tries.
 		grpc.WithConnectParams(grpc.ConnectParams{
 			Backoff:           backoff.Config{BaseDelay: 100 * time.Millisecond, Multiplier: 1.6, Jitter: 0.2, MaxDelay: 5 * time.Second},
 			MinConnectTimeout: 10 * time.Second,
@@ -102,7 +101,7 @@ func (endpoint *endpoint) dialOptions() ([]grpc.DialOption, error) {
 		}),
 	}
 	if endpoint.isLoopback() {
-		// A proxy that the environment names is for the network, not for this machine.
+		// A proxy of the environment is for the network, not for this machine.
 		options = append(options, grpc.WithNoProxy())
 	}
 	options = append(options, grpc.WithPerRPCCredentials(endpoint.metadata()))
@@ -115,7 +114,7 @@ func (endpoint *endpoint) checkToken() error {
 	if endpoint.token == nil {
 		return nil
 	}
-	// The text never shows the token: errors end up in logs.
+	// The text never shows the token, because errors end up in logs.
 	unprintable := func(sign rune) bool { return sign < '!' || sign > '~' }
 	if *endpoint.token == "" || strings.ContainsFunc(*endpoint.token, unprintable) {
 		return inputError("WithToken", "something else", "printable ASCII without spaces")
@@ -171,7 +170,7 @@ func (settings *TLS) addCertificate(config *tls.Config) error {
 	return nil
 }
 
-// hostOf is the machine of an address; empty for a socket of this one.
+// hostOf is the machine of an address; empty for a local socket.
 func hostOf(target string) (string, error) {
 	if strings.HasPrefix(target, "unix:") && !strings.ContainsAny(target, " \t\r\n") {
 		return "", nil
@@ -187,8 +186,8 @@ func hostOf(target string) (string, error) {
 	return strings.Trim(found[1], "[]"), nil
 }
 
-// callMetadata goes with each call: the version of this client, and the token, of which has been
-// checked whether it may go unencrypted.
+// callMetadata goes with each call: the version of this client, and the token, which was checked
+// before: whether it may be sent unencrypted.
 type callMetadata map[string]string
 
 func (endpoint *endpoint) metadata() callMetadata {
@@ -199,7 +198,7 @@ func (endpoint *endpoint) metadata() callMetadata {
 	return sent
 }
 
-// GetRequestMetadata and RequireTransportSecurity make it what grpc sends with each call.
+// GetRequestMetadata and RequireTransportSecurity make grpc send it with each call.
 func (sent callMetadata) GetRequestMetadata(context.Context, ...string) (map[string]string, error) {
 	return sent, nil
 }

@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Kind is what sort of thing went wrong. Kinds are errors, so that [errors.Is] tells whether an
-// error is of one: a kind that is a special case of another one is found under both.
+// Kind is a kind of error. Kinds are errors, so that [errors.Is] reports whether an error has one.
+// A kind can be a special case of another; its errors have both kinds.
 type Kind string
 
 // The kinds of errors.
 const (
-	// ErrInvalidArgument: the server refuses what was sent; Violations says what and where.
+	// ErrInvalidArgument: the server refuses the request; Violations has the faults.
 	ErrInvalidArgument Kind = "invalid_argument"
-	// ErrNotFound: there is nothing of that name.
+	// ErrNotFound: there is no resource of that name.
 	ErrNotFound Kind = "not_found"
 	// ErrLimitExceeded: a limit of the server is reached; the text names it.
 	ErrLimitExceeded Kind = "limit_exceeded"
@@ -24,33 +24,34 @@ const (
 	ErrQuotaExceeded Kind = "quota_exceeded"
 	// ErrUnavailable: the server cannot be reached, or is shutting down.
 	ErrUnavailable Kind = "unavailable"
-	// ErrDeadline: it took longer than the caller wanted to wait.
+	// ErrDeadline: the caller's timeout was exceeded.
 	ErrDeadline Kind = "deadline"
-	// ErrCallCancelled: the call was cancelled by this side.
+	// ErrCallCancelled: this client cancelled the call, or somebody cancelled work on the server.
 	ErrCallCancelled Kind = "call_cancelled"
 	// ErrAccessDenied: the token is missing, unknown, or not allowed to do this.
 	ErrAccessDenied Kind = "access_denied"
-	// ErrConflict: the request does not fit the state that the server is in; Reason says how.
+	// ErrConflict: the request does not fit the server's state; Reason says why.
 	ErrConflict Kind = "conflict"
-	// ErrSuperseded: a younger writer has opened the same stream. An ErrConflict.
+	// ErrSuperseded: a newer writer has opened the same stream; this one must stop. An ErrConflict.
 	ErrSuperseded Kind = "superseded"
-	// ErrSubmissionEnded: the submission takes no more frames. An ErrConflict.
+	// ErrSubmissionEnded: the submission is sealed or cancelled and takes no more frames. An
+	// ErrConflict.
 	ErrSubmissionEnded Kind = "submission_ended"
-	// ErrVersion: client and server are of versions that do not work together; the text says which
-	// to update, and Metadata has both, as client_version and server_version. An ErrConflict.
+	// ErrVersion: client and server have incompatible versions; the text says which one to update,
+	// and Metadata has both, as client_version and server_version. An ErrConflict.
 	ErrVersion Kind = "version"
 	// ErrUnsupported: the server does not have this call: it may be older than this client.
 	ErrUnsupported Kind = "unsupported"
-	// ErrInternal: the server failed, or answered what this client cannot understand.
+	// ErrInternal: the server failed, or this client cannot understand its answer.
 	ErrInternal Kind = "internal"
 	// ErrInput: an argument has the wrong shape; nothing was sent.
 	ErrInput Kind = "input"
-	// ErrBackPressure: the queue of a stream is full. The frames of the call that returns this are
-	// not queued; the stream goes on.
+	// ErrBackPressure: the queue of a stream is full. The frames of the call were not queued; the
+	// stream continues.
 	ErrBackPressure Kind = "back_pressure"
-	// ErrClosed: the stream is finished, or the client closed.
+	// ErrClosed: the stream is finished, or the client is closed.
 	ErrClosed Kind = "closed"
-	// ErrCallback: a callback of the caller's returned an error, which is wrapped; the stream has
+	// ErrCallback: a callback of the caller returned an error, which is wrapped; the stream has
 	// ended.
 	ErrCallback Kind = "callback"
 )
@@ -58,7 +59,7 @@ const (
 // Error returns the kind as text.
 func (kind Kind) Error() string { return "vidscore: " + string(kind) }
 
-// parents has the kind that a kind is a special case of.
+// parents has the general kind of each special kind.
 var parents = map[Kind]Kind{
 	ErrQuotaExceeded:   ErrLimitExceeded,
 	ErrSuperseded:      ErrConflict,
@@ -66,15 +67,15 @@ var parents = map[Kind]Kind{
 	ErrVersion:         ErrConflict,
 }
 
-// FieldViolation is one thing that is wrong with a request.
+// FieldViolation is one fault of a request.
 type FieldViolation struct {
-	// Field is where it is, as a path into the request.
+	// Field is its place, as a path into the request.
 	Field string
-	// Description is what was found there and what was expected.
+	// Description is what was found, and what was expected.
 	Description string
 }
 
-// String says both in one line.
+// String gives both in one line.
 func (violation FieldViolation) String() string {
 	if violation.Field == "" {
 		return violation.Description
@@ -84,23 +85,23 @@ func (violation FieldViolation) String() string {
 
 // Error is the one error type of this package.
 type Error struct {
-	// Kind is what sort of thing went wrong.
+	// Kind of the error.
 	Kind Kind
-	// Message is what went wrong, without the list of violations that the text has.
+	// Message is what went wrong, without the list of violations.
 	Message string
 	// Code is the canonical gRPC code by name, such as INVALID_ARGUMENT; empty for an error that
 	// was found on this side before anything was sent.
 	Code string
-	// Reason is a stable upper-case word for machines; the code where the server gave none.
+	// Reason is a stable upper-case word for machines; the code if the server gave none.
 	Reason string
-	// Violations is what is wrong with the request; the server sends the first twenty.
+	// Violations is the faults of the request; the server sends the first twenty.
 	Violations []FieldViolation
-	// ViolationCount is how many things are wrong in all.
+	// ViolationCount is the number of all faults.
 	ViolationCount int
-	// Metadata is further facts that the server gave, by name.
+	// Metadata is further facts from the server, by name.
 	Metadata map[string]string
-	// RetryDelay is the time after which the server says that the same may go well; 0 where it says
-	// nothing of the kind.
+	// RetryDelay is the time after which a retry may succeed, according to the server; 0 if it
+	// gives none.
 	RetryDelay time.Duration
 
 	cause error
@@ -111,7 +112,7 @@ func (failure *Error) Error() string {
 	var text strings.Builder
 	text.WriteString(failure.Message)
 	if failure.ViolationCount > 1 {
-		// The message of the server tells the only one, or the first.
+		// If there is one violation, the server's message states it; otherwise it states the first.
 		for _, violation := range failure.Violations {
 			text.WriteString("\n  " + violation.String())
 		}
@@ -122,11 +123,11 @@ func (failure *Error) Error() string {
 	return text.String()
 }
 
-// Retryable tells whether the same call may well succeed if it is made again later.
+// Retryable reports whether the same call may succeed later.
 func (failure *Error) Retryable() bool { return failure.Kind == ErrUnavailable }
 
-// Is tells whether the error is of a [Kind]. A deadline and a cancelled call are also what package
-// context calls so.
+// Is reports whether the error is of a [Kind]. A deadline and a cancelled call also match the
+// errors of package context.
 func (failure *Error) Is(target error) bool {
 	switch target {
 	case failure.Kind, parents[failure.Kind]:
@@ -139,10 +140,10 @@ func (failure *Error) Is(target error) bool {
 	return false
 }
 
-// Unwrap returns what the error was caused by, if that is known.
+// Unwrap returns the cause of the error, if it is known.
 func (failure *Error) Unwrap() error { return failure.cause }
 
-// asError returns the [*Error] in an error; another error becomes one of the given kind.
+// asError returns the [*Error] in an error; any other error becomes one of the given kind.
 func asError(err error, kind Kind) *Error {
 	var failure *Error
 	if errors.As(err, &failure) {
@@ -173,7 +174,7 @@ func callbackError(name string, cause error) *Error {
 	return &Error{Kind: ErrCallback, Message: message, Reason: "CALLBACK_FAILED", cause: cause}
 }
 
-// notDelivered tells that frames are given up because the time to deliver them is over.
+// notDelivered is the error of frames that are dropped after the timeout of delivery.
 func notDelivered(frames int, timeout time.Duration) *Error {
 	message := fmt.Sprintf("%s dropped: not durable within %v", counted(frames, "frame"), timeout)
 	return &Error{Kind: ErrDeadline, Message: message, Code: "DEADLINE_EXCEEDED", Reason: "DEADLINE_EXCEEDED"}
@@ -187,7 +188,7 @@ func counted[Number int | int64](count Number, noun string) string {
 	return fmt.Sprintf("%d %ss", count, noun)
 }
 
-// contextError tells that a caller's context was done before what it waited for.
+// contextError is the error of a wait that the caller's context ended.
 func contextError(cause error, waited string) *Error {
 	failure := ofContext(cause)
 	if failure.Kind == ErrDeadline {
@@ -198,7 +199,7 @@ func contextError(cause error, waited string) *Error {
 	return failure
 }
 
-// endedByContext tells that the context of a stream was done, or its client closed.
+// endedByContext is the error of a stream whose context is done, or whose client is closed.
 func endedByContext(cause error) *Error {
 	failure := ofContext(cause)
 	failure.Message = "the stream has ended: its context is done or its client closed"

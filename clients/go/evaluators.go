@@ -5,16 +5,16 @@ import (
 )
 
 // Parameter is a parameter of an evaluator with its value: a bool, int, int64, float64, string,
-// []float64 or []string. An integer of a report is an int64.
+// []float64 or []string. Integers in reports are int64.
 type Parameter struct {
 	Name  string
 	Value any
 }
 
-// Parameters is parameters in their order, each name once.
+// Parameters is parameters in order, each name once.
 type Parameters []Parameter
 
-// Value returns the value of a parameter; nil where there is none of that name.
+// Value returns the value of a parameter; nil if there is none of that name.
 func (parameters Parameters) Value(name string) any {
 	for _, parameter := range parameters {
 		if parameter.Name == name {
@@ -30,7 +30,7 @@ type Evaluator struct {
 	Parameters Parameters
 }
 
-// Direction is which way a measure gets better.
+// Direction says which values of a measure are better.
 type Direction string
 
 const (
@@ -38,49 +38,51 @@ const (
 	Higher Direction = "higher"
 	// Lower is better.
 	Lower Direction = "lower"
-	// Neither says nothing about quality alone.
+	// Neither: the measure alone says nothing about quality.
 	Neither Direction = "none"
 )
 
 // Measure is one score that an evaluator reports.
 type Measure struct {
 	Name string
-	// Description is what it says, in one sentence.
+	// Description is its meaning, in one sentence.
 	Description string
-	// Unit is count, ratio, px, px^2 and the like.
+	// Unit, such as count, ratio, px or px^2.
 	Unit string
-	// Minimum is the least value; nil where there is none.
+	// Minimum is the lower bound; nil if there is none.
 	Minimum *float64
-	// Maximum is the greatest value; nil where there is none.
+	// Maximum is the upper bound; nil if there is none.
 	Maximum   *float64
 	Direction Direction
-	// Averaging is how values over many frames come about: pooled, mean or median.
+	// Averaging is how values over many frames are combined: pooled, mean or median.
 	Averaging string
 }
 
-// EvaluatorDescription is the rules of one benchmark protocol or criterion, as a server has them.
+// EvaluatorDescription describes the rules of one benchmark protocol or criterion, as a server has
+// them.
 type EvaluatorDescription struct {
 	// Name by which it is chosen.
 	Name string
-	// Version goes up whenever a score may change.
+	// Version increases whenever a score may change.
 	Version string
 	// Title is one line for lists.
 	Title string
-	// Task is what the judged systems do: detection or tracking.
+	// Task of the judged systems: detection or tracking.
 	Task string
 	// ParametersSchema is the JSON Schema of its parameters.
 	ParametersSchema map[string]any
-	// Measures is every measure that may stand in a report.
+	// Measures is all measures that a report may have.
 	Measures []Measure
-	// Ranking is the measures that decide the order of systems, first one first.
+	// Ranking is the measures that order systems, first one first.
 	Ranking []string
-	// TruthGeometries is the shapes that objects of the truth may have, of those that can be sent.
+	// TruthGeometries is the shapes that objects of the truth may have, among those that can be
+	// sent.
 	TruthGeometries []Geometry
-	// DetectionGeometries is the shapes that detections may have, of those that can be sent.
+	// DetectionGeometries is the shapes that detections may have, among those that can be sent.
 	DetectionGeometries []Geometry
-	// UsesConfidences tells whether confidences play a part.
+	// UsesConfidences is whether it uses confidences.
 	UsesConfidences bool
-	// NeedsTracks tells whether objects must carry a track id.
+	// NeedsTracks is whether objects must have a track id.
 	NeedsTracks bool
 }
 
@@ -124,7 +126,7 @@ func decodeMeasure(message *vidscorev1.Measure) Measure {
 	}
 }
 
-// decodeGeometries leaves out shapes that this client does not know and could not send.
+// decodeGeometries leaves out shapes that this client does not know and cannot send.
 func decodeGeometries(messages []vidscorev1.Geometry) []Geometry {
 	var geometries []Geometry
 	for _, message := range messages {

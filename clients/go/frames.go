@@ -12,17 +12,17 @@ type Geometry int
 
 // The shapes of objects.
 const (
-	// Box is an upright box: x1, y1, x2, y2, two opposite corners.
+	// Box is an upright box by two opposite corners: x1, y1, x2, y2.
 	Box Geometry = iota
 	// Point is a point: x, y.
 	Point
 	// Quadrilateral is four corners in order: x1, y1, ..., x4, y4.
 	Quadrilateral
-	// UnknownGeometry is that of a benchmark of which no truth has come.
+	// UnknownGeometry is the geometry of a benchmark whose truth has not been uploaded.
 	UnknownGeometry Geometry = -1
 )
 
-// Arity is the number of coordinates that an object has.
+// Arity is the number of coordinates of an object.
 func (geometry Geometry) Arity() int {
 	switch geometry {
 	case Point:
@@ -48,22 +48,22 @@ func (geometry Geometry) String() string {
 	return fmt.Sprintf("Geometry(%d)", int(geometry))
 }
 
-// Side is which of the two inputs of a score frames belong to.
+// Side is the side of frames: truth or detections.
 type Side int
 
 const (
-	// Truth is what is there.
+	// Truth is the ground truth.
 	Truth Side = iota
-	// Detections is what a system says is there.
+	// Detections is what a system detected.
 	Detections
 	sides
 )
 
-// ObjectFlag is bits that say what an object is besides an ordinary one.
+// ObjectFlag is a set of bits with properties of an object.
 type ObjectFlag uint32
 
 const (
-	// Ignore is a don't-care object: no ground truth, and a detection of it is no false alarm.
+	// Ignore is a don't-care object: not ground truth, and a detection of it is no false positive.
 	Ignore ObjectFlag = 1
 	// Crowd is a group of objects under one outline.
 	Crowd ObjectFlag = 2
@@ -73,35 +73,35 @@ const (
 	Distractor ObjectFlag = 8
 )
 
-// dontCareFrame is the bit of a frame that is left out of every count and average.
+// dontCareFrame is the bit of a frame that is left out of all counts and averages.
 const dontCareFrame = 1
 
-// Frame is one whole frame of one side with N objects. A column that is nil has its default for
-// every object.
+// Frame is one whole frame of one side with N objects. A nil column has its default for every
+// object.
 type Frame struct {
-	// Domain of the video; empty where there is one only.
+	// Domain of the video; empty if there is only one.
 	Domain string
 	// Sequence is the name of the video.
 	Sequence string
-	// Number of the frame, 0 or more; each is sent once a side, in any order.
+	// Number of the frame, 0 or more; each is sent once per side, in any order.
 	Number int64
-	// DontCare leaves the frame out of every count; of truth only.
+	// DontCare leaves the frame out of all counts; only for truth.
 	DontCare bool
-	// TimeS is when the frame was captured, in seconds on any one clock; nil where unknown.
+	// TimeS is the capture time of the frame, in seconds on any one clock; nil if unknown.
 	TimeS *float64
 	// Coordinates is N times 2, 4 or 8 pixels, one object after the other; empty for no objects.
 	Coordinates []float64
-	// Labels is N labels; nil where there are none.
+	// Labels is N labels; nil if there are none.
 	Labels []string
 	// Confidences is N finite numbers, the greater the surer; nil for all 1.
 	Confidences []float64
-	// TrackIDs is N identities of tracks, -1 for none; nil for all -1.
+	// TrackIDs is N track ids, -1 for none; nil for all -1.
 	TrackIDs []int64
 	// Flags is N sets of bits; nil for all 0.
 	Flags []ObjectFlag
-	// Masks is N masks, of boxes; nil where there are none.
+	// Masks is N masks, of boxes; nil if there are none.
 	Masks []Mask
-	// Columns is further N numbers by name, such as "area".
+	// Columns is further columns of N numbers by name, such as "area".
 	Columns map[string][]float64
 }
 
@@ -113,13 +113,14 @@ type item struct {
 }
 
 const (
-	// frameBytes is what a frame adds to a message, at most, without its objects: number 8, time 8,
-	// and 8 for row of its sequence, count of objects and flags.
+	// frameBytes is the maximum that a frame adds to a message, without its objects: number 8, time
+	// 8, and 8 for row of its sequence, count of objects and flags.
 	frameBytes = 24
-	// objectBytes is what an object adds besides its coordinates and further columns, at most:
+	// objectBytes is the maximum that an object adds besides its coordinates and further columns:
 	// confidence 8, track id 10, label 5, flags 1.
 	objectBytes = 24
-	// maskBytes is what a mask adds without its runs, at most: three numbers; runBytes what a run does.
+	// maskBytes is the maximum that a mask adds without its runs: three numbers; runBytes the
+	// maximum of a run.
 	maskBytes = 15
 	runBytes  = 5
 )
@@ -197,7 +198,7 @@ func (frame *Frame) clone() Frame {
 	return copied
 }
 
-// joins tells whether a frame can be in one message with another one: with the same columns.
+// joins reports whether two frames can be in one message, because they have the same columns.
 func (one *item) joins(other *item) bool {
 	if one.objects == 0 || other.objects == 0 {
 		return true

@@ -9,17 +9,17 @@ import (
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
 
-// Benchmark is a specification, truth and a policy, hosted.
+// Benchmark is a hosted benchmark: a specification, truth and a policy.
 type Benchmark struct {
 	// Name is the last part of its name, such as streets.
 	Name string
 	// Specification is its title, evaluators, domains and sequences.
 	Specification *vidscorev1.BenchmarkSpec
-	// TruthGeometry is the shape of the truth's objects; UnknownGeometry as long as there is no truth.
+	// TruthGeometry is the shape of the truth's objects; UnknownGeometry until truth is uploaded.
 	TruthGeometry Geometry
 	// DetectionGeometry is the shape of detections, likewise.
 	DetectionGeometry Geometry
-	// OpenTime is when submissions may be created from; zero for at once.
+	// OpenTime is when submissions may first be created; zero for at once.
 	OpenTime time.Time
 	// CloseTime is when submissions are sealed or cancelled; zero for never.
 	CloseTime time.Time
@@ -27,13 +27,13 @@ type Benchmark struct {
 	Policy     *vidscorev1.Policy
 	CreateTime time.Time
 	UpdateTime time.Time
-	// TruthRevision is the newest revision of the truth, which organisers alone are told.
+	// TruthRevision is the newest revision of the truth; only for organisers.
 	TruthRevision int64
-	// TruthDigest is a digest of it, keyed with a secret of the server.
+	// TruthDigest is a digest of that revision, keyed with a secret of the server.
 	TruthDigest string
 }
 
-// SubmissionState is where a submission stands.
+// SubmissionState is the state of a submission.
 type SubmissionState string
 
 // The states of a submission.
@@ -49,7 +49,7 @@ const (
 	StateCancelled       SubmissionState = "cancelled"
 )
 
-// HasEnded tells whether nothing more happens by itself.
+// HasEnded reports whether the state changes no more by itself.
 func (state SubmissionState) HasEnded() bool {
 	return state == StateScored || state == StateFailed || state == StateCancelled
 }
@@ -69,26 +69,26 @@ type Submission struct {
 	Team string
 	// Title for people.
 	Title string
-	// State is where it stands.
+	// State of the submission.
 	State SubmissionState
-	// StateReason is why it stands there: a stable code.
+	// StateReason is a stable code for why it has this state.
 	StateReason string
-	// StateMessage is the same for people.
+	// StateMessage is the reason for people.
 	StateMessage string
-	// StateTime is since when.
+	// StateTime is the time since which it has this state.
 	StateTime  time.Time
 	CreateTime time.Time
-	// SealTime is when it was sealed; zero while it is not.
+	// SealTime is when it was sealed; zero before.
 	SealTime time.Time
-	// FrameCount is frames that are durable, in all streams together.
+	// FrameCount is the number of durable frames, in all streams together.
 	FrameCount int64
 	// Streams is its append streams.
 	Streams []StreamInfo
-	// Revision goes up whenever anything of it changes.
+	// Revision increases with each change of the submission.
 	Revision int64
 }
 
-// Stream is one of its append streams; nil where it is not there.
+// Stream is one of its append streams; nil if there is none of that name.
 func (submission *Submission) Stream(name string) *StreamInfo {
 	for index := range submission.Streams {
 		if submission.Streams[index].Stream == name {
@@ -103,17 +103,17 @@ type SubmissionScore struct {
 	// Name is the full name; empty for a live score.
 	Name       string
 	CreateTime time.Time
-	// TruthRevision is the revision of the truth, which organisers alone are told.
+	// TruthRevision is the revision of the truth; only for organisers.
 	TruthRevision int64
-	// Report is the report, as far as the caller may see it.
+	// Report is the part of the report that the caller may see.
 	Report *Report
-	// Partial tells whether the truth was not complete: frames without truth were left out.
+	// Partial is whether the truth was not complete; frames without truth were left out.
 	Partial bool
-	// Current tells whether it is the newest of its evaluator.
+	// Current is whether it is the newest score of its evaluator.
 	Current bool
 }
 
-// SubmissionUpdate is a submission at a revision, and the scores that may be seen then.
+// SubmissionUpdate is a submission at a revision, with the scores that may be seen then.
 type SubmissionUpdate struct {
 	Submission *Submission
 	Scores     []*SubmissionScore
@@ -121,33 +121,33 @@ type SubmissionUpdate struct {
 
 // LeaderboardRow is one submission on the board.
 type LeaderboardRow struct {
-	// Rank from 1 on; equal scores share one. 0 where the row stands apart.
+	// Rank from 1 on; equal scores share one. 0 if the row is apart.
 	Rank int
 	Team string
-	// Submission is its full name, where it may be seen; otherwise empty.
+	// Submission is its full name, if it may be seen; otherwise empty.
 	Submission string
 	Title      string
 	SealTime   time.Time
-	// Scores is released measures by name; nil where one is undefined.
+	// Scores is the released measures by name; nil if one is undefined.
 	Scores map[string]*float64
-	// TruthRevision is the revision of the truth that the scores are under.
+	// TruthRevision is the revision of the truth under which the scores were computed.
 	TruthRevision int64
-	// EvaluatorVersion is the version of the evaluator that they are by.
+	// EvaluatorVersion is the version of the evaluator that computed them.
 	EvaluatorVersion string
-	// Apart is whether they cannot be compared with those of the ranked rows: the submission could
-	// not be scored again under the same truth, evaluator and parameters.
+	// Apart is whether the scores cannot be compared with those of the ranked rows: the submission
+	// could not be scored again under the same truth, evaluator and parameters.
 	Apart bool
 }
 
-// Leaderboard is submissions in rank order.
+// Leaderboard is the submissions in rank order.
 type Leaderboard struct {
 	// Rows, best rank first.
 	Rows []LeaderboardRow
 	// Ranking is the measures that rank, first one first.
 	Ranking []string
-	// TruthRevision is the revision of the truth that the ranked scores are under; 0 for none.
+	// TruthRevision is the revision of the truth of the ranked scores; 0 for none.
 	TruthRevision int64
-	// NewestTruthRevision is the newest revision of the truth that is complete; 0 for none.
+	// NewestTruthRevision is the newest complete revision of the truth; 0 for none.
 	NewestTruthRevision int64
 }
 

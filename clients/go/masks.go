@@ -9,8 +9,8 @@ import (
 type Mask struct {
 	// Height and Width of the image in pixels.
 	Height, Width uint32
-	// Runs is numbers of pixels outside of the object and of it in turn, beginning with those outside,
-	// column after column. They fill the image.
+	// Runs is the lengths of alternating runs of pixels outside and inside the object, beginning
+	// outside, column after column. They fill the image.
 	Runs []uint32
 }
 
@@ -20,13 +20,13 @@ const (
 	textSign  = 16
 	textMore  = 32
 	digitBits = 5
-	// longestNumber is how many characters the difference of any two runs has at most.
+	// longestNumber is the maximum number of characters of the difference of two runs.
 	longestNumber = 8
 )
 
-// MaskOfText reads the compressed text that COCO's tools write for the runs of a mask: digits of five
-// bits, the lowest first, of numbers that from the fourth on are differences to the run before the
-// last one.
+// MaskOfText reads the compressed text that COCO's tools write for the runs of a mask: digits of
+// five bits, the lowest first. From the fourth number on, each is the difference to the run before
+// the last one.
 func MaskOfText(height, width uint32, text string) (Mask, error) {
 	runs := make([]uint32, 0, len(text))
 	for place := 0; place < len(text); {

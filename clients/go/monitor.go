@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// monitor is a lock with which goroutines wait for what it guards to change, for a time, or for
-// their context.
+// monitor is a lock with which goroutines wait for changes of what it guards, for a time or until
+// their context is done.
 type monitor struct {
 	sync.Mutex
 	changed chan struct{}
@@ -15,13 +15,13 @@ type monitor struct {
 
 func newMonitor() *monitor { return &monitor{changed: make(chan struct{})} }
 
-// notify wakes all that wait. The lock is held.
+// notify wakes all that wait. The caller holds the lock.
 func (guard *monitor) notify() {
 	close(guard.changed)
 	guard.changed = make(chan struct{})
 }
 
-// wait lets go of the lock until something has changed or the context is done.
+// wait releases the lock until something changes or the context is done.
 func (guard *monitor) wait(ctx context.Context) {
 	changed := guard.changed
 	guard.Unlock()
@@ -32,7 +32,7 @@ func (guard *monitor) wait(ctx context.Context) {
 	}
 }
 
-// waitUntil is wait, at most until a time; where limited is false, without that limit.
+// waitUntil is wait, until a time at the latest if limited is true.
 func (guard *monitor) waitUntil(ctx context.Context, limit time.Time, limited bool) {
 	if !limited {
 		guard.wait(ctx)
@@ -51,7 +51,7 @@ type room struct {
 	refusal  func(waited time.Duration) *Error
 }
 
-// await waits as the policy says until frames are taken in. The lock is held.
+// await waits as the policy says until frames are accepted. The caller holds the lock.
 func (wanted room) await(ctx context.Context) error {
 	start := time.Now()
 	timeout := wanted.batching.BlockTimeout

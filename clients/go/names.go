@@ -5,12 +5,12 @@ import (
 	"strings"
 )
 
-// benchmarkName is benchmarks/{benchmark}, from itself or its last part.
+// benchmarkName is benchmarks/{benchmark}, from the full name or its last part.
 func benchmarkName(benchmark string) (string, error) {
 	return resourceName("benchmark", benchmark, "benchmarks")
 }
 
-// submissionName is benchmarks/{benchmark}/submissions/{submission}, from itself or
+// submissionName is benchmarks/{benchmark}/submissions/{submission}, from the full name or
 // {benchmark}/{submission}.
 func submissionName(submission string) (string, error) {
 	return resourceName("submission", submission, "benchmarks", "submissions")
@@ -34,7 +34,7 @@ func resourceName(argument, name string, collections ...string) (string, error) 
 	return strings.Join(full, "/"), validText(argument, name)
 }
 
-// lastParts is what stands behind each collection; nothing where the collections are others.
+// lastParts is the part after each collection; none if the collections differ.
 func lastParts(parts, collections []string) []string {
 	var own []string
 	for index, collection := range collections {

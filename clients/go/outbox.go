@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// batch is frames of one side that go into one message.
+// batch is frames of one side for one message.
 type batch struct {
 	side  Side
 	items []item
@@ -20,8 +20,8 @@ type gathering struct {
 	since time.Time
 }
 
-// outbox is a bounded queue that turns frames into batches by size and time. It is pure: whoever
-// drives it passes the time and does the waiting, the locking and the sending.
+// outbox is a bounded queue that batches frames by size and time. It does no I/O and reads no
+// clock: its caller passes the time and does the waiting, the locking and the sending.
 type outbox struct {
 	batching  Batching
 	gathering [sides]gathering
@@ -32,7 +32,7 @@ type outbox struct {
 
 func newOutbox(batching Batching) *outbox { return &outbox{batching: batching} }
 
-// due is when take has something; false where nothing waits. The zero time is at once.
+// due is the time at which take has a batch; false if nothing waits. The zero time is at once.
 func (box *outbox) due() (time.Time, bool) {
 	if len(box.ready) > 0 {
 		return time.Time{}, true
@@ -48,8 +48,8 @@ func (box *outbox) due() (time.Time, bool) {
 	return first.Add(box.batching.BatchInterval), waits
 }
 
-// keepTo makes no larger batches than a server takes, as far as it states its limits; it tells
-// whether it made larger ones before.
+// keepTo makes no larger batches than a server accepts, as far as it states its limits. It reports
+// whether earlier batches were larger.
 func (box *outbox) keepTo(limits map[string]int64) bool {
 	before := box.batching
 	box.batching.BatchFrames = min(box.batching.BatchFrames, limitOf(limits, "maximum_batch_frames"))
@@ -58,7 +58,7 @@ func (box *outbox) keepTo(limits map[string]int64) bool {
 	return box.batching.BatchFrames < before.BatchFrames || box.batching.BatchBytes < before.BatchBytes
 }
 
-// exceededLimit is the limit that a server names in a failure, by its name; empty where it names none.
+// exceededLimit is the limit that a server names in a failure, by its name; empty if it names none.
 func exceededLimit(failure *Error) map[string]int64 {
 	maximum, err := strconv.ParseInt(failure.Metadata["maximum"], 10, 64)
 	if err != nil {
@@ -74,7 +74,7 @@ func limitOf(limits map[string]int64, name string) int {
 	return math.MaxInt32
 }
 
-// offer takes in one frame, which waits for others, where there is room; it tells whether it did.
+// offer accepts one frame, which waits for others, if there is room; it reports whether it did.
 func (box *outbox) offer(side Side, frame item, now time.Time) bool {
 	if !box.enter(1, frame.size) {
 		return false
@@ -83,7 +83,7 @@ func (box *outbox) offer(side Side, frame item, now time.Time) bool {
 	return true
 }
 
-// offerAll takes in frames that do not wait for others, where there is room for all of them.
+// offerAll accepts frames that do not wait for others, if there is room for all of them.
 func (box *outbox) offerAll(side Side, items []item) bool {
 	if !box.enter(len(items), sizeOf(items)) {
 		return false
@@ -93,14 +93,14 @@ func (box *outbox) offerAll(side Side, items []item) bool {
 	return true
 }
 
-// flush lets nothing wait for others any longer.
+// flush makes all frames due now.
 func (box *outbox) flush() {
 	for side := range sides {
 		box.seal(side)
 	}
 }
 
-// take is the next batch that is due, of at most the size of a message; empty where none is.
+// take is the next due batch, at most as large as a message; empty if none is due.
 func (box *outbox) take(now time.Time) batch {
 	for side := range sides {
 		waiting := &box.gathering[side]
@@ -123,7 +123,7 @@ func (box *outbox) take(now time.Time) batch {
 	return taken
 }
 
-// putBack takes in again what was taken last, to be cut anew.
+// putBack returns the frames that were taken last, to be cut again.
 func (box *outbox) putBack(side Side, items []item) {
 	box.ready = slices.Insert(box.ready, 0, batch{side, items})
 	box.frames += len(items)
@@ -162,8 +162,8 @@ func (box *outbox) seal(side Side) {
 	}
 }
 
-// fitting is how many frames from the first on fit into a message; at least one. Those after it
-// must have the columns of the first one that has objects.
+// fitting is the number of leading frames that fit into a message, at least one. All of them must
+// have the columns of the first one with objects.
 func (box *outbox) fitting(items []item) int {
 	size, pattern := 0, &items[0]
 	for index := range items {

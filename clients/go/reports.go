@@ -14,8 +14,8 @@ const (
 	number
 )
 
-// Value is a score: a count of things, a number, or undefined, which the zero Value is. Values can
-// be compared with ==.
+// Value is a score: a count, a number, or undefined, which is the zero Value. Values can be
+// compared with ==.
 type Value struct {
 	kind   valueKind
 	count  int64
@@ -28,13 +28,13 @@ func CountValue(things int64) Value { return Value{kind: count, count: things} }
 // NumberValue is a number as a value.
 func NumberValue(figure float64) Value { return Value{kind: number, number: figure} }
 
-// Defined tells whether there is a value.
+// Defined reports whether there is a value.
 func (value Value) Defined() bool { return value.kind != undefined }
 
-// Count returns the count; false where the value is none.
+// Count returns the count; false if the value is not a count.
 func (value Value) Count() (int64, bool) { return value.count, value.kind == count }
 
-// Float64 returns the count or number; false where the value is undefined.
+// Float64 returns the count or number; false if the value is undefined.
 func (value Value) Float64() (float64, bool) {
 	if value.kind == count {
 		return float64(value.count), true
@@ -53,7 +53,7 @@ func (value Value) String() string {
 	return "undefined"
 }
 
-// Row is one score, and what it is of; a dimension that is nil stands for all of them.
+// Row is one score with its dimensions; a nil dimension stands for all.
 type Row struct {
 	Domain   *string
 	Label    *string
@@ -62,7 +62,7 @@ type Row struct {
 	Value    Value
 }
 
-// Of chooses what a score is of; a dimension that is empty stands for all of them.
+// Of chooses the dimensions of a score; an empty dimension stands for all.
 type Of struct {
 	Domain   string
 	Label    string
@@ -85,40 +85,41 @@ type Curve struct {
 	Columns []Column
 }
 
-// Warning is something a reader of the scores should know: a stable code, a sentence, how often.
+// Warning is a doubt for the reader of the scores: a stable code, a sentence, and how often it
+// occurs.
 type Warning struct {
 	Code    string
 	Message string
 	Count   int64
 }
 
-// Report is scores of one evaluator.
+// Report is the scores of one evaluator.
 type Report struct {
 	// Evaluator is the name of the evaluator.
 	Evaluator string
 	// Version of the evaluator.
 	Version string
-	// Preset is the name of the preset that the evaluator is of; nil where it is of none.
+	// Preset is the name of the preset that the evaluator belongs to; nil if none.
 	Preset *string
-	// Parameters is every parameter with the value that was used.
+	// Parameters is all parameters with the values that were used.
 	Parameters Parameters
 	// TruthDigest is a fingerprint of the truth, 32 hexadecimal digits.
 	TruthDigest string
 	// DetectionsDigest is a fingerprint of the detections.
 	DetectionsDigest string
-	// Software is versions of the server's software that the last bits may depend on.
+	// Software is the versions of the server's software on which the last bits may depend.
 	Software map[string]string
-	// Specification that was scored under.
+	// Specification under which it was scored.
 	Specification *vidscorev1.BenchmarkSpec
-	// Scores is every score.
+	// Scores is all scores.
 	Scores []Row
-	// Curves is every curve.
+	// Curves is all curves.
 	Curves []Curve
-	// Warnings is every warning.
+	// Warnings is all warnings.
 	Warnings []Warning
 }
 
-// Value returns one score; false where the report has no such row.
+// Value returns one score; false if the report has no such row.
 func (report *Report) Value(measure string, of Of) (Value, bool) {
 	for _, row := range report.Scores {
 		if row.Measure == measure && deref(row.Domain) == of.Domain &&
@@ -131,17 +132,17 @@ func (report *Report) Value(measure string, of Of) (Value, bool) {
 
 // Coverage is how far both sides have come.
 type Coverage struct {
-	// PairedFrames is frames that both sides have sent.
+	// PairedFrames is the number of frames that both sides have sent.
 	PairedFrames int64
-	// FramesWaitingForDetections is frames of the truth whose detections have not come.
+	// FramesWaitingForDetections is the number of truth frames without received detections.
 	FramesWaitingForDetections int64
-	// FramesWaitingForTruth is frames of the detections whose truth has not come.
+	// FramesWaitingForTruth is the number of detection frames without received truth.
 	FramesWaitingForTruth int64
 }
 
 // LiveReport is scores over exactly the frames that both sides have sent.
 type LiveReport struct {
-	// Reports has a report for each evaluator, in the order in which they were asked for.
+	// Reports has a report for each evaluator, in the requested order.
 	Reports  []*Report
 	Coverage Coverage
 }
@@ -222,7 +223,7 @@ func decodeParameter(message *vidscorev1.Parameter) any {
 	case *vidscorev1.Parameter_Text:
 		return value.Text
 	case *vidscorev1.Parameter_Numbers:
-		return append([]float64{}, value.Numbers.GetValues()...) // not nil where it is empty
+		return append([]float64{}, value.Numbers.GetValues()...) // not nil if empty
 	case *vidscorev1.Parameter_Texts:
 		return append([]string{}, value.Texts.GetValues()...)
 	}

@@ -6,38 +6,39 @@ import (
 	"time"
 )
 
-// breaks is the codes of a connection that broke, of whatever hop, and of a server that restarts.
+// breaks is the codes of a connection that broke at any hop, and of a server that restarts.
 var breaks = []string{"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED", "UNKNOWN", "INTERNAL"}
 
-// passingReasons is the reasons of a server that go with another offset, or with time.
+// passingReasons is the reasons of a server that another offset, or time, resolves.
 var passingReasons = []string{"OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL"}
 
-// isBreak tells whether the same may succeed over another connection, or later.
+// isBreak reports whether the same call may succeed over another connection, or later.
 func isBreak(failure *Error) bool {
 	if failure.RetryDelay > 0 {
 		return true // the server itself says so
 	}
 	if _, own := failure.Metadata["incident"]; own && failure.Kind == ErrInternal {
-		return false // the server itself failed at this very request, and would again
+		return false // the server itself failed at this request, and would again
 	}
 	return slices.Contains(breaks, failure.Code) || slices.Contains(passingReasons, failure.Reason)
 }
 
-// retrying counts tries. It is pure: whoever drives it passes the time and does the waiting.
+// retrying counts tries. It does no I/O and reads no clock: its caller passes the time and does the
+// waiting.
 type retrying struct {
 	retry  Retry
-	chance func() float64 // numbers from 0 to 1, so that many clients do not come back all at once
+	chance func() float64 // numbers from 0 to 1, so that many clients do not return at the same time
 	breaks int
 	since  time.Time
 }
 
 func newRetrying(retry Retry) *retrying { return &retrying{retry: retry, chance: rand.Float64} }
 
-// progress notes that something has succeeded.
+// progress records that something has succeeded.
 func (tries *retrying) progress() { tries.breaks = 0 }
 
-// delay is the wait before the next try, no less than the server wants, or the failure where another
-// try makes no sense or takes too long.
+// delay is the wait before the next try, at least as long as the server wants, or the failure if a
+// retry is useless or would be too late.
 func (tries *retrying) delay(failure *Error, now time.Time) (time.Duration, error) {
 	if !isBreak(failure) {
 		return 0, failure
@@ -45,7 +46,7 @@ func (tries *retrying) delay(failure *Error, now time.Time) (time.Duration, erro
 	return tries.again(failure, now)
 }
 
-// again is the same where the next try may succeed, whatever the failure is.
+// again is delay for a failure after which the next try may succeed whatever its kind.
 func (tries *retrying) again(failure *Error, now time.Time) (time.Duration, error) {
 	if tries.breaks == 0 {
 		tries.since = now
@@ -60,7 +61,7 @@ func (tries *retrying) again(failure *Error, now time.Time) (time.Duration, erro
 	return max(failure.RetryDelay, tries.ownDelay()), nil
 }
 
-// ownDelay is the wait before the next try where the server wants none.
+// ownDelay is the wait before the next try if the server gives none.
 func (tries *retrying) ownDelay() time.Duration {
 	if tries.breaks == 1 {
 		return 0
@@ -73,5 +74,5 @@ func (tries *retrying) ownDelay() time.Duration {
 	return time.Duration(float64(whole) * (1 + tries.chance()) / 2)
 }
 
-// endedEarly is the break of a call that the server ended well, but before it was done.
+// endedEarly is the error of a call that the server ended without an error before it was done.
 func endedEarly() *Error { return unavailableError("the server ended the call") }

@@ -15,10 +15,10 @@ type openedStream struct {
 	submission *Submission
 	info       StreamInfo
 	arity      int
-	limits     map[string]int64 // of its messages, as far as the server states them
+	limits     map[string]int64 // for its messages, as far as the server states them
 }
 
-// request is what is sent for a batch; the same batch is the same message each time.
+// request is the message of a batch; the same batch always gives the same message.
 func (opened *openedStream) request(sent sentBatch) *vidscorev1.AppendRequest {
 	detections := encodeItems(sent.items, opened.arity)
 	return &vidscorev1.AppendRequest{
@@ -30,8 +30,8 @@ func (opened *openedStream) request(sent sentBatch) *vidscorev1.AppendRequest {
 	}
 }
 
-// sender delivers the frames of an append stream on goroutines of its own: connects, sends, and
-// goes on after breaks.
+// sender delivers the frames of an append stream on its own goroutines: it connects, sends, and
+// continues after breaks.
 type sender struct {
 	client   *Client
 	opened   *openedStream
@@ -42,9 +42,9 @@ type sender struct {
 
 	guard   *monitor // guards the rest
 	state   *appendState
-	left    bool  // whether this side has closed or aborted it
+	left    bool  // whether this client has closed or aborted it
 	telling bool  // whether OnAcknowledged is running
-	told    int64 // what OnAcknowledged was told last
+	told    int64 // the last number passed to OnAcknowledged
 }
 
 func (sender *sender) start() {
@@ -52,7 +52,7 @@ func (sender *sender) start() {
 	go sender.run()
 }
 
-// put queues frames, as the policy says where the queue is full.
+// put queues frames; if the queue is full, it does what the policy says.
 func (sender *sender) put(ctx context.Context, frames []Frame, alone bool) error {
 	items, err := newItems(frames, sender.opened.arity)
 	if err != nil || len(items) == 0 {
@@ -84,7 +84,7 @@ func (sender *sender) put(ctx context.Context, frames []Frame, alone bool) error
 	return nil
 }
 
-// flush waits until every frame is durable and OnAcknowledged has been told.
+// flush waits until all frames are durable and OnAcknowledged was called with them.
 func (sender *sender) flush(ctx context.Context) (int64, error) {
 	sender.guard.Lock()
 	defer sender.guard.Unlock()
@@ -106,8 +106,8 @@ func (sender *sender) isTold() bool {
 	return sender.delivery.OnAcknowledged == nil || sender.told == sender.state.acknowledged
 }
 
-// close delivers what was taken, in a time, and ends the stream. Where this side has ended it, close
-// does nothing.
+// close delivers the accepted frames within a time, and ends the stream. It does nothing if this
+// client has ended the stream.
 func (sender *sender) close() error {
 	sender.guard.Lock()
 	if sender.left && sender.state.ended {
@@ -127,7 +127,7 @@ func (sender *sender) close() error {
 	}
 	err := sender.state.err
 	if sender.state.undelivered() == 0 {
-		err = nil // what it failed with has cost nothing
+		err = nil // no frame was lost by its failure
 	}
 	sender.guard.Unlock()
 	sender.leave()
@@ -137,7 +137,7 @@ func (sender *sender) close() error {
 	return nil
 }
 
-// abort ends the stream at once; what is not durable is given up.
+// abort ends the stream at once and drops the frames that are not durable.
 func (sender *sender) abort() {
 	sender.guard.Lock()
 	sender.left = true
@@ -157,13 +157,13 @@ func (sender *sender) leave() {
 	}
 }
 
-// isDrained tells whether every frame is durable and OnAcknowledged was told, or the stream has
-// ended. The lock is held.
+// isDrained reports whether all frames are durable and OnAcknowledged was called with them, or the
+// stream has ended. The caller holds the lock.
 func (sender *sender) isDrained() bool {
 	return sender.state.ended || (sender.state.idle() && sender.isTold())
 }
 
-// end notes that nothing more is delivered, and why; the first one to say so is right.
+// end records the end of delivery and its cause; the first cause counts.
 func (sender *sender) end(failure *Error) {
 	sender.guard.Lock()
 	sender.state.end(failure)
@@ -190,7 +190,7 @@ func (sender *sender) run() {
 	sender.cancel()
 }
 
-// awaitWork waits until there is something to deliver; false where the stream has ended.
+// awaitWork waits until there is something to deliver; false if the stream has ended.
 func (sender *sender) awaitWork() bool {
 	sender.guard.Lock()
 	defer sender.guard.Unlock()
@@ -200,10 +200,10 @@ func (sender *sender) awaitWork() bool {
 	return !sender.over()
 }
 
-// over tells whether nothing more is delivered. The lock is held.
+// over reports whether nothing more is delivered. The caller holds the lock.
 func (sender *sender) over() bool { return sender.state.ended || sender.context.Err() != nil }
 
-// pause waits after a break, or returns why there is no going on.
+// pause waits after a break, or returns why a retry is useless.
 func (sender *sender) pause(failure *Error) error {
 	sender.guard.Lock()
 	delay, err := sender.state.delay(failure, time.Now())
@@ -220,7 +220,7 @@ func (sender *sender) pause(failure *Error) error {
 	return nil
 }
 
-// deliver delivers until something breaks or the stream has ended.
+// deliver delivers until a break or the end of the stream.
 func (sender *sender) deliver() *Error {
 	sender.guard.Lock()
 	broken := sender.state.broken
@@ -236,7 +236,7 @@ func (sender *sender) deliver() *Error {
 	return sender.deliverOverCall()
 }
 
-// resume asks the server where to go on.
+// resume asks the server from which offset to continue.
 func (sender *sender) resume() *Error {
 	submission, err := sender.client.GetSubmission(sender.context, sender.opened.submission.Name)
 	if err != nil {
@@ -294,11 +294,11 @@ func (sender *sender) deliverOverCall() *Error {
 	}
 }
 
-// breakOf is why a call ended.
+// breakOf is the cause of a call's end.
 func (sender *sender) breakOf(ctx context.Context, err error) *Error {
 	var failure *Error
 	if errors.As(context.Cause(ctx), &failure) {
-		return failure // of this side's own
+		return failure // of this client's own
 	}
 	if errors.Is(err, io.EOF) {
 		return endedEarly()
@@ -306,8 +306,8 @@ func (sender *sender) breakOf(ctx context.Context, err error) *Error {
 	return fromCall(err, ctx)
 }
 
-// send is the goroutine that sends over a call. A send that fails says nothing: the receiver is told
-// why.
+// send is the goroutine that sends over a call. It ignores errors of sending, because the receiver
+// gets their cause.
 func (sender *sender) send(ctx context.Context, call vidscorev1.SubmissionService_AppendFramesClient) {
 	for {
 		sent := sender.nextBatch(ctx)
@@ -319,13 +319,13 @@ func (sender *sender) send(ctx context.Context, call vidscorev1.SubmissionServic
 			return
 		}
 		if err != nil {
-			sender.end(fromStatus(err)) // a message that cannot be sent, by a mistake of this package's
+			sender.end(fromStatus(err)) // the message cannot be sent, because of a bug in this package
 			return
 		}
 	}
 }
 
-// watchSilence is the goroutine that ends a call over which no acknowledgement comes.
+// watchSilence is the goroutine that ends a call without acknowledgements.
 func (sender *sender) watchSilence(ctx context.Context, cancel context.CancelCauseFunc) {
 	sender.guard.Lock()
 	defer sender.guard.Unlock()
@@ -339,7 +339,7 @@ func (sender *sender) watchSilence(ctx context.Context, cancel context.CancelCau
 	}
 }
 
-// nextBatch waits for the next batch that is due; it is empty where the call or the stream is over.
+// nextBatch waits for the next due batch; it is empty if the call or the stream is over.
 func (sender *sender) nextBatch(ctx context.Context) sentBatch {
 	sender.guard.Lock()
 	defer sender.guard.Unlock()
@@ -365,7 +365,7 @@ func (sender *sender) acknowledge(nextOffset int64) *Error {
 	return sender.tell(grown)
 }
 
-// tell calls OnAcknowledged where more frames are durable than before.
+// tell calls OnAcknowledged if more frames are durable than before.
 func (sender *sender) tell(grown bool) *Error {
 	if !grown || sender.delivery.OnAcknowledged == nil {
 		return nil

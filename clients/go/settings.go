@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Policy is what a full queue does to the caller.
+// Policy is what happens to the caller if the queue is full.
 type Policy int
 
 const (
@@ -15,36 +15,40 @@ const (
 	Refuse
 )
 
-// Unlimited is the duration for no limit, in settings that have a limit by default.
+// Unlimited means no limit, in settings that have a limit by default.
 const Unlimited time.Duration = -1
 
-// Batching is how frames are put together into messages, and how many may wait. A setting of zero
-// is its default.
+// Batching is how frames are batched into messages, and how many may wait. A zero setting has its
+// default.
 //
-// A frame is on its way BatchInterval after it was given at the latest, unless the server takes no
-// more; then frames wait in the queue. What one call sends enters the queue where it fits or the
-// queue is empty, so memory is bounded by the queue and one call.
+// A frame is sent at most BatchInterval after it was given, unless the server accepts no more; then
+// frames wait in the queue. The frames of one call enter the queue if they fit or the queue is
+// empty, so that memory is bounded by the queue and one call.
 type Batching struct {
-	// BatchFrames is the most frames of a message; 256 by default.
+	// BatchFrames is the maximum frames of a message; 256 by default.
 	BatchFrames int
-	// BatchBytes is the most bytes of a message, unless one frame alone is larger; 1 MiB by default.
+	// BatchBytes is the maximum bytes of a message, unless a single frame is larger; 1 MiB by
+	// default.
 	BatchBytes int
 	// BatchInterval is the longest time that a frame waits for others; 100 ms by default.
 	BatchInterval time.Duration
-	// QueueFrames is the most frames that wait to be sent, both sides together; 4096 by default.
+	// QueueFrames is the maximum frames that wait to be sent, both sides together; 4096 by default.
 	QueueFrames int
-	// QueueBytes is the most bytes that wait to be sent; 64 MiB by default.
+	// QueueBytes is the maximum bytes that wait to be sent; 64 MiB by default.
 	QueueBytes int
-	// Policy is what happens to the caller where the queue is full; Block by default.
+	// Policy is what happens to the caller if the queue is full; Block by default.
 	Policy Policy
-	// BlockTimeout is how long Block waits before it returns ErrBackPressure; 30 s by default.
+	// BlockTimeout is the longest time that Block waits before it returns ErrBackPressure; 30 s by
+	// default.
 	BlockTimeout time.Duration
 }
 
-// Live is when live reports are wanted, and where they go: when either interval has passed, to
-// OnReport and, of the last KeepReports ones, to [ScoreStream.LiveReports].
+// Live is when live reports are sent, and who gets them. A report is sent when either interval has
+// passed. It goes to OnReport and is kept, with the last KeepReports ones, for
+// [ScoreStream.LiveReports].
 type Live struct {
-	// EveryFrames is frames that both sides have sent since the last report; 0 for not by frames.
+	// EveryFrames is the number of frames that both sides have sent since the last report; 0 for
+	// not by frames.
 	EveryFrames int64
 	// Every is the time since the last report; 0 for not by time.
 	Every time.Duration
@@ -52,7 +56,8 @@ type Live struct {
 	OnReport func(*LiveReport) error
 	// SummaryOnly leaves out the rows of single sequences and the curves.
 	SummaryOnly bool
-	// KeepReports is the reports that wait for LiveReports, older ones are dropped; 16 by default.
+	// KeepReports is the maximum number of reports that wait for LiveReports; older ones are
+	// dropped; 16 by default.
 	KeepReports int
 }
 
@@ -60,64 +65,63 @@ type Live struct {
 type TLS struct {
 	// RootCertificates is the file of the authorities to trust; empty for the system's own.
 	RootCertificates string
-	// Certificate is the file of this client's certificate chain, where the server wants one.
+	// Certificate is the file of this client's certificate chain, if the server requires one.
 	Certificate string
 	// PrivateKey is the file of the private key of Certificate.
 	PrivateKey string
-	// ServerName is the name that the server's certificate is for, where it is not the one of the
-	// address.
+	// ServerName is the name in the server's certificate, if it differs from the address.
 	ServerName string
 }
 
-// Keepalive is how a connection is found out that has gone silent, as some networks drop them.
-// A setting of zero is its default.
+// Keepalive is how silent connections are detected, because some networks drop connections
+// silently. A zero setting has its default.
 //
-// While a call is open over a connection of which nothing is heard, the server is asked whether it
-// is still there. A connection over which no answer comes is given up for a new one.
+// While a call is open over a silent connection, the server is pinged. A connection without an
+// answer is replaced by a new one.
 type Keepalive struct {
-	// Interval is the time without a word from the server after which it is asked; 20 s by default,
-	// and at least 10 s: a server shuts out clients that ask more often.
+	// Interval is the silence after which the server is pinged; 20 s by default, and at least 10 s,
+	// because servers disconnect clients that ping more often.
 	Interval time.Duration
-	// Timeout is the time that it has to answer; 10 s by default.
+	// Timeout is the time to wait for its answer; 10 s by default.
 	Timeout time.Duration
 }
 
-// Retry is how often and how long to try again after a break; each wait is twice the one before,
-// and none is shorter than the server says. A setting of zero is its default.
+// Retry is how often and how long to try again after a break; each wait is twice the one before. If
+// the server gives a delay, no wait is shorter. A zero setting has its default.
 type Retry struct {
 	// Initial is the wait before the second try, 200 ms by default; the first one is made at once.
 	Initial time.Duration
-	// Maximum is the longest wait between two tries; 10 s by default.
+	// Maximum is the maximum wait between two tries; 10 s by default.
 	Maximum time.Duration
-	// GiveUpAfter is the time without any progress after which the last error is returned; 10 min
-	// by default, [Unlimited] for never.
+	// GiveUpAfter is the time without progress after which the last error is returned; 10 min by
+	// default, [Unlimited] for never.
 	GiveUpAfter time.Duration
 }
 
-// Delivery is how frames of a submission are held until the server has acknowledged them. A setting
-// of zero is its default.
+// Delivery is how frames of a submission are kept until the server has acknowledged them. A zero
+// setting has its default.
 //
-// Frames that are sent and not acknowledged are kept to be sent again after a break, so memory is
-// bounded by this window and the queue of [Batching].
+// Sent but unacknowledged frames are kept to be sent again after a break, so that memory is bounded
+// by this window and the queue of [Batching].
 type Delivery struct {
-	// WindowFrames is the frames that are sent and not acknowledged at which no further batch is
-	// sent; 4096 by default.
+	// WindowFrames is the number of unacknowledged frames at which no further batch is sent; 4096
+	// by default.
 	WindowFrames int
-	// WindowBytes is the bytes of these, likewise; 64 MiB by default.
+	// WindowBytes is the bytes of unacknowledged frames, likewise; 64 MiB by default.
 	WindowBytes int
 	// AcknowledgeTimeout is the time without an acknowledgement after which a connection counts as
 	// broken; 30 s by default.
 	AcknowledgeTimeout time.Duration
-	// CloseTimeout is the longest that closing the stream waits for frames to become durable before
-	// it gives them up; 2 min by default.
+	// CloseTimeout is the longest time that closing the stream waits for frames to become durable
+	// before it drops them; 2 min by default.
 	CloseTimeout time.Duration
 	// Retry is what happens after a break.
 	Retry Retry
-	// OnAcknowledged is called with the number of durable frames of the stream whenever it has
-	// grown; an error ends the stream.
+	// OnAcknowledged is called with the stream's number of durable frames whenever it has grown; an
+	// error ends the stream.
 	OnAcknowledged func(frames int64) error
-	// Unary makes each batch a call of its own, for proxies that take no streams; slower, and
-	// otherwise the same.
+	// Unary makes each batch a separate call, for proxies without streams; slower, otherwise the
+	// same.
 	Unary bool
 }
 

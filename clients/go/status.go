@@ -16,12 +16,12 @@ import (
 
 const (
 	errorDomain = "vidscore"
-	// violationCountKey is the key of the metadata that tells how many violations there are in all.
+	// violationCountKey is the metadata key of the number of all violations.
 	violationCountKey = "violations"
 )
 
-// messageTooLarge is what gRPC at the server says of a message that it does not read, before the
-// server can.
+// messageTooLarge is the text with which the server's gRPC refuses a message before the server
+// reads it.
 var messageTooLarge = regexp.MustCompile(`^SERVER: Received message larger than max \((\d+) vs\. (\d+)\)$`)
 
 type codeFacts struct {
@@ -48,7 +48,7 @@ var byCode = map[codes.Code]codeFacts{
 	codes.Unauthenticated:    {"UNAUTHENTICATED", ErrAccessDenied},
 }
 
-// byReason has the reasons that have a kind of their own, a special case of the code's.
+// byReason has the reasons with a kind of their own, a special case of the code's kind.
 var byReason = map[string]Kind{
 	"EPOCH_STALE":         ErrSuperseded,
 	"QUOTA_EXCEEDED":      ErrQuotaExceeded,
@@ -56,11 +56,11 @@ var byReason = map[string]Kind{
 	"VERSION_UNSUPPORTED": ErrVersion,
 }
 
-// fromStatus makes an [*Error] of what a call failed with.
+// fromStatus makes an [*Error] of the error of a call.
 func fromStatus(err error) *Error {
 	var own *Error
 	if errors.As(err, &own) {
-		return own // of this side's
+		return own // of this client
 	}
 	answer := status.Convert(err)
 	if answer.Code() == codes.ResourceExhausted {
@@ -102,9 +102,9 @@ func ofTooLarge(size, maximum string, cause error) *Error {
 	}
 }
 
-// fromCall makes an [*Error] of what a call failed with that was to end with some contexts. One that
-// was cancelled while none of them was done has been cut: so gRPC's server ends what reaches it as
-// it stops.
+// fromCall makes an [*Error] of the error of a call that some contexts can end. A call that was
+// cancelled while none of them was done was cut: gRPC's server ends calls so that arrive while it
+// stops.
 func fromCall(err error, contexts ...context.Context) *Error {
 	failure := fromStatus(err)
 	isDone := func(ctx context.Context) bool { return ctx.Err() != nil }
@@ -114,7 +114,7 @@ func fromCall(err error, contexts ...context.Context) *Error {
 	return failure
 }
 
-// detailsOf reads google.rpc.ErrorInfo, BadRequest and RetryInfo out of a status.
+// detailsOf reads google.rpc.ErrorInfo, BadRequest and RetryInfo from a status.
 func detailsOf(answer *status.Status) (*errdetails.ErrorInfo, []FieldViolation, time.Duration) {
 	var retryDelay time.Duration
 	var information *errdetails.ErrorInfo

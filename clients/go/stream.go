@@ -11,19 +11,19 @@ import (
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
 
-// ScoreOptions is what a score is of.
+// ScoreOptions is what to score, and how.
 type ScoreOptions struct {
-	// Evaluators judge; where given, they stand in the place of the specification's own.
+	// Evaluators judge, instead of those of the specification; empty: the specification's own.
 	Evaluators []Evaluator
-	// Specification is what the data alone cannot say; nil for nothing.
+	// Specification is the facts that the data cannot give; nil for none.
 	Specification *vidscorev1.BenchmarkSpec
 	// TruthGeometry is the shape of the truth's objects; Box by default.
 	TruthGeometry Geometry
 	// DetectionGeometry is the shape of the detections; Box by default.
 	DetectionGeometry Geometry
-	// Live is when live reports are wanted; nil for never.
+	// Live is when live reports are sent; nil for never.
 	Live *Live
-	// Batching is how frames are put together, and what happens where the server is slow.
+	// Batching is how frames are batched, and what happens if the server is slow.
 	Batching Batching
 }
 
@@ -39,7 +39,7 @@ type ScoreStream struct {
 	telling bool           // whether OnReport is running
 }
 
-// newScoreStream sends the configuration. Where it succeeds, the stream calls cancel at its end.
+// newScoreStream sends the configuration. If it succeeds, the stream calls cancel at its end.
 func newScoreStream(
 	ctx context.Context, cancel context.CancelFunc, scoring vidscorev1.ScoringServiceClient, options ScoreOptions,
 ) (*ScoreStream, error) {
@@ -81,14 +81,14 @@ func (stream *ScoreStream) ServerVersion() string {
 	return stream.state.started.GetServerVersion()
 }
 
-// Limits is the limits that hold for this stream, by the names of the server's settings.
+// Limits is the limits of this stream, by the names of the server's settings.
 func (stream *ScoreStream) Limits() map[string]int64 {
 	stream.guard.Lock()
 	defer stream.guard.Unlock()
 	return stream.state.started.GetLimits()
 }
 
-// Latest is the newest live report; nil before the first.
+// Latest is the newest live report; nil before the first one.
 func (stream *ScoreStream) Latest() *LiveReport {
 	stream.guard.Lock()
 	defer stream.guard.Unlock()
@@ -97,8 +97,8 @@ func (stream *ScoreStream) Latest() *LiveReport {
 
 // SendTruth sends one whole frame of the truth; it returns as soon as the frame is queued.
 //
-// Errors: [ErrInput] for a frame of the wrong shape, [ErrBackPressure] where the queue is full as
-// the policy says, and what the stream failed with.
+// Errors: [ErrInput] for a frame of the wrong shape, [ErrBackPressure] if the queue is full, as the
+// policy says, and the error with which the stream failed.
 func (stream *ScoreStream) SendTruth(ctx context.Context, frame Frame) error {
 	return stream.put(ctx, Truth, []Frame{frame}, true)
 }
@@ -118,8 +118,8 @@ func (stream *ScoreStream) SendBatch(ctx context.Context, side Side, frames []Fr
 	return stream.put(ctx, side, frames, false)
 }
 
-// LiveReports is live reports as they come, until the stream ends or the context is done; each goes
-// to one reader. What the stream failed with comes last.
+// LiveReports is live reports as they come, until the stream ends or the context is done. Each
+// report goes to one reader. If the stream failed, its error comes last.
 func (stream *ScoreStream) LiveReports(ctx context.Context) iter.Seq2[*LiveReport, error] {
 	return func(yield func(*LiveReport, error) bool) {
 		for {
@@ -134,9 +134,9 @@ func (stream *ScoreStream) LiveReports(ctx context.Context) iter.Seq2[*LiveRepor
 	}
 }
 
-// Finish sends what is queued, says that nothing more comes, and waits for the final reports: one
-// for each evaluator, in the order in which they were asked for. Where the context is done before,
-// the stream goes on, and Finish may be called again.
+// Finish sends the queued frames, ends the input, and waits for the final reports: one for each
+// evaluator, in the requested order. If the context is done before, the stream continues, and
+// Finish may be called again.
 func (stream *ScoreStream) Finish(ctx context.Context) ([]*Report, error) {
 	stream.guard.Lock()
 	defer stream.guard.Unlock()
@@ -151,8 +151,8 @@ func (stream *ScoreStream) Finish(ctx context.Context) ([]*Report, error) {
 	return stream.state.finalReports()
 }
 
-// Close ends the stream: at once and without a report, where it has not ended by itself. It may be
-// called again. A callback that is running may outlast it; everything else has ended when it returns.
+// Close ends the stream, at once and without a report if it has not ended. It may be called again.
+// When it returns, everything has ended except a running callback.
 func (stream *ScoreStream) Close() error {
 	stream.end(&Error{
 		Kind: ErrCallCancelled, Message: "the stream was cancelled by this client",
@@ -168,7 +168,7 @@ func (stream *ScoreStream) Close() error {
 	return nil
 }
 
-// notAccepted tells that the time to open a stream is over.
+// notAccepted is the error of a stream that was not opened in time.
 func notAccepted(opening context.Context) *Error {
 	return contextError(opening.Err(), "the server did not accept the stream")
 }
@@ -181,7 +181,7 @@ func (stream *ScoreStream) awaitStart(ctx context.Context) error {
 		stream.guard.wait(ctx)
 	}
 	if stream.state.started != nil {
-		return nil // what comes later is told by later calls
+		return nil // later errors are returned by later calls
 	}
 	if ctx.Err() != nil {
 		return notAccepted(ctx)
@@ -231,7 +231,8 @@ func (stream *ScoreStream) nextReport(ctx context.Context) (*LiveReport, error) 
 	return stream.state.nextReport()
 }
 
-// send is the goroutine that sends. A send that fails says nothing: the receiver is told why.
+// send is the goroutine that sends. It ignores errors of sending, because the receiver gets their
+// cause.
 func (stream *ScoreStream) send(ctx context.Context, first *vidscorev1.ScoreRequest) {
 	defer stream.work.Done()
 	err := stream.call.Send(first)
@@ -244,13 +245,12 @@ func (stream *ScoreStream) send(ctx context.Context, first *vidscorev1.ScoreRequ
 		err = stream.call.Send(stream.request(next))
 	}
 	if !errors.Is(err, io.EOF) {
-		stream.end(fromStatus(err)) // a message that cannot be sent, by a mistake of this package's
+		stream.end(fromStatus(err)) // the message cannot be sent, because of a bug in this package
 		stream.cancel()
 	}
 }
 
-// closeSend says that nothing more comes, unless the call was given up: a server would score what it
-// has.
+// closeSend ends the input, unless the call was cancelled: a server would score the frames so far.
 func (stream *ScoreStream) closeSend(ctx context.Context) {
 	stream.guard.Lock()
 	ended := stream.state.ended
@@ -268,7 +268,7 @@ func (stream *ScoreStream) request(next batch) *vidscorev1.ScoreRequest {
 	return &vidscorev1.ScoreRequest{Message: &vidscorev1.ScoreRequest_Detections{Detections: message}}
 }
 
-// nextBatch waits for the next batch that is due; it is empty where nothing more comes.
+// nextBatch waits for the next due batch; it is empty after the last one.
 func (stream *ScoreStream) nextBatch(ctx context.Context) batch {
 	stream.guard.Lock()
 	defer stream.guard.Unlock()
@@ -283,10 +283,10 @@ func (stream *ScoreStream) nextBatch(ctx context.Context) batch {
 	return batch{}
 }
 
-// receive is the goroutine that reads what the server says.
+// receive is the goroutine that reads the responses.
 func (stream *ScoreStream) receive(ctx context.Context) {
 	defer stream.work.Done()
-	defer stream.cancel() // the call is over, or what the server says is not understood
+	defer stream.cancel() // the call is over, or a response is not understood
 	for {
 		response, err := stream.call.Recv()
 		if errors.Is(err, io.EOF) {
@@ -331,7 +331,7 @@ func (stream *ScoreStream) end(failure *Error) {
 	stream.guard.notify()
 }
 
-// inTurns is both sides in turns, so that few frames wait for the other side.
+// inTurns alternates between both sides, so that few frames wait for the other side.
 func inTurns(truth, detections []Frame) iter.Seq2[Side, []Frame] {
 	const piece = 256
 	return func(yield func(Side, []Frame) bool) {

@@ -7,7 +7,7 @@ import (
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
 
-// streamState is what a scoring stream knows, without any input or output.
+// streamState is the state of a scoring stream, without any I/O.
 type streamState struct {
 	outbox  *outbox
 	started *vidscorev1.ScoreStarted
@@ -19,7 +19,7 @@ type streamState struct {
 	keep     int // live reports that wait for a reader
 	unread   []*LiveReport
 	final    []*Report
-	finished bool // whether the final reports have come
+	finished bool // whether the final reports have arrived
 	closing  bool
 }
 
@@ -31,15 +31,15 @@ func newStreamState(batching Batching, live *Live) *streamState {
 	return state
 }
 
-// nothingToSend tells whether this side of the stream may be closed.
+// nothingToSend reports whether this side of the stream may be closed.
 func (state *streamState) nothingToSend() bool {
 	return state.ended || (state.closing && state.outbox.frames == 0)
 }
 
-// readable tells whether nextReport need not wait.
+// readable reports whether nextReport need not wait.
 func (state *streamState) readable() bool { return len(state.unread) > 0 || state.ended }
 
-// admit takes in frames where there is room; it tells whether it did.
+// admit accepts frames if there is room; it reports whether it did.
 func (state *streamState) admit(side Side, items []item, alone bool, now time.Time) (bool, error) {
 	if state.err != nil {
 		return false, state.err
@@ -53,7 +53,7 @@ func (state *streamState) admit(side Side, items []item, alone bool, now time.Ti
 	return state.outbox.offerAll(side, items), nil
 }
 
-// refusal is the error for frames that were not taken in.
+// refusal is the error for frames that were not accepted.
 func (state *streamState) refusal(waited time.Duration) *Error {
 	message := fmt.Sprintf(
 		"the queue was full%s: %s to be sent, QueueFrames is %d, QueueBytes is %d",
@@ -62,7 +62,7 @@ func (state *streamState) refusal(waited time.Duration) *Error {
 	return &Error{Kind: ErrBackPressure, Message: message, Reason: "BACK_PRESSURE"}
 }
 
-// take is the next batch to send; empty where none is due.
+// take is the next batch to send; empty if none is due.
 func (state *streamState) take(now time.Time) batch {
 	if state.ended {
 		return batch{}
@@ -70,13 +70,13 @@ func (state *streamState) take(now time.Time) batch {
 	return state.outbox.take(now)
 }
 
-// close takes in no more frames, and sends the rest without delay.
+// close accepts no more frames, and makes all frames due now.
 func (state *streamState) close() {
 	state.closing = true
 	state.outbox.flush()
 }
 
-// receive keeps what the server has said, and returns it where it is a live report.
+// receive records a response, and returns it if it is a live report.
 func (state *streamState) receive(response *vidscorev1.ScoreResponse) (*LiveReport, *Error) {
 	switch message := response.GetMessage().(type) {
 	case *vidscorev1.ScoreResponse_Started:
@@ -99,7 +99,7 @@ func (state *streamState) receive(response *vidscorev1.ScoreResponse) (*LiveRepo
 	return nil, nil
 }
 
-// end notes that the call is over; the first one to say so is right.
+// end records the end of the call; the first cause counts.
 func (state *streamState) end(failure *Error) {
 	if state.ended {
 		return
@@ -111,7 +111,7 @@ func (state *streamState) end(failure *Error) {
 	state.err = failure
 }
 
-// nextReport is the oldest unread live report; nil where the stream has ended and there is none.
+// nextReport is the oldest unread live report; nil if the stream has ended and there is none.
 func (state *streamState) nextReport() (*LiveReport, error) {
 	if len(state.unread) > 0 {
 		report := state.unread[0]

@@ -11,18 +11,19 @@ import (
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
 
-// AnyFrameCount seals a submission with whatever frames are there.
+// AnyFrameCount seals a submission with any number of frames.
 const AnyFrameCount = -1
 
-// watchCallTimeout is when a watching call is made anew: proxies end calls that are quiet for a minute.
+// watchCallTimeout is the time after which a watching call is replaced: proxies end calls that are
+// silent for a minute.
 const watchCallTimeout = 45 * time.Second
 
-// CreateSubmission opens a submission. Its name, the last part of the full one, is 1 to 63
+// CreateSubmission opens a submission. The name is the last part of its full name: 1 to 63
 // lower-case letters, digits and hyphens, a letter first; empty: the server chooses. The title is
 // for people.
 //
-// Errors: [ErrConflict] where the name is taken, or the benchmark takes no submissions now;
-// [ErrQuotaExceeded] where the team may have no more.
+// Errors: [ErrConflict] if the name is taken, or the benchmark accepts no submissions now;
+// [ErrQuotaExceeded] if the team may have no more.
 func (client *Client) CreateSubmission(ctx context.Context, benchmark, name, title string) (*Submission, error) {
 	full, err := benchmarkName(benchmark)
 	if err := firstError(err, validText("name", name), validText("title", title)); err != nil {
@@ -35,7 +36,7 @@ func (client *Client) CreateSubmission(ctx context.Context, benchmark, name, tit
 }
 
 // GetSubmission is one submission, named {benchmark}/{submission} or by its full name;
-// [ErrNotFound] where there is none of that name, or it may not be seen.
+// [ErrNotFound] if there is none of that name, or the caller may not see it.
 func (client *Client) GetSubmission(ctx context.Context, submission string) (*Submission, error) {
 	name, err := submissionName(submission)
 	if err != nil {
@@ -45,7 +46,7 @@ func (client *Client) GetSubmission(ctx context.Context, submission string) (*Su
 	return decodeSubmissionOf(response.GetSubmission(), err)
 }
 
-// ListSubmissions is the submissions that may be seen, newest first.
+// ListSubmissions is the submissions that the caller may see, newest first.
 func (client *Client) ListSubmissions(ctx context.Context, benchmark string) ([]*Submission, error) {
 	name, err := benchmarkName(benchmark)
 	if err != nil {
@@ -63,16 +64,17 @@ func (client *Client) ListSubmissions(ctx context.Context, benchmark string) ([]
 	return found, err
 }
 
-// SealSubmission takes no more frames; the submission is scored then. Sealing again changes nothing.
-// expectedFrames is frames that must be durable in all streams together, or [AnyFrameCount].
+// SealSubmission ends the appends of a submission, which is then scored. Sealing again changes
+// nothing. expectedFrames is the number of frames that must be durable in all streams together, or
+// [AnyFrameCount].
 //
-// Errors: [ErrConflict] with reason FRAME_COUNT_DIFFERS where another number of frames is durable;
-// nothing is sealed then.
+// Errors: [ErrConflict] with reason FRAME_COUNT_DIFFERS if another number of frames is durable;
+// then nothing is sealed.
 func (client *Client) SealSubmission(ctx context.Context, submission string, expectedFrames int64) (*Submission, error) {
 	return client.seal(ctx, submission, expectedFrames, client.endpoint.retry)
 }
 
-// CancelSubmission gives a submission up.
+// CancelSubmission cancels a submission.
 func (client *Client) CancelSubmission(ctx context.Context, submission string) (*Submission, error) {
 	name, err := submissionName(submission)
 	if err != nil {
@@ -82,7 +84,7 @@ func (client *Client) CancelSubmission(ctx context.Context, submission string) (
 	return decodeSubmissionOf(response.GetSubmission(), err)
 }
 
-// Scores is what may be seen of a submission's scores, newest first.
+// Scores is the scores of a submission that the caller may see, newest first.
 func (client *Client) Scores(ctx context.Context, submission string) ([]*SubmissionScore, error) {
 	name, err := submissionName(submission)
 	if err != nil {
@@ -98,15 +100,15 @@ func (client *Client) Scores(ctx context.Context, submission string) ([]*Submiss
 	return found, err
 }
 
-// WatchSubmission is the submission as it is and whenever it changes, until it has ended. Breaks of
-// the connection are gone over by themselves. An error comes last: [ErrDeadline] where the
-// submission has not ended when the context is done.
+// WatchSubmission is the submission now and after each change, until it has ended. Breaks of the
+// connection are bridged. An error comes last: [ErrDeadline] if the submission has not ended when
+// the context is done.
 func (client *Client) WatchSubmission(ctx context.Context, submission string) iter.Seq2[*SubmissionUpdate, error] {
 	return client.watch(ctx, submission, client.endpoint.retry)
 }
 
 // WaitSubmission waits until a submission has ended: it is scored, has failed, or was cancelled.
-// [ErrDeadline] where it has not when the context is done; it goes on.
+// [ErrDeadline] if it has not ended when the context is done; it continues.
 func (client *Client) WaitSubmission(ctx context.Context, submission string) (*Submission, error) {
 	return client.wait(ctx, submission, client.endpoint.retry)
 }
@@ -164,7 +166,7 @@ func (client *Client) watch(ctx context.Context, submission string, retry Retry)
 	}
 }
 
-// watch is a submission that is watched over as many calls as it takes.
+// watch watches a submission over as many calls as needed.
 type watch struct {
 	client  *Client
 	request *vidscorev1.WatchSubmissionRequest
@@ -172,7 +174,7 @@ type watch struct {
 	over    bool // whether the submission has ended, or nobody listens any more
 }
 
-// follow is one call; it returns why the call ended, unless the watch is over.
+// follow makes one call; it returns why the call ended, unless the watch is over.
 func (watched *watch) follow(ctx context.Context, yield func(*SubmissionUpdate, error) bool) *Error {
 	ctx, cancel, err := watched.client.streamContext(ctx)
 	if err != nil {
@@ -214,8 +216,8 @@ func (watched *watch) pause(ctx context.Context, failure *Error) error {
 	return err
 }
 
-// pause waits before the next try. It returns why there is none: the failure makes it vain, the
-// caller's context is done, or the client closed.
+// pause waits before the next try. It returns the reason if there is none: a retry is useless, the
+// caller's context is done, or the client is closed.
 func pause(ctx, client context.Context, tries *retrying, failure *Error) error {
 	if ctx.Err() != nil || client.Err() != nil {
 		return failure
@@ -227,7 +229,7 @@ func pause(ctx, client context.Context, tries *retrying, failure *Error) error {
 	return sleep(ctx, client, delay, failure)
 }
 
-// sleep returns the failure where the caller's context is done, or the client closed, before.
+// sleep returns the failure if the caller's context is done, or the client closed, before.
 func sleep(ctx, client context.Context, delay time.Duration, failure *Error) error {
 	timer := time.NewTimer(delay)
 	defer timer.Stop()

@@ -7,26 +7,26 @@ import (
 	vidscorev1 "github.com/vidscore/vidscore/clients/go/vidscore/v1"
 )
 
-// nameTaken is the reason of a submission that cannot be created because it is there.
+// nameTaken is the reason for which a submission that exists cannot be created.
 const nameTaken = "NAME_TAKEN"
 
-// SubmitOptions is how detections go into a submission.
+// SubmitOptions is how detections are sent into a submission.
 type SubmitOptions struct {
 	// Submission is the last part of the submission's name: 1 to 63 lower-case letters, digits and
 	// hyphens, a letter first; empty: the server chooses.
 	Submission string
-	// Stream is which of the submission's streams this program writes; "default" by default.
-	// Programs that send at once each take one of their own; opening one that another program writes
-	// shuts that program out.
+	// Stream is the stream of the submission that this program writes; "default" by default.
+	// Programs that send at the same time use a stream each; opening a stream that another program
+	// writes excludes that program.
 	Stream string
-	// Title for people, of a new submission.
+	// Title of a new submission, for people.
 	Title string
-	// Replay tells that the same frames are sent again from the first one on, in the same order, so
-	// that those that are durable already are left out.
+	// Replay is whether the caller sends the same frames again from the first one on, in the same
+	// order, so that durable ones are left out.
 	Replay bool
-	// Batching is how frames are put together, and what happens where the server is slow.
+	// Batching is how frames are batched, and what happens if the server is slow.
 	Batching Batching
-	// Delivery is how frames are held until they are acknowledged, and what happens after a break.
+	// Delivery is how frames are kept until they are acknowledged, and what happens after a break.
 	Delivery Delivery
 }
 
@@ -37,15 +37,15 @@ type SubmissionStream struct {
 	sender *sender
 }
 
-// Submit opens a stream of detections into a submission to a hosted benchmark. It must be closed;
-// the context bounds it to its end.
+// Submit opens a stream of detections into a submission to a hosted benchmark. It must be closed.
+// The stream ends when the context is done.
 //
-// The submission is created where it is not there. A program that dies and starts again goes on by
-// naming the same submission and stream: [SubmissionStream.NextOffset] tells how many frames are
-// durable, and Replay leaves exactly these out of what is sent.
+// The submission is created if it does not exist. A program that dies and starts again continues by
+// naming the same submission and stream: [SubmissionStream.NextOffset] is the number of durable
+// frames, and Replay leaves exactly these out.
 //
-// Errors: [ErrNotFound] where there is no such benchmark, [ErrConflict] where it takes no detections
-// yet, [ErrQuotaExceeded] where the team may have no more submissions, [ErrSubmissionEnded] where the
+// Errors: [ErrNotFound] if there is no such benchmark, [ErrConflict] if it takes no detections yet,
+// [ErrQuotaExceeded] if the team may have no more submissions, [ErrSubmissionEnded] if the
 // submission takes no more frames.
 func (client *Client) Submit(ctx context.Context, benchmark string, options SubmitOptions) (*SubmissionStream, error) {
 	batching, batchingErr := options.Batching.checked()
@@ -82,10 +82,11 @@ func (client *Client) Submit(ctx context.Context, benchmark string, options Subm
 // Submission is the full name of the submission.
 func (stream *SubmissionStream) Submission() string { return stream.opened.submission.Name }
 
-// NextOffset is frames of the stream that were durable when it was opened; where to go on from.
+// NextOffset is the number of frames of the stream that were durable when it was opened, the offset
+// from which to continue.
 func (stream *SubmissionStream) NextOffset() int64 { return stream.opened.info.NextOffset }
 
-// AcknowledgedFrames is frames of the stream that are known to be durable.
+// AcknowledgedFrames is the number of frames of the stream that are known to be durable.
 func (stream *SubmissionStream) AcknowledgedFrames() int64 {
 	stream.sender.guard.Lock()
 	defer stream.sender.guard.Unlock()
@@ -95,8 +96,8 @@ func (stream *SubmissionStream) AcknowledgedFrames() int64 {
 // Send sends one whole frame of detections; it returns as soon as the frame is queued. A frame is
 // sent once, over all streams of the submission.
 //
-// Errors: [ErrInput] for a frame of the wrong shape, [ErrBackPressure] where the queue is full as
-// the policy says, and what the stream failed with, such as [ErrSuperseded].
+// Errors: [ErrInput] for a frame of the wrong shape, [ErrBackPressure] if the queue is full, as the
+// policy says, and the error with which the stream failed, such as [ErrSuperseded].
 func (stream *SubmissionStream) Send(ctx context.Context, frame Frame) error {
 	return stream.sender.put(ctx, []Frame{frame}, true)
 }
@@ -107,44 +108,45 @@ func (stream *SubmissionStream) SendBatch(ctx context.Context, frames []Frame) e
 	return stream.sender.put(ctx, frames, false)
 }
 
-// Flush waits until every frame that was sent is durable and OnAcknowledged has been told so, and
-// returns how many frames of the stream are durable. [ErrDeadline] where they are not when the context is done; the stream goes on.
+// Flush waits until all sent frames are durable and OnAcknowledged was called with them. It returns
+// the number of durable frames of the stream. [ErrDeadline] if they are not durable when the
+// context is done; the stream continues.
 func (stream *SubmissionStream) Flush(ctx context.Context) (int64, error) {
 	return stream.sender.flush(ctx)
 }
 
-// UndeliveredFrames is frames that were taken and are not known to be durable; after the end of the
-// stream, those that were given up.
+// UndeliveredFrames is the number of accepted frames that are not known to be durable; after the
+// end of the stream, of dropped frames.
 func (stream *SubmissionStream) UndeliveredFrames() int {
 	stream.sender.guard.Lock()
 	defer stream.sender.guard.Unlock()
 	return stream.sender.state.undelivered()
 }
 
-// Close delivers what was taken and ends the stream, at most after [Delivery.CloseTimeout]; the
+// Close delivers the accepted frames and ends the stream, within [Delivery.CloseTimeout]; the
 // submission stays open. Close may be called again; after [SubmissionStream.Abort] it does nothing.
-// A callback that is running may outlast it; everything else has ended when it returns.
+// When it returns, everything has ended except a running callback.
 //
-// Errors: [ErrDeadline] where frames are not durable in time; they are given up, and the text and
-// UndeliveredFrames say how many. What the stream failed with, where that has left frames.
+// Errors: [ErrDeadline] if frames are not durable in time; they are dropped, and the text and
+// UndeliveredFrames give their number. The error with which the stream failed, if frames are left.
 func (stream *SubmissionStream) Close() error {
 	defer stream.client.forget(stream)
 	return stream.sender.close()
 }
 
-// Abort ends the stream at once; frames that are not durable are given up. The submission stays
+// Abort ends the stream at once and drops the frames that are not durable. The submission stays
 // open.
 func (stream *SubmissionStream) Abort() {
 	defer stream.client.forget(stream)
 	stream.sender.abort()
 }
 
-// Seal waits until every frame is durable, ends the stream and seals the submission.
-// expectedFrames is frames that must be durable in all streams together, or [AnyFrameCount].
+// Seal waits until all frames are durable, ends the stream and seals the submission. expectedFrames
+// is the number of frames that must be durable in all streams together, or [AnyFrameCount].
 //
-// Errors: [ErrDeadline] where the frames are not durable when the context is done, and the stream
-// goes on; [ErrConflict] with reason FRAME_COUNT_DIFFERS where another number of frames is durable,
-// and nothing is sealed.
+// Errors: [ErrDeadline] if the frames are not durable when the context is done; the stream
+// continues. [ErrConflict] with reason FRAME_COUNT_DIFFERS if another number of frames is durable;
+// nothing is sealed.
 func (stream *SubmissionStream) Seal(ctx context.Context, expectedFrames int64) (*Submission, error) {
 	if _, err := stream.Flush(ctx); err != nil {
 		return nil, err
@@ -160,7 +162,7 @@ func (stream *SubmissionStream) Wait(ctx context.Context) (*Submission, error) {
 	return stream.client.wait(ctx, stream.Submission(), stream.sender.delivery.Retry)
 }
 
-// Scores is what may be seen of the submission's scores, newest first.
+// Scores is the scores of the submission that the caller may see, newest first.
 func (stream *SubmissionStream) Scores(ctx context.Context) ([]*SubmissionScore, error) {
 	return stream.client.Scores(ctx, stream.Submission())
 }
@@ -216,7 +218,7 @@ func (client *Client) findOrCreate(ctx context.Context, benchmark string, option
 	// Another process of the same submission may just have created it.
 	found, err = client.GetSubmission(ctx, name)
 	if errors.Is(err, ErrNotFound) {
-		return nil, taken // it is another team's
+		return nil, taken // it belongs to another team
 	}
 	return found, err
 }

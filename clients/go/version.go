@@ -10,23 +10,23 @@ import (
 	"google.golang.org/grpc/metadata"
 )
 
-// Version is the version of this client; it is that of the server of the same release.
+// Version is the version of this client and of the server of the same release.
 const Version = "0.2.0"
 
 const (
-	// versionKey is the metadata by which a server knows whether it is too far from this client.
+	// versionKey is the metadata with which a client states its version to the server.
 	versionKey = "vidscore-client-version"
-	// serverVersionKey is the trailing metadata by which a server says its own version.
+	// serverVersionKey is the trailing metadata with which a server states its version.
 	serverVersionKey = "vidscore-server-version"
-	// minorsApart is how many minor versions may lie between server and client.
+	// minorsApart is the maximum distance between the minor versions of server and client.
 	minorsApart = 1
 )
 
 var versionPattern = regexp.MustCompile(`^(\d{1,6})\.(\d{1,6})[.+\-a-z0-9]*$`)
 
-// checkServer refuses a server of a version that a client does not work with. The server holds its
-// clients to the same rule; this side tells it where an older server does not. A text that is no
-// version is let pass, as proxies may be.
+// checkServer refuses a server whose version this client does not work with. The server applies the
+// same rule to its clients; this check covers older servers that do not. A text that is not a
+// version is accepted, as from proxies.
 func checkServer(server, client string) error {
 	theirs, ours := versionPattern.FindStringSubmatch(server), versionPattern.FindStringSubmatch(client)
 	if theirs == nil || ours == nil {
@@ -51,12 +51,12 @@ func checkServer(server, client string) error {
 }
 
 func distance(theirs, ours string) int {
-	their, _ := strconv.Atoi(theirs) // the pattern has digits alone
+	their, _ := strconv.Atoi(theirs) // the pattern has only digits
 	our, _ := strconv.Atoi(ours)
 	return their - our
 }
 
-// checkingServer looks at the version of the server when a unary call has succeeded.
+// checkingServer checks the server's version after a successful unary call.
 func checkingServer(
 	ctx context.Context, method string, request, response any,
 	connection *grpc.ClientConn, invoke grpc.UnaryInvoker, options ...grpc.CallOption,

@@ -69,7 +69,8 @@ func score(ctx context.Context, client *vidscore.Client, options *options) (any,
 	return document{"reports": reportsJSON(reports), "live": live}, err
 }
 
-// sendAll sends frames one by one: truth first, then detections; it tells whether it was cancelled.
+// sendAll sends frames one by one: truth first, then detections; it reports whether it was
+// cancelled.
 func sendAll(ctx context.Context, stream *vidscore.ScoreStream, found *golden, options *options) (bool, error) {
 	truth, err := framesOf(found.Truth)
 	if err != nil {
@@ -142,7 +143,7 @@ func submit(ctx context.Context, client *vidscore.Client, options *options) (any
 	}, err
 }
 
-// ended is the submission when it has ended or, where it is not to be sealed, as it is.
+// ended is the submission when it has ended or, if it is not sealed, as it is.
 func ended(
 	ctx context.Context, client *vidscore.Client, stream *vidscore.SubmissionStream, frames int64, options *options,
 ) (*vidscore.Submission, error) {
@@ -157,7 +158,7 @@ func ended(
 	return stream.Wait(ctx)
 }
 
-// offsets is what the acknowledgement callback has been told.
+// offsets is the numbers passed to the acknowledgement callback.
 type offsets struct {
 	lock  sync.Mutex
 	found []int64

@@ -44,7 +44,7 @@ type goldenFrame struct {
 	}
 }
 
-// goldenMask has runs, or a text of them.
+// goldenMask has runs, or their text.
 type goldenMask struct {
 	Size [2]uint32
 	Runs []uint32
@@ -57,7 +57,7 @@ func readGolden(path string) (*golden, error) {
 		return nil, err
 	}
 	decoder := json.NewDecoder(bytes.NewReader(text))
-	decoder.UseNumber() // integers and others are told apart by their text
+	decoder.UseNumber() // integers and other numbers differ in their text
 	found := &golden{}
 	return found, decoder.Decode(found)
 }

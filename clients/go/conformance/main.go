@@ -1,5 +1,5 @@
 // Command conformance is the runner of the conformance suite: one command of the client, one JSON
-// object on standard output. The suite's contract says what it takes and prints.
+// object on standard output. The contract of the suite defines its options and output.
 package main
 
 import (

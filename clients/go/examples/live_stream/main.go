@@ -1,10 +1,10 @@
-// Command live_stream is a simulated detector of 30 frames a second that sends its boxes to a hosted
-// benchmark as they come, and prints the final scores:
+// Command live_stream is a simulated detector of 30 frames per second that sends its boxes to a
+// hosted benchmark as they come, and prints the final scores:
 //
 //	VIDSCORE_TOKEN=... go run ./examples/live_stream localhost:50051 streets my-run
 //
-// Stop the server and start it again: the stream goes on. Stop this program and start it again with
-// the same name: it goes on, too.
+// Stop the server and start it again: the stream continues. Stop this program and start it again
+// with the same name: it continues, too.
 package main
 
 import (
@@ -19,7 +19,7 @@ import (
 )
 
 const (
-	rate         = 30 // frames a second
+	rate         = 30 // frames per second
 	tellInterval = time.Second
 )
 
@@ -68,7 +68,7 @@ func run(ctx context.Context, address, benchmark, submission string, frames int6
 	defer clock.Stop()
 	for number := range frames {
 		if number >= stream.NextOffset() {
-			<-clock.C // what is durable already needs no waiting
+			<-clock.C // durable frames need no waiting
 		}
 		if err := stream.Send(ctx, detect(number)); err != nil {
 			return err
@@ -77,7 +77,7 @@ func run(ctx context.Context, address, benchmark, submission string, frames int6
 	return finish(ctx, stream, frames)
 }
 
-// detect is what a detector would find: a car that moves to the right.
+// detect is the output of a detector: a car that moves to the right.
 func detect(number int64) vidscore.Frame {
 	x := float64(number)
 	return vidscore.Frame{

@@ -170,7 +170,7 @@ func (reader *reader) number(row []string, name, otherwise string) (float64, err
 	return value, nil
 }
 
-// cell is a value of a row; empty where there is no such column.
+// cell is a value of a row; empty if there is no such column.
 func (reader *reader) cell(row []string, name string) string {
 	place, known := reader.columns[name]
 	if !known {

@@ -59,7 +59,7 @@ func show(report *vidscore.Report) {
 	_ = table.Flush() // standard output is all that could fail
 }
 
-// all shows a dimension; one that is absent stands for all of them.
+// all shows a dimension; an absent one stands for all.
 func all(name *string) string {
 	if name == nil {
 		return "*"

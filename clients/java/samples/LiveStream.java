@@ -14,8 +14,8 @@ import java.util.function.LongConsumer;
 /**
  * A simulated detector at 30 Hz that sends its boxes to a hosted benchmark as they come.
  *
- * <p>Stop the server and start it again: the stream goes on. Stop this program and start it again
- * with the same name: it goes on, too.
+ * <p>Stop the server and start it again: the stream continues. Stop this program and start it again
+ * with the same name: it continues, too.
  */
 public final class LiveStream {
   private static final long FRAME_MS = 1000 / 30;
@@ -52,7 +52,7 @@ public final class LiveStream {
       for (long number = 0; number < frames; number++) {
         stream.send(detect(number));
         if (number >= stream.nextOffset()) {
-          Thread.sleep(FRAME_MS); // what is durable already needs no waiting
+          Thread.sleep(FRAME_MS); // durable frames need no waiting
         }
       }
       stream.seal(frames);
@@ -64,7 +64,7 @@ public final class LiveStream {
     }
   }
 
-  /** What a detector would find: a car that moves to the right. */
+  /** The output of a detector: a car that moves to the right. */
   private static Frame detect(long number) {
     return Frame.of("street", number)
         .coordinates(10 + number, 20, 50 + number, 100)

@@ -5,7 +5,7 @@ import io.github.vidscore.client.VidscoreException;
 import java.io.IOException;
 import java.nio.file.Path;
 
-/** Scores a file of detections against a file of truth; nothing of them is kept. */
+/** Scores a file of detections against a file of truth; the server keeps nothing. */
 public final class ScoreFile {
   private ScoreFile() {}
 
@@ -43,7 +43,7 @@ public final class ScoreFile {
                     row.value()));
   }
 
-  /** Shows a dimension; one that is absent stands for all of them. */
+  /** Shows a dimension; an absent one stands for all. */
   private static String all(String name) {
     return name == null ? "*" : name;
   }

@@ -6,15 +6,14 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * What an append stream knows, without any input or output.
+ * The state of an append stream, without any I/O.
  *
  * <p>Frames go from the outbox into the window when they are sent, and stay there until the server
  * has acknowledged them. After a break the window is sent again from the server's next offset on,
- * under the epoch of the first opening: a younger writer is never shut out by an older one that
- * comes back.
+ * under the epoch of the first opening: an older writer that returns never excludes a newer one.
  */
 final class AppendState {
-  /** A batch of frames, and the offset of the first of them in the stream. */
+  /** A batch of frames, and the offset of its first frame in the stream. */
   record Sent(long offset, List<Frame> frames) {
     long end() {
       return offset + frames.size();
@@ -29,13 +28,13 @@ final class AppendState {
   private final List<Sent> window = new ArrayList<>();
   private long acknowledged;
   private boolean broken;
-  private boolean closing; // whether no more frames are taken in
+  private boolean closing; // whether no more frames are accepted
   private boolean ended;
   private VidscoreException failure;
-  private long toSkip; // frames that the caller sends again and that are durable already
+  private long toSkip; // frames that the caller sends again although they are durable
   private int windowFrames;
   private long windowBytes;
-  private boolean tooLarge; // whether the server takes smaller batches than the window has
+  private boolean tooLarge; // whether the server accepts smaller batches than those of the window
   private int sent; // how many batches of the window were sent over the present connection
   private long taken; // offset after the last frame that entered the window
   private long quietSinceNs;
@@ -55,7 +54,7 @@ final class AppendState {
     return acknowledged;
   }
 
-  /** Whether the server has to be asked where to go on. */
+  /** Whether to ask the server first what is durable. */
   boolean broken() {
     return broken;
   }
@@ -73,23 +72,23 @@ final class AppendState {
     return window.isEmpty() && outbox.frames() == 0;
   }
 
-  /** Frames that were taken in and are not known to be durable. */
+  /** Number of accepted frames that are not known to be durable. */
   int undelivered() {
     return windowFrames + outbox.frames();
   }
 
-  /** Takes in no more frames, and lets nothing wait for others any longer. */
+  /** Accepts no more frames, and makes all frames due now. */
   void close() {
     closing = true;
     flush();
   }
 
-  /** When the connection counts as broken; never where no answer is due. */
+  /** Time at which the connection counts as broken; never if no answer is due. */
   long stalledAtNs() {
     return sent == 0 ? Outbox.NEVER : quietSinceNs + Monitor.saturatedNs(delivery.acknowledgeTimeout());
   }
 
-  /** When {@link #take} has something; never where nothing waits or the window is full. */
+  /** Time at which {@link #take} has a batch; never if nothing waits or the window is full. */
   long dueNs() {
     if (sent < window.size()) {
       return Outbox.AT_ONCE;
@@ -98,8 +97,8 @@ final class AppendState {
   }
 
   /**
-   * Takes in frames where there is room; whether it did, or they are durable already. A frame that
-   * comes alone may wait for others.
+   * Accepts frames if there is room; returns whether it did, or they are durable already. A frame
+   * that comes alone may wait for others.
    */
   boolean admit(List<Frame> frames, boolean alone, long nowNs) {
     check();
@@ -116,7 +115,7 @@ final class AppendState {
     return admitted;
   }
 
-  /** The error for frames that were not taken in, after a wait; null where there was none. */
+  /** The error for frames that were not accepted, after a wait; null for no wait. */
   VidscoreException refusal(Duration waited) {
     return Failure.backPressure(
         "the queue was full%s: %s to be sent and %d to be acknowledged, "
@@ -128,7 +127,7 @@ final class AppendState {
                 .formatted(outbox.batching().queueFrames(), delivery.windowFrames()));
   }
 
-  /** The next batch to send; null where none is due or the window is full. */
+  /** The next batch to send; null if none is due or the window is full. */
   Sent take(long nowNs) {
     if (ended || (sent == window.size() && !fill(nowNs))) {
       return null;
@@ -139,7 +138,10 @@ final class AppendState {
     return window.get(sent++);
   }
 
-  /** Lets go of the frames before an offset, which are durable; whether more are than was known. */
+  /**
+   * Drops the frames before an offset, which are durable; returns whether any of them were not
+   * known to be.
+   */
   boolean acknowledge(long nextOffset, long nowNs) {
     if (nextOffset > taken) {
       throw Failure.internal(
@@ -162,8 +164,8 @@ final class AppendState {
   }
 
   /**
-   * Goes on over a new connection from what the server knows of the stream, null where it knows
-   * nothing; whether more frames are durable than was known.
+   * Resumes over a new connection from the server's state of the stream, null if it has none;
+   * returns whether more frames are durable than before.
    */
   boolean resume(StreamInfo known, long nowNs) {
     StreamInfo found = known == null ? new StreamInfo(opened.stream(), opened.epoch(), 0) : known;
@@ -192,17 +194,20 @@ final class AppendState {
     return grown;
   }
 
-  /** Notes that nothing more comes over the connection there was. */
+  /** Records that the connection is gone. */
   void disconnect() {
     sent = 0;
   }
 
-  /** Notes a break: nanoseconds to wait before going on; throws where there is no going on. */
+  /**
+   * Records a break; returns the nanoseconds to wait before the next try. Throws if a retry is
+   * useless.
+   */
   long delayNs(VidscoreException problem, long nowNs) {
     broken = true;
     sent = 0;
     if (idle() && Retrying.isBreak(problem)) {
-      return 0; // there is nothing to try again until there are frames
+      return 0; // without frames, there is nothing to retry
     }
     if (outbox.keepTo(exceededLimit(problem))) {
       tooLarge = true;
@@ -211,12 +216,12 @@ final class AppendState {
     return retrying.delayNs(problem, nowNs);
   }
 
-  /** Lets nothing wait for others any longer. */
+  /** Makes all frames due now. */
   void flush() {
     outbox.flush();
   }
 
-  /** Notes that nothing more is delivered, and why; the first one to say so is right. */
+  /** Records the end of delivery and its cause; the first cause counts. */
   void end(VidscoreException problem) {
     if (!ended) {
       ended = true;
@@ -224,12 +229,12 @@ final class AppendState {
     }
   }
 
-  /** What the stream failed with; null where it did not. */
+  /** The error with which the stream failed; null if it did not. */
   VidscoreException failure() {
     return failure;
   }
 
-  /** Throws what the stream failed with, or that it has ended. */
+  /** Throws the error with which the stream failed, or that it has ended. */
   void check() {
     if (failure != null) {
       throw failure.again();
@@ -244,7 +249,7 @@ final class AppendState {
         || (windowFrames < delivery.windowFrames() && windowBytes < delivery.windowBytes());
   }
 
-  /** Moves the batch that is due, if there is one, into the window. */
+  /** Moves the due batch, if any, into the window. */
   private boolean fill(long nowNs) {
     Outbox.Batch batch = hasRoom() ? outbox.take(nowNs) : null;
     if (batch == null) {
@@ -269,7 +274,7 @@ final class AppendState {
     return oldest;
   }
 
-  /** The limit that a server names in a failure, by its name; empty where it names none. */
+  /** The limit that a server names in a failure, by its name; empty if it names none. */
   private static Map<String, Long> exceededLimit(VidscoreException problem) {
     String maximum = problem.metadata().getOrDefault("maximum", "");
     return maximum.matches("[0-9]{1,18}")
@@ -277,7 +282,7 @@ final class AppendState {
         : Map.of();
   }
 
-  /** Lets the outbox cut again what is not acknowledged. */
+  /** Returns unacknowledged frames to the outbox, to be cut again. */
   private void putBack() {
     while (!window.isEmpty()) {
       Sent newest = window.remove(window.size() - 1);
@@ -289,7 +294,7 @@ final class AppendState {
     tooLarge = false;
   }
 
-  /** Keeps of the oldest batch what comes from an offset on. */
+  /** Cuts the oldest batch to its part from an offset on. */
   private void cut(long offset) {
     int known = sent;
     Sent oldest = release();

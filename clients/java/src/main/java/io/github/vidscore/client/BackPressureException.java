@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** The queue of a stream is full: its frames were not queued; the stream goes on. */
+/** The queue of a stream is full: its frames were not queued; the stream continues. */
 public final class BackPressureException extends VidscoreException {
   private static final long serialVersionUID = 1L;
 

@@ -4,18 +4,18 @@ import java.time.Duration;
 import java.util.Map;
 
 /**
- * How frames are put together into messages, and how many may wait.
+ * How frames are batched into messages, and how many may wait.
  *
- * <p>A frame is on its way {@code batchInterval} after it was given at the latest, unless the
- * server takes no more; then frames wait in the queue. What one call sends enters the queue where
- * it fits or the queue is empty, so memory is bounded by the queue and one call.
+ * <p>A frame is sent at most {@code batchInterval} after it was given, unless the server accepts no
+ * more; then frames wait in the queue. The frames of one call enter the queue if they fit or the
+ * queue is empty, so that memory is bounded by the queue and one call.
  *
- * @param batchFrames most frames of a message
- * @param batchBytes most bytes of a message, unless one frame alone is larger
+ * @param batchFrames maximum frames of a message
+ * @param batchBytes maximum bytes of a message, unless a single frame is larger
  * @param batchInterval longest time that a frame waits for others
- * @param queueFrames most frames that wait to be sent, both sides together
- * @param queueBytes most bytes that wait to be sent
- * @param policy what happens to the caller where the queue is full
+ * @param queueFrames maximum frames that wait to be sent, both sides together
+ * @param queueBytes maximum bytes that wait to be sent
+ * @param policy what happens to the caller if the queue is full
  * @param blockTimeout longest time that {@link Policy#BLOCK} waits before it throws {@link
  *     BackPressureException}; null for no limit
  */
@@ -28,7 +28,7 @@ public record Batching(
     Policy policy,
     Duration blockTimeout) {
 
-  /** The usual settings. */
+  /** The defaults. */
   public static final Batching DEFAULT =
       new Batching(
           256,
@@ -49,7 +49,7 @@ public record Batching(
    * @param queueBytes see {@link #queueBytes}
    * @param policy see {@link #policy}
    * @param blockTimeout see {@link #blockTimeout}
-   * @throws InputException for settings with which nothing would be sent
+   * @throws InputException for settings with which nothing could ever be sent
    */
   public Batching {
     Checks.atLeast("batchFrames", batchFrames, 1);
@@ -64,7 +64,7 @@ public record Batching(
   /**
    * These settings with another batchFrames.
    *
-   * @param value most frames of a message
+   * @param value maximum frames of a message
    * @return the settings
    */
   public Batching withBatchFrames(int value) {
@@ -75,7 +75,7 @@ public record Batching(
   /**
    * These settings with another batchBytes.
    *
-   * @param value most bytes of a message, unless one frame alone is larger
+   * @param value maximum bytes of a message, unless a single frame is larger
    * @return the settings
    */
   public Batching withBatchBytes(int value) {
@@ -97,7 +97,7 @@ public record Batching(
   /**
    * These settings with another queueFrames.
    *
-   * @param value most frames that wait to be sent, both sides together
+   * @param value maximum frames that wait to be sent, both sides together
    * @return the settings
    */
   public Batching withQueueFrames(int value) {
@@ -108,7 +108,7 @@ public record Batching(
   /**
    * These settings with another queueBytes.
    *
-   * @param value most bytes that wait to be sent
+   * @param value maximum bytes that wait to be sent
    * @return the settings
    */
   public Batching withQueueBytes(long value) {
@@ -119,7 +119,7 @@ public record Batching(
   /**
    * These settings with another policy.
    *
-   * @param value what happens to the caller where the queue is full
+   * @param value what happens to the caller if the queue is full
    * @return the settings
    */
   public Batching withPolicy(Policy value) {
@@ -139,7 +139,7 @@ public record Batching(
         batchFrames, batchBytes, batchInterval, queueFrames, queueBytes, policy, value);
   }
 
-  /** With no larger messages than a server takes, as far as it states its limits. */
+  /** With no larger messages than a server accepts, as far as it states its limits. */
   Batching keepingTo(Map<String, Long> limits) {
     long frames = limits.getOrDefault("maximum_batch_frames", (long) batchFrames);
     // The other half is for the tables of names, which the outbox does not count.

@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** The call was cancelled by this side. */
+/** This client cancelled the call, or somebody cancelled work on the server. */
 public final class CallCancelledException extends VidscoreException {
   private static final long serialVersionUID = 1L;
 

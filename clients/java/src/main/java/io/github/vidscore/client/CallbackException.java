@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** A callback of the caller's threw the cause; the stream has ended. */
+/** A callback of the caller threw the cause; the stream has ended. */
 public final class CallbackException extends VidscoreException {
   private static final long serialVersionUID = 1L;
 

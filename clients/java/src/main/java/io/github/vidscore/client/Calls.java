@@ -28,9 +28,7 @@ import java.util.concurrent.TimeUnit;
 import java.util.function.Consumer;
 import java.util.function.Function;
 
-/**
- * The calls of a server: unary ones bounded by the client's time, with their errors as exceptions.
- */
+/** The calls of a server: unary ones with the client's timeout, with their errors as exceptions. */
 final class Calls {
   /**
    * The messages of {@code grpc.health.v1} have one field each, a string and an enumeration, and so
@@ -55,7 +53,7 @@ final class Calls {
   /** A page of a list, and the token of the next one; empty on the last. */
   record Page<T>(List<T> entries, String nextToken) {}
 
-  /** Everything of a list, page by page. */
+  /** All entries of a list, page by page. */
   static <T> List<T> pages(Function<String, Page<T>> ask) {
     List<T> found = new ArrayList<>();
     String token = "";
@@ -127,7 +125,7 @@ final class Calls {
     channel.resetConnectBackoff();
   }
 
-  /** Makes a call again after breaks, until the retry limit. */
+  /** Retries a call after breaks, until the retry limit. */
   <R> R retrying(Retry retry, Function<Calls, R> call) {
     Retrying tries = new Retrying(retry);
     while (true) {

@@ -22,14 +22,14 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Checks PEM files when a client is made: grpc refuses some at the first call alone, as a server
- * that is out of reach.
+ * Checks PEM files when a client is created: grpc refuses some only at the first call, and as if
+ * the server were out of reach.
  */
 final class Certificates {
   private static final Pattern BLOCK =
       Pattern.compile("-----BEGIN ([A-Z ]+)-----([^-]+)-----END \\1-----");
 
-  /** Algorithms of keys, each with one to sign with. */
+  /** Key algorithms, each with its signature algorithm. */
   private static final Map<String, String> ALGORITHMS =
       Map.of("EC", "SHA256withECDSA", "RSA", "SHA256withRSA", "Ed25519", "Ed25519");
 
@@ -90,7 +90,7 @@ final class Certificates {
     return verifying.verify(signed);
   }
 
-  /** The content of the blocks of a name; at least one. */
+  /** The contents of the blocks with a name; at least one. */
   private static List<byte[]> blocks(String argument, Path file, String name) {
     List<byte[]> found = new ArrayList<>();
     try {

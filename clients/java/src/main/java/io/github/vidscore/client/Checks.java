@@ -34,7 +34,7 @@ final class Checks {
     }
   }
 
-  /** A time as messages say it: {@code 0.02 s}. */
+  /** A time as in messages: {@code 0.02 s}. */
   static String seconds(Duration time) {
     BigDecimal seconds =
         BigDecimal.valueOf(time.getSeconds()).add(BigDecimal.valueOf(time.getNano(), 9));
@@ -52,7 +52,7 @@ final class Checks {
     }
   }
 
-  /** A text that can be sent: half of a surrogate pair is no Unicode text. */
+  /** A string that can be sent: half of a surrogate pair is not valid Unicode. */
   static String text(String argument, String found) {
     if (!StandardCharsets.UTF_8.newEncoder().canEncode(given(argument, found))) {
       throw Failure.input(argument, "half of a surrogate pair", "a Unicode string");

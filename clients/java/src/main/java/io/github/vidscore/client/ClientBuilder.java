@@ -25,7 +25,7 @@ public final class ClientBuilder {
       Pattern.compile("(?:[a-z][a-z0-9+.-]*://[^/\\s]*/)?(\\[[^\\]\\s]+\\]|[^\\s:/]+):(\\d{1,5})");
 
   private final String target;
-  private final String host; // name or address of the machine; empty for a socket of this one
+  private final String host; // name or address of the machine; empty for a local socket
   private Tls tls;
   private String token;
   private boolean plaintextToken;
@@ -52,7 +52,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sends a token with each call, as {@code authorization: Bearer}. It never goes unencrypted to
+   * Sends a token with each call, as {@code authorization: Bearer}. It is never sent unencrypted to
    * another machine, unless {@link #allowPlaintextToken} allows it.
    *
    * @param secret the token
@@ -60,7 +60,7 @@ public final class ClientBuilder {
    * @throws InputException if it cannot be a header
    */
   public ClientBuilder token(String secret) {
-    // The text never shows the token: errors end up in logs.
+    // The text never shows the token, because errors end up in logs.
     if (secret == null || !secret.matches("[!-~]+")) {
       throw Failure.input("token", "something else", "printable ASCII without spaces");
     }
@@ -69,7 +69,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Allows that the token goes unencrypted to another machine, on a network that nobody else can
+   * Allows the token to be sent unencrypted to another machine, on a network that nobody else can
    * read.
    *
    * @return this
@@ -80,7 +80,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets the longest that a unary call, or the opening of a stream, may take; 10 s by default.
+   * Sets the timeout of a unary call, and of opening a stream; 10 s by default.
    *
    * @param limit the time
    * @return this
@@ -92,8 +92,8 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets what sealing, watching and awaiting do after a break of the connection. Streams have their
-   * own in {@link Delivery}.
+   * Sets what sealing, watching and awaiting do after a break of the connection. For streams, see
+   * {@link Delivery}.
    *
    * @param settings the settings
    * @return this
@@ -104,7 +104,7 @@ public final class ClientBuilder {
   }
 
   /**
-   * Sets how a connection is found out that has gone silent.
+   * Sets how silent connections are detected.
    *
    * @param settings the settings
    * @return this
@@ -114,19 +114,20 @@ public final class ClientBuilder {
     return this;
   }
 
-  /** Makes channels in another way. */
+  /** Makes channels with another factory. */
   ClientBuilder channels(Function<ChannelCredentials, ManagedChannelBuilder<?>> factory) {
     channels = factory;
     return this;
   }
 
   /**
-   * Makes the client; the connection itself is made by the first call. Proxies that the system
-   * properties of Java name are used for other machines.
+   * Makes the client; the first call opens the connection. Connections to other machines use the
+   * proxies that the system properties of Java name.
    *
    * @return the client
-   * @throws InputException if a certificate cannot be read or is none, the token would go
-   *     unencrypted to another machine, or its name is none of the internet's
+   * @throws InputException if a certificate cannot be read or is invalid, if the token would be
+   *     sent unencrypted to another machine, or if the name of that machine is not a valid host
+   *     name
    */
   public VidscoreClient build() {
     if (token != null && tls == null && !plaintextToken && !isLoopback()) {

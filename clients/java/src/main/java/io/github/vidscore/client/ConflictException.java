@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** The request does not fit the state that the server is in; the reason says how. */
+/** The request does not fit the server's state; the reason says why. */
 public class ConflictException extends VidscoreException {
   private static final long serialVersionUID = 1L;
 

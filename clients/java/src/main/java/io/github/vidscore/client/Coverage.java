@@ -3,9 +3,9 @@ package io.github.vidscore.client;
 /**
  * How far both sides have come.
  *
- * @param pairedFrames frames that both sides have sent
- * @param framesWaitingForDetections frames of the truth whose detections have not come
- * @param framesWaitingForTruth frames of the detections whose truth has not come
+ * @param pairedFrames number of frames that both sides have sent
+ * @param framesWaitingForDetections number of truth frames without received detections
+ * @param framesWaitingForTruth number of detection frames without received truth
  */
 public record Coverage(
     long pairedFrames, long framesWaitingForDetections, long framesWaitingForTruth) {}

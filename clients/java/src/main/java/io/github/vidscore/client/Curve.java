@@ -6,7 +6,7 @@ import java.util.List;
  * Points in order, as columns of equal length.
  *
  * @param name name of the curve
- * @param domain domain that it is of; null for all
+ * @param domain its domain; null for all
  * @param label label; null for all
  * @param columns coordinates of the points
  */

@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** It took longer than the caller wanted to wait. */
+/** The caller's timeout was exceeded. */
 public final class DeadlineException extends VidscoreException {
   private static final long serialVersionUID = 1L;
 

@@ -4,22 +4,22 @@ import java.time.Duration;
 import java.util.function.LongConsumer;
 
 /**
- * How frames of a submission are held until the server has acknowledged them.
+ * How frames of a submission are kept until the server has acknowledged them.
  *
- * <p>Frames that are sent and not acknowledged are kept to be sent again after a break, so memory
- * is bounded by this window and the queue of {@link Batching}.
+ * <p>Sent but unacknowledged frames are kept to be sent again after a break, so that memory is
+ * bounded by this window and the queue of {@link Batching}.
  *
- * @param windowFrames frames that are sent and not acknowledged at which no further batch is sent
- * @param windowBytes bytes of these, likewise
+ * @param windowFrames number of unacknowledged frames at which no further batch is sent
+ * @param windowBytes bytes of unacknowledged frames, likewise
  * @param acknowledgeTimeout time without an acknowledgement after which a connection counts as
  *     broken
- * @param closeTimeout longest that closing the stream waits for frames to become durable before it
- *     gives them up
+ * @param closeTimeout longest time that closing the stream waits for frames to become durable
+ *     before it drops them
  * @param retry what happens after a break
- * @param onAcknowledged called with the number of durable frames of the stream whenever it has
- *     grown; null for nobody; an exception ends the stream
- * @param unary whether each batch is a call of its own, for proxies that take no streams; slower,
- *     and otherwise the same
+ * @param onAcknowledged called with the stream's number of durable frames whenever it has grown;
+ *     null for nobody; an exception ends the stream
+ * @param unary whether each batch is a separate call, for proxies without streams; slower,
+ *     otherwise the same
  */
 public record Delivery(
     int windowFrames,
@@ -30,7 +30,7 @@ public record Delivery(
     LongConsumer onAcknowledged,
     boolean unary) {
 
-  /** The usual settings. */
+  /** The defaults. */
   public static final Delivery DEFAULT =
       new Delivery(
           4096,
@@ -51,7 +51,7 @@ public record Delivery(
    * @param retry see {@link #retry}
    * @param onAcknowledged see {@link #onAcknowledged}
    * @param unary see {@link #unary}
-   * @throws InputException for settings with which nothing would be sent
+   * @throws InputException for settings with which nothing could ever be sent
    */
   public Delivery {
     Checks.atLeast("windowFrames", windowFrames, 1);
@@ -64,7 +64,7 @@ public record Delivery(
   /**
    * These settings with another windowFrames.
    *
-   * @param value frames that are sent and not acknowledged at which no further batch is sent
+   * @param value number of unacknowledged frames at which no further batch is sent
    * @return the settings
    */
   public Delivery withWindowFrames(int value) {
@@ -75,7 +75,7 @@ public record Delivery(
   /**
    * These settings with another windowBytes.
    *
-   * @param value bytes of these, likewise
+   * @param value bytes of unacknowledged frames, likewise
    * @return the settings
    */
   public Delivery withWindowBytes(long value) {
@@ -97,8 +97,8 @@ public record Delivery(
   /**
    * These settings with another closeTimeout.
    *
-   * @param value longest that closing the stream waits for frames to become durable before it gives
-   *     them up
+   * @param value longest time that closing the stream waits for frames to become durable before it
+   *     drops them
    * @return the settings
    */
   public Delivery withCloseTimeout(Duration value) {
@@ -120,8 +120,8 @@ public record Delivery(
   /**
    * These settings with another onAcknowledged.
    *
-   * @param value called with the number of durable frames of the stream whenever it has grown; null
-   *     for nobody; an exception ends the stream
+   * @param value called with the stream's number of durable frames whenever it has grown; null for
+   *     nobody; an exception ends the stream
    * @return the settings
    */
   public Delivery withOnAcknowledged(LongConsumer value) {
@@ -132,8 +132,8 @@ public record Delivery(
   /**
    * These settings with another unary.
    *
-   * @param value whether each batch is a call of its own, for proxies that take no streams; slower,
-   *     and otherwise the same
+   * @param value whether each batch is a separate call, for proxies without streams; slower,
+   *     otherwise the same
    * @return the settings
    */
   public Delivery withUnary(boolean value) {

@@ -1,11 +1,11 @@
 package io.github.vidscore.client;
 
-/** Which way a measure gets better. */
+/** Which values of a measure are better. */
 public enum Direction {
   /** Higher is better. */
   HIGHER,
   /** Lower is better. */
   LOWER,
-  /** It says nothing about quality alone. */
+  /** The measure alone says nothing about quality. */
   NONE
 }

@@ -25,8 +25,8 @@ final class Encoding {
   private Encoding() {}
 
   /**
-   * CRC-32 of a batch's bytes, by which the server sees that they have come as they were sent. A
-   * message without maps is written the same each time, alone and in another.
+   * CRC-32 of a batch's bytes, by which the server checks that they arrived as they were sent. A
+   * message without maps is encoded the same each time, alone and inside another one.
    */
   static int checksum(AnnotationBatch batch) {
     CRC32 sum = new CRC32();
@@ -35,8 +35,8 @@ final class Encoding {
   }
 
   /**
-   * Frames as the columns of the wire. A column that holds defaults alone is left out. The same
-   * frames are the same message each time.
+   * Frames as the columns of the wire. Columns with only default values are left out. The same
+   * frames always give the same message.
    */
   static AnnotationBatch frames(List<Frame> frames, Geometry geometry) {
     AnnotationBatch.Builder message = AnnotationBatch.newBuilder().setGeometry(geometry.wire());
@@ -79,7 +79,10 @@ final class Encoding {
     return message.build();
   }
 
-  /** A specification and the chosen evaluators; where none are chosen, its own judge. */
+  /**
+   * A specification and the chosen evaluators; if none are chosen, those of the specification
+   * judge.
+   */
   private static BenchmarkSpec specification(
       List<Evaluator> evaluators, BenchmarkSpec specification) {
     BenchmarkSpec.Builder message = specification.toBuilder();
@@ -204,7 +207,7 @@ final class Encoding {
     return message;
   }
 
-  /** The row of a value in a table that numbers values in the order of their first appearance. */
+  /** The row of a value in a table that numbers values in the order in which they first appear. */
   private static <T> int row(Map<T, Integer> table, T value) {
     return table.computeIfAbsent(value, unknown -> table.size());
   }

@@ -5,8 +5,8 @@ import io.grpc.stub.ClientResponseObserver;
 import java.util.function.Consumer;
 
 /**
- * A call that is streamed both ways: what its sending thread needs to know, and what the server
- * says, one message at a time.
+ * A bidirectional streaming call: the state that its sending thread needs, and the responses, one
+ * at a time.
  */
 final class Exchange<RequestT, ResponseT> implements ClientResponseObserver<RequestT, ResponseT> {
   private final Monitor monitor;
@@ -15,7 +15,7 @@ final class Exchange<RequestT, ResponseT> implements ClientResponseObserver<Requ
   private boolean over;
   private VidscoreException failure;
 
-  /** A call whose responses go somewhere; an exception there ends it. */
+  /** A call whose responses go to a consumer; an exception there ends the call. */
   Exchange(Monitor monitor, Consumer<ResponseT> onResponse) {
     this.monitor = monitor;
     this.onResponse = onResponse;
@@ -30,7 +30,7 @@ final class Exchange<RequestT, ResponseT> implements ClientResponseObserver<Requ
   @Override
   public void onNext(ResponseT response) {
     if (monitor.holding(() -> over)) {
-      return; // this side has let go of the call
+      return; // this side has released the call
     }
     try {
       onResponse.accept(response);
@@ -50,23 +50,25 @@ final class Exchange<RequestT, ResponseT> implements ClientResponseObserver<Requ
     end(null);
   }
 
-  /** Whether the call is over. The lock is held. */
+  /** Whether the call is over. The caller holds the lock. */
   boolean over() {
     return over;
   }
 
-  /** What it failed with; null where the server has ended it well. The lock is held. */
+  /**
+   * The error of the call; null if the server has ended it without one. The caller holds the lock.
+   */
   VidscoreException failure() {
     return failure;
   }
 
-  /** Why sending has thrown something: the call's own failure, or a mistake of this package's. */
+  /** The cause of an exception while sending: the call's own failure, or a bug in this package. */
   VidscoreException reasonFor(RuntimeException thrown) {
     VidscoreException known = monitor.holding(() -> failure);
     return known != null ? known : Failure.internal("frames could not be sent: " + thrown);
   }
 
-  /** Whether the transport takes another message. */
+  /** Whether the transport accepts another message. */
   boolean isReady() {
     return call.isReady();
   }
@@ -75,12 +77,12 @@ final class Exchange<RequestT, ResponseT> implements ClientResponseObserver<Requ
     call.onNext(request);
   }
 
-  /** Says that nothing more comes. */
+  /** Ends the input. */
   void closeSending() {
     call.onCompleted();
   }
 
-  /** Lets go of the call; may be called again. */
+  /** Releases the call; may be called again. */
   void cancel() {
     end(Failure.cancelled("the call was cancelled by this client"));
     if (call != null) {

@@ -5,7 +5,7 @@ import java.util.List;
 import java.util.Map;
 import java.util.function.Function;
 
-/** What is known of something that went wrong: the state of an exception. */
+/** The facts about an error: the state of an exception. */
 record Failure(
     String message,
     String code,
@@ -72,7 +72,7 @@ record Failure(
   String text() {
     StringBuilder text = new StringBuilder(message);
     if (violationCount > 1) {
-      // The message of the server tells the only one, or the first.
+      // If there is one violation, the server's message states it; otherwise it states the first.
       violations.forEach(violation -> text.append("\n  ").append(violation));
     }
     if (violationCount > violations.size()) {

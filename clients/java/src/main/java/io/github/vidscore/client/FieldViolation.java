@@ -1,10 +1,10 @@
 package io.github.vidscore.client;
 
 /**
- * One thing that is wrong with a request.
+ * One fault of a request.
  *
- * @param field where it is, as a path into the request
- * @param description what was found there and what was expected
+ * @param field its place, as a path into the request
+ * @param description what was found, and what was expected
  */
 public record FieldViolation(String field, String description) {
   /** {@return both in one line} */

@@ -42,8 +42,8 @@ public final class Frame {
    * Begins a frame, without objects so far.
    *
    * @param sequence name of the video
-   * @param number number of the frame, 0 or more; each is sent once a side, in any order
-   * @return what takes the rest
+   * @param number number of the frame, 0 or more; each is sent once per side, in any order
+   * @return the builder
    */
   public static Builder of(String sequence, long number) {
     return new Builder(sequence, number);
@@ -53,7 +53,7 @@ public final class Frame {
     return coordinates.length / arity;
   }
 
-  /** Holds the columns against the shape of objects. */
+  /** Checks the columns against the shape of objects. */
   Frame checked(int arity) {
     if (coordinates.length % arity != 0) {
       String found = Checks.counted(coordinates.length, "number");
@@ -90,7 +90,7 @@ public final class Frame {
             && (masks == null) == (other.masks == null);
   }
 
-  /** Takes what a frame has; arrays are copied. */
+  /** Collects the parts of a frame; arrays are copied. */
   public static final class Builder {
     private final String sequence;
     private final long number;
@@ -111,7 +111,7 @@ public final class Frame {
     }
 
     /**
-     * Sets the domain of the video, where there is more than one.
+     * Sets the domain of the video, if there are several.
      *
      * @param name the domain
      * @return this
@@ -122,7 +122,7 @@ public final class Frame {
     }
 
     /**
-     * Leaves the frame out of every count; of truth only.
+     * Leaves the frame out of all counts; only for truth.
      *
      * @return this
      */
@@ -132,7 +132,7 @@ public final class Frame {
     }
 
     /**
-     * Sets when the frame was captured; without it that is unknown.
+     * Sets the capture time; without it the time is unknown.
      *
      * @param seconds seconds on any one clock
      * @return this
@@ -176,9 +176,9 @@ public final class Frame {
     }
 
     /**
-     * Sets the identities of tracks; without them no object has one.
+     * Sets the track ids; without them no object has one.
      *
-     * @param values an identity for each object, -1 for none
+     * @param values a track id for each object, -1 for none
      * @return this
      */
     public Builder trackIds(long... values) {
@@ -224,7 +224,7 @@ public final class Frame {
      * Makes the frame.
      *
      * @return the frame
-     * @throws InputException if a name is no text
+     * @throws InputException if a name is not a valid string
      */
     public Frame build() {
       return new Frame(this);

@@ -16,7 +16,7 @@ public enum Geometry {
   }
 
   /**
-   * Coordinates that an object has.
+   * Number of coordinates of an object.
    *
    * @return 2, 4 or 8
    */
@@ -28,7 +28,7 @@ public enum Geometry {
     return io.github.vidscore.v1.Geometry.valueOf("GEOMETRY_" + name());
   }
 
-  /** The shape on the wire; null where this client does not know it, and could not send it. */
+  /** The shape of a message; null if this client does not know it, and cannot send it. */
   static Geometry of(io.github.vidscore.v1.Geometry message) {
     for (Geometry geometry : values()) {
       if (geometry.wire() == message) {

@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** Whether a server takes calls, as the standard health protocol has it. */
+/** Whether a server accepts calls, by the standard health protocol. */
 public enum Health {
   /** Unspecified. */
   UNKNOWN,

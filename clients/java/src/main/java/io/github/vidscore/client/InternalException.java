@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** The server failed, or answered what this client cannot understand. */
+/** The server failed, or this client cannot understand its answer. */
 public final class InternalException extends VidscoreException {
   private static final long serialVersionUID = 1L;
 

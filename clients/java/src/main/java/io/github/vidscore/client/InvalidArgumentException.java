@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** The server refuses what was sent; the violations say what and where. */
+/** The server refuses the request; the violations state its faults. */
 public final class InvalidArgumentException extends VidscoreException {
   private static final long serialVersionUID = 1L;
 

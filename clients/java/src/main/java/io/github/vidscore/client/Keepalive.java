@@ -3,17 +3,17 @@ package io.github.vidscore.client;
 import java.time.Duration;
 
 /**
- * How a connection is found out that has gone silent, as some networks drop them.
+ * How silent connections are detected, because some networks drop connections silently.
  *
- * <p>While a call is open over a connection of which nothing is heard, the server is asked whether
- * it is still there. A connection over which no answer comes is given up for a new one.
+ * <p>While a call is open over a silent connection, the server is pinged. A connection without an
+ * answer is replaced by a new one.
  *
- * @param interval time without a word from the server after which it is asked; at least 10 s, since
- *     a server shuts out clients that ask more often
- * @param timeout time that it has to answer
+ * @param interval silence after which the server is pinged; at least 10 s, because servers
+ *     disconnect clients that ping more often
+ * @param timeout time to wait for its answer
  */
 public record Keepalive(Duration interval, Duration timeout) {
-  /** The usual settings: asked after 20 s, and 10 s to answer. */
+  /** The defaults: a ping after 20 s of silence, and 10 s to wait for the answer. */
   public static final Keepalive DEFAULT =
       new Keepalive(Duration.ofSeconds(20), Duration.ofSeconds(10));
 
@@ -22,7 +22,7 @@ public record Keepalive(Duration interval, Duration timeout) {
    *
    * @param interval see {@link #interval}
    * @param timeout see {@link #timeout}
-   * @throws InputException for questions that a server takes for an attack
+   * @throws InputException for pings that a server takes for an attack
    */
   public Keepalive {
     Checks.atLeast("interval", interval, Duration.ofSeconds(10));

@@ -7,8 +7,8 @@ import java.util.List;
  *
  * @param rows the rows, best rank first
  * @param ranking measures that rank, first one first
- * @param truthRevision revision of the truth that the ranked scores are under; 0 for none
- * @param newestTruthRevision newest revision of the truth that is complete; 0 for none
+ * @param truthRevision revision of the truth of the ranked scores; 0 for none
+ * @param newestTruthRevision newest complete revision of the truth; 0 for none
  */
 public record Leaderboard(
     List<LeaderboardRow> rows,

@@ -4,14 +4,15 @@ import java.time.Duration;
 import java.util.function.Consumer;
 
 /**
- * When live reports are wanted, and where they go: when either interval has passed, to {@code
- * onReport} and, of the last {@code keepReports} ones, to {@link ScoreStream#nextLiveReport}.
+ * When live reports are sent, and who gets them. A report is sent when either interval has passed.
+ * It goes to {@code onReport} and is kept, with the last {@code keepReports} ones, for {@link
+ * ScoreStream#nextLiveReport}.
  *
  * @param everyFrames frames that both sides have sent since the last report; 0 for not by frames
  * @param every time since the last report; null for not by time
  * @param onReport called with each report; null for nobody; an exception ends the stream
  * @param summaryOnly whether to leave out the rows of single sequences and the curves
- * @param keepReports reports that wait for a reader; older ones are dropped
+ * @param keepReports maximum reports that wait for a reader; older ones are dropped
  */
 public record Live(
     long everyFrames,
@@ -28,7 +29,7 @@ public record Live(
    * @param onReport see {@link #onReport}
    * @param summaryOnly see {@link #summaryOnly}
    * @param keepReports see {@link #keepReports}
-   * @throws InputException for settings with which no report would come
+   * @throws InputException for settings without any reports
    */
   public Live {
     Checks.atLeast("everyFrames", everyFrames, 0);
@@ -40,7 +41,7 @@ public record Live(
   }
 
   /**
-   * A report whenever both sides have sent so many more frames.
+   * A report whenever both sides have sent this many more frames.
    *
    * @param frames the frames
    * @return the settings
@@ -50,7 +51,7 @@ public record Live(
   }
 
   /**
-   * A report whenever so much time has passed.
+   * A report whenever this time has passed.
    *
    * @param interval the time
    * @return the settings

@@ -5,7 +5,7 @@ import java.util.List;
 /**
  * Scores over exactly the frames that both sides have sent.
  *
- * @param reports a report for each evaluator, in the order in which they were asked for
+ * @param reports a report for each evaluator, in the requested order
  * @param coverage how far both sides have come
  */
 public record LiveReport(List<Report> reports, Coverage coverage) {}

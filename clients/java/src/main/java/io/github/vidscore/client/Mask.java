@@ -10,7 +10,7 @@ public final class Mask {
   private static final int MORE = 32;
   private static final int DIGIT_BITS = 5;
 
-  /** Characters of the difference of any two runs, at most. */
+  /** Maximum characters of the difference of two runs. */
   private static final int LONGEST_NUMBER = 8;
 
   final int height;
@@ -33,7 +33,7 @@ public final class Mask {
    *
    * @param height height of the image in pixels
    * @param width width of the image in pixels
-   * @param runs numbers of pixels outside of the object and of it in turn, beginning with those
+   * @param runs lengths of alternating runs of pixels outside and inside the object, beginning
    *     outside, column after column; they fill the image
    * @return the mask
    * @throws InputException if a number is below 0
@@ -43,14 +43,15 @@ public final class Mask {
   }
 
   /**
-   * Makes a mask of the compressed text that COCO's tools write of its runs: digits of five bits, the
-   * lowest first, of numbers that from the fourth on are differences to the run before the last one.
+   * Makes a mask of the compressed text that COCO's tools write for its runs: digits of five bits,
+   * the lowest first. From the fourth number on, each is the difference to the run before the last
+   * one.
    *
    * @param height height of the image in pixels
    * @param width width of the image in pixels
    * @param text the text
    * @return the mask
-   * @throws InputException if the text is none
+   * @throws InputException if the text is invalid
    */
   public static Mask ofText(int height, int width, String text) {
     int[] runs = new int[Checks.given("text", text).length()];

@@ -8,7 +8,7 @@ import java.util.function.BooleanSupplier;
 import java.util.function.Function;
 import java.util.function.Supplier;
 
-/** A lock with which threads wait for what it guards to change. */
+/** A lock with which threads wait for changes of what it guards. */
 final class Monitor {
   private final ReentrantLock lock = new ReentrantLock();
   private final Condition changed = lock.newCondition();
@@ -31,12 +31,12 @@ final class Monitor {
     }
   }
 
-  /** Wakes all that wait. The lock is held. */
+  /** Wakes all that wait. The caller holds the lock. */
   void signal() {
     changed.signalAll();
   }
 
-  /** Waits until something has changed, at most until a time. The lock is held. */
+  /** Waits until something has changed, at most until a time. The caller holds the lock. */
   void awaitUntil(long timeNs) {
     try {
       if (timeNs == Outbox.NEVER) {
@@ -50,7 +50,7 @@ final class Monitor {
     }
   }
 
-  /** Waits for a condition, at most for a time, null for no limit; whether it holds. */
+  /** Waits for a condition, at most for a time, null for no limit; returns whether it holds. */
   boolean await(BooleanSupplier condition, Duration timeout) {
     long limitNs = limitNs(timeout);
     while (!condition.getAsBoolean()) {
@@ -62,7 +62,7 @@ final class Monitor {
     return true;
   }
 
-  /** Waits as the policy says until frames are taken in; otherwise throws the refusal. */
+  /** Waits as the policy says until frames are accepted; otherwise throws the refusal. */
   void awaitRoom(
       BooleanSupplier admit, Batching batching, Function<Duration, VidscoreException> refusal) {
     if (admit.getAsBoolean()) {
@@ -95,7 +95,7 @@ final class Monitor {
     return oneNs - otherNs < 0 ? oneNs : otherNs;
   }
 
-  /** Half of what a long can hold, so that differences of times stay numbers. */
+  /** Half of what a long can hold, so that differences of times do not overflow. */
   static long saturatedNs(Duration duration) {
     return Math.min(TimeUnit.NANOSECONDS.convert(duration), Long.MAX_VALUE / 2);
   }

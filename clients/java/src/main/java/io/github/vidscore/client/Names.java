@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** Full resource names out of what people type: {@code streets}, {@code streets/run-7}. */
+/** Full resource names from what people type: {@code streets}, {@code streets/run-7}. */
 final class Names {
   private Names() {}
 

@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** There is nothing of that name. */
+/** There is no resource of that name. */
 public final class NotFoundException extends VidscoreException {
   private static final long serialVersionUID = 1L;
 

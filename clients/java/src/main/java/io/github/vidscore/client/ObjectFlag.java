@@ -1,8 +1,8 @@
 package io.github.vidscore.client;
 
-/** Bits that say what an object is besides an ordinary one. */
+/** Bits with properties of an object. */
 public final class ObjectFlag {
-  /** A don't-care object: no ground truth, and a detection of it is no false alarm. */
+  /** A don't-care object: not ground truth, and a detection of it is no false positive. */
   public static final int IGNORE = 1;
 
   /** A group of objects under one outline. */

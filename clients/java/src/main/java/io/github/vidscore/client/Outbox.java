@@ -8,8 +8,9 @@ import java.util.List;
 import java.util.Map;
 
 /**
- * A bounded queue that turns frames into batches by size and time. Pure: whoever drives it passes
- * the time, in nanoseconds of any steady clock, and does the waiting, the locking and the sending.
+ * A bounded queue that batches frames by size and time. It does no I/O and reads no clock: its
+ * caller passes the time, in nanoseconds of any steady clock, and does the waiting, the locking and
+ * the sending.
  */
 final class Outbox {
   /** The time of something that is due at once. */
@@ -18,21 +19,21 @@ final class Outbox {
   /** The time of something that is never due. */
   static final long NEVER = Long.MAX_VALUE;
 
-  /** Bytes that a frame adds to a message, at most, without its objects. */
+  /** Maximum bytes that a frame adds to a message, without its objects. */
   private static final int FRAME_BYTES = 24;
 
   /**
-   * Bytes that an object adds besides its coordinates and further columns, at most: confidence 8,
+   * Maximum bytes that an object adds besides its coordinates and further columns: confidence 8,
    * track id 10, label 5, flags 1.
    */
   private static final int OBJECT_BYTES = 24;
 
-  /** Bytes that a mask adds without its runs, at most, and a run. */
+  /** Maximum bytes that a mask adds without its runs, and that a run adds. */
   private static final int MASK_BYTES = 15;
 
   private static final int RUN_BYTES = 5;
 
-  /** Frames of one side that go into one message. */
+  /** Frames of one side for one message. */
   record Batch(Side side, List<Frame> frames) {}
 
   private static final class Gathering {
@@ -93,7 +94,7 @@ final class Outbox {
     return batching;
   }
 
-  /** When {@link #take} has something. */
+  /** Time at which {@link #take} has a batch. */
   long dueNs() {
     if (!ready.isEmpty()) {
       return AT_ONCE;
@@ -108,7 +109,7 @@ final class Outbox {
     return due;
   }
 
-  /** Makes no larger batches than a server takes; whether it made larger ones before. */
+  /** Makes no larger batches than a server accepts; returns whether earlier ones were larger. */
   boolean keepTo(Map<String, Long> limits) {
     Batching before = batching;
     batching = before.keepingTo(limits);
@@ -116,7 +117,7 @@ final class Outbox {
         || batching.batchBytes() < before.batchBytes();
   }
 
-  /** Takes in one frame, which waits for others, where there is room; whether it did. */
+  /** Accepts one frame, which waits for others, if there is room; returns whether it did. */
   boolean offer(Side side, Frame frame, long nowNs) {
     long size = sizeOf(frame, arities.get(side));
     if (!enter(1, size)) {
@@ -126,7 +127,9 @@ final class Outbox {
     return true;
   }
 
-  /** Takes in frames that do not wait for others, where there is room for all; whether it did. */
+  /**
+   * Accepts frames that do not wait for others, if there is room for all; returns whether it did.
+   */
   boolean offerAll(Side side, List<Frame> items) {
     if (!enter(items.size(), sizeOf(items, arities.get(side)))) {
       return false;
@@ -136,12 +139,12 @@ final class Outbox {
     return true;
   }
 
-  /** Lets nothing wait for others any longer. */
+  /** Makes all frames due now. */
   void flush() {
     gathering.keySet().forEach(this::seal);
   }
 
-  /** The next batch that is due, of at most the size of a message; null where none is. */
+  /** The next due batch, at most as large as a message; null if none is due. */
   Batch take(long nowNs) {
     long interval = Monitor.saturatedNs(batching.batchInterval());
     gathering.forEach(
@@ -165,7 +168,7 @@ final class Outbox {
     return new Batch(head.side, taken);
   }
 
-  /** Takes in again what was taken last, to be cut anew. */
+  /** Returns the frames that were taken last, to be cut again. */
   void putBack(Side side, List<Frame> items) {
     ready.addFirst(new Ready(side, items));
     frames += items.size();
@@ -207,8 +210,8 @@ final class Outbox {
   }
 
   /**
-   * Frames that fit into a message; at least one. Those after it must have the further columns of
-   * the first one that has objects.
+   * Number of leading frames that fit into a message; at least one. Those after it must have the
+   * further columns of the first one with objects.
    */
   private int fitting(Ready head) {
     int arity = arities.get(head.side);

@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** What a full queue does to the caller. */
+/** What happens to the caller if the queue is full. */
 public enum Policy {
   /** Waits for room, at most for the block timeout. */
   BLOCK,

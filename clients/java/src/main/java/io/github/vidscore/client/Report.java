@@ -11,16 +11,16 @@ import java.util.Optional;
  *
  * @param evaluator name of the evaluator
  * @param version its version
- * @param parameters every parameter with the value that was used: a Boolean, Long, Double, String,
+ * @param parameters all parameters with the values that were used: a Boolean, Long, Double, String,
  *     or a list of Double or String
  * @param truthDigest fingerprint of the truth, 32 hexadecimal digits
  * @param detectionsDigest fingerprint of the detections
- * @param software versions of the server's software that the last bits may depend on
- * @param specification the specification that was scored under
- * @param scores every score
- * @param curves every curve
- * @param warnings every warning
- * @param preset name of the preset that the evaluator is of; null where it is of none
+ * @param software versions of the server's software on which the last bits may depend
+ * @param specification the specification under which it was scored
+ * @param scores all scores
+ * @param curves all curves
+ * @param warnings all warnings
+ * @param preset name of the preset that the evaluator belongs to; null if none
  */
 public record Report(
     String evaluator,
@@ -39,20 +39,20 @@ public record Report(
    * One score over everything.
    *
    * @param measure name of the measure
-   * @return the score; empty where the report has no such row
+   * @return the score; empty if the report has no such row
    */
   public Optional<Value> value(String measure) {
     return value(measure, null, null, null);
   }
 
   /**
-   * One score; a dimension that is null stands for all of them.
+   * One score; a null dimension stands for all.
    *
    * @param measure name of the measure
    * @param domain domain
    * @param label label
    * @param sequence sequence
-   * @return the score; empty where the report has no such row
+   * @return the score; empty if the report has no such row
    */
   public Optional<Value> value(String measure, String domain, String label, String sequence) {
     return scores.stream()

@@ -3,16 +3,16 @@ package io.github.vidscore.client;
 import java.time.Duration;
 
 /**
- * How often and how long to try again after a break; each wait is twice the one before, and none is
- * shorter than the server says.
+ * How often and how long to try again after a break; each wait is twice the one before. If the
+ * server gives a delay, no wait is shorter.
  *
  * @param initial wait before the second try; the first one is made at once
- * @param maximum longest wait between two tries
- * @param giveUpAfter time without any progress after which the last error is thrown; null for never
+ * @param maximum maximum wait between two tries
+ * @param giveUpAfter time without progress after which the last error is thrown; null for never
  */
 public record Retry(Duration initial, Duration maximum, Duration giveUpAfter) {
 
-  /** The usual settings. */
+  /** The defaults. */
   public static final Retry DEFAULT =
       new Retry(Duration.ofMillis(200), Duration.ofSeconds(10), Duration.ofMinutes(10));
 
@@ -22,7 +22,7 @@ public record Retry(Duration initial, Duration maximum, Duration giveUpAfter) {
    * @param initial see {@link #initial}
    * @param maximum see {@link #maximum}
    * @param giveUpAfter see {@link #giveUpAfter}
-   * @throws InputException for settings with which nothing would be sent
+   * @throws InputException for settings with which nothing could ever be sent
    */
   public Retry {
     Checks.atLeast("initial", initial, Duration.ofNanos(1));
@@ -43,7 +43,7 @@ public record Retry(Duration initial, Duration maximum, Duration giveUpAfter) {
   /**
    * These settings with another maximum.
    *
-   * @param value longest wait between two tries
+   * @param value maximum wait between two tries
    * @return the settings
    */
   public Retry withMaximum(Duration value) {
@@ -53,7 +53,7 @@ public record Retry(Duration initial, Duration maximum, Duration giveUpAfter) {
   /**
    * These settings with another giveUpAfter.
    *
-   * @param value time without any progress after which the last error is thrown; null for never
+   * @param value time without progress after which the last error is thrown; null for never
    * @return the settings
    */
   public Retry withGiveUpAfter(Duration value) {

@@ -1,7 +1,7 @@
 package io.github.vidscore.client;
 
 /**
- * One score, and what it is of; a dimension that is null stands for all of them.
+ * One score with its dimensions; a null dimension stands for all.
  *
  * @param domain domain; null for all
  * @param label label; null for all

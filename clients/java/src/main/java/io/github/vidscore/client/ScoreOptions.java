@@ -4,7 +4,7 @@ import io.github.vidscore.v1.BenchmarkSpec;
 import java.time.Duration;
 import java.util.List;
 
-/** What a score is of; it never changes. */
+/** What to score, and how; immutable. */
 public final class ScoreOptions {
   private final Builder values;
 
@@ -16,7 +16,7 @@ public final class ScoreOptions {
    * Chooses evaluators by name, with their defaults.
    *
    * @param names the names
-   * @return what takes the rest
+   * @return the builder
    */
   public static Builder of(String... names) {
     return new Builder(List.of(names).stream().map(Evaluator::new).toList());
@@ -26,7 +26,7 @@ public final class ScoreOptions {
    * Chooses evaluators.
    *
    * @param evaluators the evaluators
-   * @return what takes the rest
+   * @return the builder
    */
   public static Builder of(Evaluator... evaluators) {
     return new Builder(List.of(evaluators));
@@ -36,7 +36,7 @@ public final class ScoreOptions {
    * Lets the evaluators of a specification judge.
    *
    * @param specification the specification
-   * @return what takes the rest
+   * @return the builder
    */
   public static Builder by(BenchmarkSpec specification) {
     return new Builder(List.of()).specification(specification);
@@ -74,7 +74,7 @@ public final class ScoreOptions {
     return new Builder(values).batching(batching).build();
   }
 
-  /** Takes what a score is of. */
+  /** Collects the options. */
   public static final class Builder {
     private final List<Evaluator> evaluators;
     private BenchmarkSpec specification = BenchmarkSpec.getDefaultInstance();
@@ -99,7 +99,7 @@ public final class ScoreOptions {
     }
 
     /**
-     * Sets what the data alone cannot say; chosen evaluators stand in the place of its own.
+     * Sets the facts that the data cannot give; chosen evaluators replace its own.
      *
      * @param message the specification
      * @return this
@@ -123,7 +123,7 @@ public final class ScoreOptions {
     }
 
     /**
-     * Sets when live reports are wanted; without it they are not.
+     * Sets when live reports are sent; without it, never.
      *
      * @param settings the settings; null for never
      * @return this
@@ -134,7 +134,7 @@ public final class ScoreOptions {
     }
 
     /**
-     * Sets how frames are put together, and what happens where the server is slow.
+     * Sets how frames are batched, and what happens if the server is slow.
      *
      * @param settings the settings
      * @return this
@@ -145,7 +145,7 @@ public final class ScoreOptions {
     }
 
     /**
-     * Sets the time that the whole stream may take; without it there is no limit.
+     * Sets the timeout of the whole stream; without it there is no limit.
      *
      * @param limit the time; null for no limit
      * @return this

@@ -22,7 +22,7 @@ public final class ScoreStream implements AutoCloseable {
   private final StreamState state;
   private final Exchange<ScoreRequest, ScoreResponse> exchange;
   private final Consumer<ScoreStream> onClose;
-  private volatile Thread teller; // the one that is in onReport
+  private volatile Thread teller; // the one that runs onReport
 
   ScoreStream(ScoreOptions options, ScoringServiceStub stub, Consumer<ScoreStream> onClose) {
     this.options = options;
@@ -52,7 +52,7 @@ public final class ScoreStream implements AutoCloseable {
   }
 
   /**
-   * Limits that hold for this stream.
+   * Limits of this stream.
    *
    * @return the limits, by the names of the server's settings
    */
@@ -63,7 +63,7 @@ public final class ScoreStream implements AutoCloseable {
   /**
    * The newest live report.
    *
-   * @return the report; empty before the first
+   * @return the report; empty before the first one
    */
   public Optional<LiveReport> latest() {
     return monitor.holding(() -> Optional.ofNullable(state.latest()));
@@ -75,7 +75,7 @@ public final class ScoreStream implements AutoCloseable {
    * @param frame the frame
    * @throws InputException if its columns have the wrong length
    * @throws BackPressureException if the queue is full, as the policy says
-   * @throws VidscoreException what the stream failed with
+   * @throws VidscoreException the error with which the stream failed
    */
   public void sendTruth(Frame frame) {
     put(Side.TRUTH, List.of(Checks.given("frame", frame)), true);
@@ -95,7 +95,7 @@ public final class ScoreStream implements AutoCloseable {
    * Sends many whole frames, which do not wait for others. The exceptions are those of {@link
    * #sendTruth}.
    *
-   * @param side what they are of
+   * @param side side of the frames
    * @param frames the frames
    */
   public void sendBatch(Side side, List<Frame> frames) {
@@ -107,8 +107,8 @@ public final class ScoreStream implements AutoCloseable {
   /**
    * Waits for the oldest live report that nobody has read; each goes to one reader.
    *
-   * @return the report; empty where the stream has ended and there is none
-   * @throws VidscoreException what the stream failed with, once all reports are read
+   * @return the report; empty if the stream has ended and there is none
+   * @throws VidscoreException the error with which the stream failed, once all reports are read
    */
   public Optional<LiveReport> nextLiveReport() {
     return monitor.holding(
@@ -119,23 +119,23 @@ public final class ScoreStream implements AutoCloseable {
   }
 
   /**
-   * Sends what is queued, says that nothing more comes, and waits for the final reports.
+   * Sends the queued frames, ends the input, and waits for the final reports.
    *
-   * @return a report for each evaluator, in the order in which they were asked for
-   * @throws VidscoreException what the stream failed with
+   * @return a report for each evaluator, in the requested order
+   * @throws VidscoreException the error with which the stream failed
    */
   public List<Report> finish() {
     return finish(null);
   }
 
   /**
-   * Sends what is queued, says that nothing more comes, and waits for the final reports.
+   * Sends the queued frames, ends the input, and waits for the final reports.
    *
-   * @param timeout longest time to wait; null for no limit but the stream's own
-   * @return a report for each evaluator, in the order in which they were asked for
-   * @throws DeadlineException if they have not come in time; it may be called again
+   * @param timeout longest time to wait; null for only the stream's own limit
+   * @return a report for each evaluator, in the requested order
+   * @throws DeadlineException if they do not arrive in time; it may be called again
    * @throws CallbackException in {@code onReport}, which would wait for itself
-   * @throws VidscoreException what the stream failed with
+   * @throws VidscoreException the error with which the stream failed
    */
   public List<Report> finish(Duration timeout) {
     if (Thread.currentThread() == teller) {
@@ -153,7 +153,7 @@ public final class ScoreStream implements AutoCloseable {
         });
   }
 
-  /** Ends the stream at once, without a report; does nothing where it has ended. */
+  /** Ends the stream at once, without a report; does nothing if it has ended. */
   @Override
   public void close() {
     end(Failure.cancelled("the stream was cancelled by this client"));
@@ -206,7 +206,7 @@ public final class ScoreStream implements AutoCloseable {
     }
   }
 
-  /** What the stream's own thread does: sends until there is nothing to send, and ends. */
+  /** The stream's own thread: sends until there is nothing to send, and ends. */
   private void run() {
     try {
       for (Outbox.Batch batch = next(); batch != null; batch = next()) {
@@ -224,7 +224,7 @@ public final class ScoreStream implements AutoCloseable {
     }
   }
 
-  /** Waits for the next batch that is due; null where nothing more is to be sent. */
+  /** Waits for the next due batch; null after the last one. */
   private Outbox.Batch next() {
     return monitor.holding(
         () -> {

@@ -7,13 +7,13 @@ import java.time.Duration;
 import java.util.List;
 
 /**
- * Delivers the frames of an append stream on a thread of its own: connects, sends, and goes on
- * after breaks.
+ * Delivers the frames of an append stream on its own thread: connects, sends, and continues after
+ * breaks.
  */
 final class Sender {
   /** An append stream that was opened for this writer. */
   record Opened(Submission submission, StreamInfo stream, Geometry geometry) {
-    /** What is sent for a batch; the same batch is the same message each time. */
+    /** The message of a batch; the same batch always gives the same message. */
     AppendRequest append(AppendState.Sent batch) {
       AnnotationBatch detections = Encoding.frames(batch.frames(), geometry);
       return AppendRequest.newBuilder()
@@ -32,9 +32,9 @@ final class Sender {
   private final Delivery delivery;
   private final Monitor monitor = new Monitor();
   private final AppendState state;
-  private boolean left; // whether this side has closed or aborted it
-  private volatile Thread teller; // the one that is in onAcknowledged
-  private long told; // what onAcknowledged was told last
+  private boolean left; // whether this client has closed or aborted it
+  private volatile Thread teller; // the one that runs onAcknowledged
+  private long told; // the last number passed to onAcknowledged
   private Exchange<AppendRequest, AppendResponse> exchange; // the present call, if any
 
   Sender(Calls calls, Opened opened, SubmitOptions options) {
@@ -59,7 +59,7 @@ final class Sender {
     return monitor.holding(() -> state.retrying().breaks());
   }
 
-  /** Queues frames, as the policy says where the queue is full. */
+  /** Queues frames; if the queue is full, does what the policy says. */
   void put(List<Frame> frames, boolean alone) {
     frames.forEach(frame -> frame.checked(opened.geometry().arity()));
     monitor.holding(
@@ -90,7 +90,10 @@ final class Sender {
         });
   }
 
-  /** Delivers what was taken, in a time, and ends; where this side has ended it, does nothing. */
+  /**
+   * Delivers the accepted frames within a time, and ends; does nothing if this client has ended the
+   * stream.
+   */
   void close(Duration timeout) {
     VidscoreException failure =
         monitor.holding(
@@ -118,7 +121,7 @@ final class Sender {
     }
   }
 
-  /** Ends at once; what is not durable is given up. */
+  /** Ends at once and drops the frames that are not durable. */
   void abort() {
     monitor.holding(() -> left = true);
     end(Failure.closed("the stream was aborted"));
@@ -138,17 +141,20 @@ final class Sender {
     }
   }
 
-  /** Whether every frame is durable and onAcknowledged told, or the stream has failed. */
+  /**
+   * Whether all frames are durable and onAcknowledged was called with them, or the stream has
+   * failed.
+   */
   private boolean isDrained() {
     return state.ended() || (state.idle() && isTold());
   }
 
-  /** Whether onAcknowledged has been told of every durable frame. */
+  /** Whether onAcknowledged was called with all durable frames. */
   private boolean isTold() {
     return delivery.onAcknowledged() == null || told == state.acknowledged();
   }
 
-  /** Notes that nothing more is delivered, and why; the first one to say so is right. */
+  /** Records the end of delivery and its cause; the first cause counts. */
   void end(VidscoreException problem) {
     Exchange<?, ?> present =
         monitor.holding(
@@ -178,7 +184,7 @@ final class Sender {
     }
   }
 
-  /** Waits until there is something to deliver; false where the stream has ended. */
+  /** Waits until there is something to deliver; false if the stream has ended. */
   private boolean awaitWork() {
     return monitor.holding(
         () -> {
@@ -198,7 +204,7 @@ final class Sender {
     calls.resetBackoff();
   }
 
-  /** Delivers until something breaks or the stream has ended. */
+  /** Delivers until a break or the end of the stream. */
   private void deliver() {
     if (monitor.holding(state::broken)) {
       resume();
@@ -210,7 +216,7 @@ final class Sender {
     }
   }
 
-  /** Asks the server where to go on. */
+  /** Asks the server from which offset to continue. */
   private void resume() {
     Submission submission = calls.getSubmission(opened.submission().name());
     StreamInfo known = submission.stream(opened.stream().stream()).orElse(null);
@@ -236,7 +242,7 @@ final class Sender {
         new Exchange<>(monitor, response -> acknowledge(response.getNextOffset()));
     try {
       calls.appendFrames(call);
-      monitor.holding(() -> exchange = call); // gRPC bears no cancelling before it has started
+      monitor.holding(() -> exchange = call); // gRPC allows no cancelling before the start
       for (AppendState.Sent batch = next(call); batch != null; batch = next(call)) {
         AppendRequest request = opened.append(batch);
         send(call, request);
@@ -261,8 +267,8 @@ final class Sender {
   }
 
   /**
-   * Waits for the next batch that is due, and for the call, if there is one, to take it; null where
-   * the stream has ended. Throws what the call failed with, or that no acknowledgement comes.
+   * Waits for the next due batch, and for the call, if there is one, to accept it; null if the
+   * stream has ended. Throws the error of the call, or that no acknowledgement comes.
    */
   private AppendState.Sent next(Exchange<AppendRequest, AppendResponse> call) {
     return monitor.holding(
@@ -307,7 +313,7 @@ final class Sender {
     tell(grown);
   }
 
-  /** Calls onAcknowledged where more frames are durable than before. */
+  /** Calls onAcknowledged if more frames are durable than before. */
   private void tell(boolean grown) {
     if (!grown || delivery.onAcknowledged() == null || monitor.holding(state::ended)) {
       return;

@@ -3,12 +3,12 @@ package io.github.vidscore.client;
 import java.time.Instant;
 
 /**
- * A server.
+ * Description of a server.
  *
  * @param version its version
- * @param oldestClientVersion oldest version of clients that it works with
- * @param newestClientVersion newest version of clients that it works with
- * @param time its time
+ * @param oldestClientVersion oldest client version that it works with
+ * @param newestClientVersion newest client version that it works with
+ * @param time time of its clock
  * @param hosting whether it hosts benchmarks
  * @param draining whether it is about to stop
  */

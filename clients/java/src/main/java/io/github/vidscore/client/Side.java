@@ -1,9 +1,9 @@
 package io.github.vidscore.client;
 
-/** Which of the two inputs of a score frames belong to. */
+/** The side of frames. */
 public enum Side {
-  /** What is there. */
+  /** The ground truth. */
   TRUTH,
-  /** What a system says is there. */
+  /** What a system detected. */
   DETECTIONS
 }

@@ -19,14 +19,14 @@ import java.util.Set;
 import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
-/** Turns the status that a call ended with into an exception. */
+/** Turns the status of a call into an exception. */
 final class Statuses {
   private static final String ERROR_DOMAIN = "vidscore";
 
-  /** Key of the error's metadata that tells how many violations there are in all. */
+  /** Metadata key of the number of all violations. */
   private static final String VIOLATION_COUNT = "violations";
 
-  /** What gRPC at the server says of a message that it does not read, before the server can. */
+  /** Text with which the server's gRPC refuses a message before the server reads it. */
   private static final Pattern MESSAGE_TOO_LARGE =
       Pattern.compile("SERVER: Received message larger than max \\((\\d+) vs\\. (\\d+)\\)");
 
@@ -54,7 +54,7 @@ final class Statuses {
           Map.entry(Status.Code.DATA_LOSS, InternalException.class),
           Map.entry(Status.Code.UNAUTHENTICATED, PermissionDeniedException.class));
 
-  /** Reasons that have a kind of their own, a special case of the code's. */
+  /** Reasons with their own kind, a special case of the code's. */
   private static final Map<String, Class<?>> SPECIAL_KINDS =
       Map.of(
           "EPOCH_STALE", SupersededException.class,
@@ -113,9 +113,9 @@ final class Statuses {
   }
 
   /**
-   * Whether a status is not a server's answer, but that of a connection which was closed under the
-   * call, or of a call that came to gRPC's server as it stopped. No answer has a cause; a call that
-   * this side has cancelled has one, or a context.
+   * Whether a status is not a server's answer, but that of a connection that was closed during the
+   * call, or of a call that reached gRPC's server while it stopped. An answer has no cause; a call
+   * that this client has cancelled has one, or a context.
    */
   private static boolean isCut(Status status) {
     Throwable cause = status.getCause();
@@ -127,8 +127,8 @@ final class Statuses {
   }
 
   /**
-   * What the server said; grpc's own "io exception" means something with its causes alone, of which
-   * the last one says what it was, such as a certificate for another name.
+   * The text of the server. grpc's own "io exception" can be understood only with its causes; the
+   * last one says what happened, such as a certificate for another name.
    */
   private static String message(Status status) {
     Set<String> texts = new LinkedHashSet<>();
@@ -148,7 +148,7 @@ final class Statuses {
       com.google.rpc.Status details = trailers.get(DETAILS);
       return details == null ? List.of() : details.getDetailsList();
     } catch (IllegalArgumentException foreign) {
-      return List.of(); // a proxy's own idea of details: the code and the text still hold
+      return List.of(); // invalid details from a proxy: the code and the text still hold
     }
   }
 

@@ -8,7 +8,7 @@ import java.util.Deque;
 import java.util.List;
 import java.util.Map;
 
-/** What a scoring stream knows, without any input or output. */
+/** The state of a scoring stream, without any I/O. */
 final class StreamState {
   private final Outbox outbox;
   private final int keepReports;
@@ -29,7 +29,7 @@ final class StreamState {
     keepReports = options.live() == null ? 1 : options.live().keepReports();
   }
 
-  /** What the server said when it accepted the stream; null before. */
+  /** The response with which the server accepted the stream; null before. */
   ScoreStarted started() {
     return started;
   }
@@ -56,7 +56,7 @@ final class StreamState {
     return outbox.dueNs();
   }
 
-  /** Takes in frames where there is room; whether it did. */
+  /** Accepts frames if there is room; returns whether it did. */
   boolean admit(Side side, List<Frame> frames, boolean alone, long nowNs) {
     check();
     if (closing || ended) {
@@ -65,7 +65,7 @@ final class StreamState {
     return alone ? outbox.offer(side, frames.get(0), nowNs) : outbox.offerAll(side, frames);
   }
 
-  /** The error for frames that were not taken in, after a wait; null where there was none. */
+  /** The error for frames that were not accepted, after a wait; null for no wait. */
   VidscoreException refusal(Duration waited) {
     return Failure.backPressure(
         "the queue was full%s: %s to be sent, queueFrames is %d, queueBytes is %d"
@@ -76,18 +76,18 @@ final class StreamState {
                 outbox.batching().queueBytes()));
   }
 
-  /** The next batch to send; null where none is due. */
+  /** The next batch to send; null if none is due. */
   Outbox.Batch take(long nowNs) {
     return ended ? null : outbox.take(nowNs);
   }
 
-  /** Takes in no more frames, and sends the rest without delay. */
+  /** Accepts no more frames, and makes all frames due now. */
   void close() {
     closing = true;
     outbox.flush();
   }
 
-  /** Keeps what the server has said; the live report, if it is one. */
+  /** Records a response; returns it if it is a live report. */
   LiveReport receive(ScoreResponse response) {
     switch (response.getMessageCase()) {
       case STARTED -> {
@@ -109,7 +109,7 @@ final class StreamState {
     return null;
   }
 
-  /** Notes that the call is over, null for well; the first one to say so is right. */
+  /** Records the end of the call, null for no error; the first cause counts. */
   void end(VidscoreException problem) {
     if (ended) {
       return;
@@ -121,14 +121,14 @@ final class StreamState {
     }
   }
 
-  /** Throws what the stream failed with, if it did. */
+  /** Throws the error of the stream, if it failed. */
   void check() {
     if (failure != null) {
       throw failure.again();
     }
   }
 
-  /** The oldest unread live report; null where the stream has ended and there is none. */
+  /** The oldest unread live report; null if the stream has ended and there is none. */
   LiveReport nextReport() {
     LiveReport report = unread.poll();
     if (report == null) {

@@ -10,15 +10,15 @@ import java.util.Optional;
  * @param name full name: {@code benchmarks/{benchmark}/submissions/{submission}}
  * @param team team that it belongs to
  * @param title title for people
- * @param state where it stands
- * @param stateReason why it stands there: a stable code
- * @param stateMessage the same for people
- * @param stateTime since when
+ * @param state its state
+ * @param stateReason stable code for why it has this state
+ * @param stateMessage the reason for people
+ * @param stateTime time since which it has this state
  * @param createTime when it was created
- * @param sealTime when it was sealed; null while it is not
- * @param frameCount frames that are durable, in all streams together
+ * @param sealTime when it was sealed; null before
+ * @param frameCount number of durable frames, in all streams together
  * @param streams its append streams
- * @param revision goes up whenever anything of it changes
+ * @param revision increases with each change
  */
 public record Submission(
     String name,
@@ -38,7 +38,7 @@ public record Submission(
    * One of its append streams.
    *
    * @param stream name of the stream
-   * @return the stream; empty where it is not there
+   * @return the stream; empty if there is none
    */
   public Optional<StreamInfo> stream(String stream) {
     return streams.stream().filter(known -> known.stream().equals(stream)).findFirst();

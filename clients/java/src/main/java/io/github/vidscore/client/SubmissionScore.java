@@ -7,10 +7,10 @@ import java.time.Instant;
  *
  * @param name full name; empty for a live score
  * @param createTime when it was made
- * @param truthRevision revision of the truth, which organisers alone are told; otherwise 0
- * @param report the report, as far as the caller may see it
- * @param partial whether the truth was not complete: frames without truth were left out
- * @param current whether it is the newest of its evaluator
+ * @param truthRevision revision of the truth; only for organisers, otherwise 0
+ * @param report the part of the report that the caller may see
+ * @param partial whether the truth was not complete; frames without truth were left out
+ * @param current whether it is the newest score of its evaluator
  */
 public record SubmissionScore(
     String name,

@@ -1,16 +1,16 @@
 package io.github.vidscore.client;
 
-/** Where a submission stands. */
+/** State of a submission. */
 public enum SubmissionState {
   /** This client does not know it. */
   UNKNOWN,
-  /** Created; nothing has come. */
+  /** Created; no frames have arrived. */
   OPEN,
-  /** Frames have come. */
+  /** Frames have arrived. */
   RECEIVING,
-  /** No more frames are taken; scoring has not begun. */
+  /** No more frames are accepted; scoring has not begun. */
   SEALED,
-  /** Sealed, and waiting for truth that is not there yet. */
+  /** Sealed, and waiting for missing truth. */
   WAITING_FOR_TRUTH,
   /** Being scored. */
   SCORING,
@@ -18,11 +18,11 @@ public enum SubmissionState {
   SCORED,
   /** Could not be scored; the reason says why. */
   FAILED,
-  /** Given up. */
+  /** Cancelled. */
   CANCELLED;
 
   /**
-   * Whether nothing more happens by itself.
+   * Whether the state changes no more by itself.
    *
    * @return whether it has ended
    */

@@ -8,7 +8,7 @@ import java.util.function.Consumer;
  * A stream of detections into a submission; made by {@link VidscoreClient#submit}.
  *
  * <p>Every method may be called from any thread; frames of one thread are sent in its order.
- * Closing it, as try-with-resources does, delivers what was taken; {@link #abort} drops it.
+ * Closing it, as try-with-resources does, delivers the accepted frames; {@link #abort} drops them.
  */
 public final class SubmissionStream implements AutoCloseable {
   private final Submissions submissions;
@@ -39,7 +39,8 @@ public final class SubmissionStream implements AutoCloseable {
   }
 
   /**
-   * Frames of the stream that were durable when it was opened; where to go on from.
+   * Number of frames of the stream that were durable when it was opened, the offset from which to
+   * continue.
    *
    * @return the number of frames
    */
@@ -48,7 +49,7 @@ public final class SubmissionStream implements AutoCloseable {
   }
 
   /**
-   * Frames of the stream that are known to be durable.
+   * Number of frames of the stream that are known to be durable.
    *
    * @return the number of frames
    */
@@ -57,8 +58,8 @@ public final class SubmissionStream implements AutoCloseable {
   }
 
   /**
-   * Frames that were taken and are not known to be durable; after the end of the stream, those that
-   * were given up.
+   * Number of accepted frames that are not known to be durable; after the end of the stream, of
+   * dropped frames.
    *
    * @return the number of frames
    */
@@ -73,8 +74,8 @@ public final class SubmissionStream implements AutoCloseable {
    * @param frame the frame
    * @throws InputException if its columns have the wrong length
    * @throws BackPressureException if the queue is full, as the policy says
-   * @throws SupersededException if a younger writer has opened the stream
-   * @throws VidscoreException what the stream failed with
+   * @throws SupersededException if a newer writer has opened the stream
+   * @throws VidscoreException the error with which the stream failed
    */
   public void send(Frame frame) {
     sender.put(List.of(Checks.given("frame", frame)), true);
@@ -93,23 +94,23 @@ public final class SubmissionStream implements AutoCloseable {
   }
 
   /**
-   * Waits until every frame that was sent is durable.
+   * Waits until all sent frames are durable.
    *
-   * @return frames of the stream that are durable
-   * @throws VidscoreException what the stream failed with
+   * @return number of durable frames of the stream
+   * @throws VidscoreException the error with which the stream failed
    */
   public long flush() {
     return flush(null);
   }
 
   /**
-   * Waits until every frame that was sent is durable.
+   * Waits until all sent frames are durable.
    *
-   * @param timeout longest time to wait; null for no limit but that of the retry
-   * @return frames of the stream that are durable
-   * @throws DeadlineException if they are not in time; the stream goes on
+   * @param timeout longest time to wait; null for only the limit of the retry
+   * @return number of durable frames of the stream
+   * @throws DeadlineException if they are not durable in time; the stream continues
    * @throws CallbackException in {@code onAcknowledged}, which would wait for itself
-   * @throws VidscoreException what the stream failed with
+   * @throws VidscoreException the error with which the stream failed
    */
   public long flush(Duration timeout) {
     return sender.flush(timeout);
@@ -118,8 +119,8 @@ public final class SubmissionStream implements AutoCloseable {
   /**
    * Waits until every frame is durable, ends the stream and seals the submission.
    *
-   * @param expectedFrames frames that must be durable in all streams together; negative for
-   *     whatever is there
+   * @param expectedFrames number of frames that must be durable in all streams together; negative
+   *     for any number
    * @return the sealed submission
    * @throws ConflictException if another number of frames is durable, with reason {@code
    *     FRAME_COUNT_DIFFERS}; nothing is sealed
@@ -136,7 +137,7 @@ public final class SubmissionStream implements AutoCloseable {
    *
    * @param timeout longest time to wait; null for no limit
    * @return the submission
-   * @throws DeadlineException if it has not ended in time; it goes on
+   * @throws DeadlineException if it has not ended in time; it continues
    * @throws VidscoreException if it cannot be watched
    */
   public Submission await(Duration timeout) {
@@ -144,7 +145,7 @@ public final class SubmissionStream implements AutoCloseable {
   }
 
   /**
-   * What may be seen of the submission's scores.
+   * The scores of the submission that the caller may see.
    *
    * @return the scores, newest first
    */
@@ -153,13 +154,13 @@ public final class SubmissionStream implements AutoCloseable {
   }
 
   /**
-   * Delivers what was taken and ends the stream, at most after {@link Delivery#closeTimeout}; the
+   * Delivers the accepted frames and ends the stream, within {@link Delivery#closeTimeout}; the
    * submission stays open. May be called again; after {@link #abort} it does nothing.
    *
-   * @throws DeadlineException if frames are not durable in time; they are given up, and the text
-   *     and {@link #undeliveredFrames} say how many
+   * @throws DeadlineException if frames are not durable in time; they are dropped, and the text and
+   *     {@link #undeliveredFrames} give their number
    * @throws CallbackException in {@code onAcknowledged}, which would wait for itself
-   * @throws VidscoreException what the stream failed with, if it had frames that are not durable
+   * @throws VidscoreException the error of the stream, if it had frames that are not durable
    */
   @Override
   public void close() {
@@ -171,7 +172,7 @@ public final class SubmissionStream implements AutoCloseable {
     }
   }
 
-  /** Ends the stream at once; frames that are not durable are given up. */
+  /** Ends the stream at once and drops the frames that are not durable. */
   public void abort() {
     sender.abort();
     onClose.accept(this);

@@ -9,14 +9,14 @@ import java.util.NoSuchElementException;
 import java.util.Queue;
 
 /**
- * A submission as it is and whenever it changes, until it has ended; made by {@link
- * VidscoreClient#watchSubmission}. Breaks of the connection are gone over by themselves.
+ * A submission now and after each change, until it has ended; made by {@link
+ * VidscoreClient#watchSubmission}. Breaks of the connection are bridged.
  *
- * <p>{@link #hasNext} waits, and throws {@link DeadlineException} where the submission has not
- * ended in time. One thread at a time may use it; any thread may close it.
+ * <p>{@link #hasNext} waits, and throws {@link DeadlineException} if the submission has not ended
+ * in time. One thread at a time may use it; any thread may close it.
  */
 public final class SubmissionWatch implements Iterator<SubmissionUpdate>, AutoCloseable {
-  /** Time after which a call is made anew: proxies end calls that are quiet for a minute. */
+  /** Time after which a call is replaced: proxies end calls that are silent for a minute. */
   private static final Duration CALL_TIMEOUT = Duration.ofSeconds(45);
 
   private final Calls calls;
@@ -90,7 +90,7 @@ public final class SubmissionWatch implements Iterator<SubmissionUpdate>, AutoCl
     }
   }
 
-  /** The present call, or a new one; null where nothing more is to come. */
+  /** The present call, or a new one; null after the end. */
   private Exchange<WatchSubmissionRequest, WatchSubmissionResponse> connected() {
     if (monitor.holding(() -> ended || closed)) {
       close();
@@ -124,12 +124,12 @@ public final class SubmissionWatch implements Iterator<SubmissionUpdate>, AutoCl
         });
   }
 
-  /** Waits after a call has ended; throws where there is no going on. */
+  /** Waits after a call has ended; throws if a retry is useless. */
   private void goOn(Exchange<WatchSubmissionRequest, WatchSubmissionResponse> call) {
     VidscoreException failure = monitor.holding(call::failure);
     exchange = null;
     if (monitor.holding(() -> closed)) {
-      call.cancel(); // which close has not where it came while the call was being started
+      call.cancel(); // which close has not, if it came while the call was being started
       return;
     }
     if (Monitor.isOver(limitNs)) {

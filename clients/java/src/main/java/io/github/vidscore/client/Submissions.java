@@ -9,7 +9,7 @@ import java.time.Duration;
 import java.util.List;
 import java.util.UUID;
 
-/** Calls about submissions; {@link VidscoreClient} says what each of them is for. */
+/** Calls about submissions; {@link VidscoreClient} describes each of them. */
 final class Submissions {
   private static final String NAME_TAKEN = "NAME_TAKEN";
 
@@ -55,7 +55,7 @@ final class Submissions {
         // Another process of the same submission may just have created it.
         return calls.getSubmission(name);
       } catch (NotFoundException foreign) {
-        throw taken; // it is another team's
+        throw taken; // it belongs to another team
       }
     }
   }

@@ -1,17 +1,17 @@
 package io.github.vidscore.client;
 
 /**
- * How detections go into a submission.
+ * How detections are sent into a submission.
  *
  * @param submission last part of the submission's name: 1 to 63 lower-case letters, digits and
  *     hyphens, a letter first; empty: the server chooses
- * @param stream which of the submission's streams this program writes. Programs that send at once
- *     each take one of their own; opening one that another program writes shuts that program out
- * @param title title for people, of a new submission
- * @param replay whether the same frames are sent again from the first one on, in the same order, so
- *     that those that are durable already are left out
- * @param batching how frames are put together, and what happens where the server is slow
- * @param delivery how frames are held until they are acknowledged, and what happens after a break
+ * @param stream stream of the submission that this program writes. Programs that send at the same
+ *     time use a stream each; opening a stream that another program writes excludes that program
+ * @param title title of a new submission, for people
+ * @param replay whether the caller sends the same frames again from the first one on, in the same
+ *     order, so that durable ones are left out
+ * @param batching how frames are batched, and what happens if the server is slow
+ * @param delivery how frames are kept until they are acknowledged, and what happens after a break
  */
 public record SubmitOptions(
     String submission,
@@ -34,7 +34,7 @@ public record SubmitOptions(
    * @param replay see {@link #replay}
    * @param batching see {@link #batching}
    * @param delivery see {@link #delivery}
-   * @throws InputException if something is missing or no text
+   * @throws InputException if something is missing or not a valid string
    */
   public SubmitOptions {
     Checks.text("submission", submission);
@@ -45,7 +45,7 @@ public record SubmitOptions(
   }
 
   /**
-   * Detections for a submission of a name.
+   * Detections for a submission with a name.
    *
    * @param submission last part of its name
    * @return the options
@@ -97,7 +97,7 @@ public record SubmitOptions(
   /**
    * These options with another batching.
    *
-   * @param value how frames are put together
+   * @param value how frames are batched
    * @return the options
    */
   public SubmitOptions withBatching(Batching value) {
@@ -107,7 +107,7 @@ public record SubmitOptions(
   /**
    * These options with another delivery.
    *
-   * @param value how frames are held until they are acknowledged
+   * @param value how frames are kept until they are acknowledged
    * @return the options
    */
   public SubmitOptions withDelivery(Delivery value) {

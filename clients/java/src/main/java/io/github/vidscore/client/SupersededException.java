@@ -1,6 +1,6 @@
 package io.github.vidscore.client;
 
-/** A younger writer has opened the same stream of the submission; this one may not go on. */
+/** A newer writer has opened the same stream of the submission; this one must stop. */
 public final class SupersededException extends ConflictException {
   private static final long serialVersionUID = 1L;
 

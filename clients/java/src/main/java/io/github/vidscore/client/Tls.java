@@ -6,10 +6,9 @@ import java.nio.file.Path;
  * An encrypted connection; all files are PEM.
  *
  * @param rootCertificates file of the authorities to trust; null for Java's own
- * @param certificate file of this client's certificate chain, where the server wants one; or null
+ * @param certificate file of this client's certificate chain, if the server requires one; or null
  * @param privateKey file of the private key of the certificate; or null
- * @param serverName name that the server's certificate is for, where it is not the one of the
- *     address; or null
+ * @param serverName name in the server's certificate, if it differs from the address; or null
  */
 public record Tls(Path rootCertificates, Path certificate, Path privateKey, String serverName) {
   /** Trusts the system's authorities. */
@@ -22,7 +21,7 @@ public record Tls(Path rootCertificates, Path certificate, Path privateKey, Stri
    * @param certificate see {@link #certificate}
    * @param privateKey see {@link #privateKey}
    * @param serverName see {@link #serverName}
-   * @throws InputException for half of a client certificate
+   * @throws InputException for a client certificate without its key, or a key alone
    */
   public Tls {
     if ((certificate == null) != (privateKey == null)) {

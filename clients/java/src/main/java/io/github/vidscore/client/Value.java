@@ -3,7 +3,7 @@ package io.github.vidscore.client;
 import java.util.OptionalDouble;
 import java.util.OptionalLong;
 
-/** A score: a count of things, a number, or undefined. Values of equal content are equal. */
+/** A score: a count, a number, or undefined. Values of equal content are equal. */
 public final class Value {
   private enum Kind {
     UNDEFINED,
@@ -11,7 +11,7 @@ public final class Value {
     NUMBER
   }
 
-  /** No value: nothing can be said. */
+  /** No value. */
   public static final Value UNDEFINED = new Value(Kind.UNDEFINED, 0, 0);
 
   private final Kind kind;
@@ -56,7 +56,7 @@ public final class Value {
   /**
    * The value as a count.
    *
-   * @return the count; empty where the value is none
+   * @return the count; empty if the value is not a count
    */
   public OptionalLong asCount() {
     return kind == Kind.COUNT ? OptionalLong.of(count) : OptionalLong.empty();
@@ -65,7 +65,7 @@ public final class Value {
   /**
    * The count or number.
    *
-   * @return the number; empty where the value is undefined
+   * @return the number; empty if the value is undefined
    */
   public OptionalDouble asDouble() {
     return switch (kind) {

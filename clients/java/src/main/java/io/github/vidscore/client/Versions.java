@@ -14,8 +14,8 @@ import java.util.regex.Matcher;
 import java.util.regex.Pattern;
 
 /**
- * Which versions of server and client work together: one minor version may lie between them. The
- * server holds its clients to the same rule; this side tells it where an older server does not.
+ * The versions of server and client that work together: at most one minor version apart. The server
+ * applies the same rule to its clients; this check covers older servers that do not.
  */
 final class Versions implements ClientInterceptor {
   /** Metadata of each call: version of this client. */
@@ -28,12 +28,12 @@ final class Versions implements ClientInterceptor {
   private static final Pattern VERSION =
       Pattern.compile("(\\d{1,6})\\.(\\d{1,6})(?:[.+\\-a-z0-9]*)");
 
-  /** Refuses a server that is too far from a client; a text that is no version is let pass. */
+  /** Refuses a server that is too far from a client; a text that is not a version is accepted. */
   static void check(String server, String client) {
     Matcher theirs = VERSION.matcher(server);
     Matcher ours = VERSION.matcher(client);
     if (!theirs.matches() || !ours.matches()) {
-      return; // as of a proxy
+      return; // as from a proxy
     }
     int majors = Integer.parseInt(theirs.group(1)) - Integer.parseInt(ours.group(1));
     int minors = Integer.parseInt(theirs.group(2)) - Integer.parseInt(ours.group(2));
@@ -51,7 +51,7 @@ final class Versions implements ClientInterceptor {
             .withMetadata(Map.of("client_version", client, "server_version", server)));
   }
 
-  /** Says the client's version, and looks at the server's when a unary call has succeeded. */
+  /** Sends the client's version, and checks the server's after a successful unary call. */
   @Override
   public <RequestT, ResponseT> ClientCall<RequestT, ResponseT> interceptCall(
       MethodDescriptor<RequestT, ResponseT> method, CallOptions options, Channel next) {

@@ -31,7 +31,7 @@ import java.util.concurrent.ConcurrentHashMap;
  * Closing it closes them.
  */
 public final class VidscoreClient implements AutoCloseable {
-  /** Version of this client; it is that of the server of the same release. */
+  /** Version of this client and of the server of the same release. */
   public static final String VERSION = "0.2.0";
 
   private final ManagedChannel channel;
@@ -54,28 +54,28 @@ public final class VidscoreClient implements AutoCloseable {
    * Makes a client of a server, without encryption and without a token.
    *
    * @param target address: {@code host:port} or {@code [address]:port}
-   * @return the client; the connection itself is made by the first call
-   * @throws InputException if the address is none
+   * @return the client; the first call opens the connection
+   * @throws InputException if the address is invalid
    */
   public static VidscoreClient connect(String target) {
     return builder(target).build();
   }
 
   /**
-   * Begins a client of a server.
+   * Begins to build a client of a server.
    *
    * @param target address: {@code host:port} or {@code [address]:port}
-   * @return what takes the settings
-   * @throws InputException if the address is none
+   * @return the builder
+   * @throws InputException if the address is invalid
    */
   public static ClientBuilder builder(String target) {
     return new ClientBuilder(target);
   }
 
   /**
-   * The server itself; it answers clients of any version.
+   * The server; it answers clients of any version.
    *
-   * @return what it says of itself
+   * @return its description
    */
   public ServerInfo server() {
     var request = GetServerRequest.getDefaultInstance();
@@ -83,7 +83,7 @@ public final class VidscoreClient implements AutoCloseable {
   }
 
   /**
-   * Every evaluator of the server, built-in ones first.
+   * All evaluators of the server, built-in ones first.
    *
    * @return the evaluators
    */
@@ -112,7 +112,7 @@ public final class VidscoreClient implements AutoCloseable {
   }
 
   /**
-   * Whether the server as a whole takes calls, by the standard health protocol.
+   * Whether the whole server accepts calls, by the standard health protocol.
    *
    * @return its state
    */
@@ -121,9 +121,9 @@ public final class VidscoreClient implements AutoCloseable {
   }
 
   /**
-   * Whether a service takes calls, by the standard health protocol.
+   * Whether a service accepts calls, by the standard health protocol.
    *
-   * @param service full name of the service; empty for the server as a whole
+   * @param service full name of the service; empty for the whole server
    * @return its state
    * @throws NotFoundException if the server does not know the service
    */
@@ -136,7 +136,7 @@ public final class VidscoreClient implements AutoCloseable {
   /**
    * Opens a stream that takes truth and detections frame by frame.
    *
-   * @param options what the score is of
+   * @param options what to score, and how
    * @return the stream, which the server has accepted
    * @throws InvalidArgumentException if the server refuses the configuration
    * @throws UnavailableException if the server cannot be reached
@@ -155,19 +155,19 @@ public final class VidscoreClient implements AutoCloseable {
   }
 
   /**
-   * Sends everything and waits for the final reports.
+   * Sends all frames and waits for the final reports.
    *
    * @param truth frames of the truth
    * @param detections frames of detections
-   * @param options what the score is of
-   * @return a report for each evaluator, in the order in which they were asked for
+   * @param options what to score, and how
+   * @return a report for each evaluator, in the requested order
    * @throws VidscoreException if the server refuses it or fails
    */
   public List<Report> score(List<Frame> truth, List<Frame> detections, ScoreOptions options) {
     Batching unhurried = options.batching().withPolicy(Policy.BLOCK).withBlockTimeout(null);
     int piece = unhurried.batchFrames();
     try (ScoreStream stream = scoreStream(options.withBatching(unhurried))) {
-      // Both sides in turns, so that few frames wait for the other side.
+      // Alternate between both sides, so that few frames wait for the other side.
       for (int first = 0; first < Math.max(truth.size(), detections.size()); first += piece) {
         stream.sendBatch(Side.TRUTH, part(truth, first, piece));
         stream.sendBatch(Side.DETECTIONS, part(detections, first, piece));
@@ -179,12 +179,12 @@ public final class VidscoreClient implements AutoCloseable {
   /**
    * Opens a stream of detections into a submission to a hosted benchmark.
    *
-   * <p>The submission is created where it is not there. A program that dies and starts again goes
-   * on by naming the same submission and stream: {@link SubmissionStream#nextOffset} tells how many
-   * frames are durable, and replay leaves exactly these out of what is sent.
+   * <p>The submission is created if it does not exist. A program that dies and starts again
+   * continues by naming the same submission and stream: {@link SubmissionStream#nextOffset} is the
+   * number of durable frames, and replay leaves exactly these out.
    *
    * @param benchmark the benchmark
-   * @param options how the detections go there
+   * @param options how the detections are sent
    * @return the stream
    * @throws NotFoundException if there is no such benchmark
    * @throws ConflictException if the benchmark takes no detections yet
@@ -231,9 +231,9 @@ public final class VidscoreClient implements AutoCloseable {
   }
 
   /**
-   * Every hosted benchmark.
+   * All hosted benchmarks.
    *
-   * @return the benchmarks, in the order of their names
+   * @return the benchmarks, sorted by name
    */
   public List<Benchmark> benchmarks() {
     return Calls.pages(
@@ -260,7 +260,7 @@ public final class VidscoreClient implements AutoCloseable {
    * Submissions to a benchmark in rank order.
    *
    * @param benchmark the benchmark
-   * @param evaluator evaluator that ranks; empty for the first of the specification
+   * @param evaluator evaluator that ranks; empty for the first one of the specification
    * @param domain domain; null for all together
    * @param label label; null for all together
    * @return the board
@@ -305,7 +305,7 @@ public final class VidscoreClient implements AutoCloseable {
    *     first; empty: the server chooses
    * @param title title for people
    * @return the submission
-   * @throws ConflictException if the name is taken, or the benchmark takes no submissions now
+   * @throws ConflictException if the name is taken, or the benchmark accepts no submissions now
    * @throws QuotaExceededException if the team may have no more
    */
   public Submission createSubmission(String benchmark, String name, String title) {
@@ -317,14 +317,14 @@ public final class VidscoreClient implements AutoCloseable {
    *
    * @param submission its name, {@code benchmark/submission} or in full
    * @return the submission
-   * @throws NotFoundException if there is none of that name, or it may not be seen
+   * @throws NotFoundException if there is none of that name, or the caller may not see it
    */
   public Submission getSubmission(String submission) {
     return calls.getSubmission(submission);
   }
 
   /**
-   * The submissions that may be seen.
+   * The submissions that the caller may see.
    *
    * @param benchmark the benchmark
    * @return the submissions, newest first
@@ -334,11 +334,11 @@ public final class VidscoreClient implements AutoCloseable {
   }
 
   /**
-   * Takes no more frames; the submission is scored then. Sealing again changes nothing.
+   * Ends the appends of a submission, which is then scored. Sealing again changes nothing.
    *
    * @param submission its name, {@code benchmark/submission} or in full
-   * @param expectedFrames frames that must be durable in all streams together; negative for
-   *     whatever is there
+   * @param expectedFrames number of frames that must be durable in all streams together; negative
+   *     for any number
    * @return the submission
    * @throws ConflictException if another number of frames is durable, with reason {@code
    *     FRAME_COUNT_DIFFERS}; nothing is sealed
@@ -348,7 +348,7 @@ public final class VidscoreClient implements AutoCloseable {
   }
 
   /**
-   * Gives a submission up.
+   * Cancels a submission.
    *
    * @param submission its name, {@code benchmark/submission} or in full
    * @return the submission
@@ -374,14 +374,14 @@ public final class VidscoreClient implements AutoCloseable {
    * @param submission its name, {@code benchmark/submission} or in full
    * @param timeout longest time to wait; null for no limit
    * @return the submission
-   * @throws DeadlineException if it has not ended in time; it goes on
+   * @throws DeadlineException if it has not ended in time; it continues
    */
   public Submission awaitSubmission(String submission, Duration timeout) {
     return submissions.await(submission, timeout, retry);
   }
 
   /**
-   * What may be seen of a submission's scores.
+   * The scores of a submission that the caller may see.
    *
    * @param submission its name, {@code benchmark/submission} or in full
    * @return the scores, newest first
@@ -391,11 +391,12 @@ public final class VidscoreClient implements AutoCloseable {
   }
 
   /**
-   * Closes every open stream and the connection; may be called again. Streams into submissions
-   * deliver what they have taken, as their own {@code close} does; streams that score end at once.
+   * Closes all open streams and the connection; may be called again. Streams into submissions
+   * deliver the frames that they have accepted, as their own {@code close} does; streams that score
+   * end at once.
    *
-   * @throws VidscoreException what a stream that could not deliver everything failed with; the rest
-   *     is closed all the same
+   * @throws VidscoreException the error of a stream that could not deliver everything; the others
+   *     are closed all the same
    */
   @Override
   public void close() {
@@ -415,7 +416,7 @@ public final class VidscoreClient implements AutoCloseable {
     }
   }
 
-  /** Ends every open stream at once, giving up what is not delivered, and the connection. */
+  /** Ends all open streams at once, drops what is not delivered, and closes the connection. */
   public void abort() {
     submitting.forEach(SubmissionStream::abort);
     scoring.forEach(ScoreStream::close);

@@ -6,10 +6,10 @@ import java.util.Map;
 import java.util.Optional;
 
 /**
- * Base of everything that can go wrong; it has all that the server said.
+ * Base of all errors; it carries all details from the server.
  *
- * <p>The class is chosen by the canonical gRPC code and, for what programs handle apart, by the
- * {@link #reason() reason}, a stable upper-case word.
+ * <p>The class is chosen by the canonical gRPC code and, for errors that programs handle
+ * separately, by the {@link #reason() reason}, a stable upper-case word.
  */
 public class VidscoreException extends RuntimeException {
   private static final long serialVersionUID = 1L;
@@ -43,14 +43,14 @@ public class VidscoreException extends RuntimeException {
   /**
    * A stable upper-case word for machines.
    *
-   * @return the reason; the code where the server gave none
+   * @return the reason; the code if the server gave none
    */
   public String reason() {
     return failure.reason().isEmpty() ? failure.code() : failure.reason();
   }
 
   /**
-   * What is wrong with the request.
+   * The faults of the request.
    *
    * @return the violations; the server sends the first twenty
    */
@@ -59,7 +59,7 @@ public class VidscoreException extends RuntimeException {
   }
 
   /**
-   * How many things are wrong in all.
+   * The number of all faults.
    *
    * @return the number of violations, sent or not
    */
@@ -68,7 +68,7 @@ public class VidscoreException extends RuntimeException {
   }
 
   /**
-   * Further facts that the server gave.
+   * Further facts from the server.
    *
    * @return the facts by name
    */
@@ -77,16 +77,16 @@ public class VidscoreException extends RuntimeException {
   }
 
   /**
-   * When the server says that the same may go well.
+   * The time after which a retry may succeed, according to the server.
    *
-   * @return the time to wait; empty where it says nothing of the kind
+   * @return the time to wait; empty if it gives none
    */
   public Optional<Duration> retryDelay() {
     return Optional.ofNullable(failure.retryDelay());
   }
 
   /**
-   * Whether the same call may well succeed if it is made again later.
+   * Whether the same call may succeed later.
    *
    * @return whether to try again
    */
@@ -94,7 +94,7 @@ public class VidscoreException extends RuntimeException {
     return false;
   }
 
-  /** The same once more, for another thread: with that thread's stack, and this one as cause. */
+  /** A copy for another thread: with that thread's stack, and this one as cause. */
   VidscoreException again() {
     return failure.withCause(getCause() == null ? this : getCause()).exception(getClass());
   }

@@ -1,10 +1,10 @@
 package io.github.vidscore.client;
 
 /**
- * Something that a reader of the scores should know.
+ * A doubt for the reader of the scores.
  *
  * @param code stable code
  * @param message a sentence
- * @param count how often
+ * @param count how often it occurs
  */
 public record Warning(String code, String message, long count) {}

@@ -79,7 +79,7 @@ final class Golden {
     if (primitive.isString()) {
       return primitive.getAsString();
     }
-    // Integers and others are told apart by their text.
+    // Integers and other numbers differ in their text.
     String text = primitive.getAsString();
     if (text.matches("-?\\d+")) {
       return Long.valueOf(text);

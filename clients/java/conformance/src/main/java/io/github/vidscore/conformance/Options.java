@@ -52,7 +52,7 @@ final class Options {
 
   private final Map<String, String> found = new HashMap<>();
 
-  /** Reads {@code --option value ...}; an option that there is not is an error. */
+  /** Reads {@code --option value ...}; an unknown option is an error. */
   Options(String[] arguments) {
     for (int index = 1; index < arguments.length; index++) {
       String name = arguments[index].replaceFirst("^--", "");

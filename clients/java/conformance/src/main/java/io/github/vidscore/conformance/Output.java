@@ -12,11 +12,11 @@ import java.util.LinkedHashMap;
 import java.util.List;
 import java.util.Map;
 
-/** What the runner prints, as maps and lists. */
+/** The documents that the runner prints, as maps and lists. */
 final class Output {
   private Output() {}
 
-  /** A JSON object of names and values in turns; a value may be null. */
+  /** A JSON object of alternating names and values; a value may be null. */
   static Map<String, Object> document(Object... entries) {
     Map<String, Object> document = new LinkedHashMap<>();
     for (int index = 0; index < entries.length; index += 2) {
@@ -25,7 +25,7 @@ final class Output {
     return document;
   }
 
-  /** The name of the class in snake case, but where Java has that name for something else. */
+  /** The name of the class in snake case, except for a class that Java names differently. */
   private static String kindOf(VidscoreException failure) {
     if (failure instanceof PermissionDeniedException) {
       return "access_denied";
@@ -123,7 +123,7 @@ final class Output {
   }
 
   private static Map<String, Object> column(Column column) {
-    // A list of Java's own holds no null.
+    // A list of Java's library holds no null.
     Object[] values = column.values().stream().map(Output::value).toArray();
     return document("name", column.name(), "values", values);
   }

@@ -31,14 +31,14 @@ import java.util.Map;
 
 /**
  * The runner of the conformance suite: one command of the client, one JSON object on standard
- * output. The suite's contract says what it takes and prints.
+ * output. The contract of the suite defines its options and output.
  */
 public final class Runner {
   private static final int USAGE = 2;
   private static final int REFUSED = 3;
   private static final int KILLED = 9;
 
-  /** One command: what it prints. */
+  /** One command; returns the document to print. */
   private interface Command {
     Object run(VidscoreClient client, Options options) throws IOException;
   }
@@ -168,7 +168,7 @@ public final class Runner {
     }
   }
 
-  /** Sends frames one by one: truth first, then detections; whether it was cancelled. */
+  /** Sends frames one by one: truth first, then detections; returns whether it was cancelled. */
   private static boolean sendAll(ScoreStream stream, Golden golden, long cancelAfter) {
     long sent = 0;
     for (String side : List.of("truth", "detections")) {
@@ -228,11 +228,11 @@ public final class Runner {
           "frame_count", submission.frameCount(),
           "scores", Output.scores(stream.scores()));
     } finally {
-      stream.abort(); // what failed has nothing to wait for
+      stream.abort(); // a failed stream must not wait
     }
   }
 
-  /** The submission when it has ended or, where it is not to be sealed, as it is. */
+  /** The submission when it has ended or, if it is not sealed, as it is. */
   private static Submission ended(
       VidscoreClient client, SubmissionStream stream, long frames, Options options) {
     if (options.has("no-seal")) {

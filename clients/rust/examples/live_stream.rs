@@ -2,8 +2,8 @@
 //!
 //!     VIDSCORE_TOKEN=... cargo run --example live_stream localhost:50051 streets my-run
 //!
-//! Stop the server and start it again: the stream goes on. Stop this program and start it again
-//! with the same name: it goes on, too.
+//! Stop the server and start it again: the stream continues. Stop this program and start it again
+//! with the same name: it continues, too.
 
 mod table;
 
@@ -54,7 +54,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     clock.set_missed_tick_behavior(MissedTickBehavior::Delay);
     for number in 0..frames {
         if number >= stream.next_offset() {
-            clock.tick().await; // what is durable already needs no detector
+            clock.tick().await; // durable frames need no detector
         }
         stream.send(detect(number)).await?;
     }
@@ -70,7 +70,7 @@ async fn run() -> Result<(), Box<dyn Error>> {
     Ok(())
 }
 
-/// What a detector would find: a car that moves to the right.
+/// The output of a detector: a car that moves to the right.
 fn detect(number: u64) -> Frame {
     let x = 10.0 + number as f64;
     let car = Object::rectangle([x, 20.0, x + 40.0, 100.0])

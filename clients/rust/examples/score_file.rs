@@ -52,7 +52,7 @@ struct Row<'a> {
 }
 
 impl Row<'_> {
-    /// A field; empty where there is no such column.
+    /// A field; empty if there is no such column.
     fn text(&self, name: &str) -> &str {
         let column = self.header.iter().position(|known| known == name);
         column
@@ -70,7 +70,7 @@ impl Row<'_> {
         }
     }
 
-    /// The object of the row; `None` where the row only lists its frame.
+    /// The object of the row; `None` if the row only lists its frame.
     fn object(&self, coordinates: &str) -> Result<Option<Object>, Box<dyn Error>> {
         let values: Result<Option<Vec<f64>>, String> = coordinates
             .split(' ')

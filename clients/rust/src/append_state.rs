@@ -1,9 +1,8 @@
-//! What an append stream knows, without any I/O.
+//! The state of an append stream, without any I/O.
 //!
 //! Frames go from the outbox into the window when they are sent, and stay there until the server
 //! has acknowledged them. After a break the window is sent again from the server's next offset on,
-//! under the epoch of the first opening: a younger writer is never shut out by an older one that
-//! comes back.
+//! under the epoch of the first opening: an older writer that returns never excludes a newer one.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
@@ -19,7 +18,7 @@ use crate::outbox::{total_size, Item, Outbox};
 use crate::retrying::{is_break, Retrying};
 use crate::settings::{Batching, Delivery};
 
-/// A batch of frames, and the offset of the first of them in the stream.
+/// A batch of frames, and the offset of its first frame in the stream.
 #[derive(Clone, Debug)]
 pub(crate) struct Sent {
     pub(crate) offset: u64,
@@ -46,9 +45,9 @@ pub(crate) struct AppendState {
     window: VecDeque<Sent>,
     window_frames: usize,
     window_bytes: usize,
-    /// Whether the server takes smaller batches than the window has.
+    /// Whether the server accepts smaller batches than those of the window.
     too_large: bool,
-    /// How many batches of the window were sent over the present connection.
+    /// Number of batches of the window that were sent over the present connection.
     sent: usize,
     /// Offset after the last frame that entered the window.
     taken: u64,
@@ -65,8 +64,8 @@ pub(crate) struct AppendState {
 impl AppendState {
     /// Start as a stream that has just been opened.
     ///
-    /// `replay`: the caller sends from its first frame again, so that the frames that were durable
-    /// at opening are to be left out.
+    /// `replay`: the caller sends from its first frame again, so that frames that were durable at
+    /// opening are left out.
     pub(crate) fn new(
         opened: StreamInfo,
         batching: Batching,
@@ -97,12 +96,12 @@ impl AppendState {
         }
     }
 
-    /// Frames of the stream that are known to be durable.
+    /// Number of frames of the stream that are known to be durable.
     pub(crate) fn acknowledged(&self) -> u64 {
         self.acknowledged
     }
 
-    /// How often delivery went on after a break.
+    /// Number of times that delivery continued after a break.
     pub(crate) fn reconnections(&self) -> u64 {
         self.reconnections
     }
@@ -130,7 +129,7 @@ impl AppendState {
         self.window.is_empty() && self.outbox.frames() == 0
     }
 
-    /// Frames that were taken in and are not known to be durable.
+    /// Number of accepted frames that are not known to be durable.
     pub(crate) fn undelivered(&self) -> usize {
         self.window_frames + self.outbox.frames()
     }
@@ -140,13 +139,13 @@ impl AppendState {
         self.ended || (self.closing && self.idle())
     }
 
-    /// Time at which the connection counts as broken; `None` where no answer is due.
+    /// Time at which the connection counts as broken; `None` if no answer is due.
     pub(crate) fn stalled_at(&self) -> Option<Instant> {
         let since = self.quiet_since.filter(|_| self.sent > 0)?;
         Some(later(since, self.delivery.acknowledge_timeout))
     }
 
-    /// When `take` has something; never where nothing waits or the window is full.
+    /// Time at which `take` has a batch; never if nothing waits or the window is full.
     pub(crate) fn due(&self) -> Due {
         if self.sent < self.window.len() {
             return Due::Now;
@@ -158,8 +157,7 @@ impl AppendState {
         }
     }
 
-    /// Take in frames where there is room, or where they are durable already; otherwise give them
-    /// back.
+    /// Accept frames if there is room or they are durable already; otherwise give them back.
     pub(crate) fn admit(&mut self, item: Item, now: Instant) -> Result<Option<Item>> {
         self.check()?;
         if self.closing || self.ended {
@@ -177,7 +175,7 @@ impl AppendState {
         Ok(self.outbox.offer(Side::Detections, rest, now))
     }
 
-    /// The error for frames that were not taken in, after some waiting or none.
+    /// The error for frames that were not accepted, after a wait or without one.
     pub(crate) fn refusal(&self, waited: Option<Duration>) -> Error {
         Error::back_pressure(format!(
             "the queue was full{}: {} to be sent and {} to be acknowledged, \
@@ -192,7 +190,7 @@ impl AppendState {
         ))
     }
 
-    /// The next batch to send; `None` where none is due or the window is full.
+    /// The next batch to send; `None` if none is due or the window is full.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Sent> {
         if self.ended || (self.sent == self.window.len() && !self.fill(now)) {
             return None;
@@ -204,8 +202,8 @@ impl AppendState {
         self.window.get(self.sent - 1).cloned()
     }
 
-    /// Let go of the frames before an offset, which are durable; whether there are any that were
-    /// not known to be.
+    /// Drop the frames before an offset, which are durable; returns whether any of them were not
+    /// known to be.
     pub(crate) fn acknowledge(&mut self, next_offset: u64, now: Instant) -> Result<bool> {
         if next_offset > self.taken {
             return Err(Error::internal(format!(
@@ -231,8 +229,8 @@ impl AppendState {
         Ok(true)
     }
 
-    /// Go on over a new connection from what the server knows of the stream, `None` where it knows
-    /// nothing; whether more frames are durable than was known.
+    /// Resume over a new connection from the server's state of the stream, `None` if it has none;
+    /// returns whether more frames are durable than before.
     pub(crate) fn resume(&mut self, known: Option<&StreamInfo>, now: Instant) -> Result<bool> {
         if let Some(known) = known.filter(|known| known.epoch != self.opened.epoch) {
             return Err(superseded(known, &self.opened));
@@ -251,7 +249,7 @@ impl AppendState {
         Ok(grown)
     }
 
-    /// Note that nothing more comes over the connection there was.
+    /// Record that the connection is gone.
     pub(crate) fn disconnect(&mut self) {
         self.connection += 1;
         self.sent = 0;
@@ -262,12 +260,12 @@ impl AppendState {
         self.connection
     }
 
-    /// Note a break; the time to wait before going on, or the error where there is no going on.
+    /// Record a break; returns the time to wait, or the error if a retry is useless.
     pub(crate) fn delay(&mut self, error: Error, now: Instant) -> Result<Duration> {
         self.broken = true;
         self.sent = 0;
         if self.idle() && is_break(&error) {
-            return Ok(Duration::ZERO); // there is nothing to try again until there are frames
+            return Ok(Duration::ZERO); // without frames, there is nothing to retry
         }
         if self.outbox.keep_to(&exceeded_limit(&error)) {
             self.too_large = true;
@@ -276,18 +274,18 @@ impl AppendState {
         self.retrying.delay(error, now)
     }
 
-    /// Let nothing wait for others any longer.
+    /// Make all frames due now.
     pub(crate) fn flush(&mut self) {
         self.outbox.flush();
     }
 
-    /// Take in no more frames.
+    /// Accept no more frames.
     pub(crate) fn close(&mut self) {
         self.closing = true;
         self.flush();
     }
 
-    /// Note that nothing more is delivered; the first one to say so is right.
+    /// Record the end of delivery; the first cause counts.
     pub(crate) fn end(&mut self, error: Option<Error>) {
         if !self.ended {
             self.ended = true;
@@ -296,12 +294,12 @@ impl AppendState {
         }
     }
 
-    /// What the stream failed with, if it did.
+    /// The error of the stream, if it failed.
     pub(crate) fn check(&self) -> Result<()> {
         self.error.clone().map_or(Ok(()), Err)
     }
 
-    /// What the stream failed with, if there are frames that it has not delivered.
+    /// The error of the stream, if it has undelivered frames.
     pub(crate) fn check_delivered(&self) -> Result<()> {
         if self.idle() {
             Ok(())
@@ -316,7 +314,7 @@ impl AppendState {
                 && self.window_bytes < self.delivery.window_bytes)
     }
 
-    /// Move the batch that is due, if there is one, into the window.
+    /// Move the due batch, if any, into the window.
     fn fill(&mut self, now: Instant) -> bool {
         if !self.has_room() {
             return false;
@@ -343,7 +341,7 @@ impl AppendState {
         }
     }
 
-    /// Let the outbox cut again what is not acknowledged.
+    /// Return unacknowledged frames to the outbox, to be cut again.
     fn put_back(&mut self) {
         while let Some(newest) = self.window.pop_back() {
             self.taken = newest.offset;
@@ -354,7 +352,7 @@ impl AppendState {
         self.too_large = false;
     }
 
-    /// Keep of the oldest batch what comes from an offset on.
+    /// Cut the oldest batch to its part from an offset on.
     fn cut(&mut self, offset: u64) {
         let Some(oldest) = self
             .window
@@ -373,7 +371,7 @@ impl AppendState {
     }
 }
 
-/// The limit that a server names in an error, by its name; empty where it names none.
+/// The limit that a server names in an error, by its name; empty if it names none.
 fn exceeded_limit(error: &Error) -> HashMap<String, i64> {
     let metadata = error.metadata();
     let (name, maximum) = (metadata.get("limit"), metadata.get("maximum"));

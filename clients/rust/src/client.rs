@@ -19,11 +19,11 @@ use crate::submission_stream::SubmitBuilder;
 use crate::submissions::Submissions;
 use crate::wire::vidscore::v1 as wire;
 
-/// Whether a server takes calls, as the standard health protocol has it.
+/// Whether a server accepts calls, by the standard health protocol.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Health {
-    /// The server does not say.
+    /// Unspecified.
     Unknown,
     /// It does.
     Serving,
@@ -33,17 +33,17 @@ pub enum Health {
     ServiceUnknown,
 }
 
-/// A server.
+/// Description of a server.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct ServerInfo {
     /// Its version.
     pub version: String,
-    /// Oldest version of clients that it works with.
+    /// Oldest client version that it works with.
     pub oldest_client_version: String,
-    /// Newest version of clients that it works with.
+    /// Newest client version that it works with.
     pub newest_client_version: String,
-    /// Its time.
+    /// Time of its clock.
     pub time: Option<SystemTime>,
     /// Whether it hosts benchmarks.
     pub hosting: bool,
@@ -81,21 +81,21 @@ impl fmt::Debug for Client {
 }
 
 impl ClientBuilder {
-    /// Make the client; the connection itself is made by the first call.
+    /// Make the client; the first call opens the connection.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Input`](crate::ErrorKind::Input) if the address is none, a certificate cannot
-    /// be read, the token cannot be a header or would go unencrypted to another machine, or there
-    /// is no Tokio runtime to work in.
+    /// [`ErrorKind::Input`](crate::ErrorKind::Input) if the address is invalid, a certificate
+    /// cannot be read, the token cannot be a header or would be sent unencrypted to another
+    /// machine, or there is no Tokio runtime.
     pub fn connect(self) -> Result<Client> {
         self.connection().map(|connection| Client { connection })
     }
 }
 
 impl Client {
-    /// Make a client with a plain connection and without a token; the connection itself is made by
-    /// the first call.
+    /// Make a client with a plain connection and without a token; the first call opens the
+    /// connection.
     ///
     /// `target` is `host:port`, `[address]:port` or `unix:path`.
     ///
@@ -121,11 +121,11 @@ impl Client {
         ClientBuilder::new(target.into())
     }
 
-    /// The server itself; it answers clients of any version.
+    /// The server; it answers clients of any version.
     ///
     /// # Errors
     ///
-    /// What the call failed with.
+    /// The error of the call.
     pub async fn server(&self) -> Result<ServerInfo> {
         let mut service = self.connection.server_service();
         let call = service.get_server(self.connection.request(wire::GetServerRequest {}));
@@ -149,11 +149,11 @@ impl Client {
         Ok(Benchmark::decode(answer.benchmark.unwrap_or_default()))
     }
 
-    /// The hosted benchmarks that may be seen.
+    /// The hosted benchmarks that the caller may see.
     ///
     /// # Errors
     ///
-    /// What the call failed with.
+    /// The error of the call.
     pub async fn benchmarks(&self) -> Result<Vec<Benchmark>> {
         let mut found = Vec::new();
         let mut request = wire::ListBenchmarksRequest::default();
@@ -169,11 +169,11 @@ impl Client {
         }
     }
 
-    /// Every evaluator of the server, built-in ones first.
+    /// All evaluators of the server, built-in ones first.
     ///
     /// # Errors
     ///
-    /// What the call failed with.
+    /// The error of the call.
     pub async fn evaluators(&self) -> Result<Vec<EvaluatorDescription>> {
         let mut found = Vec::new();
         let mut page_token = String::new();
@@ -214,8 +214,8 @@ impl Client {
         ))
     }
 
-    /// Whether the server takes calls, by the standard health protocol: as a whole where `service`
-    /// is empty, otherwise the service of that full name.
+    /// Whether the server accepts calls, by the standard health protocol: the whole server if
+    /// `service` is empty, otherwise the service of that full name.
     ///
     /// # Errors
     ///
@@ -240,8 +240,8 @@ impl Client {
         })
     }
 
-    /// Begin to score without keeping anything on the server; the evaluators judge, in the place of
-    /// the specification's own where there are any.
+    /// Begin to score without keeping anything on the server; the evaluators, if any, judge instead
+    /// of the specification's own.
     pub fn score(
         &self,
         evaluators: impl IntoIterator<Item = impl Into<Evaluator>>,

@@ -2,10 +2,10 @@
 
 use std::time::{Duration, Instant};
 
-/// As far away as a time needs to be that never comes.
+/// A duration that never passes.
 const AGES: Duration = Duration::from_secs(10 * 365 * 24 * 3600);
 
-/// A time after another one, however long the time between them.
+/// A time after another one, for any duration between them.
 pub(crate) fn later(from: Instant, by: Duration) -> Instant {
     from + by.min(AGES)
 }

@@ -1,4 +1,4 @@
-//! Where a server is, how to talk to it, and the calls themselves.
+//! The address of a server, how to call it, and the calls themselves.
 
 use std::fmt;
 use std::fs;
@@ -28,7 +28,7 @@ use wire::submission_service_client::SubmissionServiceClient;
 const USER_AGENT: &str = concat!("vidscore-rust/", env!("CARGO_PKG_VERSION"));
 /// A report of a million rows; the usual limit of 4 MiB is too small for many sequences.
 const MAXIMUM_RESPONSE_BYTES: usize = 256 << 20;
-/// What tonic calls a call that took longer than its own `grpc-timeout`.
+/// Text with which tonic ends a call that exceeds its own `grpc-timeout`.
 const TIMEOUT_EXPIRED: &str = "Timeout expired";
 /// Longer calls have no limit: the header of a time has eight digits, and more are a panic.
 const LONGEST_CALL: Duration = Duration::from_secs(100 * 365 * 24 * 3600);
@@ -82,21 +82,21 @@ impl ClientBuilder {
         self
     }
 
-    /// Time that a call, or the opening of a stream, may take; 10 s.
+    /// Timeout of a call, and of opening a stream; 10 s.
     #[must_use]
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
         self
     }
 
-    /// How a connection is found out that has gone silent.
+    /// How silent connections are detected.
     #[must_use]
     pub fn keepalive(mut self, keepalive: Keepalive) -> Self {
         self.keepalive = keepalive;
         self
     }
 
-    /// Whether the token may go unencrypted to another machine; it may not.
+    /// Whether the token may be sent unencrypted to another machine; false by default.
     #[must_use]
     pub fn allow_plaintext_token(mut self, allow: bool) -> Self {
         self.allow_plaintext_token = allow;
@@ -138,7 +138,7 @@ impl ClientBuilder {
     }
 }
 
-/// A server with everything that each call to it needs.
+/// A server, and everything that calls to it need.
 #[derive(Clone)]
 pub(crate) struct Connection {
     channel: Channel,
@@ -170,7 +170,7 @@ impl Connection {
         self.stream_request(message, Some(self.timeout))
     }
 
-    /// A request of a streaming call that may take some time, or any time.
+    /// A request of a streaming call, with or without a timeout.
     pub(crate) fn stream_request<Message>(
         &self,
         message: Message,
@@ -191,7 +191,7 @@ impl Connection {
         request
     }
 
-    /// The answer of a unary call, within its time.
+    /// The answer of a unary call, within its timeout.
     pub(crate) async fn answer<Message>(
         &self,
         call: impl Future<Output = Result<Response<Message>, Status>>,
@@ -221,18 +221,19 @@ pub(crate) fn call_error(status: &Status) -> Error {
         return Error::from_status(status).and_code(Code::Unavailable);
     }
     let error = Error::from_status(status);
-    // So gRPC's server ends what reaches it as it stops. This side drops the calls that it gives up,
-    // and hears nothing of them any more.
+    // GRPC's server ends calls like this that arrive while it stops. This client drops the calls
+    // that it cancels, and gets no status for them.
     if status.code() == Code::Cancelled && error.reason() == error.code() {
         return error.and_code(Code::Unavailable);
     }
     error
 }
 
-/// Whether a status is not a server's answer, but this side's word for a connection that was cut.
+/// Whether a status is not a server's answer, but this client's status for a connection that was
+/// cut.
 ///
-/// The library has codes of its own for these, which a server's answer may have, too; but no answer
-/// has a source.
+/// The library has its own codes for these, which a server's answer may also have; but an answer
+/// has no source.
 fn is_cut(status: &Status) -> bool {
     let mut cause = std::error::Error::source(status);
     while let Some(error) = cause {
@@ -250,7 +251,7 @@ fn is_cut(status: &Status) -> bool {
     false
 }
 
-/// Name or address of the machine; empty for a socket of this one.
+/// Name or address of the machine; empty for a local socket.
 fn host(target: &str) -> Result<&str> {
     if target.starts_with("unix:") {
         return Ok("");
@@ -271,7 +272,7 @@ fn refused(target: &str) -> Error {
     Error::input("target", format!("{found:?}"), expected)
 }
 
-/// What is left of an address without grpc's own way to name a resolver, as in `dns:///host:port`.
+/// An address without grpc's prefix for a resolver, as in `dns:///host:port`.
 fn authority(target: &str) -> &str {
     target.rsplit('/').next().unwrap_or_default()
 }
@@ -285,7 +286,7 @@ fn is_loopback(host: &str) -> bool {
 }
 
 fn authorization(token: &str) -> Result<MetadataValue<Ascii>> {
-    // The text never shows the token: errors end up in logs.
+    // The text never shows the token, because errors end up in logs.
     let refused = || Error::input("token", "something else", "printable ASCII without spaces");
     if token.is_empty() || !token.bytes().all(|sign| sign.is_ascii_graphic()) {
         return Err(refused());
@@ -347,7 +348,7 @@ fn identity(certificate: &Path, key: &Path) -> Result<Identity> {
     ))
 }
 
-/// A PEM file, which has something of a name; the library would take one without for none at all.
+/// A PEM file with a block of this name; the library would silently ignore a file without one.
 fn read(argument: &str, path: &Path, name: &str) -> Result<Vec<u8>> {
     let refused = |found| Error::input(argument, found, "a PEM file");
     let content =
@@ -362,7 +363,7 @@ fn read(argument: &str, path: &Path, name: &str) -> Result<Vec<u8>> {
     Ok(content)
 }
 
-/// An error with what caused it, in one line.
+/// An error with its causes, in one line.
 fn chain(error: &dyn std::error::Error) -> String {
     match error.source() {
         None => error.to_string(),

@@ -7,21 +7,21 @@ use crate::frames::{Frame, Geometry, Object};
 use crate::masks::Mask;
 use crate::wire::vidscore::v1 as wire;
 
-/// Bytes that a frame adds to a message, at most, without its objects: number 8, time 8, and 8 for
+/// Maximum bytes that a frame adds to a message, without its objects: number 8, time 8, and 8 for
 /// row of its sequence, count of objects and flags.
 pub(crate) const FRAME_BYTES: usize = 24;
 
-/// Bytes that an object adds besides its coordinates, at most: confidence 8, track id 10, label 5,
+/// Maximum bytes that an object adds besides its coordinates: confidence 8, track id 10, label 5,
 /// flags 1.
 pub(crate) const OBJECT_BYTES: usize = 24;
 
-/// Bytes that a mask adds without its runs, at most, and a run.
+/// Maximum bytes that a mask adds without its runs, and that a run adds.
 const MASK_BYTES: usize = 15;
 const RUN_BYTES: usize = 5;
 
 const DONT_CARE: u32 = 1;
 
-/// Bytes of the message that a frame would make, at most, without its tables.
+/// Maximum bytes of the message that a frame would make, without its tables.
 pub(crate) fn frame_size(frame: &Frame) -> usize {
     let objects = frame
         .objects
@@ -34,8 +34,8 @@ fn mask_size(mask: &Mask) -> usize {
     MASK_BYTES + RUN_BYTES * mask.runs.len()
 }
 
-/// Frames as columns: only the names in use, and no column that holds defaults alone. Equal frames
-/// are equal bytes.
+/// Frames as columns: only the names in use, and no columns with only default values. Equal frames
+/// give equal bytes.
 pub(crate) fn encode_frames(frames: &[Frame], geometry: Geometry) -> wire::AnnotationBatch {
     let (sequences, frame_sequences) = table(
         frames
@@ -73,7 +73,7 @@ pub(crate) fn encode_frames(frames: &[Frame], geometry: Geometry) -> wire::Annot
     }
 }
 
-/// The time of each frame, NaN where it is unknown; empty where all are.
+/// The time of each frame, NaN if it is unknown; empty if all are.
 fn times_s(frames: &[Frame]) -> Vec<f64> {
     let column: Vec<_> = frames
         .iter()
@@ -85,7 +85,7 @@ fn times_s(frames: &[Frame]) -> Vec<f64> {
     column
 }
 
-/// The masks of all objects; none where one has none.
+/// The masks of all objects; none if an object has none.
 fn masks(frames: &[Frame]) -> Vec<&Mask> {
     let masks: Option<Vec<_>> = objects(frames).map(|object| object.mask.as_ref()).collect();
     masks.unwrap_or_default()

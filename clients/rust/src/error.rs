@@ -1,4 +1,4 @@
-//! What can go wrong, with everything the server said.
+//! Errors, which carry all details from the server.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -8,19 +8,19 @@ use tonic::{Code, Status};
 use tonic_types::StatusExt;
 
 const ERROR_DOMAIN: &str = "vidscore";
-/// Key of the error's metadata that tells how many violations there are in all.
+/// Metadata key of the number of all violations.
 const VIOLATION_COUNT: &str = "violations";
 
 /// What this crate's functions return.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// What kind of thing went wrong; what programs tell apart.
+/// Kind of an error, for programs.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ErrorKind {
-    /// The server refuses what was sent; [`Error::violations`] says what and where.
+    /// The server refuses the request; [`Error::violations`] has the faults.
     InvalidArgument,
-    /// There is nothing of that name.
+    /// There is no resource of that name.
     NotFound,
     /// A limit of the server is reached; the text names it.
     LimitExceeded,
@@ -28,32 +28,32 @@ pub enum ErrorKind {
     QuotaExceeded,
     /// The server cannot be reached, or is shutting down.
     Unavailable,
-    /// It took longer than the caller wanted to wait.
+    /// The caller's timeout was exceeded.
     Deadline,
-    /// The call was cancelled by this side.
+    /// This client cancelled the call, or somebody cancelled work on the server.
     CallCancelled,
     /// The token is missing, unknown, or not allowed to do this.
     AccessDenied,
-    /// The request does not fit the state that the server is in; [`Error::reason`] says how.
+    /// The request does not fit the server's state; [`Error::reason`] says why.
     Conflict,
-    /// A younger writer has opened the same stream of the submission; this one may not go on.
+    /// A newer writer has opened the same stream of the submission; this one must stop.
     Superseded,
     /// The submission is sealed or cancelled and takes no more frames.
     SubmissionEnded,
-    /// Client and server are of versions that do not work together; the text says which to update.
+    /// Client and server have incompatible versions; the text says which one to update.
     Version,
     /// The server does not have this call: it may be older than this client.
     Unsupported,
-    /// The server failed, or answered what this client cannot understand.
+    /// The server failed, or this client cannot understand its answer.
     Internal,
     /// An argument has the wrong shape; nothing was sent.
     Input,
     /// The queue of a stream is full: the server takes frames more slowly than they come. The
-    /// frames of the call that fails with this are not queued; the stream goes on.
+    /// frames of the call that fails with this are not queued; the stream continues.
     BackPressure,
-    /// The stream is finished, or the client closed.
+    /// The stream is finished, or the client is closed.
     Closed,
-    /// A callback of the caller's panicked. The stream has ended.
+    /// A callback of the caller panicked. The stream has ended.
     Callback,
 }
 
@@ -83,7 +83,7 @@ impl ErrorKind {
         }
     }
 
-    /// The kind for a canonical code and, for those that have one of their own, a reason.
+    /// The kind for a canonical code and a reason, which may have its own kind.
     fn of(code: Code, reason: &str) -> Self {
         match (reason, code) {
             ("EPOCH_STALE", _) => Self::Superseded,
@@ -111,13 +111,13 @@ impl fmt::Display for ErrorKind {
     }
 }
 
-/// One thing that is wrong with a request.
+/// One fault of a request.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FieldViolation {
-    /// Where it is, as a path into the request.
+    /// Its place, as a path into the request.
     pub field: String,
-    /// What was found there and what was expected.
+    /// What was found, and what was expected.
     pub description: String,
 }
 
@@ -132,8 +132,8 @@ impl fmt::Display for FieldViolation {
 
 /// What went wrong.
 ///
-/// [`kind`](Error::kind) is for programs, the text is for people. Clones are cheap enough: a stream
-/// that has failed tells its error at every later call.
+/// [`kind`](Error::kind) is for programs, the text is for people. Clones are cheap: a failed stream
+/// returns its error from every later call.
 #[derive(Clone, Debug)]
 pub struct Error(Box<Facts>);
 
@@ -150,13 +150,13 @@ struct Facts {
 }
 
 impl Error {
-    /// What kind of thing went wrong.
+    /// Kind of the error.
     #[must_use]
     pub fn kind(&self) -> ErrorKind {
         self.0.kind
     }
 
-    /// What went wrong, without the list of violations that the text has.
+    /// What went wrong, without the list of violations.
     #[must_use]
     pub fn message(&self) -> &str {
         &self.0.message
@@ -169,7 +169,7 @@ impl Error {
         self.0.code.map_or("", code_name)
     }
 
-    /// Stable upper-case word for machines; the code where the server gave none.
+    /// Stable upper-case word for machines; the code if the server gave none.
     #[must_use]
     pub fn reason(&self) -> &str {
         if self.0.reason.is_empty() {
@@ -179,31 +179,31 @@ impl Error {
         }
     }
 
-    /// What is wrong with the request; the server sends the first twenty.
+    /// The faults of the request; the server sends the first twenty.
     #[must_use]
     pub fn violations(&self) -> &[FieldViolation] {
         &self.0.violations
     }
 
-    /// How many things are wrong in all.
+    /// The number of all faults.
     #[must_use]
     pub fn violation_count(&self) -> usize {
         self.0.violation_count
     }
 
-    /// Further facts that the server gave, by name.
+    /// Further facts from the server, by name.
     #[must_use]
     pub fn metadata(&self) -> &BTreeMap<String, String> {
         &self.0.metadata
     }
 
-    /// Whether the same call may well succeed if it is made again later.
+    /// Whether the same call may succeed later.
     #[must_use]
     pub fn is_retryable(&self) -> bool {
         self.kind() == ErrorKind::Unavailable
     }
 
-    /// How long the server asks to wait before trying again, where it says so.
+    /// The time after which a retry may succeed, if the server gives one.
     #[must_use]
     pub fn retry_delay(&self) -> Option<Duration> {
         self.0.retry_delay
@@ -222,7 +222,7 @@ impl Error {
         }))
     }
 
-    /// An error that this side makes in the place of a status of the server.
+    /// An error that this client makes instead of a status of the server.
     pub(crate) fn with_code(code: Code, message: impl Into<String>) -> Self {
         let mut error = Self::new(ErrorKind::of(code, ""), message);
         error.0.code = Some(code);
@@ -275,7 +275,7 @@ impl Error {
         self.0.code
     }
 
-    /// The error for the status that a call ended with.
+    /// The error for the status of a call.
     pub(crate) fn from_status(status: &Status) -> Self {
         if let (Code::ResourceExhausted, Some((size, maximum))) =
             (status.code(), message_too_large(status.message()))
@@ -325,7 +325,7 @@ impl Error {
 impl fmt::Display for Error {
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         formatter.write_str(&self.0.message)?;
-        // The message of the server tells the only one, or the first.
+        // If there is one violation, the server's message states it; otherwise it states the first.
         if self.0.violation_count > 1 {
             for violation in &self.0.violations {
                 write!(formatter, "\n  {violation}")?;
@@ -345,15 +345,14 @@ pub(crate) fn counted(count: u64, noun: &str) -> String {
     format!("{count} {noun}{}", if count == 1 { "" } else { "s" })
 }
 
-/// The sizes in what gRPC at the server says of a message that it does not read, before the server
-/// can.
+/// The sizes in the text with which the server's gRPC refuses a message before the server reads it.
 fn message_too_large(text: &str) -> Option<(&str, &str)> {
     text.strip_prefix("SERVER: Received message larger than max (")?
         .strip_suffix(')')?
         .split_once(" vs. ")
 }
 
-/// The text of a status; of one that the connection made, with what lies at its bottom.
+/// The text of a status; for a status that the connection made, with its root cause.
 fn message_of(status: &Status) -> String {
     let mut cause = std::error::Error::source(status);
     while let Some(deeper) = cause.and_then(std::error::Error::source) {

@@ -1,4 +1,4 @@
-//! What a server says about its evaluators.
+//! Descriptions of a server's evaluators.
 
 use prost_types::value::Kind;
 use serde_json::Value as Json;
@@ -8,7 +8,7 @@ use crate::wire::vidscore::v1 as wire;
 
 const NAME_PREFIX: &str = "evaluators/";
 
-/// Which way a measure gets better.
+/// Which values of a measure are better.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Direction {
@@ -16,7 +16,7 @@ pub enum Direction {
     Higher,
     /// Lower is better.
     Lower,
-    /// It says nothing about quality alone.
+    /// The measure alone says nothing about quality.
     None,
 }
 
@@ -26,17 +26,17 @@ pub enum Direction {
 pub struct Measure {
     /// Name in reports.
     pub name: String,
-    /// What it says, in one sentence.
+    /// Its meaning, in one sentence.
     pub description: String,
-    /// Unit: `count`, `ratio`, `px`, `px^2` and the like.
+    /// Unit, such as `count`, `ratio`, `px` or `px^2`.
     pub unit: String,
-    /// Least value; `None` where there is none.
+    /// Lower bound; `None` if there is none.
     pub minimum: Option<f64>,
-    /// Greatest value; `None` where there is none.
+    /// Upper bound; `None` if there is none.
     pub maximum: Option<f64>,
-    /// Which way is better.
+    /// Which values are better.
     pub direction: Direction,
-    /// How values over many frames come about: `pooled`, `mean` or `median`.
+    /// How values over many frames are combined: `pooled`, `mean` or `median`.
     pub averaging: String,
 }
 
@@ -46,25 +46,25 @@ pub struct Measure {
 pub struct EvaluatorDescription {
     /// Name by which it is chosen.
     pub name: String,
-    /// Goes up whenever a score may change.
+    /// Increases whenever a score may change.
     pub version: String,
     /// One line for lists.
     pub title: String,
-    /// What the judged systems do: `detection` or `tracking`.
+    /// Task of the judged systems: `detection` or `tracking`.
     pub task: String,
     /// JSON Schema of its parameters.
     pub parameters_schema: Json,
-    /// Every measure that may stand in a report.
+    /// All measures that a report may have.
     pub measures: Vec<Measure>,
-    /// Measures that decide the order of systems, first one first.
+    /// Measures that order systems, first one first.
     pub ranking: Vec<String>,
-    /// Shapes that objects of the truth may have, of those that can be sent.
+    /// Shapes that objects of the truth may have, among those that can be sent.
     pub truth_geometries: Vec<Geometry>,
-    /// Shapes that detections may have, of those that can be sent.
+    /// Shapes that detections may have, among those that can be sent.
     pub detection_geometries: Vec<Geometry>,
-    /// Whether confidences play a part.
+    /// Whether it uses confidences.
     pub uses_confidences: bool,
-    /// Whether objects must carry a track id.
+    /// Whether objects must have a track id.
     pub needs_tracks: bool,
 }
 

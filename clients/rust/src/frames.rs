@@ -1,4 +1,4 @@
-//! Frames and objects: what is sent.
+//! Frames and objects.
 
 use std::fmt;
 use std::ops::BitOr;
@@ -21,7 +21,7 @@ pub enum Geometry {
 }
 
 impl Geometry {
-    /// Coordinates that an object has.
+    /// Number of coordinates of an object.
     #[must_use]
     pub fn arity(self) -> usize {
         match self {
@@ -48,7 +48,7 @@ impl Geometry {
         }
     }
 
-    /// The shape that a message names; `None` for one that this client could not send.
+    /// The shape that a message names; `None` for one that this client cannot send.
     pub(crate) fn decode(number: i32) -> Option<Self> {
         match wire::Geometry::try_from(number).ok()? {
             wire::Geometry::Unspecified => None,
@@ -69,21 +69,21 @@ impl fmt::Display for Geometry {
     }
 }
 
-/// Which of the two inputs of a score.
+/// The side of frames.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Side {
-    /// What is there.
+    /// The ground truth.
     Truth,
-    /// What a system says is there.
+    /// What a system detected.
     Detections,
 }
 
-/// What an object is besides an ordinary one; flags are joined by `|`.
+/// Properties of an object; flags are joined by `|`.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 pub struct ObjectFlags(u32);
 
 impl ObjectFlags {
-    /// A don't-care object: no ground truth, and a detection of it is no false alarm.
+    /// A don't-care object: not ground truth, and a detection of it is no false positive.
     pub const IGNORE: Self = Self(1);
     /// A group of objects under one outline.
     pub const CROWD: Self = Self(2);
@@ -170,28 +170,28 @@ impl Object {
         self
     }
 
-    /// Its confidence, the greater the surer; 1 where it is not said.
+    /// Its confidence, the greater the surer; 1 by default.
     #[must_use]
     pub fn confidence(mut self, confidence: f64) -> Self {
         self.confidence = confidence;
         self
     }
 
-    /// Identity of its track; -1, which is what it begins with, for none.
+    /// Its track id; -1, the default, for none.
     #[must_use]
     pub fn track_id(mut self, track_id: i64) -> Self {
         self.track_id = track_id;
         self
     }
 
-    /// What it is besides an ordinary object; objects of the truth alone have flags.
+    /// Its flags; only objects of the truth have flags.
     #[must_use]
     pub fn flags(mut self, flags: ObjectFlags) -> Self {
         self.flags = flags;
         self
     }
 
-    /// Its pixels, where it is a box; those of a frame are sent where all of its objects have some.
+    /// Its pixels, if it is a box; masks of a frame are sent only if all of its objects have one.
     #[must_use]
     pub fn mask(mut self, mask: Mask) -> Self {
         self.mask = Some(mask);
@@ -249,14 +249,14 @@ impl Frame {
         }
     }
 
-    /// Domain of the video, where there is more than one.
+    /// Domain of the video, if there are several.
     #[must_use]
     pub fn domain(mut self, domain: impl Into<Arc<str>>) -> Self {
         self.domain = domain.into();
         self
     }
 
-    /// When the frame was captured, in seconds on any one clock; unknown where it is not said.
+    /// Capture time of the frame, in seconds on any one clock; unknown by default.
     #[must_use]
     pub fn time_s(mut self, time_s: f64) -> Self {
         self.time_s = Some(time_s);
@@ -277,20 +277,20 @@ impl Frame {
         self
     }
 
-    /// Whether the frame is left out of every count and average; said of frames of the truth.
+    /// Whether the frame is left out of all counts and averages; only for frames of the truth.
     #[must_use]
     pub fn dont_care(mut self, dont_care: bool) -> Self {
         self.dont_care = dont_care;
         self
     }
 
-    /// Whether all objects have masks; none where there are no objects.
+    /// Whether all objects have masks; none if there are no objects.
     pub(crate) fn masked(&self) -> Option<bool> {
         let known = |object: &Object| object.mask.is_some();
         (!self.objects.is_empty()).then(|| self.objects.iter().all(known))
     }
 
-    /// Refuse objects of another shape than a stream was opened for.
+    /// Refuse objects whose shape differs from that of the stream.
     pub(crate) fn check(&self, geometry: Geometry) -> Result<()> {
         match self
             .objects

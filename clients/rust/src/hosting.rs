@@ -10,7 +10,7 @@ use crate::frames::Geometry;
 use crate::reports::Report;
 use crate::wire::vidscore::v1 as wire;
 
-/// A specification, truth and a policy, hosted.
+/// A hosted benchmark: a specification, truth and a policy.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Benchmark {
@@ -24,7 +24,7 @@ pub struct Benchmark {
     pub truth_geometry: Option<Geometry>,
     /// Shape of detections, likewise.
     pub detection_geometry: Option<Geometry>,
-    /// When submissions may be created from; `None` for at once.
+    /// When submissions may first be created; `None` for at once.
     pub open_time: Option<SystemTime>,
     /// When submissions are sealed or cancelled; `None` for never.
     pub close_time: Option<SystemTime>,
@@ -60,19 +60,19 @@ impl Benchmark {
     }
 }
 
-/// Where a submission stands.
+/// State of a submission.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum SubmissionState {
     /// A state that this client does not know.
     Unknown,
-    /// Created; nothing has come.
+    /// Created; no frames have arrived.
     Open,
-    /// Frames have come.
+    /// Frames have arrived.
     Receiving,
-    /// No more frames are taken; scoring has not begun.
+    /// No more frames are accepted; scoring has not begun.
     Sealed,
-    /// Sealed, and waiting for truth that is not there yet.
+    /// Sealed, and waiting for missing truth.
     WaitingForTruth,
     /// Being scored.
     Scoring,
@@ -80,12 +80,12 @@ pub enum SubmissionState {
     Scored,
     /// Could not be scored; the reason says why.
     Failed,
-    /// Given up.
+    /// Cancelled.
     Cancelled,
 }
 
 impl SubmissionState {
-    /// Whether nothing more happens by itself.
+    /// Whether the state changes no more by itself.
     #[must_use]
     pub fn has_ended(self) -> bool {
         matches!(self, Self::Scored | Self::Failed | Self::Cancelled)
@@ -136,7 +136,7 @@ pub struct StreamInfo {
     pub stream: String,
     /// Epoch of its present writer.
     pub epoch: i64,
-    /// Offset of its next frame: how many frames are durable.
+    /// Offset of its next frame: the number of durable frames.
     pub next_offset: u64,
 }
 
@@ -160,28 +160,28 @@ pub struct Submission {
     pub team: String,
     /// Title for people.
     pub title: String,
-    /// Where it stands.
+    /// Its state.
     pub state: SubmissionState,
-    /// Why it stands there: a stable code.
+    /// Stable code for why it has this state.
     pub state_reason: String,
-    /// The same for people.
+    /// The reason for people.
     pub state_message: String,
-    /// Since when it stands there.
+    /// Time since which it has this state.
     pub state_time: Option<SystemTime>,
     /// When it was created.
     pub create_time: Option<SystemTime>,
-    /// When it was sealed; `None` while it is not.
+    /// When it was sealed; `None` before.
     pub seal_time: Option<SystemTime>,
-    /// Frames that are durable, in all streams together.
+    /// Number of durable frames, in all streams together.
     pub frame_count: u64,
     /// Its append streams.
     pub streams: Vec<StreamInfo>,
-    /// Goes up whenever anything of it changes.
+    /// Increases with each change.
     pub revision: i64,
 }
 
 impl Submission {
-    /// One of its streams; `None` where it is not there.
+    /// One of its streams; `None` if there is none.
     #[must_use]
     pub fn stream(&self, name: &str) -> Option<&StreamInfo> {
         self.streams.iter().find(|known| known.stream == name)
@@ -218,13 +218,13 @@ pub struct SubmissionScore {
     pub name: String,
     /// When it was made.
     pub create_time: Option<SystemTime>,
-    /// Revision of the truth, which organisers alone are told; otherwise 0.
+    /// Revision of the truth; only for organisers, otherwise 0.
     pub truth_revision: i64,
-    /// The report, as far as the caller may see it.
+    /// The part of the report that the caller may see.
     pub report: Report,
-    /// Whether the truth was not complete: frames without truth were left out.
+    /// Whether the truth was not complete; frames without truth were left out.
     pub partial: bool,
-    /// Whether it is the newest of its evaluator.
+    /// Whether it is the newest score of its evaluator.
     pub current: bool,
 }
 
@@ -264,7 +264,7 @@ impl SubmissionUpdate {
     }
 }
 
-/// Which board of a benchmark is wanted.
+/// Selects a board of a benchmark.
 #[derive(Clone, Debug, Default)]
 pub struct LeaderboardQuery {
     pub(crate) benchmark: String,
@@ -290,14 +290,14 @@ impl LeaderboardQuery {
         self
     }
 
-    /// One domain alone.
+    /// Only one domain.
     #[must_use]
     pub fn domain(mut self, domain: impl Into<String>) -> Self {
         self.domain = Some(domain.into());
         self
     }
 
-    /// One class alone.
+    /// Only one class.
     #[must_use]
     pub fn label(mut self, label: impl Into<String>) -> Self {
         self.label = Some(label.into());
@@ -315,24 +315,24 @@ impl<Name: Into<String>> From<Name> for LeaderboardQuery {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LeaderboardRow {
-    /// Rank from 1 on; equal scores share one. 0 where the row stands apart.
+    /// Rank from 1 on; equal scores share one. 0 if the row is apart.
     pub rank: i32,
     /// Team.
     pub team: String,
-    /// Full name of the submission, where it may be seen; otherwise empty.
+    /// Full name of the submission, if it may be seen; otherwise empty.
     pub submission: String,
     /// Its title.
     pub title: String,
     /// When it was sealed.
     pub seal_time: Option<SystemTime>,
-    /// Released measures by name; `None` where one is undefined.
+    /// Released measures by name; `None` if one is undefined.
     pub scores: BTreeMap<String, Option<f64>>,
-    /// Revision of the truth that the scores are under.
+    /// Revision of the truth under which the scores were computed.
     pub truth_revision: i64,
-    /// Version of the evaluator that they are by.
+    /// Version of the evaluator that computed them.
     pub evaluator_version: String,
-    /// Whether they cannot be compared with those of the ranked rows: the submission could not be
-    /// scored again under the same truth, evaluator and parameters.
+    /// Whether the scores cannot be compared with those of the ranked rows: the submission could
+    /// not be scored again under the same truth, evaluator and parameters.
     pub apart: bool,
 }
 
@@ -344,14 +344,14 @@ pub struct Leaderboard {
     pub rows: Vec<LeaderboardRow>,
     /// Measures that rank, first one first.
     pub ranking: Vec<String>,
-    /// Revision of the truth that the ranked scores are under; 0 for none.
+    /// Revision of the truth of the ranked scores; 0 for none.
     pub truth_revision: i64,
-    /// Newest revision of the truth that is complete; 0 for none.
+    /// Newest complete revision of the truth; 0 for none.
     pub newest_truth_revision: i64,
 }
 
 impl Leaderboard {
-    /// Take in the next page.
+    /// Add the next page.
     pub(crate) fn extend(&mut self, page: wire::GetLeaderboardResponse) {
         self.rows.extend(page.rows.into_iter().map(decode_row));
         self.ranking = page.ranking;

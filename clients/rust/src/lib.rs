@@ -25,8 +25,8 @@
 //!
 //! Everything works in the Tokio runtime, of any flavour, in which the [`Client`] was made. A
 //! client and its streams may be used from any number of tasks and threads; frames of one task are
-//! sent in its order. Each stream has one task of its own, which ends with the stream. A future of
-//! this crate may be dropped at any time: `tokio::time::timeout` limits any of them.
+//! sent in its order. Each stream has its own task, which ends with it. A future of this crate may
+//! be dropped at any time: `tokio::time::timeout` limits any of them.
 
 mod append_state;
 mod checksum;

@@ -1,4 +1,4 @@
-//! Masks of objects: runs of pixels, and the texts that COCO's tools write of them.
+//! Masks of objects: runs of pixels, and the compressed text of COCO's tools for them.
 
 use std::sync::Arc;
 
@@ -10,7 +10,7 @@ const SIGN: u8 = 16;
 const MORE: u8 = 32;
 const DIGIT_BITS: usize = 5;
 
-/// Characters of the difference of any two runs, at most.
+/// Maximum characters of the difference of two runs.
 const LONGEST_NUMBER: usize = 8;
 
 /// The pixels of an object in an image.
@@ -28,8 +28,8 @@ pub struct Mask {
 }
 
 impl Mask {
-    /// A mask of an image of this height and width: numbers of pixels outside of the object and of it
-    /// in turn, beginning with those outside, column after column. They fill the image.
+    /// A mask of an image of this height and width: lengths of alternating runs of pixels outside
+    /// and inside the object, beginning outside, column after column. They fill the image.
     #[must_use]
     pub fn new(height: u32, width: u32, runs: impl Into<Arc<[u32]>>) -> Self {
         Self {
@@ -39,7 +39,7 @@ impl Mask {
         }
     }
 
-    /// A mask out of the compressed text that COCO's tools write of its runs.
+    /// A mask from the compressed text that COCO's tools write for its runs.
     ///
     /// # Errors
     ///
@@ -53,8 +53,8 @@ impl Mask {
     }
 }
 
-/// Numbers have digits of five bits, the lowest first; from the fourth on they are differences to the
-/// run before the last one.
+/// Numbers have digits of five bits, the lowest first; from the fourth on, each is the difference
+/// to the run before the last one.
 fn runs_of(text: &str) -> Option<Vec<u32>> {
     let mut runs: Vec<u32> = Vec::with_capacity(text.len());
     let mut characters = text.bytes();

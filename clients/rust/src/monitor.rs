@@ -1,4 +1,4 @@
-//! A lock whose holders can wait, as tasks, for what it guards to change.
+//! A lock whose holders can wait, as tasks, for changes of what it guards.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -21,25 +21,25 @@ impl<State> Monitor<State> {
         }
     }
 
-    /// The state; not to be held across an await.
+    /// The state; it must not be held across an await.
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Change the state, and let the waiting tasks look at it.
+    /// Change the state, and wake the waiting tasks.
     pub(crate) fn update<Outcome>(&self, change: impl FnOnce(&mut State) -> Outcome) -> Outcome {
         let outcome = change(&mut self.lock());
         self.notify();
         outcome
     }
 
-    /// Let the waiting tasks look at the state.
+    /// Wake the waiting tasks.
     pub(crate) fn notify(&self) {
         self.changed.notify_waiters();
     }
 
-    /// Look at the state now and after each change until there is an outcome; `None` where there
-    /// is none by `limit`, if that is given.
+    /// Look at the state now and after each change until there is an outcome; `None` if there is
+    /// none by `limit`, if that is given.
     pub(crate) async fn wait<Outcome>(
         &self,
         limit: Option<Instant>,

@@ -1,6 +1,7 @@
-//! What waits to be sent: puts frames together by size and time, and holds the bound on memory.
+//! Frames that wait to be sent: batches them by size and time, and bounds memory.
 //!
-//! Pure: whoever drives it passes the time and does the waiting, the locking and the sending.
+//! It does no I/O and reads no clock: its caller passes the time and does the waiting, the locking
+//! and the sending.
 
 use std::collections::VecDeque;
 use std::mem;
@@ -11,7 +12,7 @@ use crate::encoding::frame_size;
 use crate::frames::{Frame, Side};
 use crate::settings::Batching;
 
-/// What a caller gives at once.
+/// What a caller passes in one call.
 #[derive(Debug)]
 pub(crate) enum Item {
     /// A frame that may wait for others.
@@ -36,12 +37,12 @@ impl Item {
     }
 }
 
-/// Bytes of the message that frames would make, at most, without its tables.
+/// Maximum bytes of the message that frames would make, without its tables.
 pub(crate) fn total_size(frames: &[Frame]) -> usize {
     frames.iter().map(frame_size).sum()
 }
 
-/// Frames of one side that go into one message.
+/// Frames of one side for one message.
 #[derive(Debug)]
 pub(crate) struct Batch {
     pub(crate) side: Side,
@@ -65,7 +66,7 @@ struct Gathering {
 
 const SIDES: [Side; 2] = [Side::Truth, Side::Detections];
 
-/// A bounded queue that turns frames into batches.
+/// A bounded queue that batches frames.
 #[derive(Debug)]
 pub(crate) struct Outbox {
     batching: Batching,
@@ -91,7 +92,7 @@ impl Outbox {
         self.frames
     }
 
-    /// When `take` has something.
+    /// Time at which `take` has a batch.
     pub(crate) fn due(&self) -> Due {
         if !self.ready.is_empty() {
             return Due::Now;
@@ -106,8 +107,8 @@ impl Outbox {
         })
     }
 
-    /// Make no larger batches than a server takes, as far as it states its limits; whether it made
-    /// larger ones before.
+    /// Make no larger batches than a server accepts, as far as it states its limits; returns
+    /// whether earlier ones were larger.
     pub(crate) fn keep_to<'a>(
         &mut self,
         limits: impl IntoIterator<Item = (&'a String, &'a i64)>,
@@ -117,7 +118,7 @@ impl Outbox {
         self.batching.batch_frames < frames || self.batching.batch_bytes < bytes
     }
 
-    /// Take in a frame or a batch where there is room for it; otherwise give it back.
+    /// Accept a frame or a batch if there is room for it; otherwise give it back.
     pub(crate) fn offer(&mut self, side: Side, item: Item, now: Instant) -> Option<Item> {
         let (count, size) = (item.frame_count(), item.size());
         let full = self.frames + count > self.batching.queue_frames
@@ -140,12 +141,12 @@ impl Outbox {
         None
     }
 
-    /// Let nothing wait for others any longer.
+    /// Make all frames due now.
     pub(crate) fn flush(&mut self) {
         SIDES.into_iter().for_each(|side| self.seal(side));
     }
 
-    /// The next batch that is due, of at most the size of a message.
+    /// The next due batch, at most as large as a message.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Batch> {
         for side in SIDES {
             let since = self.gathering[side as usize].since;
@@ -167,7 +168,7 @@ impl Outbox {
         Some(batch)
     }
 
-    /// Take in again what was taken last, to be cut anew.
+    /// Return the frames that were taken last, to be cut again.
     pub(crate) fn put_back(&mut self, side: Side, frames: &[Frame]) {
         self.frames += frames.len();
         self.bytes += total_size(frames);
@@ -200,8 +201,8 @@ impl Outbox {
     }
 }
 
-/// Frames from the first on that fit into a message, which has masks of all of its objects or of
-/// none; at least one.
+/// Number of leading frames that fit into a message, in which either all objects have masks or none
+/// has; at least one.
 fn frames_that_fit(frames: &VecDeque<Frame>, batching: &Batching) -> usize {
     let masked = frames.iter().find_map(Frame::masked);
     let sizes = frames

@@ -1,4 +1,4 @@
-//! Reports: scores with everything needed to know what they are scores of.
+//! Reports: scores with everything needed to interpret them.
 
 use std::collections::BTreeMap;
 use std::fmt;
@@ -9,16 +9,16 @@ use crate::wire::vidscore::v1 as wire;
 /// A score, or a coordinate of a curve.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub enum Value {
-    /// A count of things.
+    /// A count.
     Count(i64),
-    /// A figure.
+    /// A number.
     Number(f64),
-    /// There is none: such as a precision without any detection.
+    /// No value, such as precision without detections.
     Undefined,
 }
 
 impl Value {
-    /// As a number; `None` where it is undefined.
+    /// As a number; `None` if it is undefined.
     #[must_use]
     pub fn as_f64(self) -> Option<f64> {
         match self {
@@ -38,7 +38,7 @@ impl Value {
 }
 
 impl fmt::Display for Value {
-    /// The value, with the precision that the formatter asks for; a dash where it is undefined.
+    /// The value, with the precision that the formatter asks for; a dash if it is undefined.
     fn fmt(&self, formatter: &mut fmt::Formatter<'_>) -> fmt::Result {
         match (self, formatter.precision()) {
             (Self::Count(count), _) => write!(formatter, "{count}"),
@@ -49,7 +49,7 @@ impl fmt::Display for Value {
     }
 }
 
-/// One score and what it is of; `None` stands for "all of them".
+/// One score with its dimensions; `None` stands for all.
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct Row {
@@ -89,7 +89,7 @@ pub struct Curve {
     pub columns: Vec<CurveColumn>,
 }
 
-/// Something that a reader of the scores should know.
+/// A doubt for the reader of the scores.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Warning {
@@ -97,7 +97,7 @@ pub struct Warning {
     pub code: String,
     /// One sentence.
     pub message: String,
-    /// How often it happened.
+    /// How often it occurs.
     pub count: i64,
 }
 
@@ -109,35 +109,35 @@ pub struct Report {
     pub evaluator: String,
     /// Its version.
     pub version: String,
-    /// Name of the preset that the evaluator is of; `None` where it is of none.
+    /// Name of the preset that the evaluator belongs to; `None` if none.
     pub preset: Option<String>,
-    /// Every parameter with the value that was used.
+    /// All parameters with the values that were used.
     pub parameters: Vec<(String, ParameterValue)>,
     /// Fingerprint of the truth: 32 hexadecimal digits, independent of order and batches.
     pub truth_digest: String,
     /// Fingerprint of the detections.
     pub detections_digest: String,
-    /// Versions of the server's software that the last bits may depend on, by name.
+    /// Versions of the server's software on which the last bits may depend, by name.
     pub software: BTreeMap<String, String>,
-    /// Specification that was scored under.
+    /// Specification under which it was scored.
     pub specification: Specification,
-    /// Every score.
+    /// All scores.
     pub scores: Vec<Row>,
-    /// Every curve.
+    /// All curves.
     pub curves: Vec<Curve>,
-    /// Every warning.
+    /// All warnings.
     pub warnings: Vec<Warning>,
 }
 
 impl Report {
-    /// A measure over everything: all domains, classes and sequences. `None` where the report has
-    /// no such row; [`Value::Undefined`] where it has, without a value.
+    /// A measure over everything: all domains, classes and sequences. `None` if the report has no
+    /// such row; [`Value::Undefined`] if the row has no value.
     #[must_use]
     pub fn value(&self, measure: &str) -> Option<Value> {
         self.value_of(measure, None, None, None)
     }
 
-    /// A measure of a domain, a class and a sequence, each `None` for all of them.
+    /// A measure of a domain, a class and a sequence, each `None` for all.
     #[must_use]
     pub fn value_of(
         &self,
@@ -176,11 +176,11 @@ impl Report {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Coverage {
-    /// Frames that both sides have sent.
+    /// Number of frames that both sides have sent.
     pub paired_frames: i64,
-    /// Frames of the truth whose detections have not come.
+    /// Number of truth frames without received detections.
     pub frames_waiting_for_detections: i64,
-    /// Frames of the detections whose truth has not come.
+    /// Number of detection frames without received truth.
     pub frames_waiting_for_truth: i64,
 }
 
@@ -188,7 +188,7 @@ pub struct Coverage {
 #[derive(Clone, Debug, PartialEq)]
 #[non_exhaustive]
 pub struct LiveReport {
-    /// A report for each evaluator, in the order in which they were asked for.
+    /// A report for each evaluator, in the requested order.
     pub reports: Vec<Report>,
     /// How far both sides have come.
     pub coverage: Coverage,

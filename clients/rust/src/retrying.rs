@@ -1,4 +1,5 @@
-//! When a call is made again; pure: whoever drives it passes the time and does the waiting.
+//! When to retry a call. It does no I/O and reads no clock: its caller passes the time and does the
+//! waiting.
 
 use std::time::{Duration, Instant};
 
@@ -7,18 +8,18 @@ use tonic::Code;
 use crate::error::{Error, ErrorKind, Result};
 use crate::settings::Retry;
 
-/// Reasons of a server that go with another offset, or with time.
+/// Reasons of a server that another offset, or time, resolves.
 const PASSING_REASONS: [&str; 3] = ["OFFSET_GAP", "OFFSET_STRADDLES", "STORE_FULL"];
 
-/// Whether the same may succeed over another connection, or later.
+/// Whether the same call may succeed over another connection, or later.
 pub(crate) fn is_break(error: &Error) -> bool {
     if error.retry_delay().is_some() {
         return true; // the server itself says so
     }
     if error.kind() == ErrorKind::Internal && error.metadata().contains_key("incident") {
-        return false; // the server itself failed at this very request, and would again
+        return false; // the server itself failed at this request, and would again
     }
-    // Codes of a connection that broke, of whatever hop, and of a server that is restarted.
+    // Codes of a connection that broke at any hop, and of a server that restarts.
     let broken = matches!(
         error.canonical_code(),
         Some(
@@ -36,14 +37,14 @@ pub(crate) fn is_break(error: &Error) -> bool {
 #[derive(Debug)]
 pub(crate) struct Retrying {
     retry: Retry,
-    /// Gives numbers from 0 to 1, so that many clients do not come back all at once.
+    /// Gives numbers from 0 to 1, so that many clients do not return at the same time.
     chance: fn() -> f64,
     breaks: u32,
     since: Option<Instant>,
 }
 
 impl Retrying {
-    /// Start as if everything had gone well so far.
+    /// Start without any breaks.
     pub(crate) fn new(retry: Retry) -> Self {
         Self::with_chance(retry, fastrand::f64)
     }
@@ -57,14 +58,14 @@ impl Retrying {
         }
     }
 
-    /// Note that something has succeeded.
+    /// Record that something has succeeded.
     pub(crate) fn progress(&mut self) {
         self.breaks = 0;
         self.since = None;
     }
 
-    /// Time to wait before the next try, no less than the server wants; the error back, where
-    /// another try makes no sense or takes too long.
+    /// Time to wait before the next try, at least as long as the server wants; the error, if a
+    /// retry is useless or would be too late.
     pub(crate) fn delay(&mut self, error: Error, now: Instant) -> Result<Duration> {
         if !is_break(&error) {
             return Err(error);
@@ -72,7 +73,7 @@ impl Retrying {
         self.again(error, now)
     }
 
-    /// The same where the next try may succeed, whatever the error is.
+    /// The same for an error after which the next try may succeed whatever its kind.
     pub(crate) fn again(&mut self, error: Error, now: Instant) -> Result<Duration> {
         let wanted = error.retry_delay().unwrap_or_default();
         let passed = now.saturating_duration_since(*self.since.get_or_insert(now));
@@ -90,7 +91,7 @@ impl Retrying {
         if self.breaks == 1 {
             return Duration::ZERO;
         }
-        // Bounded, so that the power stays a number.
+        // Bounded, so that the power stays finite.
         let doublings = i32::try_from(self.breaks - 2).unwrap_or(60).min(60);
         let doubled_s = self.retry.initial.as_secs_f64() * 2f64.powi(doublings);
         let whole_s = doubled_s.min(self.retry.maximum.as_secs_f64());
@@ -99,7 +100,7 @@ impl Retrying {
     }
 }
 
-/// The break of a call that the server ended well, but before it was done.
+/// The error of a call that the server ended without an error before it was done.
 pub(crate) fn ended_early() -> Error {
     Error::with_code(Code::Unavailable, "the server ended the call")
 }

@@ -1,7 +1,7 @@
-//! What a scoring stream knows, without any I/O.
+//! The state of a scoring stream, without any I/O.
 //!
-//! Whoever drives it holds a lock while calling it, sends what `take` gives, passes in what comes
-//! back, and wakes its waiters when something has changed.
+//! Its caller holds a lock, sends what `take` returns, passes in the responses, and wakes the
+//! waiters after each change.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::time::{Duration, Instant};
@@ -21,7 +21,7 @@ pub(crate) struct Started {
     pub(crate) limits: BTreeMap<String, i64>,
 }
 
-/// What one message of the server says.
+/// The content of one message of the server.
 #[derive(Debug)]
 pub(crate) enum Event {
     Started(Started),
@@ -65,7 +65,7 @@ impl ScoreState {
         &self.outbox
     }
 
-    /// What the server said when it accepted the stream.
+    /// The response with which the server accepted the stream.
     pub(crate) fn started(&self) -> Option<&Started> {
         self.started.as_ref()
     }
@@ -75,7 +75,7 @@ impl ScoreState {
         self.latest.as_ref()
     }
 
-    /// Whether the call is over, well or badly.
+    /// Whether the call is over, with or without an error.
     pub(crate) fn ended(&self) -> bool {
         self.ended
     }
@@ -85,7 +85,7 @@ impl ScoreState {
         self.ended || (self.closing && self.outbox.frames() == 0)
     }
 
-    /// Take in frames where there is room; otherwise give them back.
+    /// Accept frames if there is room; otherwise give them back.
     pub(crate) fn admit(&mut self, side: Side, item: Item, now: Instant) -> Result<Option<Item>> {
         self.check()?;
         if self.closing || self.ended {
@@ -96,7 +96,7 @@ impl ScoreState {
         Ok(self.outbox.offer(side, item, now))
     }
 
-    /// The error for frames that were not taken in, after some waiting or none.
+    /// The error for frames that were not accepted, after a wait or without one.
     pub(crate) fn refusal(&self, waited: Option<Duration>) -> Error {
         Error::back_pressure(format!(
             "the queue was full{}: {} to be sent, queue_frames is {}, \
@@ -110,7 +110,7 @@ impl ScoreState {
         ))
     }
 
-    /// The next batch to send; `None` where none is due.
+    /// The next batch to send; `None` if none is due.
     pub(crate) fn take(&mut self, now: Instant) -> Option<Batch> {
         if self.ended {
             None
@@ -119,13 +119,13 @@ impl ScoreState {
         }
     }
 
-    /// Take in no more frames, and send the rest without delay.
+    /// Accept no more frames, and make all frames due now.
     pub(crate) fn close(&mut self) {
         self.closing = true;
         self.outbox.flush();
     }
 
-    /// Keep what the server has said.
+    /// Record a response.
     pub(crate) fn receive(&mut self, event: Event) {
         match event {
             Event::Started(started) => {
@@ -137,7 +137,7 @@ impl ScoreState {
         }
     }
 
-    /// Note that the call is over; the first one to say so is right.
+    /// Record the end of the call; the first cause counts.
     pub(crate) fn end(&mut self, error: Option<Error>) {
         if self.ended {
             return;
@@ -152,13 +152,13 @@ impl ScoreState {
         };
     }
 
-    /// What the stream failed with, if it did.
+    /// The error of the stream, if it failed.
     pub(crate) fn check(&self) -> Result<()> {
         self.error.clone().map_or(Ok(()), Err)
     }
 
-    /// The oldest unread live report, if there is one; the outer `None` where one may come, the
-    /// inner one where the stream has ended well and none does.
+    /// The oldest unread live report, if there is one; the outer `None` if one may still come, the
+    /// inner one if the stream has ended without an error and none will.
     pub(crate) fn next_report(&mut self) -> Option<Option<Result<LiveReport>>> {
         if let Some(report) = self.unread.pop_front() {
             return Some(Some(Ok(report)));
@@ -181,7 +181,7 @@ impl ScoreState {
     }
 }
 
-/// The error of a stream that this side has cancelled.
+/// The error of a stream that this client has cancelled.
 pub(crate) fn cancelled() -> Error {
     Error::with_code(Code::Cancelled, "the stream was cancelled by this client")
 }
@@ -192,7 +192,7 @@ pub(crate) fn not_started(timeout: Duration) -> Error {
     Error::with_code(Code::DeadlineExceeded, message)
 }
 
-/// The error of a stream that has taken longer than it may.
+/// The error of a stream that exceeded its timeout.
 pub(crate) fn out_of_time(timeout: Duration) -> Error {
     let message = format!("the stream was not finished within {timeout:?}");
     Error::with_code(Code::DeadlineExceeded, message)

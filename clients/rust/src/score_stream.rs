@@ -1,7 +1,7 @@
 //! The scoring stream.
 //!
-//! One task serves a stream: it makes the call and reads what the server says; the connection asks
-//! for the next message whenever it can send one.
+//! One task serves a stream: it makes the call and reads the responses; the connection asks for the
+//! next message whenever it can send one.
 
 use std::collections::BTreeMap;
 use std::future;
@@ -27,7 +27,7 @@ use crate::wire::vidscore::v1 as wire;
 use wire::score_request::Message as Asked;
 use wire::score_response::Message as Said;
 
-/// What is to be scored and how; begun by [`Client::score`](crate::Client::score), ended by
+/// What to score, and how; begun by [`Client::score`](crate::Client::score), ended by
 /// [`open`](ScoreBuilder::open) or [`run`](ScoreBuilder::run).
 #[derive(Clone)]
 #[must_use]
@@ -56,13 +56,13 @@ impl ScoreBuilder {
         }
     }
 
-    /// What the data alone cannot say.
+    /// Facts that the data cannot give.
     pub fn specification(mut self, specification: Specification) -> Self {
         self.specification = specification;
         self
     }
 
-    /// Shape of the objects of both sides; boxes where it is not said.
+    /// Shape of the objects of both sides; boxes by default.
     pub fn geometry(self, geometry: Geometry) -> Self {
         self.truth_geometry(geometry).detection_geometry(geometry)
     }
@@ -79,19 +79,19 @@ impl ScoreBuilder {
         self
     }
 
-    /// When live reports are wanted; never where it is not said.
+    /// When live reports are sent; never by default.
     pub fn live(mut self, live: Live) -> Self {
         self.live = Some(live);
         self
     }
 
-    /// How frames are put together, and what happens where the server is slow.
+    /// How frames are batched, and what happens if the server is slow.
     pub fn batching(mut self, batching: Batching) -> Self {
         self.batching = batching;
         self
     }
 
-    /// Time that the whole stream may take; any time where it is not said.
+    /// Timeout of the whole stream; none by default.
     pub fn timeout(mut self, timeout: Duration) -> Self {
         self.timeout = Some(timeout);
         self
@@ -123,12 +123,12 @@ impl ScoreBuilder {
         Ok(stream)
     }
 
-    /// Send everything and wait for the final reports, one for each evaluator. Frames are sent as
-    /// fast as the server takes them.
+    /// Send all frames and wait for the final reports, one for each evaluator. Frames are sent as
+    /// fast as the server accepts them.
     ///
     /// # Errors
     ///
-    /// What the server refuses, or the call failed with.
+    /// The refusal of the server, or the error of the call.
     pub async fn run(
         self,
         truth: impl IntoIterator<Item = Frame>,
@@ -139,7 +139,7 @@ impl ScoreBuilder {
         let stream = self.batching(batching).open().await?;
         let (mut truth, mut detections) = (truth.into_iter(), detections.into_iter());
         loop {
-            // Both sides in turns, so that few frames wait for the other side.
+            // Alternate between both sides, so that few frames wait for the other side.
             let true_frames: Vec<_> = truth.by_ref().take(batch_frames).collect();
             let detected: Vec<_> = detections.by_ref().take(batch_frames).collect();
             if true_frames.is_empty() && detected.is_empty() {
@@ -171,8 +171,8 @@ impl ScoreBuilder {
 /// A stream that is being scored.
 ///
 /// Every method may be called from any task and thread, by reference; frames of one task are sent
-/// in its order. Methods may be given up at any await point: `tokio::time::timeout` around one puts
-/// a limit on it, and the stream goes on. A stream that is dropped before
+/// in its order. Methods may be cancelled at any await point: `tokio::time::timeout` around one
+/// limits it, and the stream continues. A stream that is dropped before
 /// [`finish`](ScoreStream::finish) is cancelled.
 #[derive(Debug)]
 pub struct ScoreStream {
@@ -187,13 +187,13 @@ impl ScoreStream {
         self.started().server_version
     }
 
-    /// Limits that hold for this stream, by the names of the server's settings.
+    /// Limits of this stream, by the names of the server's settings.
     #[must_use]
     pub fn limits(&self) -> BTreeMap<String, i64> {
         self.started().limits
     }
 
-    /// The newest live report; `None` before the first.
+    /// The newest live report; `None` before the first one.
     #[must_use]
     pub fn latest(&self) -> Option<LiveReport> {
         self.exchange.monitor.lock().latest().cloned()
@@ -203,9 +203,9 @@ impl ScoreStream {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Input`](crate::ErrorKind::Input) if an object has another shape than the stream
-    /// was opened for, [`ErrorKind::BackPressure`](crate::ErrorKind::BackPressure) if the queue is
-    /// full, as the policy says, or what the stream failed with.
+    /// [`ErrorKind::Input`](crate::ErrorKind::Input) if the shape of an object differs from that of
+    /// the stream, [`ErrorKind::BackPressure`](crate::ErrorKind::BackPressure) if the queue is
+    /// full, as the policy says, or the error with which the stream failed.
     pub async fn send_truth(&self, frame: Frame) -> Result<()> {
         self.exchange.put_frame(Side::Truth, frame).await
     }
@@ -249,12 +249,12 @@ impl ScoreStream {
         stream::unfold(Some(self.exchange.clone()), next).boxed()
     }
 
-    /// Send what is queued, say that nothing more comes, and wait for the final reports, one for
-    /// each evaluator in the order in which they were asked for. May be called again.
+    /// Send the queued frames, end the input, and wait for the final reports, one for each
+    /// evaluator in the requested order. May be called again.
     ///
     /// # Errors
     ///
-    /// What the stream failed with.
+    /// The error with which the stream failed.
     pub async fn finish(&self) -> Result<Vec<Report>> {
         self.exchange.monitor.update(ScoreState::close);
         self.exchange
@@ -264,7 +264,7 @@ impl ScoreStream {
         self.exchange.monitor.lock().final_reports()
     }
 
-    /// End the stream at once, without a report; does nothing where it has ended.
+    /// End the stream at once, without a report; does nothing if it has ended.
     pub fn cancel(&self) {
         self.exchange
             .monitor
@@ -300,7 +300,7 @@ impl Exchange {
     async fn await_start(&self, timeout: Duration) -> Result<()> {
         let limit = later(Instant::now(), timeout);
         let started = |state: &mut ScoreState| match state.started() {
-            Some(_) => Some(Ok(())), // what comes later is told by later calls
+            Some(_) => Some(Ok(())), // later errors are reported by later calls
             None => state.ended().then(|| state.check()),
         };
         let outcome = self.monitor.wait(Some(limit), started).await;
@@ -384,7 +384,7 @@ impl Exchange {
     }
 }
 
-/// Ends a stream whose task has ended, even by a mistake of this crate's own.
+/// Ends a stream whose task has ended, even by a bug in this crate.
 struct EndOnDrop(Arc<Exchange>);
 
 impl Drop for EndOnDrop {

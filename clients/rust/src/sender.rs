@@ -1,4 +1,4 @@
-//! Delivers the frames of an append stream: connects, sends, and goes on after breaks.
+//! Delivers the frames of an append stream: connects, sends, and continues after breaks.
 
 use std::panic::{catch_unwind, AssertUnwindSafe};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -38,7 +38,7 @@ pub(crate) struct OpenedStream {
 }
 
 impl OpenedStream {
-    /// What is sent for a batch; the same batch is the same bytes each time.
+    /// The message of a batch; the same batch always gives the same bytes.
     fn append(&self, batch: &Sent) -> wire::AppendRequest {
         let detections = encode_frames(&batch.frames, self.geometry);
         wire::AppendRequest {
@@ -56,7 +56,7 @@ impl OpenedStream {
 pub(crate) struct Sender {
     pub(crate) monitor: Monitor<AppendState>,
     pub(crate) opened: OpenedStream,
-    /// Whether this side has closed or aborted it.
+    /// Whether this client has closed or aborted it.
     left: AtomicBool,
     connection: Connection,
     batching: Batching,
@@ -93,7 +93,7 @@ impl Sender {
         task.abort_handle()
     }
 
-    /// Queue frames, as the policy says where the queue is full.
+    /// Queue frames; if the queue is full, do what the policy says.
     pub(crate) async fn put(&self, item: Item) -> Result<()> {
         let before = self.monitor.lock().due();
         let refused = self.monitor.lock().admit(item, Instant::now())?;
@@ -121,7 +121,8 @@ impl Sender {
         Ok(state.acknowledged())
     }
 
-    /// Deliver what was taken, in a time, and end; where this side has ended it, do nothing.
+    /// Deliver the accepted frames within a time, and end; do nothing if this client has ended the
+    /// stream.
     pub(crate) async fn close(&self, task: &AbortHandle) -> Result<()> {
         if self.left.load(Ordering::SeqCst) {
             return Ok(());
@@ -144,7 +145,7 @@ impl Sender {
         self.monitor.lock().check_delivered()
     }
 
-    /// End at once; what is not durable is given up.
+    /// End at once and drop the frames that are not durable.
     pub(crate) fn abort(&self, task: &AbortHandle) {
         self.left.store(true, Ordering::SeqCst);
         self.monitor.update(|state| state.end(Some(aborted())));
@@ -155,7 +156,7 @@ impl Sender {
     pub(crate) fn close_behind(self: Arc<Self>, runtime: &Handle, task: AbortHandle) {
         let telling = Telling(self);
         runtime.spawn(async move {
-            // A destructor has nobody to tell an error; what is given up is told by `telling`.
+            // A destructor cannot return an error; `telling` reports the dropped frames.
             let _ = telling.0.close(&task).await;
         });
     }
@@ -276,7 +277,7 @@ impl Sender {
         })
     }
 
-    /// Wait until a call is one over which no acknowledgement comes.
+    /// Wait until a call gets no acknowledgements any more.
     async fn await_stall(&self) -> Error {
         let timeout = self.delivery.acknowledge_timeout;
         loop {
@@ -332,7 +333,7 @@ impl Sender {
     }
 }
 
-/// Ends a stream whose task has ended, even by a mistake of this crate's own.
+/// Ends a stream whose task has ended, even by a bug in this crate.
 struct EndOnDrop(Arc<Sender>);
 
 impl Drop for EndOnDrop {
@@ -341,7 +342,8 @@ impl Drop for EndOnDrop {
     }
 }
 
-/// Says what a stream that was dropped could not deliver, when its closing ends or the runtime does.
+/// Reports the frames that a dropped stream could not deliver, when its closing or the runtime
+/// ends.
 struct Telling(Arc<Sender>);
 
 impl Drop for Telling {
@@ -355,19 +357,19 @@ impl Drop for Telling {
     }
 }
 
-/// The error of frames that are given up because the time to deliver them is over.
+/// The error of frames that are dropped after the timeout of delivery.
 fn not_delivered(frames: usize, timeout: Duration) -> Error {
     let frames = counted(frames as u64, "frame");
     let message = format!("{frames} dropped: not durable within {timeout:?}");
     Error::with_code(Code::DeadlineExceeded, message)
 }
 
-/// The error of a stream that this side has given up.
+/// The error of an aborted stream.
 pub(crate) fn aborted() -> Error {
     Error::closed("the stream was aborted")
 }
 
-/// The break of a connection over which no acknowledgement comes.
+/// The error of a connection without acknowledgements.
 fn no_answer(timeout: Duration) -> Error {
     let message = format!("the server has acknowledged nothing for {timeout:?}");
     Error::with_code(Code::Unavailable, message)

@@ -34,7 +34,7 @@ macro_rules! settings {
     };
 }
 
-/// What a full queue does to the caller.
+/// What happens to the caller if the queue is full.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Policy {
@@ -46,23 +46,23 @@ pub enum Policy {
 }
 
 settings! {
-    /// How frames are put together into messages, and how many may wait.
+    /// How frames are batched into messages, and how many may wait.
     ///
-    /// A frame is on its way `batch_interval` after it was given at the latest, unless the server
-    /// takes no more; then frames wait in the queue. A frame or batch enters the queue where it
-    /// fits or the queue is empty, so memory is bounded by the queue and one batch of the caller's.
+    /// A frame is sent at most `batch_interval` after it was given, unless the server accepts no
+    /// more; then frames wait in the queue. A frame or batch enters the queue if it fits or the
+    /// queue is empty, so that memory is bounded by the queue and one batch of the caller.
     Batching {
-        /// Most frames of a message; 256.
+        /// Maximum frames of a message; 256.
         batch_frames: usize = 256,
-        /// Most bytes of a message, unless one frame alone is larger; 1 MiB.
+        /// Maximum bytes of a message, unless a single frame is larger; 1 MiB.
         batch_bytes: usize = 1 << 20,
         /// Longest time that a frame waits for others; 0.1 s.
         batch_interval: Duration = Duration::from_millis(100),
-        /// Most frames that wait to be sent, both sides together; 4096.
+        /// Maximum frames that wait to be sent, both sides together; 4096.
         queue_frames: usize = 4096,
-        /// Most bytes that wait to be sent; 64 MiB.
+        /// Maximum bytes that wait to be sent; 64 MiB.
         queue_bytes: usize = 64 << 20,
-        /// What happens to the caller where the queue is full; it waits.
+        /// What happens to the caller if the queue is full; it waits.
         policy: Policy = Policy::Block,
         /// Longest time that [`Policy::Block`] waits before it fails with
         /// [`ErrorKind::BackPressure`](crate::ErrorKind::BackPressure); 30 s, `None` for no limit.
@@ -71,12 +71,12 @@ settings! {
 }
 
 impl Batching {
-    /// What waits for the server as long as the whole call may take.
+    /// Settings that wait for the server as long as the whole call may take.
     pub(crate) fn unhurried() -> Self {
         Self::default().block_timeout(None)
     }
 
-    /// Make no larger messages than a server takes, as far as it states its limits.
+    /// Make no larger messages than a server accepts, as far as it states its limits.
     pub(crate) fn keep_to<'a>(&mut self, limits: impl IntoIterator<Item = (&'a String, &'a i64)>) {
         for (name, limit) in limits {
             let limit = usize::try_from(*limit).unwrap_or(usize::MAX);
@@ -93,7 +93,7 @@ impl Batching {
         }
     }
 
-    /// Refuse numbers with which nothing would ever be sent.
+    /// Refuse numbers with which nothing could ever be sent.
     pub(crate) fn check(&self) -> Result<()> {
         at_least_1("batch_frames", self.batch_frames)?;
         at_least_1("batch_bytes", self.batch_bytes)?;
@@ -102,7 +102,7 @@ impl Batching {
     }
 }
 
-/// When live reports are wanted: when either interval has passed.
+/// When live reports are sent: when either interval has passed.
 ///
 /// Reports go to [`ScoreStream::live_reports`](crate::ScoreStream::live_reports), which keeps the
 /// last [`keep_reports`](Live::keep_reports) of them; the newest is also
@@ -116,7 +116,7 @@ pub struct Live {
 }
 
 impl Live {
-    /// A report whenever both sides have sent so many frames since the last one.
+    /// A report whenever both sides have sent this many frames since the last one.
     #[must_use]
     pub fn every_frames(frames: u64) -> Self {
         Self {
@@ -127,7 +127,7 @@ impl Live {
         }
     }
 
-    /// A report whenever so much time has passed since the last one.
+    /// A report whenever this time has passed since the last one.
     #[must_use]
     pub fn every(interval: Duration) -> Self {
         Self {
@@ -136,7 +136,7 @@ impl Live {
         }
     }
 
-    /// A report when so much time has passed too, whatever the number of frames.
+    /// Also a report when this time has passed, whatever the number of frames.
     #[must_use]
     pub fn or_every(mut self, interval: Duration) -> Self {
         self.every = Some(interval);
@@ -150,14 +150,14 @@ impl Live {
         self
     }
 
-    /// How many reports wait for their reader; 16. Older ones are dropped.
+    /// Maximum number of reports that wait for their reader; 16. Older ones are dropped.
     #[must_use]
     pub fn keep_reports(mut self, reports: usize) -> Self {
         self.keep_reports = reports;
         self
     }
 
-    /// Refuse settings with which no report would ever come.
+    /// Refuse settings without any reports.
     pub(crate) fn check(&self) -> Result<()> {
         if self.every_frames == 0 && self.every.is_none() {
             return Err(Error::input(
@@ -188,31 +188,31 @@ settings! {
     Tls {
         /// File of the authorities to trust; `None` for the system's own.
         root_certificates: Option<PathBuf> = None,
-        /// File of this client's certificate chain, where the server wants one.
+        /// File of this client's certificate chain, if the server requires one.
         certificate: Option<PathBuf> = None,
         /// File of the private key of `certificate`.
         private_key: Option<PathBuf> = None,
-        /// Name that the server's certificate is for, where it is not the one of the address.
+        /// Name in the server's certificate, if it differs from the address.
         server_name: Option<String> = None,
     }
 }
 
 settings! {
-    /// How a connection is found out that has gone silent, as some networks drop them.
+    /// How silent connections are detected, because some networks drop connections silently.
     ///
-    /// While a call is open over a connection of which nothing is heard, the server is asked
-    /// whether it is still there. A connection over which no answer comes is given up for a new one.
+    /// While a call is open over a silent connection, the server is pinged. A connection without an
+    /// answer is replaced by a new one.
     Keepalive {
-        /// Time without a word from the server after which it is asked; 20 s, and at least 10 s: a
-        /// server shuts out clients that ask more often.
+        /// Silence after which the server is pinged; 20 s, and at least 10 s, because servers
+        /// disconnect clients that ping more often.
         interval: Duration = Duration::from_secs(20),
-        /// Time that it has to answer; 10 s.
+        /// Time to wait for its answer; 10 s.
         timeout: Duration = Duration::from_secs(10),
     }
 }
 
 impl Keepalive {
-    /// Refuse questions that a server takes for an attack, and times that are none.
+    /// Refuse pings that a server takes for an attack, and invalid times.
     pub(crate) fn check(&self) -> Result<()> {
         if self.interval < Duration::from_secs(10) {
             let found = format!("{:?}", self.interval);
@@ -226,20 +226,20 @@ impl Keepalive {
 }
 
 settings! {
-    /// How often and how long to try again after a break; each wait is twice the one before, and
-    /// none is shorter than the server says.
+    /// How often and how long to try again after a break; each wait is twice the one before. If the
+    /// server gives a delay, no wait is shorter.
     Retry {
         /// Time to wait before the second try; 0.2 s. The first one is made at once.
         initial: Duration = Duration::from_millis(200),
-        /// Most time between two tries; 10 s.
+        /// Maximum time between two tries; 10 s.
         maximum: Duration = Duration::from_secs(10),
-        /// Time without any progress after which the last error is told; 600 s, `None` for never.
+        /// Time without progress after which the last error is returned; 600 s, `None` for never.
         give_up_after: Option<Duration> = Some(Duration::from_secs(600)),
     }
 }
 
 impl Retry {
-    /// Refuse times that are none.
+    /// Refuse invalid times.
     pub(crate) fn check(&self) -> Result<()> {
         if self.initial.is_zero() {
             return Err(Error::input("initial", "0 s", "more"));
@@ -258,9 +258,9 @@ impl Retry {
 /// Called with the number of durable frames of a stream.
 pub(crate) type OnAcknowledged = Arc<dyn Fn(u64) + Send + Sync>;
 
-/// How frames of a submission are held until the server has acknowledged them.
+/// How frames of a submission are kept until the server has acknowledged them.
 ///
-/// Frames that are sent and not acknowledged are kept to be sent again after a break, so memory is
+/// Sent but unacknowledged frames are kept to be sent again after a break, so that memory is
 /// bounded by this window and the queue of [`Batching`].
 #[derive(Clone)]
 pub struct Delivery {
@@ -302,14 +302,14 @@ impl fmt::Debug for Delivery {
 }
 
 impl Delivery {
-    /// Frames that are sent and not acknowledged at which no further batch is sent; 4096.
+    /// Number of unacknowledged frames at which no further batch is sent; 4096.
     #[must_use]
     pub fn window_frames(mut self, frames: usize) -> Self {
         self.window_frames = frames;
         self
     }
 
-    /// Bytes of these, likewise; 64 MiB.
+    /// Bytes of unacknowledged frames, likewise; 64 MiB.
     #[must_use]
     pub fn window_bytes(mut self, bytes: usize) -> Self {
         self.window_bytes = bytes;
@@ -324,7 +324,7 @@ impl Delivery {
     }
 
     /// Longest time that closing the stream, or dropping it, waits for frames to become durable
-    /// before it gives them up; 2 min.
+    /// before it drops them; 2 min.
     #[must_use]
     pub fn close_timeout(mut self, timeout: Duration) -> Self {
         self.close_timeout = timeout;
@@ -338,15 +338,15 @@ impl Delivery {
         self
     }
 
-    /// Whether each batch is a call of its own, for proxies that take no streams; slower, and
-    /// otherwise the same.
+    /// Whether each batch is a separate call, for proxies without streams; slower, otherwise the
+    /// same.
     #[must_use]
     pub fn unary(mut self, unary: bool) -> Self {
         self.unary = unary;
         self
     }
 
-    /// Called with the number of durable frames of the stream whenever it has grown.
+    /// Called with the stream's number of durable frames whenever it has grown.
     ///
     /// It runs on the stream's own task, which delivers nothing meanwhile: it must be quick and
     /// never block. If it panics, the stream ends with
@@ -357,7 +357,7 @@ impl Delivery {
         self
     }
 
-    /// Refuse numbers with which nothing would ever be sent.
+    /// Refuse numbers with which nothing could ever be sent.
     pub(crate) fn check(&self) -> Result<()> {
         at_least_1("window_frames", self.window_frames)?;
         at_least_1("window_bytes", self.window_bytes)?;

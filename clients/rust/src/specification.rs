@@ -1,4 +1,4 @@
-//! What data alone cannot say about a benchmark.
+//! Facts about a benchmark that the data cannot give.
 
 use crate::error::{Error, Result};
 use crate::wire::vidscore::v1 as wire;
@@ -14,11 +14,11 @@ pub enum ParameterValue {
     Integer(i64),
     /// A number.
     Number(f64),
-    /// A text.
+    /// A string.
     Text(String),
     /// Several numbers.
     Numbers(Vec<f64>),
-    /// Several texts.
+    /// Several strings.
     Texts(Vec<String>),
 }
 
@@ -45,14 +45,14 @@ parameter_from! {
 /// ```
 #[derive(Clone, Debug, PartialEq)]
 pub struct Evaluator {
-    /// Its name, as [`Client::evaluators`](crate::Client::evaluators) tells it.
+    /// Its name, as in [`Client::evaluators`](crate::Client::evaluators).
     pub name: String,
-    /// Parameters by name; those left out take their defaults.
+    /// Parameters by name; those left out have their defaults.
     pub parameters: Vec<(String, ParameterValue)>,
 }
 
 impl Evaluator {
-    /// An evaluator as it is.
+    /// An evaluator with its defaults.
     #[must_use]
     pub fn new(name: impl Into<String>) -> Self {
         Self {
@@ -100,7 +100,7 @@ impl From<String> for Evaluator {
 pub struct Domain {
     /// Its name.
     pub name: String,
-    /// Classes that are scored in it; `None` where those of the specification hold.
+    /// Classes that are scored in it; `None` for those of the specification.
     pub classes: Option<Vec<String>>,
 }
 
@@ -116,7 +116,7 @@ pub struct FrameRange {
 /// One video.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Sequence {
-    /// Domain that it belongs to; empty where there is one only.
+    /// Its domain; empty if there is only one.
     pub domain: String,
     /// Its name within the domain.
     pub name: String,
@@ -127,7 +127,7 @@ pub struct Sequence {
     /// Frames that are evaluated; `None` for all of `frame_count` or, without that, for those that
     /// the truth lists.
     pub frames: Option<Vec<FrameRange>>,
-    /// Frames that are left out of every count and average.
+    /// Frames that are left out of all counts and averages.
     pub dont_care_frames: Vec<FrameRange>,
     /// Width of the image in pixels.
     pub image_width: Option<i32>,
@@ -154,16 +154,16 @@ pub struct Specification {
     pub title: String,
     /// Evaluators that judge; each name once.
     pub evaluators: Vec<Evaluator>,
-    /// Domains about which there is something to say; each name once.
+    /// Described domains; each name once.
     pub domains: Vec<Domain>,
-    /// Sequences about which there is something to say; each name once in its domain.
+    /// Described sequences; each name once in its domain.
     pub sequences: Vec<Sequence>,
     /// Classes that are scored in domains that list none; `None`: those of the evaluator.
     pub classes: Option<Vec<String>>,
 }
 
 impl Specification {
-    /// The message, with other evaluators in the place of its own where some are chosen.
+    /// The message, with the chosen evaluators, if any, instead of its own.
     pub(crate) fn encode(&self, chosen: &[Evaluator]) -> Result<wire::BenchmarkSpec> {
         let evaluators = if chosen.is_empty() {
             &self.evaluators

@@ -18,8 +18,8 @@ use crate::settings::{Batching, Delivery};
 use crate::submissions::Submissions;
 use crate::wire::vidscore::v1 as wire;
 
-/// A submission that detections are to be sent to; begun by
-/// [`Client::submit`](crate::Client::submit), ended by [`open`](SubmitBuilder::open).
+/// A submission to which detections are sent; begun by [`Client::submit`](crate::Client::submit),
+/// ended by [`open`](SubmitBuilder::open).
 #[derive(Clone)]
 #[must_use]
 pub struct SubmitBuilder {
@@ -47,46 +47,46 @@ impl SubmitBuilder {
         }
     }
 
-    /// Name of the submission, which is created where there is none: 1 to 63 lower-case letters,
-    /// digits and hyphens, a letter first. Where it is not said, a new one that the server names.
+    /// Name of the submission, which is created if it does not exist: 1 to 63 lower-case letters,
+    /// digits and hyphens, a letter first. By default, a new one that the server names.
     pub fn submission(mut self, submission: impl Into<String>) -> Self {
         self.submission = Some(submission.into());
         self
     }
 
-    /// Name of the append stream; `default` where it is not said. Each has one writer at a time.
+    /// Name of the append stream; `default` by default. Each has one writer at a time.
     pub fn stream(mut self, stream: impl Into<String>) -> Self {
         self.stream = stream.into();
         self
     }
 
-    /// Title for people, of a submission that is created.
+    /// Title of a new submission, for people.
     pub fn title(mut self, title: impl Into<String>) -> Self {
         self.title = title.into();
         self
     }
 
-    /// Whether frames will be sent from the first one again, as by a program that was started
-    /// again: those that are durable already are left out.
+    /// Whether the caller sends from the first frame again, as a restarted program does: durable
+    /// frames are left out.
     pub fn replay(mut self, replay: bool) -> Self {
         self.replay = replay;
         self
     }
 
-    /// How frames are put together, and what happens where the server is slow.
+    /// How frames are batched, and what happens if the server is slow.
     pub fn batching(mut self, batching: Batching) -> Self {
         self.batching = batching;
         self
     }
 
-    /// How frames are held until they are acknowledged.
+    /// How frames are kept until they are acknowledged.
     pub fn delivery(mut self, delivery: Delivery) -> Self {
         self.delivery = delivery;
         self
     }
 
-    /// Find or create the submission, and open the append stream: an older writer of it is shut
-    /// out.
+    /// Find or create the submission, and open the append stream: an older writer of it is
+    /// excluded.
     ///
     /// # Errors
     ///
@@ -94,7 +94,7 @@ impl SubmitBuilder {
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if it takes no detections yet,
     /// [`ErrorKind::QuotaExceeded`](crate::ErrorKind::QuotaExceeded) if the team may have no more
     /// submissions, [`ErrorKind::SubmissionEnded`](crate::ErrorKind::SubmissionEnded) if it takes
-    /// no more frames, or what a call failed with.
+    /// no more frames, or the error of a call.
     pub async fn open(mut self) -> Result<SubmissionStream> {
         self.batching.check()?;
         self.delivery.check()?;
@@ -164,15 +164,15 @@ impl SubmitBuilder {
 
 /// A stream of detections into a submission.
 ///
-/// Frames are sent again by themselves after any break of the connection, from the first one that
-/// the server does not have. Every method may be called from any task and thread, by reference;
-/// frames of one task are sent in its order. Methods may be given up at any await point:
-/// `tokio::time::timeout` around one puts a limit on it, and the stream goes on.
+/// Frames are sent again automatically after any break of the connection, from the first one that
+/// the server lacks. Every method may be called from any task and thread, by reference; frames of
+/// one task are sent in its order. Methods may be cancelled at any await point:
+/// `tokio::time::timeout` around one limits it, and the stream continues.
 ///
-/// A stream that is dropped is closed in the background: what was taken is delivered as long as the
-/// runtime lives, and what is given up is told on standard error. [`close`](SubmissionStream::close)
-/// or [`seal`](SubmissionStream::seal) it to wait for that, or [`abort`](SubmissionStream::abort)
-/// it. The submission stays as it is until it is sealed.
+/// A dropped stream is closed in the background: accepted frames are delivered as long as the
+/// runtime lives, and the number of dropped frames is written to standard error. Call
+/// [`close`](SubmissionStream::close) or [`seal`](SubmissionStream::seal) to wait for that, or
+/// [`abort`](SubmissionStream::abort). The submission stays as it is until it is sealed.
 pub struct SubmissionStream {
     sender: Arc<Sender>,
     task: AbortHandle,
@@ -197,26 +197,27 @@ impl SubmissionStream {
         &self.sender.opened.submission.name
     }
 
-    /// Frames of the stream that were durable when it was opened; where to go on from.
+    /// Number of frames of the stream that were durable when it was opened, the offset from which
+    /// to continue.
     #[must_use]
     pub fn next_offset(&self) -> u64 {
         self.sender.opened.stream.next_offset
     }
 
-    /// Frames of the stream that are known to be durable.
+    /// Number of frames of the stream that are known to be durable.
     #[must_use]
     pub fn acknowledged_frames(&self) -> u64 {
         self.sender.monitor.lock().acknowledged()
     }
 
-    /// Frames that were taken and are not known to be durable; after the end of the stream, those
-    /// that were given up.
+    /// Number of accepted frames that are not known to be durable; after the end of the stream, of
+    /// dropped frames.
     #[must_use]
     pub fn undelivered_frames(&self) -> usize {
         self.sender.monitor.lock().undelivered()
     }
 
-    /// How often the stream has gone on after a break.
+    /// Number of times that the stream continued after a break.
     #[must_use]
     pub fn reconnections(&self) -> u64 {
         self.sender.monitor.lock().reconnections()
@@ -227,10 +228,11 @@ impl SubmissionStream {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Input`](crate::ErrorKind::Input) if an object has another shape than the
-    /// benchmark's detections, [`ErrorKind::BackPressure`](crate::ErrorKind::BackPressure) if the
-    /// queue is full, as the policy says, [`ErrorKind::Superseded`](crate::ErrorKind::Superseded)
-    /// if a younger writer has opened the stream, or what else it failed with.
+    /// [`ErrorKind::Input`](crate::ErrorKind::Input) if the shape of an object differs from that of
+    /// the benchmark's detections, [`ErrorKind::BackPressure`](crate::ErrorKind::BackPressure) if
+    /// the queue is full, as the policy says,
+    /// [`ErrorKind::Superseded`](crate::ErrorKind::Superseded) if a newer writer has opened the
+    /// stream, or the other error with which it failed.
     pub async fn send(&self, frame: Frame) -> Result<()> {
         frame.check(self.sender.opened.geometry)?;
         self.sender.put(Item::Single(frame)).await
@@ -250,43 +252,42 @@ impl SubmissionStream {
         }
     }
 
-    /// Wait until every frame that was sent is durable, and tell how many the stream has.
+    /// Wait until all sent frames are durable; returns the number of durable frames of the stream.
     ///
     /// # Errors
     ///
-    /// What the stream failed with.
+    /// The error with which the stream failed.
     pub async fn flush(&self) -> Result<u64> {
         self.sender.flush().await
     }
 
-    /// Deliver what was taken and end the stream, at most after
+    /// Deliver the accepted frames and end the stream, within
     /// [`Delivery::close_timeout`](crate::Delivery::close_timeout); the submission stays open. It
     /// may be called again; after [`abort`](SubmissionStream::abort) it does nothing.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Deadline`](crate::ErrorKind::Deadline) if frames are not durable in time; they
-    /// are given up, and the text and
-    /// [`undelivered_frames`](SubmissionStream::undelivered_frames) say how many. Otherwise what the
-    /// stream failed with, if it had frames that are not durable.
+    /// are dropped, and the text and [`undelivered_frames`](SubmissionStream::undelivered_frames)
+    /// give their number. Otherwise the error of the stream, if it had frames that are not durable.
     pub async fn close(&self) -> Result<()> {
         self.sender.close(&self.task).await
     }
 
-    /// End the stream at once; frames that are not durable are given up.
+    /// End the stream at once and drop the frames that are not durable.
     pub fn abort(&self) {
         self.sender.abort(&self.task);
     }
 
     /// Wait until every frame is durable, end the stream and seal the submission: it is scored
-    /// then. `expected_frame_count` is what must be durable in all streams together, `None` for
-    /// whatever is there.
+    /// then. `expected_frame_count` is the number of frames that must be durable in all streams
+    /// together, `None` for any number.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Conflict`](crate::ErrorKind::Conflict) if another number of frames is durable,
-    /// with reason `FRAME_COUNT_DIFFERS`; nothing is sealed then. Otherwise what the stream failed
-    /// with, or why it cannot be sealed.
+    /// with reason `FRAME_COUNT_DIFFERS`; nothing is sealed then. Otherwise the error with which
+    /// the stream failed, or why it cannot be sealed.
     pub async fn seal(&self, expected_frame_count: Option<u64>) -> Result<Submission> {
         self.flush().await?;
         self.close().await?;
@@ -299,16 +300,16 @@ impl SubmissionStream {
     ///
     /// # Errors
     ///
-    /// What it cannot be watched for.
+    /// The reason why it cannot be watched.
     pub async fn wait(&self) -> Result<Submission> {
         self.submissions.wait(self.submission()).await
     }
 
-    /// What may be seen of the submission's scores, newest first.
+    /// The scores of the submission that the caller may see, newest first.
     ///
     /// # Errors
     ///
-    /// What the call failed with.
+    /// The error of the call.
     pub async fn scores(&self) -> Result<Vec<SubmissionScore>> {
         self.submissions.scores(self.submission()).await
     }

@@ -53,12 +53,12 @@ impl Submissions {
         self
     }
 
-    /// Open a submission of the caller's team; the server names it where `submission` is empty.
+    /// Open a submission of the caller's team; the server names it if `submission` is empty.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Conflict`] if the name is taken or the benchmark takes no submissions now,
-    /// [`ErrorKind::QuotaExceeded`] if the team may have no more, or what the call failed with.
+    /// [`ErrorKind::Conflict`] if the name is taken or the benchmark accepts no submissions now,
+    /// [`ErrorKind::QuotaExceeded`] if the team may have no more, or the error of the call.
     pub async fn create(
         &self,
         benchmark: &str,
@@ -82,7 +82,7 @@ impl Submissions {
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::NotFound`] if there is none of that name, or it may not be seen.
+    /// [`ErrorKind::NotFound`] if there is none of that name, or the caller may not see it.
     pub async fn get(&self, submission: &str) -> Result<Submission> {
         let request = wire::GetSubmissionRequest {
             name: submission_name(submission)?,
@@ -94,11 +94,11 @@ impl Submissions {
         ))
     }
 
-    /// The submissions that may be seen, newest first.
+    /// The submissions that the caller may see, newest first.
     ///
     /// # Errors
     ///
-    /// What the call failed with.
+    /// The error of the call.
     pub async fn list(&self, benchmark: &str) -> Result<Vec<Submission>> {
         let mut found = Vec::new();
         let mut request = wire::ListSubmissionsRequest {
@@ -118,14 +118,14 @@ impl Submissions {
         }
     }
 
-    /// Take no more frames; the submission is scored then. Sealing again changes nothing.
-    /// `expected_frame_count` is what must be durable in all streams together, `None` for whatever
-    /// is there.
+    /// End the appends of a submission, which is then scored. Sealing again changes nothing.
+    /// `expected_frame_count` is the number of frames that must be durable in all streams together,
+    /// `None` for any number.
     ///
     /// # Errors
     ///
     /// [`ErrorKind::Conflict`] if another number of frames is durable, with reason
-    /// `FRAME_COUNT_DIFFERS`; nothing is sealed then. Otherwise what the call failed with.
+    /// `FRAME_COUNT_DIFFERS`; nothing is sealed then. Otherwise the error of the call.
     pub async fn seal(
         &self,
         submission: &str,
@@ -147,11 +147,11 @@ impl Submissions {
         }
     }
 
-    /// Give a submission up.
+    /// Cancel a submission.
     ///
     /// # Errors
     ///
-    /// What the call failed with.
+    /// The error of the call.
     pub async fn cancel(&self, submission: &str) -> Result<Submission> {
         let request = wire::CancelSubmissionRequest {
             name: submission_name(submission)?,
@@ -163,12 +163,12 @@ impl Submissions {
         ))
     }
 
-    /// The submission as it is and whenever it changes, until it has ended. Breaks of the
-    /// connection are gone over by themselves; an error that is told is the last item.
+    /// The submission now and after each change, until it has ended. Breaks of the connection are
+    /// bridged; an error is the last item.
     ///
     /// # Errors
     ///
-    /// [`ErrorKind::Input`] if the name is none.
+    /// [`ErrorKind::Input`] if the name is invalid.
     pub fn watch(&self, submission: &str) -> Result<BoxStream<'static, Result<SubmissionUpdate>>> {
         self.retry.check()?;
         let watched = Watched::new(submission_name(submission)?, self.retry.clone());
@@ -190,7 +190,7 @@ impl Submissions {
     ///
     /// # Errors
     ///
-    /// Why it cannot be watched.
+    /// The reason why it cannot be watched.
     pub async fn wait(&self, submission: &str) -> Result<Submission> {
         let mut updates = self.watch(submission)?;
         let mut last = None;
@@ -203,11 +203,11 @@ impl Submissions {
         }
     }
 
-    /// What may be seen of a submission's scores, newest first.
+    /// The scores of a submission that the caller may see, newest first.
     ///
     /// # Errors
     ///
-    /// What the call failed with.
+    /// The error of the call.
     pub async fn scores(&self, submission: &str) -> Result<Vec<SubmissionScore>> {
         let mut found = Vec::new();
         let mut request = wire::ListScoresRequest {
@@ -226,7 +226,7 @@ impl Submissions {
         }
     }
 
-    /// A submission by the last part of its name, new where there is none or no name is given.
+    /// A submission by the last part of its name, new if there is none or no name is given.
     pub(crate) async fn find_or_create(
         &self,
         benchmark: &str,
@@ -252,10 +252,10 @@ impl Submissions {
     }
 }
 
-/// A call of one watching, and when it is to be made anew.
+/// A call of one watch, and the time at which it is replaced.
 type Call = (Streaming<wire::WatchSubmissionResponse>, Instant);
 
-/// Makes the calls of one watching.
+/// Makes the calls of one watch.
 struct Watcher {
     connection: Connection,
     watched: Watched,
@@ -263,7 +263,7 @@ struct Watcher {
 }
 
 impl Watcher {
-    /// The next update; `None` where the submission has ended.
+    /// The next update; `None` if the submission has ended.
     async fn next(&mut self) -> Option<Result<SubmissionUpdate>> {
         while !self.watched.ended() {
             let failure = match self.read().await {

@@ -1,7 +1,6 @@
-//! Which versions of server and client work together: one minor version may lie between them.
+//! The versions of server and client that work together: at most one minor version apart.
 //!
-//! The server holds its clients to the same rule; this side tells it where an older server does
-//! not.
+//! The server applies the same rule to its clients; this check covers older servers that do not.
 
 use crate::error::{Error, ErrorKind, Result};
 
@@ -13,8 +12,8 @@ pub(crate) const SERVER_KEY: &str = "vidscore-server-version";
 const MINORS_APART: u32 = 1;
 const MOST_DIGITS: usize = 6;
 
-/// Refuse a server of a version that a client does not work with; a text that is no version is let
-/// pass, as proxies may be.
+/// Refuse a server whose version a client does not work with; a text that is not a version is
+/// accepted, as from proxies.
 pub(crate) fn check_server(server: &str, client: &str) -> Result<()> {
     let (Some(theirs), Some(ours)) = (parse(server), parse(client)) else {
         return Ok(());
@@ -45,7 +44,7 @@ fn parse(text: &str) -> Option<(u32, u32)> {
     known.then_some((major, minor))
 }
 
-/// A number of few digits that a text begins with, and what comes after it.
+/// A number of few digits that a text begins with, and the rest.
 fn take_number(text: &str) -> Option<(u32, &str)> {
     let digits = text.bytes().take_while(u8::is_ascii_digit);
     let (number, rest) = text.split_at(digits.take(MOST_DIGITS).count());

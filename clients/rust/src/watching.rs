@@ -1,4 +1,4 @@
-//! What a watcher of a submission knows, without any I/O.
+//! The state of a watch of a submission, without any I/O.
 
 use std::time::{Duration, Instant};
 
@@ -10,10 +10,10 @@ use crate::retrying::Retrying;
 use crate::settings::Retry;
 use crate::wire::vidscore::v1 as wire;
 
-/// Time after which a call is made anew: proxies end calls that are quiet for a minute.
+/// Time after which a call is replaced: proxies end calls that are silent for a minute.
 pub(crate) const CALL_TIME: Duration = Duration::from_secs(45);
 
-/// A submission that is watched over as many calls as it takes.
+/// A submission that is watched over as many calls as needed.
 #[derive(Debug)]
 pub(crate) struct Watched {
     name: String,
@@ -24,7 +24,7 @@ pub(crate) struct Watched {
 }
 
 impl Watched {
-    /// Start as if nothing were known of it.
+    /// Start without any state.
     pub(crate) fn new(name: String, retry: Retry) -> Self {
         Self {
             name,
@@ -39,7 +39,7 @@ impl Watched {
         self.ended
     }
 
-    /// What opens the next call.
+    /// The request of the next call.
     pub(crate) fn request(&self) -> wire::WatchSubmissionRequest {
         wire::WatchSubmissionRequest {
             name: self.name.clone(),
@@ -48,7 +48,7 @@ impl Watched {
         }
     }
 
-    /// Note what the server has said.
+    /// Record an update.
     pub(crate) fn take(&mut self, update: SubmissionUpdate) -> SubmissionUpdate {
         self.retrying.progress();
         self.revision = self.revision.max(update.submission.revision);
@@ -56,7 +56,7 @@ impl Watched {
         update
     }
 
-    /// Time to wait before the next call; the error back, where there is no going on.
+    /// Time to wait before the next call; the error, if a retry is useless.
     pub(crate) fn delay(&mut self, error: Error, now: Instant) -> Result<Duration> {
         if error.canonical_code() == Some(Code::DeadlineExceeded) {
             self.retrying.progress(); // nothing has happened for a while, and nothing failed

@@ -65,7 +65,7 @@ impl Arguments {
         self.value(name)?.map(time).transpose()
     }
 
-    /// Connect as the common options say.
+    /// Connect with the common options.
     pub fn client(&self) -> Outcome<Client> {
         let mut builder = Client::builder(self.required("address")?);
         if let Some(timeout) = self.time("timeout-s")? {
@@ -93,7 +93,7 @@ impl Arguments {
         Ok(builder.connect()?)
     }
 
-    /// How frames are put together; what is not said stays the client's default.
+    /// How frames are batched; missing options keep the client's defaults.
     pub fn batching(&self) -> Outcome<Batching> {
         let mut batching = Batching::default();
         if let Some(frames) = self.value("batch-frames")? {

@@ -1,4 +1,4 @@
-//! The commands: each does one thing through the client, and says what came of it.
+//! The commands: each does one thing through the client, and returns the result.
 
 use std::process;
 use std::sync::{Arc, Mutex};
@@ -12,12 +12,12 @@ use crate::arguments::{misuse, Arguments};
 use crate::frames_file::FramesFile;
 use crate::{documents, Outcome};
 
-/// More live reports than any file of frames brings about.
+/// More live reports than any file of frames causes.
 const ALL_REPORTS: usize = 1 << 20;
 /// Exit code of a process that ends itself hard.
 const KILLED: i32 = 9;
 
-/// Do what the command line says.
+/// Run the command of the command line.
 pub async fn run(arguments: &Arguments) -> Outcome<Json> {
     match arguments.command.as_str() {
         "version" => Ok(json!({"language": "rust", "client_version": VERSION})),
@@ -76,7 +76,7 @@ async fn score(arguments: &Arguments) -> Outcome<Json> {
     }))
 }
 
-/// All truth, then all detections, frame by frame, up to so many frames.
+/// All truth, then all detections, frame by frame, up to a number of frames.
 async fn send(file: &FramesFile, stream: &ScoreStream, frames: usize) -> Outcome<()> {
     let mut left = frames;
     for frame in file.truth().take(left) {
@@ -125,7 +125,7 @@ async fn submit(arguments: &Arguments) -> Outcome<Json> {
     Ok(document)
 }
 
-/// As fast as frames come, or so many in a second.
+/// As fast as possible, or at a number of frames per second.
 async fn send_paced(
     arguments: &Arguments,
     file: &FramesFile,
@@ -144,7 +144,7 @@ async fn send_paced(
     Ok(())
 }
 
-/// Where the submission stands at the end, with its scores.
+/// The state of the submission at the end, with its scores.
 async fn ended(
     arguments: &Arguments,
     stream: &SubmissionStream,

@@ -1,4 +1,4 @@
-//! The file of frames that a runner is given.
+//! The file of frames of a runner.
 
 use std::fs;
 
@@ -11,7 +11,7 @@ use vidscore_client::{
 use crate::arguments::misuse;
 use crate::Outcome;
 
-/// What is to be scored, and how.
+/// What to score, and how.
 pub struct FramesFile {
     pub evaluators: Vec<Evaluator>,
     pub specification: Specification,
@@ -37,7 +37,7 @@ impl FramesFile {
         })
     }
 
-    /// Frames are made one by one, so that a wrong one is told when its turn comes.
+    /// Frames are made one by one, so that a wrong one is reported in its turn.
     pub fn truth(&self) -> impl Iterator<Item = vidscore_client::Result<Frame>> + '_ {
         self.truth.iter().map(frame)
     }
@@ -186,7 +186,7 @@ fn ranges(document: &Json) -> Vec<FrameRange> {
         .collect()
 }
 
-/// An integer; those of 64 bits are texts in JSON.
+/// An integer; 64-bit integers are strings in JSON.
 fn whole(document: &Json, name: &str) -> Option<i64> {
     let value = document.get(name)?;
     value.as_i64().or_else(|| value.as_str()?.parse().ok())

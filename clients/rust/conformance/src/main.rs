@@ -1,4 +1,4 @@
-//! The conformance runner of the Rust client: runs one command, and prints what it gave as the last
+//! The conformance runner of the Rust client: runs one command, and prints the result as the last
 //! line of standard output.
 
 mod arguments;
@@ -12,14 +12,14 @@ use crate::arguments::Arguments;
 
 /// Exit code of a wrong command line.
 const MISUSED: u8 = 2;
-/// Exit code where the client failed with an error of its own.
+/// Exit code if the client failed with its own error.
 const REFUSED: u8 = 3;
 
-/// Why a command gave nothing.
+/// Why a command has no result.
 pub enum Failure {
     /// The command line, or a file that it names, is wrong.
     Misuse(String),
-    /// The client says so.
+    /// An error of the client.
     Client(vidscore_client::Error),
 }
 
@@ -29,7 +29,7 @@ impl From<vidscore_client::Error> for Failure {
     }
 }
 
-/// What a command gives.
+/// The result of a command.
 pub type Outcome<T> = Result<T, Failure>;
 
 #[tokio::main(flavor = "current_thread")]

@@ -2,7 +2,7 @@
 
 use vidscore_client::Report;
 
-/// Print the scores that are of no single sequence.
+/// Print the scores over all sequences.
 pub fn print_scores(report: &Report) {
     println!("{} {}", report.evaluator, report.version);
     println!(

@@ -9,7 +9,7 @@
 #include <stdexcept>
 #include <string>
 
-/// A wrong command line, or a file of frames that is none.
+/// A wrong command line, or an invalid file of frames.
 class Misuse : public std::runtime_error {
   using std::runtime_error::runtime_error;
 };
@@ -27,9 +27,9 @@ class Arguments {
   std::optional<std::int64_t> whole(const std::string& name) const;
   std::optional<vidscore::Duration> time(const std::string& name) const;
 
-  /// Connect as the common options say.
+  /// Connect with the common options.
   vidscore::Client client() const;
-  /// How frames are put together; what is not said stays the client's default.
+  /// How frames are batched; missing options keep the client's defaults.
   vidscore::Batching batching() const;
   /// How frames are delivered, likewise.
   vidscore::Delivery delivery() const;

@@ -29,7 +29,7 @@ Json health(const Arguments& arguments) {
   return {{"status", kNames[status]}};
 }
 
-/// All truth, then all detections, frame by frame, up to so many frames.
+/// All truth, then all detections, frame by frame, up to a number of frames.
 void send(const FramesFile& file, vidscore::ScoreStream* stream, std::int64_t frames) {
   for (const Json& frame : file.truth) {
     if (frames-- <= 0) return;
@@ -70,7 +70,7 @@ Json score(const Arguments& arguments) {
   return {{"reports", reports}, {"live", lives}};
 }
 
-/// As fast as frames come, or so many in a second.
+/// As fast as possible, or at a number of frames per second.
 void send_paced(const Arguments& arguments, const Json& frames,
                 vidscore::SubmissionStream* stream) {
   const std::optional<double> rate_hz = arguments.number("rate-hz");
@@ -86,7 +86,7 @@ void send_paced(const Arguments& arguments, const Json& frames,
   }
 }
 
-/// Where a submission stands at the end, with its scores.
+/// The state of a submission at the end, with its scores.
 Json ended(const Arguments& arguments, std::uint64_t frame_count,
            vidscore::SubmissionStream* stream) {
   vidscore::Submission submission;

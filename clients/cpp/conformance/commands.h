@@ -1,9 +1,9 @@
-// The commands: each does one thing through the client, and says what came of it.
+// The commands: each does one thing through the client, and returns the result.
 
 #pragma once
 
 #include "arguments.h"
 #include "documents.h"
 
-/// Do what the command line says.
+/// Run the command of the command line.
 Json run(const Arguments& arguments);

@@ -1,4 +1,4 @@
-// What a runner prints, out of what the client gives.
+// The documents that a runner prints, from the results of the client.
 
 #pragma once
 

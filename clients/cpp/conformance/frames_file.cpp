@@ -13,7 +13,7 @@ vidscore::Geometry geometry_of(const std::string& name) {
   throw Misuse(name);
 }
 
-/// A part of a document; nothing where it is not there.
+/// A part of a document; null if it is absent.
 Json part(const Json& document, const char* name) { return document.value(name, Json()); }
 
 vidscore::ParameterValue parameter_of(const Json& value) {
@@ -34,7 +34,7 @@ vidscore::Evaluator evaluator_of(const Json& document) {
   return evaluator;
 }
 
-/// An integer; those of 64 bits are texts in the JSON form of a message.
+/// An integer; 64-bit integers are strings in the JSON form of a message.
 std::int64_t whole_of(const Json& value) {
   return value.is_string() ? std::stoll(value.get<std::string>()) : value.get<std::int64_t>();
 }

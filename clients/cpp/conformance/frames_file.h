@@ -1,4 +1,4 @@
-// The file of frames that a runner is given.
+// The file of frames of a runner.
 
 #pragma once
 
@@ -9,17 +9,17 @@
 
 using Json = nlohmann::ordered_json;
 
-/// What is to be scored, and how.
+/// What to score, and how.
 struct FramesFile {
   std::vector<vidscore::Evaluator> evaluators;
   vidscore::Specification specification;
   vidscore::Geometry truth_geometry = vidscore::Geometry::box;
   vidscore::Geometry detection_geometry = vidscore::Geometry::box;
-  Json truth;       // frames are made one by one, so that a wrong one is told when its turn comes
+  Json truth;       // frames are made one by one, so that a wrong one is reported in its turn
   Json detections;  // likewise
 };
 
 FramesFile read_frames(const std::string& path);
 
-/// One frame out of its JSON form; what is left out has its default.
+/// One frame from its JSON form; missing fields have their defaults.
 vidscore::Frame frame_of(const Json& document);

@@ -1,4 +1,4 @@
-// The conformance runner of the C++ client: runs one command, and prints what it gave as the last
+// The conformance runner of the C++ client: runs one command, and prints the result as the last
 // line of standard output.
 
 #include <iostream>
@@ -9,7 +9,7 @@ namespace {
 
 /// Exit code of a wrong command line.
 constexpr int kMisused = 2;
-/// Exit code where the client failed with an error of its own.
+/// Exit code if the client failed with its own error.
 constexpr int kRefused = 3;
 
 }  // namespace

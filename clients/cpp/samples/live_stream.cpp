@@ -2,8 +2,8 @@
 //
 //     VIDSCORE_TOKEN=... live_stream localhost:50051 streets my-run
 //
-// Stop the server and start it again: the stream goes on. Stop this program and start it again with
-// the same name: it goes on, too.
+// Stop the server and start it again: the stream continues. Stop this program and start it again
+// with the same name: it continues, too.
 
 #include <vidscore/client.h>
 
@@ -19,7 +19,7 @@ namespace {
 
 constexpr auto kFrameInterval = std::chrono::nanoseconds(1'000'000'000 / 30);
 
-/// What a detector would find: a car that moves to the right.
+/// The output of a detector: a car that moves to the right.
 vidscore::Frame detect(std::uint64_t number) {
   const double x = 10.0 + static_cast<double>(number);
   auto car = vidscore::Object::box(x, 20, x + 40, 100);

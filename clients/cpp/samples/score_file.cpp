@@ -51,7 +51,7 @@ Fields split(const std::string& line, char separator) {
   return fields;
 }
 
-/// The fields of a row by the names of their columns; empty where there is no such column.
+/// The fields of a row by the names of their columns; empty if there is no such column.
 class Row {
  public:
   Row(const Fields& header, const Fields& fields) {

@@ -7,7 +7,7 @@
 #include <iomanip>
 #include <iostream>
 
-/// Print the scores that are of no single sequence.
+/// Print the scores over all sequences.
 inline void print_scores(const vidscore::Report& report) {
   std::cout << report.evaluator << ' ' << report.version << '\n'
             << std::left << std::setw(13) << "DOMAIN" << std::setw(13) << "CLASS" << std::setw(25)

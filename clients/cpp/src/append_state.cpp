@@ -116,7 +116,7 @@ Duration AppendState::delay(const Error& error, Instant now) {
   broken_ = true;
   sent_ = 0;
   if (idle() && is_break(error)) {
-    return Duration::zero();  // there is nothing to try again until there are frames
+    return Duration::zero();  // without frames, there is nothing to retry
   }
   if (limit(error)) {
     too_large_ = true;
@@ -149,7 +149,7 @@ bool AppendState::has_room() const {
          (window_frames_ < delivery_.window_frames && window_bytes_ < delivery_.window_bytes);
 }
 
-/// Move the batch that is due, if there is one, into the window.
+/// Move the due batch, if any, into the window.
 bool AppendState::fill(Instant now) {
   if (!has_room()) return false;
   std::optional<Batch> batch = outbox_.take(now);
@@ -168,7 +168,7 @@ void AppendState::release() {
   if (sent_ > 0) --sent_;
 }
 
-/// Keep to the limit that a server names in an error; whether that makes batches smaller.
+/// Adopt the limit that a server names in an error; returns whether that makes batches smaller.
 bool AppendState::limit(const Error& error) {
   const auto& metadata = error.metadata();
   const auto named = metadata.find("limit");
@@ -184,7 +184,7 @@ bool AppendState::limit(const Error& error) {
   return false;
 }
 
-/// Let the outbox cut again what is not acknowledged.
+/// Return unacknowledged frames to the outbox, to be cut again.
 void AppendState::put_back() {
   for (; !window_.empty(); window_.pop_back()) {
     taken_ = window_.back().offset;
@@ -194,7 +194,7 @@ void AppendState::put_back() {
   too_large_ = false;
 }
 
-/// Keep of the oldest batch what comes from an offset on.
+/// Cut the oldest batch to its part from an offset on.
 void AppendState::cut(std::uint64_t offset) {
   Sent& oldest = window_.front();
   const auto first = static_cast<std::ptrdiff_t>(offset - oldest.offset);

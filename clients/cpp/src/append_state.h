@@ -1,9 +1,8 @@
-// What an append stream knows, without any I/O.
+// The state of an append stream, without any I/O.
 //
 // Frames go from the outbox into the window when they are sent, and stay there until the server has
 // acknowledged them. After a break the window is sent again from the server's next offset on, under
-// the epoch of the first opening: a younger writer is never shut out by an older one that comes
-// back.
+// the epoch of the first opening: an older writer that returns never excludes a newer one.
 
 #pragma once
 
@@ -21,7 +20,7 @@
 
 namespace vidscore::detail {
 
-/// A batch of frames, and the offset of the first of them in the stream.
+/// A batch of frames, and the offset of its first frame in the stream.
 struct Sent {
   std::uint64_t offset = 0;
   std::shared_ptr<const std::vector<Frame>> frames;
@@ -30,16 +29,16 @@ struct Sent {
   std::uint64_t end() const { return offset + frames->size(); }
 };
 
-/// The state of one append stream. Whoever drives it holds a lock while calling it.
+/// The state of one append stream. Its caller holds a lock.
 class AppendState {
  public:
   /// Start as a stream that has just been opened. `replay`: the caller sends from its first frame
-  /// again, so that the frames that were durable at opening are to be left out.
+  /// again, so that frames that were durable at opening are left out.
   AppendState(StreamInfo opened, const Batching& batching, const Delivery& delivery, bool replay);
 
-  /// Frames of the stream that are known to be durable.
+  /// Number of frames of the stream that are known to be durable.
   std::uint64_t acknowledged() const { return acknowledged_; }
-  /// How often delivery went on after a break.
+  /// Number of times that delivery continued after a break.
   std::uint64_t reconnections() const { return reconnections_; }
   /// Number of the present connection; a sender of another one stops.
   std::uint64_t connection() const { return connection_; }
@@ -51,53 +50,53 @@ class AppendState {
   bool idle() const { return window_.empty() && outbox_.frames() == 0; }
   /// Whether every frame is durable, or the stream has failed.
   bool drained() const { return ended_ || idle(); }
-  /// Frames that were taken in and are not known to be durable.
+  /// Number of accepted frames that are not known to be durable.
   std::size_t undelivered() const { return window_frames_ + outbox_.frames(); }
   /// Whether this side of a call may be closed.
   bool nothing_to_send() const { return ended_ || (closing_ && idle()); }
 
-  /// Time at which the connection counts as broken; nullopt where no answer is due.
+  /// Time at which the connection counts as broken; nullopt if no answer is due.
   std::optional<Instant> stalled_at() const;
 
-  /// When `take` has something.
+  /// Time at which `take` has a batch.
   Due due() const;
 
-  /// Take in frames where there is room, or where they are durable already; whether they were.
+  /// Accept frames if there is room or they are durable already; returns whether it did.
   bool admit(Item* item, Instant now);
 
-  /// The error for frames that were not taken in, after some waiting or none.
+  /// The error for frames that were not accepted, after a wait or without one.
   Error refusal(const std::optional<Duration>& waited) const;
 
-  /// The next batch to send; nullopt where none is due or the window is full.
+  /// The next batch to send; nullopt if none is due or the window is full.
   std::optional<Sent> take(Instant now);
 
-  /// Let go of the frames before an offset, which are durable; whether there are any that were not
+  /// Drop the frames before an offset, which are durable; returns whether any of them were not
   /// known to be.
   bool acknowledge(std::uint64_t next_offset, Instant now);
 
-  /// Go on over a new connection from what the server knows of the stream, nullptr where it knows
-  /// nothing; whether more frames are durable than was known.
+  /// Resume over a new connection from the server's state of the stream, nullptr if it has none;
+  /// returns whether more frames are durable than before.
   bool resume(const StreamInfo* known, Instant now);
 
-  /// Note that nothing more comes over the connection there was.
+  /// Record that the connection is gone.
   void disconnect();
 
-  /// Note a break; the time to wait before going on. Throws where there is no going on.
+  /// Record a break; returns the time to wait before the next try. Throws if a retry is useless.
   Duration delay(const Error& error, Instant now);
 
-  /// Let nothing wait for others any longer.
+  /// Make all frames due now.
   void flush() { outbox_.flush(); }
 
-  /// Take in no more frames.
+  /// Accept no more frames.
   void close();
 
-  /// Note that nothing more is delivered; the first one to say so is right.
+  /// Record the end of delivery; the first cause counts.
   void end(const std::optional<Error>& error);
 
-  /// Throw what the stream failed with, if it did.
+  /// Throw the error of the stream, if it failed.
   void check() const;
 
-  /// Throw what the stream failed with, if there are frames that it has not delivered.
+  /// Throw the error of the stream, if it has undelivered frames.
   void check_delivered() const;
 
  private:
@@ -124,7 +123,7 @@ class AppendState {
   std::uint64_t connection_ = 0;
   std::uint64_t reconnections_ = 0;
   bool broken_ = false;
-  bool too_large_ = false;  // whether the server takes smaller batches than the window has
+  bool too_large_ = false;  // whether the server accepts smaller batches than those of the window
   bool closing_ = false;
   bool ended_ = false;
   std::optional<Error> error_;

@@ -1,4 +1,4 @@
-// Files of certificates, checked when a client is made.
+// Certificate files, checked when a client is created.
 
 #pragma once
 
@@ -6,8 +6,8 @@
 
 namespace vidscore::detail {
 
-/// Refuse files that grpc refuses at the first call alone, as a server that is out of reach. Those
-/// that cannot be read are left to whoever reads them.
+/// Refuse files that grpc refuses only at the first call, as if the server were out of reach.
+/// Unreadable files are refused where they are read.
 void check_certificates(const Tls& tls);
 
 }  // namespace vidscore::detail

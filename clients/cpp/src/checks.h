@@ -1,4 +1,4 @@
-// What of settings is refused before anything is sent.
+// Checks of settings before anything is sent.
 
 #pragma once
 
@@ -9,28 +9,28 @@
 
 namespace vidscore::detail {
 
-/// Refuse numbers with which nothing would ever be sent.
+/// Refuse numbers with which nothing could ever be sent.
 void check(const Batching& batching);
 
-/// Refuse settings with which no report would ever come.
+/// Refuse settings without any reports.
 void check(const Live& live);
 
-/// Refuse questions that a server takes for an attack, and times that are none.
+/// Refuse pings that a server takes for an attack, and invalid times.
 void check(const Keepalive& keepalive);
 
-/// Refuse times that are none.
+/// Refuse invalid times.
 void check(const Retry& retry);
 
-/// Refuse numbers with which nothing would ever be delivered.
+/// Refuse numbers with which nothing could ever be delivered.
 void check(const Delivery& delivery);
 
-/// Refuse a time that is none.
+/// Refuse an invalid time.
 void check_positive(const char* name, Duration time);
 
 /// Refuse a text that is not UTF-8, which no message can hold.
 void check_text(const char* name, const std::string& text);
 
-/// Refuse objects of another shape than a stream was opened for, and names that are no text.
+/// Refuse objects whose shape differs from that of the stream, and invalid names.
 void check(const Frame& frame, Geometry geometry);
 
 }  // namespace vidscore::detail

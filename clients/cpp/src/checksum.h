@@ -1,4 +1,4 @@
-// CRC-32, by which the server sees that a batch has come as it was sent.
+// CRC-32, by which the server checks that a batch arrived as it was sent.
 
 #pragma once
 

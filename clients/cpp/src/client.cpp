@@ -106,7 +106,7 @@ std::vector<Report> Client::score(ScoreOptions options, const std::vector<Frame>
   options.batching.block_timeout = std::nullopt;  // it may take as long as the whole stream
   const std::size_t count = options.batching.batch_frames;
   ScoreStream stream = score_stream(std::move(options));
-  // Both sides in turns, so that few frames wait for the other side.
+  // Alternate between both sides, so that few frames wait for the other side.
   for (std::size_t first = 0; first < std::max(truth.size(), detections.size()); first += count) {
     stream.send_batch(Side::truth, part(truth, first, count));
     stream.send_batch(Side::detections, part(detections, first, count));

@@ -13,10 +13,10 @@ namespace vidscore::detail {
 using Clock = std::chrono::steady_clock;
 using Instant = Clock::time_point;
 
-/// As far away as a time needs to be that never comes.
+/// A duration that never passes.
 inline constexpr Duration kAges = std::chrono::hours(10 * 365 * 24);
 
-/// A time after another one, however long the time between them.
+/// A time after another one, for any duration between them.
 inline Instant later(Instant from, Duration by) { return from + std::min(by, kAges); }
 
 /// A limit of a wait that begins now; nullopt for none.
@@ -28,10 +28,10 @@ inline std::optional<Instant> limit_of(const std::optional<Duration>& timeout) {
 /// When there is something to do; nullopt for when something else happens.
 using Due = std::optional<Instant>;
 
-/// What is due at once.
+/// The time of work that is due at once.
 inline constexpr Instant kNow = Instant::min();
 
-/// A length of time for people.
+/// A duration as text.
 std::string show(Duration time);
 
 }  // namespace vidscore::detail

@@ -32,7 +32,7 @@ bool is_port(const std::string& text) {
   return digits && std::stoi(text) <= 65535;
 }
 
-/// Name or address of the machine; empty for a socket of this one.
+/// Name or address of the machine; empty for a local socket.
 std::string host_of(const std::string& target) {
   constexpr char kExpected[] = "host:port, [address]:port or unix:path";
   const bool spaced = std::any_of(target.begin(), target.end(),
@@ -58,7 +58,7 @@ bool is_loopback(const std::string& host) {
 }
 
 void check_token(const std::string& token, const std::string& host, const ClientOptions& options) {
-  // The text never shows the token: errors end up in logs.
+  // The text never shows the token, because errors end up in logs.
   const bool printable =
       std::all_of(token.begin(), token.end(), [](char sign) { return sign >= '!' && sign <= '~'; });
   if (!printable) refuse("token", "something else", "printable ASCII without spaces");
@@ -103,7 +103,7 @@ void set_keepalive(const Keepalive& keepalive, grpc::ChannelArguments* arguments
   const int timeout_ms = milliseconds_of(keepalive.timeout);
   arguments->SetInt(GRPC_ARG_KEEPALIVE_TIME_MS, milliseconds_of(keepalive.interval));
   arguments->SetInt(GRPC_ARG_KEEPALIVE_TIMEOUT_MS, timeout_ms);
-  // Newer releases of grpc have a time of its own for each ping, of a minute.
+  // Newer releases of grpc have a separate timeout for pings, of a minute.
   arguments->SetInt("grpc.http2.ping_timeout_ms", timeout_ms);
   arguments->SetInt(GRPC_ARG_HTTP2_MAX_PINGS_WITHOUT_DATA, 0);
 }
@@ -116,7 +116,7 @@ grpc::ChannelArguments arguments_of(const std::string& host, const ClientOptions
   arguments.SetMaxReceiveMessageSize(kMaximumResponseBytes);
   arguments.SetInt(GRPC_ARG_INITIAL_RECONNECT_BACKOFF_MS, kReconnectMinimumMs);
   arguments.SetInt(GRPC_ARG_MAX_RECONNECT_BACKOFF_MS, kReconnectMaximumMs);
-  // A proxy that the environment names is for the network, not for this machine.
+  // A proxy of the environment is for the network, not for this machine.
   if (is_loopback(host)) arguments.SetInt(GRPC_ARG_ENABLE_HTTP_PROXY, 0);
   if (tls && !tls->server_name.empty()) arguments.SetSslTargetNameOverride(tls->server_name);
   return arguments;

@@ -1,4 +1,4 @@
-// Where a server is, how to talk to it, and how unary calls are made.
+// The address of a server, how to call it, and how unary calls are made.
 
 #pragma once
 
@@ -22,18 +22,19 @@
 
 namespace vidscore::detail {
 
-/// A server with everything that each call to it needs.
+/// A server, and everything that calls to it need.
 class Connection {
  public:
   Connection(const std::string& target, const ClientOptions& options);
 
-  /// Time of a call, or of opening a stream.
+  /// Timeout of a call, and of opening a stream.
   Duration timeout() const { return timeout_; }
 
-  /// Prepare a call that may take some time, or any time.
+  /// Prepare a call, with or without a timeout.
   void prepare(grpc::ClientContext* context, const std::optional<Duration>& timeout) const;
 
-  /// Make a unary call and give its answer. `call` takes the context and where the answer goes.
+  /// Make a unary call and return its answer. `call` takes the context and the message for the
+  /// answer.
   template <typename Answer, typename Call>
   Answer answer(Call call) const {
     grpc::ClientContext context;
@@ -55,7 +56,7 @@ class Connection {
   wire::SubmissionService::Stub* submissions() const { return submissions_.get(); }
 
  private:
-  /// Refuse a server by the version that it says at the end of a call.
+  /// Refuse a server by the version that it states at the end of a call.
   static void check_server_of(const grpc::ClientContext& context);
 
   std::string authorization_;

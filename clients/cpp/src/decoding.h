@@ -17,10 +17,10 @@ Report decode_report(const wire::Report& message);
 LiveReport decode_live_report(const wire::LiveReport& message);
 EvaluatorDescription decode_evaluator(const wire::Evaluator& message);
 
-/// A shape; nullopt for one that this client could not send.
+/// A shape; nullopt for one that this client cannot send.
 std::optional<Geometry> decode_geometry(int number);
 
-/// A point in time; nullopt for one that is not there.
+/// A point in time; nullopt if it is absent.
 std::optional<Time> decode_time(bool present, const google::protobuf::Timestamp& message);
 
 Benchmark decode_benchmark(const wire::Benchmark& message);

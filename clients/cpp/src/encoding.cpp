@@ -16,7 +16,7 @@ constexpr std::uint32_t kDontCare = 1;
 template <typename Name>
 class Table {
  public:
-  /// The row of a name, which is added where it is new.
+  /// The row of a name, which is added if it is new.
   std::uint32_t row(const Name& name) {
     const auto next = static_cast<std::uint32_t>(names_.size());
     const auto [place, added] = rows_.try_emplace(name, next);
@@ -57,7 +57,7 @@ void add_frame(const Frame& frame, Table<Key>* sequences, wire::AnnotationBatch*
   message->add_frame_times_s(frame.time_s.value_or(std::numeric_limits<double>::quiet_NaN()));
 }
 
-/// The masks of all objects; none where one has none.
+/// The masks of all objects; none if an object has none.
 void add_masks(const std::vector<Frame>& frames, wire::AnnotationBatch* message) {
   for (const Frame& frame : frames) {
     for (const Object& object : frame.objects) {

@@ -11,29 +11,29 @@
 
 namespace vidscore::detail {
 
-/// Bytes that a frame adds to a message, at most, without its objects.
+/// Maximum bytes that a frame adds to a message, without its objects.
 inline constexpr std::size_t kFrameBytes = 24;
 
-/// Bytes that an object adds besides its coordinates, at most: confidence 8, track id 10, label 5,
+/// Maximum bytes that an object adds besides its coordinates: confidence 8, track id 10, label 5,
 /// flags 1.
 inline constexpr std::size_t kObjectBytes = 24;
 
-/// Bytes that a mask adds without its runs, at most, and a run.
+/// Maximum bytes that a mask adds without its runs, and that a run adds.
 inline constexpr std::size_t kMaskBytes = 15;
 inline constexpr std::size_t kRunBytes = 5;
 
-/// Bytes of the message that a frame would make, at most, without its tables.
+/// Maximum bytes of the message that a frame would make, without its tables.
 std::size_t frame_size(const Frame& frame);
 
-/// Columns as a message: only the names in use, and no column that holds defaults alone. Equal
-/// frames are equal bytes.
+/// Columns as a message: only the names in use, and no columns with only default values. Equal
+/// frames give equal bytes.
 void encode_frames(const std::vector<Frame>& frames, Geometry geometry,
                    wire::AnnotationBatch* message);
 
-/// A shape as the wire has it.
+/// A shape on the wire.
 wire::Geometry encode_geometry(Geometry geometry);
 
-/// A specification, with other evaluators in the place of its own where some are chosen.
+/// A specification, with the chosen evaluators, if any, instead of its own.
 void encode_specification(const Specification& specification, const std::vector<Evaluator>& chosen,
                           wire::BenchmarkSpec* message);
 

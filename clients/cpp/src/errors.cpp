@@ -18,7 +18,7 @@ constexpr std::array<const char*, 18> kKindNames = {
 
 std::string text_of(const ErrorFacts& facts) {
   std::string text = facts.message;
-  // The message of the server tells the only one, or the first.
+  // If there is one violation, the server's message states it; otherwise it states the first.
   if (facts.violation_count > 1) {
     for (const FieldViolation& violation : facts.violations) {
       text += "\n  ";

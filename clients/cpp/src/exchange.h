@@ -16,7 +16,7 @@
 
 namespace vidscore {
 
-/// What a ScoreStream is made of.
+/// The implementation of a ScoreStream.
 class ScoreStream::Exchange {
  public:
   /// Make the call. `await_start` must follow.
@@ -53,7 +53,7 @@ class ScoreStream::Exchange {
   const ScoreOptions options_;
   detail::Monitor monitor_;
   detail::ScoreState state_;
-  bool silent_ = false;  // whether the server says no more
+  bool silent_ = false;  // whether the server sends no more
   grpc::ClientContext context_;
   std::unique_ptr<Call> call_;
   std::thread sender_;

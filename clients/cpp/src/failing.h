@@ -15,7 +15,7 @@ namespace vidscore::detail {
 /// An error that was found on this side.
 Error local_error(ErrorKind kind, std::string message, std::string reason = "");
 
-/// An error of this side in the place of a status of the server, by the name of its code.
+/// An error of this client instead of a status of the server, by the name of its code.
 Error coded_error(ErrorKind kind, std::string code, std::string message, std::string reason = "");
 
 /// Throw InputError.
@@ -25,7 +25,7 @@ Error coded_error(ErrorKind kind, std::string code, std::string message, std::st
 /// A number with its noun: 1 frame, 2 frames.
 std::string counted(std::uint64_t count, const char* noun);
 
-/// A text in quotes, cut where it is long.
+/// A text in quotes, cut if it is long.
 std::string quoted(const std::string& text);
 
 }  // namespace vidscore::detail

@@ -13,7 +13,7 @@ constexpr int kDigit = 31;
 constexpr int kSign = 16;
 constexpr int kMore = 32;
 constexpr int kDigitBits = 5;
-constexpr int kLongestNumber = 8;  // characters of the difference of any two runs, at most
+constexpr int kLongestNumber = 8;  // maximum characters of the difference of two runs
 
 /// Reads a number: digits of five bits, the lowest first.
 std::optional<std::int64_t> number_at(const std::string& text, std::size_t* place) {

@@ -1,4 +1,4 @@
-// A lock whose holders can wait for what it guards to change.
+// A lock whose holders can wait for changes of what it guards.
 
 #pragma once
 
@@ -28,7 +28,7 @@ class Monitor {
     }
   }
 
-  /// Wait until something holds; whether it does by the limit.
+  /// Wait until a condition holds; returns whether it does by the limit.
   template <typename Predicate>
   bool wait(Lock& lock, const std::optional<Instant>& limit, Predicate holds) const {
     while (!holds()) {

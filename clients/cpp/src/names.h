@@ -1,4 +1,4 @@
-// Full resource names out of what people type: `streets`, `streets/run-7`.
+// Full resource names from what people type: `streets`, `streets/run-7`.
 
 #pragma once
 

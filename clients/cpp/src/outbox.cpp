@@ -103,8 +103,8 @@ void Outbox::seal(Side side) {
   if (!waiting.frames.empty()) ready_.push_back({side, std::move(waiting.frames)});
 }
 
-/// Frames from the first on that fit into a message, which has masks of all of its objects or of
-/// none; at least one.
+/// Number of leading frames that fit into a message, in which either all objects have masks or none
+/// has; at least one.
 std::size_t Outbox::frames_that_fit(const std::deque<Frame>& frames) const {
   std::size_t count = 0;
   std::size_t size = 0;

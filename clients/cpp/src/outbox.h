@@ -1,6 +1,7 @@
-// What waits to be sent: puts frames together by size and time, and holds the bound on memory.
+// Frames that wait to be sent: batches them by size and time, and bounds memory.
 //
-// Pure: whoever drives it passes the time and does the waiting, the locking and the sending.
+// It does no I/O and reads no clock: its caller passes the time and does the waiting, the locking
+// and the sending.
 
 #pragma once
 
@@ -16,22 +17,22 @@
 
 namespace vidscore::detail {
 
-/// What a caller gives at once.
+/// What a caller passes in one call.
 struct Item {
   std::vector<Frame> frames;  ///< The frames, at least one.
   bool single = false;        ///< Whether it is one frame that may wait for others.
 };
 
-/// Bytes of the message that frames would make, at most, without its tables.
+/// Maximum bytes of the message that frames would make, without its tables.
 std::size_t total_size(const std::vector<Frame>& frames);
 
-/// Frames of one side that go into one message.
+/// Frames of one side for one message.
 struct Batch {
   Side side;
   std::vector<Frame> frames;
 };
 
-/// A bounded queue that turns frames into batches.
+/// A bounded queue that batches frames.
 class Outbox {
  public:
   explicit Outbox(const Batching& batching) : batching_(batching) {}
@@ -39,22 +40,22 @@ class Outbox {
   /// Frames that wait.
   std::size_t frames() const { return frames_; }
 
-  /// When `take` has something.
+  /// Time at which `take` has a batch.
   Due due() const;
 
-  /// Make no larger batches than a server takes; whether it made larger ones before.
+  /// Make no larger batches than a server accepts; returns whether earlier ones were larger.
   bool limit(std::size_t batch_frames, std::size_t batch_bytes);
 
-  /// Take in an item where there is room for it; whether it was taken in.
+  /// Accept an item if there is room for it; returns whether it did.
   bool offer(Side side, Item* item, Instant now);
 
-  /// Take in again what was taken last, to be cut anew.
+  /// Return the frames that were taken last, to be cut again.
   void put_back(Side side, const std::vector<Frame>& frames);
 
-  /// Let nothing wait for others any longer.
+  /// Make all frames due now.
   void flush();
 
-  /// The next batch that is due, of at most the size of a message.
+  /// The next due batch, at most as large as a message.
   std::optional<Batch> take(Instant now);
 
  private:

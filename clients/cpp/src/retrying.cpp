@@ -11,11 +11,11 @@
 namespace vidscore::detail {
 namespace {
 
-/// Codes of a connection that broke, of whatever hop, and of a server that is restarted.
+/// Codes of a connection that broke at any hop, and of a server that restarts.
 constexpr std::array<const char*, 5> kBreaks = {"UNAVAILABLE", "DEADLINE_EXCEEDED", "CANCELLED",
                                                 "UNKNOWN", "INTERNAL"};
 
-/// Reasons of a server that go with another offset, or with time.
+/// Reasons of a server that another offset, or time, resolves.
 constexpr std::array<const char*, 3> kPassingReasons = {"OFFSET_GAP", "OFFSET_STRADDLES",
                                                         "STORE_FULL"};
 
@@ -29,7 +29,7 @@ bool is_among(const std::string& word, const Words& words) {
 bool is_break(const Error& error) {
   if (error.retry_delay()) return true;  // the server itself says so
   if (error.kind() == ErrorKind::internal && error.metadata().count("incident") > 0) {
-    return false;  // the server itself failed at this very request, and would again
+    return false;  // the server itself failed at this request, and would again
   }
   return is_among(error.code(), kBreaks) || is_among(error.reason(), kPassingReasons);
 }
@@ -60,7 +60,7 @@ Duration Retrying::again(const Error& error, Instant now) {
     const Duration left = *retry_.give_up_after - (now - *since_);
     if ((breaks_ > 0 && left <= Duration::zero()) || wanted > left) raise(error);
   }
-  constexpr int kMostDoublings = 60;  // bounded, so that the power stays a number
+  constexpr int kMostDoublings = 60;  // bounded, so that the power stays finite
   breaks_ = std::min(breaks_ + 1, kMostDoublings + 2);
   return std::max(wanted, own_delay());
 }

@@ -1,4 +1,5 @@
-// When a call is made again; pure: whoever drives it passes the time and does the waiting.
+// When to retry a call. It does no I/O and reads no clock: its caller passes the time and does the
+// waiting.
 
 #pragma once
 
@@ -11,30 +12,30 @@
 
 namespace vidscore::detail {
 
-/// Whether the same may succeed over another connection, or later.
+/// Whether the same call may succeed over another connection, or later.
 bool is_break(const Error& error);
 
-/// The break of a call that the server ended well, but before it was done.
+/// The error of a call that the server ended without an error before it was done.
 Error ended_early();
 
-/// Gives numbers from 0 to 1, so that many clients do not come back all at once.
+/// Gives numbers from 0 to 1, so that many clients do not return at the same time.
 double random_chance();
 
 /// Counts tries.
 class Retrying {
  public:
-  /// Start as if everything had gone well so far.
+  /// Start without any breaks.
   explicit Retrying(const Retry& retry, std::function<double()> chance = random_chance)
       : retry_(retry), chance_(std::move(chance)) {}
 
-  /// Note that something has succeeded.
+  /// Record that something has succeeded.
   void progress();
 
-  /// Time to wait before the next try, no less than the server wants; throws the error where
-  /// another try makes no sense or takes too long.
+  /// Time to wait before the next try, at least as long as the server wants. Throws the error if a
+  /// retry is useless or would be too late.
   Duration delay(const Error& error, Instant now);
 
-  /// The same where the next try may succeed, whatever the error is.
+  /// The same for an error after which the next try may succeed whatever its kind.
   Duration again(const Error& error, Instant now);
 
  private:

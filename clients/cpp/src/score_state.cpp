@@ -8,7 +8,7 @@
 namespace vidscore::detail {
 namespace {
 
-/// A limit that the server tells; none where it does not.
+/// A limit that the server states; none if it does not.
 std::size_t limit_named(const char* name, const Started& started) {
   const auto found = started.limits.find(name);
   const bool told = found != started.limits.end() && found->second >= 0;

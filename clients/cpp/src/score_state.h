@@ -1,7 +1,7 @@
-// What a scoring stream knows, without any I/O.
+// The state of a scoring stream, without any I/O.
 //
-// Whoever drives it holds a lock while calling it, sends what `take` gives, passes in what comes
-// back, and wakes its waiters when something has changed.
+// Its caller holds a lock, sends what `take` returns, passes in the responses, and wakes the
+// waiters after each change.
 
 #pragma once
 
@@ -33,41 +33,41 @@ class ScoreState {
   ScoreState(const Batching& batching, const std::optional<Live>& live);
 
   const Outbox& outbox() const { return outbox_; }
-  /// What the server said when it accepted the stream.
+  /// The response with which the server accepted the stream.
   const std::optional<Started>& started() const { return started_; }
   /// The newest live report.
   const std::optional<LiveReport>& latest() const { return latest_; }
-  /// Whether the call is over, well or badly.
+  /// Whether the call is over, with or without an error.
   bool ended() const { return ended_; }
   /// Whether this side of the stream may be closed.
   bool nothing_to_send() const { return ended_ || (closing_ && outbox_.frames() == 0); }
   /// Whether `next_report` need not wait.
   bool readable() const { return ended_ || !unread_.empty(); }
 
-  /// Take in frames where there is room; whether they were taken in.
+  /// Accept frames if there is room; returns whether it did.
   bool admit(Side side, Item* item, Instant now);
 
-  /// The error for frames that were not taken in, after some waiting or none.
+  /// The error for frames that were not accepted, after a wait or without one.
   Error refusal(const std::optional<Duration>& waited) const;
 
-  /// The next batch to send; nullopt where none is due.
+  /// The next batch to send; nullopt if none is due.
   std::optional<Batch> take(Instant now);
 
-  /// Take in no more frames, and send the rest without delay.
+  /// Accept no more frames, and make all frames due now.
   void close();
 
-  /// Keep what the server has said.
+  /// Record a response.
   void receive(Started started);
   void receive(LiveReport report);
   void receive(std::vector<Report> final_reports);
 
-  /// Note that the call is over; the first one to say so is right.
+  /// Record the end of the call; the first cause counts.
   void end(const std::optional<Error>& error);
 
-  /// Throw what the stream failed with, if it did.
+  /// Throw the error of the stream, if it failed.
   void check() const;
 
-  /// The oldest unread live report; nullopt where the stream has ended and there is none.
+  /// The oldest unread live report; nullopt if the stream has ended and there is none.
   std::optional<LiveReport> next_report();
 
   /// The final reports of a stream that has ended.

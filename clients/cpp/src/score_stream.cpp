@@ -23,7 +23,7 @@ using detail::show;
 
 namespace {
 
-/// The error of a stream that this side has cancelled.
+/// The error of a stream that this client has cancelled.
 Error cancelled() {
   return coded_error(ErrorKind::call_cancelled, "CANCELLED",
                      "the stream was cancelled by this client");
@@ -71,7 +71,7 @@ void ScoreStream::Exchange::await_start() {
   Lock lock = monitor_.lock();
   const bool told = monitor_.wait(lock, detail::later(Clock::now(), timeout),
                                   [this] { return state_.started() || state_.ended(); });
-  if (state_.started()) return;  // what comes later is told by later calls
+  if (state_.started()) return;  // later errors are reported by later calls
   state_.check();
   if (!told) raise(late("the server has not accepted the stream within " + show(timeout)));
 }
@@ -140,8 +140,8 @@ void ScoreStream::Exchange::cancel() {
   context_.TryCancel();
 }
 
-/// What the sending thread does: one message after the other, until there are no more or the call
-/// is over, of which the reader is told why.
+/// The sending thread: sends one message after the other, until there are no more or the call is
+/// over; the reader gets the cause.
 void ScoreStream::Exchange::send(const detail::wire::ScoreRequest& first) {
   try {
     if (!call_->Write(first)) return;
@@ -176,7 +176,7 @@ std::optional<detail::Batch> ScoreStream::Exchange::next_batch() {
   return std::nullopt;
 }
 
-/// What the reading thread does; it ends the stream, and last of all the sender.
+/// The reading thread; it ends the stream, and finally the sender.
 void ScoreStream::Exchange::read() {
   std::optional<Error> error = read_all();
   if (error) {

@@ -20,10 +20,10 @@ constexpr Duration kJoinTimeout = std::chrono::seconds(5);
 
 using Call = grpc::ClientReaderWriter<wire::AppendRequest, wire::AppendResponse>;
 
-/// The error of a stream that this side has given up.
+/// The error of an aborted stream.
 Error aborted() { return local_error(ErrorKind::closed, "the stream was aborted", "CLOSED"); }
 
-/// The break of a connection over which no acknowledgement comes.
+/// The error of a connection without acknowledgements.
 Error no_answer(Duration timeout) {
   return coded_error(ErrorKind::unavailable, "UNAVAILABLE",
                      "the server has acknowledged nothing for " + show(timeout));
@@ -35,7 +35,7 @@ Error no_answer(Duration timeout) {
       "not every frame was durable within " + show(timeout) + "; the stream continues"));
 }
 
-/// The error of frames that are given up because the time to deliver them is over.
+/// The error of frames that are dropped after the timeout of delivery.
 Error not_delivered(std::size_t frames, Duration timeout) {
   return coded_error(ErrorKind::deadline, "DEADLINE_EXCEEDED",
                      counted(frames, "frame") + " dropped: not durable within " + show(timeout));
@@ -47,7 +47,7 @@ Error callback_failed(const std::string& what) {
 
 }  // namespace
 
-/// Sends over one call from a thread of its own, which has ended when this has.
+/// Sends over one call from its own thread, which ends before this object.
 class Sender::Writer {
  public:
   Writer(Sender* sender, Call* call, std::uint64_t connection)
@@ -67,7 +67,7 @@ class Sender::Writer {
     while (const std::optional<Sent> batch = sender->next_batch(connection)) {
       wire::AppendRequest request;
       sender->append(*batch, &request);
-      if (!call->Write(request)) return;  // the call is over, and the reader is told why
+      if (!call->Write(request)) return;  // the call is over, and the reader gets the cause
     }
     call->WritesDone();
   }
@@ -84,14 +84,14 @@ Sender::Sender(std::shared_ptr<const Connection> connection, OpenedStream opened
       state_(opened_.stream, options_.batching, options_.delivery, options_.replay),
       thread_([this] { run(); }) {}
 
-/// What is unwound by an exception has nothing to wait for.
+/// Stack unwinding must not wait.
 Sender::~Sender() {
   if (std::uncaught_exceptions() == exceptions_) close_behind();
   end(aborted());
   thread_.join();
 }
 
-/// Close, by a destructor, which can throw nothing.
+/// Close in a destructor, which must not throw.
 void Sender::close_behind() noexcept {
   try {
     close(std::nullopt);
@@ -198,7 +198,7 @@ void Sender::sleep(Lock& lock, const std::optional<Instant>& limit) {
   monitor_.sleep(lock, until);
 }
 
-/// Give up a call over which no acknowledgement comes.
+/// Cancel a call that gets no acknowledgements.
 void Sender::watch_for_stall(Lock&) {
   const std::optional<Instant> stalled_at = state_.stalled_at();
   if (!stalled_at || Clock::now() < *stalled_at) return;
@@ -230,7 +230,7 @@ void Sender::deliver_all() {
   }
 }
 
-/// Wait until there is something to deliver; whether there is, or the stream has ended.
+/// Wait until there is something to deliver or the stream has ended; returns whether there is.
 bool Sender::await_work() {
   Lock lock = monitor_.lock();
   monitor_.wait(lock, std::nullopt, [this] { return state_.closing() || !state_.idle(); });
@@ -351,7 +351,7 @@ std::optional<Sent> Sender::next_batch(std::uint64_t connection) {
   return std::nullopt;
 }
 
-/// What is sent for a batch; the same batch is the same bytes each time.
+/// The message of a batch; the same batch always gives the same bytes.
 void Sender::append(const Sent& batch, wire::AppendRequest* message) const {
   message->set_stream(opened_.submission.name + "/streams/" + opened_.stream.stream);
   message->set_epoch(opened_.stream.epoch);

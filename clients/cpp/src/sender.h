@@ -1,4 +1,4 @@
-// Delivers the frames of an append stream: connects, sends, and goes on after breaks.
+// Delivers the frames of an append stream: connects, sends, and continues after breaks.
 
 #pragma once
 
@@ -36,11 +36,12 @@ class Sender {
   std::uint64_t reconnections() const;
   std::size_t undelivered() const;
 
-  /// Queue frames, as the policy says where the queue is full.
+  /// Queue frames; if the queue is full, do what the policy says.
   void put(Item item);
   /// Wait until every frame is durable.
   std::uint64_t flush(const std::optional<Duration>& timeout);
-  /// Deliver what was taken, in a time, and end; where this side has ended it, do nothing.
+  /// Deliver the accepted frames within a time, and end; do nothing if this client has ended the
+  /// stream.
   void close(const std::optional<Duration>& timeout);
   /// End at once.
   void abort();
@@ -75,9 +76,9 @@ class Sender {
   Monitor monitor_;
   AppendState state_;
   grpc::ClientContext* context_ = nullptr;  // of the present call, if there is one
-  bool left_ = false;                       // whether this side has closed or aborted it
+  bool left_ = false;                       // whether this client has closed or aborted it
   const int exceptions_ = std::uncaught_exceptions();  // at its birth
-  bool stalled_ = false;                    // whether that call was given up for its silence
+  bool stalled_ = false;                    // whether that call was cancelled because of silence
   std::thread thread_;
 };
 

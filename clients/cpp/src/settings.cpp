@@ -19,15 +19,15 @@ void check_not_negative(const char* name, Duration time) {
   if (time < Duration::zero()) refuse(name, show(time), "0 or more");
 }
 
-/// Bytes of the character that a byte of UTF-8 begins; 0 where it begins none.
+/// Bytes of the character that a byte of UTF-8 begins; 0 if it begins none.
 std::size_t character_length(unsigned char first) {
   if (first < 0x80) return 1;
   if (first < 0xC2 || first > 0xF4) return 0;
   return first < 0xE0 ? 2 : first < 0xF0 ? 3 : 4;
 }
 
-/// Whether the byte after the first one of a character may stand there: longer forms than needed,
-/// halves of surrogate pairs and what is beyond U+10FFFF are no UTF-8.
+/// Whether the second byte of a character is valid: overlong forms, halves of surrogate pairs and
+/// code points beyond U+10FFFF are not UTF-8.
 bool may_follow(unsigned char first, unsigned char second) {
   if (first == 0xE0) return second >= 0xA0;
   if (first == 0xED) return second < 0xA0;
@@ -50,7 +50,7 @@ bool is_utf8(const std::string& text) {
   return true;
 }
 
-/// A text of any bytes as one of ASCII, in quotes, cut where it is long.
+/// Any bytes as ASCII text in quotes, cut if it is long.
 std::string escaped(const std::string& text) {
   std::string shown;
   for (const char sign : text.substr(0, 80)) {

@@ -10,10 +10,10 @@
 #include <string>
 #include <utility>
 
-// The details of a status are google.rpc.Status, ErrorInfo, BadRequest and RetryInfo, of which
-// Debian has neither the files nor headers. A program may bring code of its own for them, and
-// protobuf ends a process in which a message is registered twice; so the few fields that are wanted
-// are read here by their numbers (googleapis, google/rpc/status.proto and error_details.proto).
+// The details of a status are google.rpc.Status, ErrorInfo, BadRequest and RetryInfo, for which
+// Debian has neither the files nor headers. A program may bring its own code for them, and protobuf
+// ends a process in which a message is registered twice; so the few needed fields are read here by
+// their numbers (googleapis, google/rpc/status.proto and error_details.proto).
 
 namespace vidscore::detail {
 namespace {
@@ -25,7 +25,7 @@ constexpr char kErrorDomain[] = "vidscore";
 constexpr char kErrorInfoType[] = "/google.rpc.ErrorInfo";
 constexpr char kBadRequestType[] = "/google.rpc.BadRequest";
 constexpr char kRetryInfoType[] = "/google.rpc.RetryInfo";
-/// Key of the error's metadata that tells how many violations there are in all.
+/// Metadata key of the number of all violations.
 constexpr char kViolationCount[] = "violations";
 
 constexpr std::array<const char*, 17> kCodeNames = {
@@ -35,7 +35,7 @@ constexpr std::array<const char*, 17> kCodeNames = {
     "DATA_LOSS", "UNAUTHENTICATED"};
 
 /// Calls `text` with each field of bytes, `number` with each varint, and skips the others; stops at
-/// what is no message.
+/// invalid bytes.
 template <typename Text, typename Number>
 void for_each_field(const std::string& message, Text text, Number number) {
   CodedInputStream input(reinterpret_cast<const std::uint8_t*>(message.data()),
@@ -66,7 +66,7 @@ void for_each_text(const std::string& message, Text text) {
   for_each_field(message, text, [](int, std::int64_t) {});
 }
 
-/// A message of two texts, the first and the second field.
+/// A message of two strings, the first and the second field.
 std::pair<std::string, std::string> pair_of(const std::string& message) {
   std::pair<std::string, std::string> pair;
   for_each_text(message, [&pair](int field, const std::string& bytes) {
@@ -162,7 +162,7 @@ ErrorKind kind_of(grpc::StatusCode code, const std::string& reason) {
   }
 }
 
-/// How many violations the server has found; 0 where it does not say.
+/// Number of violations that the server has found; 0 if it does not state it.
 std::size_t count_of(const std::map<std::string, std::string>& metadata) {
   const auto found = metadata.find(kViolationCount);
   if (found == metadata.end() || found->second.size() > 9) return 0;
@@ -170,7 +170,7 @@ std::size_t count_of(const std::map<std::string, std::string>& metadata) {
   return digits && !found->second.empty() ? std::stoul(found->second) : 0;
 }
 
-/// Tells of a message that gRPC at the server did not read, before the server could, as the server
+/// Describes a message that the server's gRPC refused before the server read it, as the server
 /// would.
 void read_message_too_large(const std::string& text, ErrorFacts* facts) {
   std::uint64_t size = 0;
@@ -190,8 +190,8 @@ Error error_of(const grpc::Status& status) {
   ErrorFacts facts;
   read_details(status.error_details(), &facts);
   grpc::StatusCode said = status.error_code();
-  // So gRPC's server ends what reaches it as it stops. What this side cancels is over before its
-  // status comes.
+  // GRPC's server ends calls like this that arrive while it stops. A call that this client cancels
+  // is over before its status arrives.
   if (said == grpc::StatusCode::CANCELLED && facts.reason.empty()) {
     said = grpc::StatusCode::UNAVAILABLE;
   }

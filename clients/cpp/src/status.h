@@ -1,4 +1,4 @@
-// Turns the status that a call ended with into an error.
+// Turns the status of a call into an error.
 
 #pragma once
 

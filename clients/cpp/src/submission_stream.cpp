@@ -42,7 +42,7 @@ detail::wire::OpenStreamResponse open_stream(const detail::Connection& connectio
   });
 }
 
-/// The smaller of a size of messages and the server's limit of it, where it states one.
+/// The smaller of a size of messages and the server's limit of it, if it states one.
 std::size_t limited(std::size_t size, const detail::wire::OpenStreamResponse& answer,
                     const char* name, std::int64_t parts) {
   const auto found = answer.limits().find(name);

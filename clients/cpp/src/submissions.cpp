@@ -169,7 +169,7 @@ std::vector<SubmissionScore> Submissions::scores(const std::string& submission) 
   return found;
 }
 
-/// A submission by the last part of its name, new where there is none or no name is given.
+/// A submission by the last part of its name, new if there is none or no name is given.
 Submission Submissions::find_or_create(const std::string& benchmark,
                                        const std::optional<std::string>& submission,
                                        const std::string& title) const {
@@ -190,7 +190,7 @@ Submission Submissions::find_or_create(const std::string& benchmark,
   try {
     return get(name);  // another process of the same submission may just have created it
   } catch (const NotFoundError&) {
-    detail::raise(*taken);  // it is another team's
+    detail::raise(*taken);  // it belongs to another team
   }
 }
 

@@ -18,7 +18,7 @@ constexpr char kRest[] = "0123456789abcdefghijklmnopqrstuvwxyz.+-";
 /// Major and minor version.
 using Version = std::pair<int, int>;
 
-/// A number of few digits that a text has at a place, which moves behind it.
+/// A number of few digits that a text has at a place, which moves after it.
 std::optional<int> take_number(const std::string& text, std::size_t* place) {
   const std::size_t end = std::min(text.find_first_not_of(kDigits, *place), text.size());
   const std::string digits = text.substr(*place, std::min(end - *place, kMostDigits));

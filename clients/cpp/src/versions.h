@@ -1,6 +1,6 @@
-// Which versions of server and client work together: one minor version may lie between them.
+// The versions of server and client that work together: at most one minor version apart.
 //
-// The server holds its clients to the same rule; this side tells it where an older server does not.
+// The server applies the same rule to its clients; this check covers older servers that do not.
 
 #pragma once
 
@@ -14,8 +14,8 @@ inline constexpr char kClientVersionKey[] = "vidscore-client-version";
 /// Trailing metadata of each call: version of the server.
 inline constexpr char kServerVersionKey[] = "vidscore-server-version";
 
-/// Refuse a server of a version that a client does not work with; a text that is no version is let
-/// pass, as proxies may be.
+/// Refuse a server whose version a client does not work with; a text that is not a version is
+/// accepted, as from proxies.
 void check_server(const std::string& server, const std::string& client);
 
 }  // namespace vidscore::detail

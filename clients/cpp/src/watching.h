@@ -1,4 +1,4 @@
-// What a watcher of a submission knows, without any I/O.
+// The state of a watch of a submission, without any I/O.
 
 #pragma once
 
@@ -11,24 +11,24 @@
 
 namespace vidscore::detail {
 
-/// Time after which a call is made anew: proxies end calls that are quiet for a minute.
+/// Time after which a call is replaced: proxies end calls that are silent for a minute.
 inline constexpr Duration kWatchCall = std::chrono::seconds(45);
 
-/// A submission that is watched over as many calls as it takes.
+/// A submission that is watched over as many calls as needed.
 class Watched {
  public:
-  /// Start as if nothing were known of it.
+  /// Start without any state.
   Watched(std::string name, const Retry& retry);
 
   bool ended() const { return ended_; }
 
-  /// What opens the next call.
+  /// The request of the next call.
   wire::WatchSubmissionRequest request() const;
 
-  /// Note what the server has said.
+  /// Record an update.
   void take(const SubmissionUpdate& update);
 
-  /// Time to wait before the next call; throws the error where there is no going on.
+  /// Time to wait before the next call; throws the error if a retry is useless.
   Duration delay(const Error& error, Instant now);
 
  private:

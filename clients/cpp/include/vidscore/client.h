@@ -23,29 +23,29 @@
 /// The client of vidscore, the evaluation server for video detection benchmarks.
 namespace vidscore {
 
-/// How a client talks to its server.
+/// How a client reaches its server.
 struct ClientOptions {
   std::optional<Tls> tls;  ///< Certificates of an encrypted connection; nullopt: plain.
   std::string token;       ///< Sent with each call as `authorization: Bearer`; empty: none.
-  Duration timeout = std::chrono::seconds(10);  ///< Time of a call, or of opening a stream.
-  Keepalive keepalive;  ///< How a connection is found out that has gone silent.
-  bool allow_plaintext_token = false;  ///< Whether the token may go unencrypted to another machine.
+  Duration timeout = std::chrono::seconds(10);  ///< Timeout of a call, and of opening a stream.
+  Keepalive keepalive;  ///< How silent connections are detected.
+  bool allow_plaintext_token = false;  ///< Whether to send the token unencrypted.
 };
 
-/// Whether a server takes calls, as the standard health protocol has it.
+/// Whether a server accepts calls, by the standard health protocol.
 enum class Health {
-  unknown,          ///< The server does not say.
+  unknown,          ///< Unspecified.
   serving,          ///< It does.
   not_serving,      ///< It does not.
   service_unknown,  ///< It does not know the service.
 };
 
-/// A server.
+/// Description of a server.
 struct ServerInfo {
   std::string version;                ///< Its version.
-  std::string oldest_client_version;  ///< Oldest version of clients that it works with.
-  std::string newest_client_version;  ///< Newest version of clients that it works with.
-  std::optional<Time> time;           ///< Its time.
+  std::string oldest_client_version;  ///< Oldest client version that it works with.
+  std::string newest_client_version;  ///< Newest client version that it works with.
+  std::optional<Time> time;           ///< Time of its clock.
   bool hosting = false;               ///< Whether it hosts benchmarks.
   bool draining = false;              ///< Whether it is about to stop.
 };
@@ -56,32 +56,32 @@ struct ServerInfo {
 /// called from any thread, and a client may have any number of streams open.
 class Client {
  public:
-  /// Make a client; the connection itself is made by the first call. Proxies that the environment
-  /// names (`https_proxy`, `no_proxy`) are used for other machines.
+  /// Make a client; the first call opens the connection. Connections to other machines use the
+  /// proxies that the environment names (`https_proxy`, `no_proxy`).
   /// @param target Address: `host:port`, `[address]:port` or `unix:path`.
   /// @param options Encryption, token and deadline.
-  /// @throws InputError if the address is none, a certificate cannot be read or is none, or the
-  ///   token cannot be a header or would go unencrypted to another machine.
+  /// @throws InputError if the address is invalid, a certificate cannot be read or is invalid, or
+  ///   the token cannot be a header or would be sent unencrypted to another machine.
   explicit Client(const std::string& target, const ClientOptions& options = {});
 
-  /// The server itself; it answers clients of any version.
+  /// The server; it answers clients of any version.
   ServerInfo server() const;
 
   /// One hosted benchmark.
   /// @throws NotFoundError if there is none of that name.
   Benchmark benchmark(const std::string& benchmark) const;
 
-  /// The hosted benchmarks that may be seen.
+  /// The hosted benchmarks that the caller may see.
   std::vector<Benchmark> benchmarks() const;
 
-  /// Every evaluator of the server, built-in ones first.
+  /// All evaluators of the server, built-in ones first.
   std::vector<EvaluatorDescription> evaluators() const;
 
   /// One evaluator.
   /// @throws NotFoundError if the server has none of that name.
   EvaluatorDescription evaluator(const std::string& name) const;
 
-  /// Whether the server takes calls: as a whole, or the service of that full name.
+  /// Whether the whole server, or the service of that full name, accepts calls.
   /// @throws NotFoundError if the server does not know the service.
   Health health(const std::string& service = "") const;
 
@@ -91,14 +91,14 @@ class Client {
   /// @throws Error if the stream cannot be opened for another reason.
   ScoreStream score_stream(ScoreOptions options) const;
 
-  /// Send everything and wait for the final reports, one for each evaluator. Frames are sent as
-  /// fast as the server takes them, whatever the options' batching.
+  /// Send all frames and wait for the final reports, one for each evaluator. Frames are sent as
+  /// fast as the server accepts them, whatever the options' batching.
   /// @throws Error if the server refuses it or fails.
   std::vector<Report> score(ScoreOptions options, const std::vector<Frame>& truth,
                             const std::vector<Frame>& detections) const;
 
-  /// Find or create a submission, and open one of its append streams: an older writer of it is shut
-  /// out.
+  /// Find or create a submission, and open one of its append streams: an older writer of it is
+  /// excluded.
   /// @throws InputError if an option is wrong.
   /// @throws NotFoundError if there is no such benchmark.
   /// @throws QuotaExceededError if the team may have no more submissions.

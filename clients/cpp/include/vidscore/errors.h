@@ -1,5 +1,5 @@
 /// @file
-/// What can go wrong, as exceptions that carry everything the server said.
+/// Exceptions, which carry all details from the server.
 
 #pragma once
 
@@ -17,7 +17,7 @@ namespace vidscore {
 /// A length of time; `std::chrono` seconds and milliseconds convert to it.
 using Duration = std::chrono::nanoseconds;
 
-/// What kind of thing went wrong; each kind has an exception of its own.
+/// Kind of an error; each kind has its own exception.
 enum class ErrorKind {
   invalid_argument,  ///< InvalidArgumentError
   not_found,         ///< NotFoundError
@@ -42,20 +42,20 @@ enum class ErrorKind {
 /// The name of a kind, such as `invalid_argument`, for logs.
 const char* to_string(ErrorKind kind) noexcept;
 
-/// One thing that is wrong with a request.
+/// One fault of a request.
 struct FieldViolation {
-  std::string field;        ///< Where it is, as a path into the request.
-  std::string description;  ///< What was found there and what was expected.
+  std::string field;        ///< Its place, as a path into the request.
+  std::string description;  ///< What was found, and what was expected.
 };
 
-/// What is known of an error.
+/// The facts of an error.
 struct ErrorFacts {
-  ErrorKind kind = ErrorKind::internal;         ///< What kind of thing went wrong.
+  ErrorKind kind = ErrorKind::internal;         ///< Kind of the error.
   std::string message;                          ///< What went wrong, without the violations.
   std::string code;                             ///< Canonical gRPC code by name, or empty.
   std::string reason;                           ///< Stable upper-case word for machines.
-  std::vector<FieldViolation> violations;       ///< What is wrong with the request.
-  std::size_t violation_count = 0;              ///< How many things are wrong in all.
+  std::vector<FieldViolation> violations;       ///< The faults of the request.
+  std::size_t violation_count = 0;              ///< The number of all faults.
   std::map<std::string, std::string> metadata;  ///< Further facts by name.
   std::optional<Duration> retry_delay;          ///< How long the server asks to wait.
 };
@@ -63,39 +63,39 @@ struct ErrorFacts {
 /// Base of every error of this library; `what()` is for people.
 class Error : public std::runtime_error {
  public:
-  /// Keeps what is known.
+  /// Stores the facts.
   explicit Error(ErrorFacts facts);
 
-  /// What kind of thing went wrong.
+  /// Kind of the error.
   ErrorKind kind() const noexcept { return facts_->kind; }
-  /// What went wrong, without the list of violations that `what()` has.
+  /// What went wrong, without the list of violations.
   const std::string& message() const noexcept { return facts_->message; }
   /// Canonical gRPC code by name, such as `INVALID_ARGUMENT`; empty for an error that was found on
   /// this side before anything was sent.
   const std::string& code() const noexcept { return facts_->code; }
-  /// Stable upper-case word for machines; the code where the server gave none.
+  /// Stable upper-case word for machines; the code if the server gave none.
   const std::string& reason() const noexcept;
-  /// What is wrong with the request; the server sends the first twenty.
+  /// The faults of the request; the server sends the first twenty.
   const std::vector<FieldViolation>& violations() const noexcept { return facts_->violations; }
-  /// How many things are wrong in all.
+  /// The number of all faults.
   std::size_t violation_count() const noexcept { return facts_->violation_count; }
-  /// Further facts that the server gave, by name.
+  /// Further facts from the server, by name.
   const std::map<std::string, std::string>& metadata() const noexcept { return facts_->metadata; }
-  /// Whether the same call may well succeed if it is made again later.
+  /// Whether the same call may succeed later.
   bool is_retryable() const noexcept { return kind() == ErrorKind::unavailable; }
-  /// How long the server asks to wait before trying again, where it says so.
+  /// The time after which a retry may succeed, if the server gives one.
   std::optional<Duration> retry_delay() const noexcept { return facts_->retry_delay; }
 
  private:
   std::shared_ptr<const ErrorFacts> facts_;  // copies of exceptions must not throw
 };
 
-/// The server refuses what was sent; `violations()` says what and where.
+/// The server refuses the request; `violations()` has the faults.
 class InvalidArgumentError : public Error {
   using Error::Error;
 };
 
-/// There is nothing of that name.
+/// There is no resource of that name.
 class NotFoundError : public Error {
   using Error::Error;
 };
@@ -115,12 +115,12 @@ class UnavailableError : public Error {
   using Error::Error;
 };
 
-/// It took longer than the caller wanted to wait.
+/// The caller's timeout was exceeded.
 class DeadlineError : public Error {
   using Error::Error;
 };
 
-/// The call was cancelled by this side.
+/// This client cancelled the call, or somebody cancelled work on the server.
 class CallCancelledError : public Error {
   using Error::Error;
 };
@@ -130,12 +130,12 @@ class AccessDeniedError : public Error {
   using Error::Error;
 };
 
-/// The request does not fit the state that the server is in; `reason()` says how.
+/// The request does not fit the server's state; `reason()` says why.
 class ConflictError : public Error {
   using Error::Error;
 };
 
-/// A younger writer has opened the same stream of the submission; this one may not go on.
+/// A newer writer has opened the same stream of the submission; this one must stop.
 class SupersededError : public ConflictError {
   using ConflictError::ConflictError;
 };
@@ -145,7 +145,7 @@ class SubmissionEndedError : public ConflictError {
   using ConflictError::ConflictError;
 };
 
-/// Client and server are of versions that do not work together; the text says which to update.
+/// Client and server have incompatible versions; the text says which one to update.
 class VersionError : public ConflictError {
   using ConflictError::ConflictError;
 };
@@ -155,7 +155,7 @@ class UnsupportedError : public Error {
   using Error::Error;
 };
 
-/// The server failed, or answered what this client cannot understand.
+/// The server failed, or this client cannot understand its answer.
 class InternalError : public Error {
   using Error::Error;
 };
@@ -166,7 +166,7 @@ class InputError : public Error {
 };
 
 /// The queue of a stream is full: the server takes frames more slowly than they come. The frames of
-/// the call that throws this are not queued; the stream goes on.
+/// the call that throws this are not queued; the stream continues.
 class BackPressureError : public Error {
   using Error::Error;
 };
@@ -176,7 +176,7 @@ class ClosedError : public Error {
   using Error::Error;
 };
 
-/// A callback of the caller's threw, or waited for itself. In the first case the stream has ended.
+/// A callback of the caller threw, or waited for itself. In the first case the stream has ended.
 class CallbackError : public Error {
   using Error::Error;
 };

@@ -1,5 +1,5 @@
 /// @file
-/// Frames and objects: what is sent.
+/// Frames and objects.
 
 #pragma once
 
@@ -19,21 +19,21 @@ enum class Geometry {
   quadrilateral,  ///< Eight: x1, y1, ..., x4, y4, four corners in order.
 };
 
-/// Coordinates that an object has.
+/// Number of coordinates of an object.
 std::size_t arity(Geometry geometry) noexcept;
 
 /// The name of a shape.
 const char* to_string(Geometry geometry) noexcept;
 
-/// Which of the two inputs of a score.
+/// The side of frames.
 enum class Side {
-  truth,       ///< What is there.
-  detections,  ///< What a system says is there.
+  truth,       ///< The ground truth.
+  detections,  ///< What a system detected.
 };
 
-/// What an object is besides an ordinary one, as bits of Object::flags.
+/// Properties of an object, as bits of Object::flags.
 enum ObjectFlag : std::uint32_t {
-  kIgnore = 1,      ///< A don't-care object: no truth, and a detection of it is no false alarm.
+  kIgnore = 1,      ///< A don't-care object: no truth, and a detection of it is no false positive.
   kCrowd = 2,       ///< A group of objects under one outline.
   kRegion = 4,      ///< Not an object but an area in which nothing is scored.
   kDistractor = 8,  ///< An object of a class that systems may confuse with the scored one.
@@ -41,14 +41,14 @@ enum ObjectFlag : std::uint32_t {
 
 /// The pixels of an object in an image.
 struct Mask {
-  /// A mask out of the compressed text that COCO's tools write of its runs.
+  /// A mask from the compressed text that COCO's tools write for its runs.
   /// @throws InputError for any other text.
   static Mask of_text(std::uint32_t height, std::uint32_t width, const std::string& text);
 
   std::uint32_t height = 0;  ///< Height of the image in pixels.
   std::uint32_t width = 0;   ///< Width of the image in pixels.
-  /// Pixels outside of the object and of it in turn, beginning with those outside, column after
-  /// column; they fill the image.
+  /// Lengths of alternating runs of pixels outside and inside the object, beginning outside, column
+  /// after column; they fill the image.
   std::vector<std::uint32_t> runs = {};
 };
 
@@ -68,9 +68,9 @@ struct Object {
   std::size_t coordinate_count = 0;     ///< How many: 2, 4 or 8.
   std::string label;                    ///< Its label.
   double confidence = 1.0;              ///< Its confidence: the greater, the surer.
-  std::int64_t track_id = -1;           ///< Identity of its track, or -1.
-  std::uint32_t flags = 0;              ///< Bits of ObjectFlag; of objects of the truth alone.
-  std::optional<Mask> mask;             ///< Its pixels; sent where all objects of the frame have some.
+  std::int64_t track_id = -1;           ///< Its track id, or -1.
+  std::uint32_t flags = 0;              ///< Bits of ObjectFlag; only for objects of the truth.
+  std::optional<Mask> mask;             ///< Its pixels; sent if all objects of the frame have some.
 };
 
 /// One whole frame of one side; a frame without objects is sent, too.
@@ -78,9 +78,9 @@ struct Frame {
   std::string sequence;               ///< Name of the video.
   std::int64_t number = 0;            ///< Number of the frame.
   std::vector<Object> objects = {};   ///< Its objects.
-  std::string domain = {};            ///< Domain of the video, where there is more than one.
-  bool dont_care = false;             ///< Whether it is left out of every count; said of the truth.
-  std::optional<double> time_s = {};  ///< When it was captured, in seconds on any one clock.
+  std::string domain = {};            ///< Domain of the video, if there are several.
+  bool dont_care = false;             ///< Whether it is left out of all counts; for the truth.
+  std::optional<double> time_s = {};  ///< Capture time, in seconds on any one clock.
 };
 
 }  // namespace vidscore

@@ -1,5 +1,5 @@
 /// @file
-/// Reports: scores with everything needed to know what they are scores of.
+/// Reports: scores with everything needed to interpret them.
 
 #pragma once
 
@@ -14,13 +14,13 @@
 
 namespace vidscore {
 
-/// A score or a coordinate of a curve: a count, a figure, or nothing where it is undefined.
+/// A score or a coordinate of a curve: a count, a number, or nothing if it is undefined.
 using Value = std::variant<std::monostate, std::int64_t, double>;
 
-/// A value as a number; nullopt where it is undefined.
+/// A value as a number; nullopt if it is undefined.
 std::optional<double> as_number(const Value& value) noexcept;
 
-/// One score and what it is of; nullopt stands for "all of them".
+/// One score with its dimensions; nullopt stands for all.
 struct Row {
   std::optional<std::string> domain;      ///< Domain.
   std::optional<std::string> label;  ///< Label.
@@ -43,29 +43,29 @@ struct Curve {
   std::vector<CurveColumn> columns;       ///< Coordinates, column by column, all of one length.
 };
 
-/// Something that a reader of the scores should know.
+/// A doubt for the reader of the scores.
 struct Warning {
   std::string code;        ///< Stable code, lower case with underscores.
   std::string message;     ///< One sentence.
-  std::int64_t count = 0;  ///< How often it happened.
+  std::int64_t count = 0;  ///< How often it occurs.
 };
 
 /// Scores of one evaluator.
 struct Report {
   std::string evaluator;                        ///< Name of the evaluator.
   std::string version;                          ///< Its version.
-  Parameters parameters;                        ///< Every parameter with the value that was used.
+  Parameters parameters;                        ///< All parameters with the values that were used.
   std::string truth_digest;                     ///< Fingerprint of the truth.
   std::string detections_digest;                ///< Fingerprint of the detections.
-  std::map<std::string, std::string> software;  ///< Versions that the last bits may depend on.
-  Specification specification;                  ///< Specification that was scored under.
-  std::vector<Row> scores;                      ///< Every score.
-  std::vector<Curve> curves;                    ///< Every curve.
-  std::vector<Warning> warnings;                ///< Every warning.
+  std::map<std::string, std::string> software;  ///< Versions on which the last bits may depend.
+  Specification specification;                  ///< Specification under which it was scored.
+  std::vector<Row> scores;                      ///< All scores.
+  std::vector<Curve> curves;                    ///< All curves.
+  std::vector<Warning> warnings;                ///< All warnings.
   std::optional<std::string> preset;            ///< Preset of the evaluator; nullopt: of none.
 
-  /// One score: a measure of a domain, a label and a sequence, each nullopt for all of them;
-  /// nullptr where the report has no such row.
+  /// One score: a measure of a domain, a label and a sequence, each nullopt for all; nullptr if the
+  /// report has no such row.
   const Row* find(const std::string& measure,
                   const std::optional<std::string>& domain = std::nullopt,
                   const std::optional<std::string>& label = std::nullopt,
@@ -74,14 +74,14 @@ struct Report {
 
 /// How far both sides have come.
 struct Coverage {
-  std::int64_t paired_frames = 0;                  ///< Frames that both sides have sent.
+  std::int64_t paired_frames = 0;                  ///< Number of frames that both sides have sent.
   std::int64_t frames_waiting_for_detections = 0;  ///< Frames of the truth alone.
   std::int64_t frames_waiting_for_truth = 0;       ///< Frames of the detections alone.
 };
 
 /// Scores over exactly the frames that both sides have sent.
 struct LiveReport {
-  std::vector<Report> reports;  ///< A report for each evaluator, in the order of the question.
+  std::vector<Report> reports;  ///< A report for each evaluator, in the requested order.
   Coverage coverage;            ///< How far both sides have come.
 };
 

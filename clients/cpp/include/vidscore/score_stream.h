@@ -19,43 +19,43 @@ namespace vidscore {
 
 class Client;
 
-/// What is to be scored and how.
+/// What to score, and how.
 struct ScoreOptions {
-  /// What judges; where there are any, they stand in the place of the specification's own.
+  /// The evaluators that judge, instead of the specification's own; empty: the specification's own.
   std::vector<Evaluator> evaluators;
-  Specification specification;                  ///< What the data alone cannot say.
+  Specification specification;                  ///< Facts that the data cannot give.
   Geometry truth_geometry = Geometry::box;      ///< Shape of the truth's objects.
   Geometry detection_geometry = Geometry::box;  ///< Shape of the detections.
-  std::optional<Live> live;                     ///< When live reports are wanted; nullopt: never.
-  Batching batching;                            ///< How frames are put together.
-  std::optional<Duration> timeout;              ///< Time that the whole stream may take.
+  std::optional<Live> live;                     ///< When live reports are sent; nullopt: never.
+  Batching batching;                            ///< How frames are batched.
+  std::optional<Duration> timeout;              ///< Timeout of the whole stream.
 };
 
 /// A stream that is being scored; made by Client::score_stream.
 ///
 /// Every method may be called from any thread; frames of one thread are sent in its order. Two
 /// threads serve a stream: one sends, the other reads and calls Live::on_report. Both have ended
-/// when the destructor returns, which cancels a stream that is not finished. Moving a stream, or
-/// destroying it, is for one thread while no other uses it.
+/// when the destructor returns, which cancels a stream that is not finished. A stream may be moved
+/// or destroyed only while no other thread uses it.
 class ScoreStream {
  public:
   ScoreStream(ScoreStream&&) noexcept;             ///< Streams can be moved.
   ScoreStream& operator=(ScoreStream&&) noexcept;  ///< Streams can be moved.
-  ~ScoreStream();                                  ///< Cancels the stream where it goes on.
+  ~ScoreStream();                                  ///< Cancels the stream if it has not ended.
 
   /// Version of the server.
   std::string server_version() const;
 
-  /// Limits that hold for this stream, by the names of the server's settings.
+  /// Limits of this stream, by the names of the server's settings.
   std::map<std::string, std::int64_t> limits() const;
 
-  /// The newest live report; nullopt before the first.
+  /// The newest live report; nullopt before the first one.
   std::optional<LiveReport> latest() const;
 
   /// Send one whole frame of the truth; returns as soon as it is queued.
-  /// @throws InputError if an object has another shape than the stream was opened for.
+  /// @throws InputError if the shape of an object differs from that of the stream.
   /// @throws BackPressureError if the queue is full, as the policy says.
-  /// @throws Error what the stream failed with.
+  /// @throws Error the error with which the stream failed.
   void send_truth(Frame frame);
 
   /// Send one whole frame of detections, like send_truth.
@@ -64,18 +64,18 @@ class ScoreStream {
   /// Send many whole frames; they do not wait for others. Errors are those of send_truth.
   void send_batch(Side side, std::vector<Frame> frames);
 
-  /// The next live report, each for one reader; nullopt when the stream has ended.
-  /// @throws Error what the stream failed with, once all reports are read.
+  /// The next live report, each for one reader; nullopt if the stream has ended.
+  /// @throws Error the error with which the stream failed, once all reports are read.
   std::optional<LiveReport> next_live_report();
 
-  /// Send what is queued, say that nothing more comes, and wait for the final reports, one for each
-  /// evaluator in the order in which they were asked for.
-  /// @param timeout Time to wait; nullopt for no limit but the stream's own.
-  /// @throws DeadlineError if they have not come in time; `finish` may be called again.
-  /// @throws Error what the stream failed with.
+  /// Send the queued frames, end the input, and wait for the final reports, one for each evaluator
+  /// in the requested order.
+  /// @param timeout Time to wait; nullopt for only the stream's own limit.
+  /// @throws DeadlineError if they do not arrive in time; `finish` may be called again.
+  /// @throws Error the error with which the stream failed.
   std::vector<Report> finish(std::optional<Duration> timeout = std::nullopt);
 
-  /// End the stream at once, without a report; does nothing where it has ended.
+  /// End the stream at once, without a report; does nothing if it has ended.
   void cancel();
 
  private:

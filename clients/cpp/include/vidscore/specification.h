@@ -1,5 +1,5 @@
 /// @file
-/// What data alone cannot say about a benchmark.
+/// Facts about a benchmark that the data cannot give.
 
 #pragma once
 
@@ -16,13 +16,13 @@ namespace vidscore {
 using ParameterValue = std::variant<bool, std::int64_t, double, std::string, std::vector<double>,
                                     std::vector<std::string>>;
 
-/// Parameters by name, in the order in which they were said.
+/// Parameters by name, in the given order.
 using Parameters = std::vector<std::pair<std::string, ParameterValue>>;
 
 /// An evaluator with the parameters that differ from its defaults.
 struct Evaluator {
-  std::string name;       ///< Its name, as Client::evaluators tells it.
-  Parameters parameters;  ///< Parameters; those left out take their defaults.
+  std::string name;       ///< Its name, as in Client::evaluators.
+  Parameters parameters;  ///< Parameters; those left out have their defaults.
 
   Evaluator() = default;
   /// An evaluator by its name, and parameters if there are any.
@@ -36,7 +36,7 @@ struct Evaluator {
 /// A domain: a group of videos.
 struct Domain {
   std::string name;                                 ///< Its name.
-  std::optional<std::vector<std::string>> classes;  ///< Scored; nullopt: as the specification says.
+  std::optional<std::vector<std::string>> classes;  ///< Scored; nullopt: the specification's.
 };
 
 /// Consecutive frames, both ends included.
@@ -47,13 +47,13 @@ struct FrameRange {
 
 /// One video.
 struct Sequence {
-  std::string domain;                       ///< Domain; empty where there is one only.
+  std::string domain;                       ///< Domain; empty if there is only one.
   std::string name;                         ///< Its name within the domain.
   std::optional<std::int64_t> frame_count;  ///< Number of its frames, from `first_frame` on.
   std::int64_t first_frame = 0;             ///< Number of its first frame.
   /// Frames that are evaluated; nullopt: all of `frame_count` or, without that, those of the truth.
   std::optional<std::vector<FrameRange>> frames;
-  std::vector<FrameRange> dont_care_frames;  ///< Frames that are left out of every count.
+  std::vector<FrameRange> dont_care_frames;  ///< Frames that are left out of all counts.
   std::optional<std::int32_t> image_width;   ///< Width of the image in pixels.
   std::optional<std::int32_t> image_height;  ///< Height of the image in pixels.
 };
@@ -62,8 +62,8 @@ struct Sequence {
 struct Specification {
   std::string title;                  ///< Title for people.
   std::vector<Evaluator> evaluators;  ///< Evaluators that judge; each name once.
-  std::vector<Domain> domains;        ///< Domains about which there is something to say.
-  std::vector<Sequence> sequences;    ///< Sequences about which there is something to say.
+  std::vector<Domain> domains;        ///< Described domains.
+  std::vector<Sequence> sequences;    ///< Described sequences.
   /// Classes that are scored in domains that list none; nullopt: those of the evaluator.
   std::optional<std::vector<std::string>> classes;
 };

@@ -23,30 +23,30 @@ class Sender;
 }
 /// @endcond
 
-/// A submission that detections are to be sent to.
+/// A submission to which detections are sent.
 struct SubmitOptions {
   std::string benchmark;  ///< The benchmark.
-  /// Name of the submission, which is created where there is none; nullopt: a new one.
+  /// Name of the submission, which is created if it does not exist; nullopt: a new one.
   std::optional<std::string> submission;
   std::string stream = "default";  ///< Name of the append stream; each has one writer at a time.
-  std::string title;               ///< Title for people, of a submission that is created.
-  /// Whether frames will be sent from the first one again, as by a program that was started again:
-  /// those that are durable already are left out.
+  std::string title;               ///< Title of a new submission, for people.
+  /// Whether the caller sends from the first frame again, as a restarted program does: durable
+  /// frames are left out.
   bool replay = false;
-  Batching batching;  ///< How frames are put together.
+  Batching batching;  ///< How frames are batched.
   Delivery delivery;  ///< How they are held until they are acknowledged.
 };
 
 /// A stream of detections into a submission; made by Client::submit.
 ///
-/// Frames are sent again by themselves after any break of the connection, from the first one that
-/// the server does not have. Every method may be called from any thread; frames of one thread are
-/// sent in its order. Two threads serve a stream: one connects, reads acknowledgements and calls
+/// Frames are sent again automatically after any break of the connection, from the first one that
+/// the server lacks. Every method may be called from any thread; frames of one thread are sent in
+/// its order. Two threads serve a stream: one connects, reads acknowledgements and calls
 /// Delivery::on_acknowledged, the other sends while there is a connection. Both have ended when the
 /// destructor returns. The destructor closes the stream: it waits until every frame is durable, at
-/// most Delivery::close_timeout, and says on standard error how many it gives up; while an
-/// exception unwinds the stack, it aborts. The submission stays as it is until it is sealed. Moving a
-/// stream, or destroying it, is for one thread while no other uses it.
+/// most Delivery::close_timeout, and writes the number of dropped frames to standard error; while
+/// an exception unwinds the stack, it aborts. The submission stays as it is until it is sealed. A
+/// stream may be moved or destroyed only while no other thread uses it.
 class SubmissionStream {
  public:
   SubmissionStream(SubmissionStream&&) noexcept;             ///< Streams can be moved.
@@ -56,51 +56,52 @@ class SubmissionStream {
   /// Full name of the submission.
   const std::string& submission() const noexcept;
 
-  /// Frames of the stream that were durable when it was opened; where to go on from.
+  /// Number of frames of the stream that were durable when it was opened, the offset from which to
+  /// continue.
   std::uint64_t next_offset() const noexcept;
 
-  /// Frames of the stream that are known to be durable.
+  /// Number of frames of the stream that are known to be durable.
   std::uint64_t acknowledged_frames() const;
 
-  /// Frames that were taken and are not known to be durable; after the end, given up.
+  /// Number of accepted frames that are not known to be durable; after the end, of dropped frames.
   std::size_t undelivered_frames() const;
 
-  /// How often the stream has gone on after a break.
+  /// Number of times that the stream continued after a break.
   std::uint64_t reconnections() const;
 
   /// Send one whole frame of detections; returns as soon as it is queued. Each frame is sent once,
   /// over all streams of the submission.
-  /// @throws InputError if an object has another shape than the benchmark's detections.
+  /// @throws InputError if the shape of an object differs from that of the benchmark's detections.
   /// @throws BackPressureError if the queue is full, as the policy says.
-  /// @throws SupersededError if a younger writer has opened the stream.
-  /// @throws Error what the stream failed with.
+  /// @throws SupersededError if a newer writer has opened the stream.
+  /// @throws Error the error with which the stream failed.
   void send(Frame frame);
 
   /// Send many whole frames; they do not wait for others. Errors are those of send.
   void send_batch(std::vector<Frame> frames);
 
-  /// Wait until every frame that was sent is durable, and tell how many the stream has.
-  /// @param timeout Time to wait; nullopt for no limit but that of Delivery::retry.
-  /// @throws DeadlineError if they are not in time; the stream goes on.
-  /// @throws Error what the stream failed with.
+  /// Wait until all sent frames are durable; returns the number of durable frames of the stream.
+  /// @param timeout Time to wait; nullopt for only the limit of Delivery::retry.
+  /// @throws DeadlineError if they are not durable in time; the stream continues.
+  /// @throws Error the error with which the stream failed.
   std::uint64_t flush(std::optional<Duration> timeout = std::nullopt);
 
-  /// Deliver what was taken and end the stream; the submission stays open. It may be called again;
-  /// after abort it does nothing.
+  /// Deliver the accepted frames and end the stream; the submission stays open. It may be called
+  /// again; after abort it does nothing.
   /// @param timeout Time to wait; nullopt for Delivery::close_timeout.
-  /// @throws DeadlineError if frames are not durable in time; they are given up, and the text and
-  ///   undelivered_frames say how many.
-  /// @throws Error what the stream failed with, if it had frames that are not durable.
+  /// @throws DeadlineError if frames are not durable in time; they are dropped, and the text and
+  ///   undelivered_frames give their number.
+  /// @throws Error the error of the stream, if it had frames that are not durable.
   void close(std::optional<Duration> timeout = std::nullopt);
 
-  /// End the stream at once; frames that are not durable are given up.
+  /// End the stream at once and drop the frames that are not durable.
   void abort();
 
   /// Wait until every frame is durable, end the stream and seal the submission.
-  /// @param expected_frame_count Frames that must be durable in all streams together; nullopt for
-  ///   whatever is there.
+  /// @param expected_frame_count Number of frames that must be durable in all streams together;
+  ///   nullopt for any number.
   /// @param timeout Time to wait for the frames; nullopt for no limit.
-  /// @throws DeadlineError if they are not durable in time; the stream goes on.
+  /// @throws DeadlineError if they are not durable in time; the stream continues.
   /// @throws ConflictError if another number of frames is durable, with reason
   ///   `FRAME_COUNT_DIFFERS`; nothing is sealed.
   Submission seal(std::optional<std::uint64_t> expected_frame_count = std::nullopt,
@@ -109,7 +110,7 @@ class SubmissionStream {
   /// Wait until the submission has ended; see Submissions::wait.
   Submission wait(std::optional<Duration> timeout = std::nullopt);
 
-  /// What may be seen of the submission's scores, newest first.
+  /// The scores of the submission that the caller may see, newest first.
   std::vector<SubmissionScore> scores();
 
  private:

@@ -23,13 +23,13 @@ class Connection;
 }
 /// @endcond
 
-/// Called with a submission as it is and whenever it changes; false to be told no more.
+/// Called with a submission now and after each change; return false to stop.
 using OnUpdate = std::function<bool(const SubmissionUpdate&)>;
 
 /// Submissions; Client::submissions. One is named `{benchmark}/{submission}` or by its full name.
 ///
-/// Every method may be called from any thread. They throw InputError for a name that is none, and
-/// the Error that a call failed with.
+/// Every method may be called from any thread. They throw InputError for an invalid name, and the
+/// Error of a failed call.
 class Submissions {
  public:
   /// Open a submission of the caller's team.
@@ -37,22 +37,22 @@ class Submissions {
   /// @param submission Last part of its name: 1 to 63 lower-case letters, digits and hyphens, a
   ///   letter first; empty: the server chooses.
   /// @param title Title for people.
-  /// @throws ConflictError if the name is taken, or the benchmark takes no submissions now.
+  /// @throws ConflictError if the name is taken, or the benchmark accepts no submissions now.
   /// @throws QuotaExceededError if the team may have no more.
   Submission create(const std::string& benchmark, const std::string& submission = "",
                     const std::string& title = "") const;
 
   /// One submission.
-  /// @throws NotFoundError if there is none of that name, or it may not be seen.
+  /// @throws NotFoundError if there is none of that name, or the caller may not see it.
   Submission get(const std::string& submission) const;
 
-  /// The submissions that may be seen, newest first.
+  /// The submissions that the caller may see, newest first.
   std::vector<Submission> list(const std::string& benchmark) const;
 
-  /// Take no more frames; the submission is scored then. Sealing again changes nothing.
+  /// End the appends of a submission, which is then scored. Sealing again changes nothing.
   /// @param submission The submission.
-  /// @param expected_frame_count Frames that must be durable in all streams together; nullopt for
-  ///   whatever is there.
+  /// @param expected_frame_count Number of frames that must be durable in all streams together;
+  ///   nullopt for any number.
   /// @param retry What happens after a break of the connection.
   /// @throws ConflictError if another number of frames is durable, with reason
   ///   `FRAME_COUNT_DIFFERS`; nothing is sealed.
@@ -60,16 +60,16 @@ class Submissions {
                   std::optional<std::uint64_t> expected_frame_count = std::nullopt,
                   const Retry& retry = {}) const;
 
-  /// Give a submission up.
+  /// Cancel a submission.
   Submission cancel(const std::string& submission) const;
 
   /// Follow a submission until it has ended, or the callback wants no more. Breaks of the
-  /// connection are gone over by themselves. The callback is called on the calling thread.
+  /// connection are bridged. The callback is called on the calling thread.
   /// @param submission The submission.
-  /// @param on_update Called with the submission as it is and whenever it changes.
+  /// @param on_update Called with the submission now and after each change.
   /// @param timeout Time that it may take; nullopt for no limit.
   /// @param retry What happens after a break.
-  /// @throws DeadlineError if it has not ended in time; it goes on.
+  /// @throws DeadlineError if it has not ended in time; it continues.
   void watch(const std::string& submission, const OnUpdate& on_update,
              std::optional<Duration> timeout = std::nullopt, const Retry& retry = {}) const;
 
@@ -77,11 +77,11 @@ class Submissions {
   /// @param submission The submission.
   /// @param timeout Time to wait; nullopt for no limit.
   /// @param retry What happens after a break of the connection.
-  /// @throws DeadlineError if it has not ended in time; it goes on.
+  /// @throws DeadlineError if it has not ended in time; it continues.
   Submission wait(const std::string& submission, std::optional<Duration> timeout = std::nullopt,
                   const Retry& retry = {}) const;
 
-  /// What may be seen of a submission's scores, newest first.
+  /// The scores of a submission that the caller may see, newest first.
   std::vector<SubmissionScore> scores(const std::string& submission) const;
 
  private:

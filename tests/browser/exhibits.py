@@ -137,7 +137,7 @@ def _more_benchmarks(site: Competition) -> None:
 def _agree(site: Competition, page: Any) -> str:
     """Agree to what outcomes cost; what addresses say of it."""
     page.goto(f"{site.site}/benchmarks/open/submissions/first/frames")
-    page.get_by_role("button", name="Show what became of them").click()
+    page.get_by_role("button", name="Show their outcomes").click()
     page.wait_for_url("**/frames?*")
     return str(page.url).partition("?")[2]
 

@@ -160,7 +160,7 @@ def choose_as_final(person: Pointer) -> None:
     person.wait_until_there(button)
     person.press(button)
     page.get_by_text("Chosen as final.").wait_for()
-    person.press(page.get_by_role("button", name="Take the choice back"))
+    person.press(page.get_by_role("button", name="Undo the choice"))
     button.wait_for()
 
 

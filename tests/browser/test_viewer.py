@@ -95,8 +95,8 @@ def test_a_click_on_a_curve_chooses_its_confidence(tab: Any, address: str) -> No
 
 
 LEAST = (
-    "Confidence 0.2000. falcon: share of objects found 0.9000, false alarms a frame 0.1667; "
-    "mole: share of objects found 0.5000, false alarms a frame 0.3333."
+    "Confidence 0.2000. falcon: share of objects found 0.9000, false alarms per frame 0.1667; "
+    "mole: share of objects found 0.5000, false alarms per frame 0.3333."
 )
 """What all detections come to: 9 and 5 of 10 objects, 1 and 2 false alarms in 6 frames."""
 
@@ -110,7 +110,7 @@ def test_a_pointer_over_a_curve_reads_the_operating_point_there(
     reading = figure.locator("[data-read]")
     point = figure.locator("circle.hit")
     figure.locator("svg").scroll_into_view_if_needed()
-    for place, said in ((4, "objects found 0.9000, false alarms a frame 0.0000; "), (0, LEAST)):
+    for place, said in ((4, "objects found 0.9000, false alarms per frame 0.0000; "), (0, LEAST)):
         box = point.nth(place).bounding_box()
         watched.page.mouse.move(box["x"] + box["width"] / 2 + 3, box["y"] + box["height"] / 2 + 12)
         assert said in reading.inner_text()

@@ -103,7 +103,7 @@ def _heading(material: Material, rows: Sequence[FigureRow], judgement: Judgement
         if objects:
             a_frame = counts.false_alarms[0] / max(1, material.evaluated_frames)
             share = percent(counts.hits[0] / objects)
-            alarms = f"{a_frame:.2f} false alarms a frame"
+            alarms = f"{a_frame:.2f} false alarms per frame"
             return f"{systems[0]} finds {share} of the objects, with {alarms}"
     if rows:
         value = figure(rows[0].values[0], rows[0].digits)

@@ -97,7 +97,7 @@ class _Guard:
             await send(message)
 
         if Headers(scope=scope).get("host", "").lower() not in self._hosts:
-            refusal = PlainTextResponse("This page is for its own machine alone.", MISDIRECTED)
+            refusal = PlainTextResponse("This page is served to its own machine only.", MISDIRECTED)
             await refusal(scope, receive, send_guarded)
             return
         _, _, rest = str(scope["path"]).partition("/")

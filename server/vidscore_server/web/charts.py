@@ -83,7 +83,7 @@ def _confidence_charts(
 ) -> Iterator[Context]:
     systems = page.material.systems
     names = " and ".join(systems)
-    found, alarms = "share of objects found", "false alarms a frame"
+    found, alarms = "share of objects found", "false alarms per frame"
     kinds = (
         (
             "FROC",
@@ -181,7 +181,7 @@ def _chosen(points: Sequence[_Point], confidence: float) -> Context | None:
 
 
 def _listed(page: Page, confidences: np.ndarray, lines: Sequence[Line]) -> Iterator[Context]:
-    """Rows of the table below: about as many as fit, evenly over the points."""
+    """Rows of the table below a curve: at most `MOST_POINTS_LISTED`, evenly over its points."""
     count = len(confidences)
     for at in np.unique(np.linspace(0, count - 1, min(count, MOST_POINTS_LISTED)).astype(int)):
         confidence = float(confidences[at])

@@ -74,7 +74,7 @@ class Page(Struct, frozen=True, eq=False):
 
 
 def figures_context(rows: list[FigureRow]) -> Context:
-    """Rows of figures, with whiskers on one scale if all measures have the same bounds."""
+    """Rows of figures; all whiskers have one scale, except in rows with values outside it."""
     drawn = [[_drawn(row, system) for system in range(len(row.values))] for row in rows]
     known = [[entry for entry in own if entry is not None] for own in drawn]
     ends = [[end for entry in own for end in entry if end is not None] or [0.0] for own in known]

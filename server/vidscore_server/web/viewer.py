@@ -166,7 +166,7 @@ class Viewer:
         )
 
     def _curves(self, page: Page) -> Context | None:
-        """The section of the curves and the counting detections; None if it would be empty."""
+        """The section of the curves and of the detections that count; None if it would be empty."""
         found = curves_context(page, self.sweeps(page.view), self._bands(page.view))
         choices = found["slider"] or len(self.material.judges) > 1 or len(self._labels) > 1
         if not (self.has_curves or found["charts"] or (self.links.live and choices)):
@@ -241,7 +241,7 @@ class Viewer:
 
     @property
     def _labels(self) -> list[str]:
-        """The counting labels of the truth."""
+        """The labels of the truth that count."""
         labels = self.material.contest.truth.labels
         return [label for label in labels if label and self._selection.has_label(label)]
 

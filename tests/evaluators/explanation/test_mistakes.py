@@ -79,7 +79,9 @@ def test_false_alarms_are_divided_by_the_frames_that_count(tmp_path: Path) -> No
     assert sweep.false_alarms_per_frame.tolist() == [1.0, 0.0]
     judgement = material.judge(material.judges[0], OperatingPoint())
     said = answer(material, [], judgement).heading
-    assert said == f"found finds 100{NARROW_SPACE}% of the objects, with 1.00 false alarms a frame"
+    assert (
+        said == f"found finds 100{NARROW_SPACE}% of the objects, with 1.00 false alarms per frame"
+    )
 
 
 def test_a_wrong_label_on_an_object_that_is_found_stands_with_no_object(tmp_path: Path) -> None:

@@ -109,7 +109,7 @@ async def test_participants_of_a_board_of_few_sequences_see_tiers_alone(hosted: 
     for client in (hosted.red, hosted.viewer):
         board = await settled(client)
         assert tiers(board) == {"red": (1, None), "blue": (2, None)}
-        assert board.tiers_note.endswith("to be first is not shown: too few sequences")
+        assert board.tiers_note.endswith("of being first are not shown: too few sequences")
     exact = tiers(await settled(hosted.organiser))
     assert exact["red"][1] == 41 / 42  # (40 + 2 / 2) / (40 + 2)
 
@@ -142,7 +142,7 @@ async def test_where_the_latest_submission_stands_no_probability_is_shown(hosted
     await submit(hosted.blue, "b", range(8, 19), 20)
     board = await settled(hosted.red)
     assert {probability for _, probability in tiers(board).values()} == {None}
-    assert board.tiers_note.endswith("the latest submission of a team stands")
+    assert board.tiers_note.endswith("the latest submission of each team counts")
     assert None not in {shown for _, shown in tiers(await settled(hosted.organiser)).values()}
 
 
@@ -418,7 +418,7 @@ async def test_a_board_by_a_single_sequence_has_no_tiers_before_the_closing_or_a
     await hosted.organiser.upload(sky(3))
     await submit(hosted.red, "r", range(3), 3)
     await submit(hosted.blue, "b", [], 3)
-    lack = "no tiers: fewer than two sequences have objects, and one says nothing of others"
+    lack = "no tiers: fewer than two sequences have objects, and one says nothing about others"
     for count in (3 - len(private), len(private)):
         board = await settled(hosted.organiser)
         if count == 1:

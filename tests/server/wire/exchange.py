@@ -52,7 +52,9 @@ FILES = (
 TIMEOUT_S = 120.0
 STATUS_KEY = "grpc-status-details-bin"
 
-NEVER_HELD = frozenset({"software", "serverVersion", "description"})
+NEVER_HELD = frozenset(
+    {"software", "serverVersion", "description", "question", "answer", "advice", "tiersNote"}
+)
 """Versions that made a report or an answer, and texts for people, wherever they stand."""
 
 GROWING = re.compile(r"\.submission(s\[\d+\])?\.revision$")

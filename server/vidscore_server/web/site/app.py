@@ -123,7 +123,7 @@ def _of_http(error: HTTPException, method: str) -> ServiceError:
         return ServiceError("NOT_FOUND", NO_PAGE, "There is no such page.")
     message = error.detail
     if error.status_code == 405 and method == "GET":
-        message = "There is no page at this address, which only takes what a form sends."
+        message = "There is no page at this address: it only accepts forms."
     return ServiceError("INVALID_ARGUMENT", NO_PAGE, message)
 
 

@@ -237,7 +237,7 @@ def tiers_text(answer: Answer) -> str:
     """Explanation of a board's tiers, or why there are none, as sentences; empty for none."""
     note = answer.get("tiers_note", "")
     if not are_in_tiers(answer):
-        return "There are no tiers at the moment: systems are new, and they are being computed."
+        return "There are no tiers at the moment: they are being computed, because systems are new."
     if not note:
         return ""
     ranked = [row for row in answer["rows"] if _kind(row) == _RANKED]
@@ -247,8 +247,8 @@ def tiers_text(answer: Answer) -> str:
         said.insert(0, "No row of this page is in a tier.")
     if tiers != sorted(tiers):
         said.append(
-            "A tier takes all whose difference to its best one is not significant, so ranks of "
-            "neighbouring tiers may overlap."
+            "A tier holds all systems whose difference to its best one is not significant, so "
+            "ranks of neighbouring tiers may overlap."
         )
     if answer.get("tiers_stale"):
         said.append("Newer ones are being computed.")
@@ -333,14 +333,14 @@ def _sequences_told(benchmark: Answer, answer: Answer, *, closed: bool) -> Itera
         kind = "public sequence" if private else "sequence"
         yield f"The scores are over {counted(count, kind)}.{_FEW if count < FEW_SEQUENCES else ''}"
     if private:
-        verb = "has" if private == 1 else "have"
+        verb = "decides" if private == 1 else "decide"
         yield (
-            f"{counted(private, 'private sequence').capitalize()} {verb} answered nothing so far: "
-            "they decide the final order."
+            f"{counted(private, 'private sequence').capitalize()} {verb} the final order: no "
+            "score over private sequences has been shown so far."
         )
 
 
-_FEW = " So few tell little about other videos."
+_FEW = " So few say little about other videos."
 
 
 def _step_told(benchmark: Answer, *, closed: bool) -> Iterator[str]:
@@ -350,7 +350,7 @@ def _step_told(benchmark: Answer, *, closed: bool) -> Iterator[str]:
     if policy["visibility"] == "live" and not closed:
         yield (
             "Teams see running scores of what they send, "
-            f"{running_scores_from(policy)}: each is an answer from the ground truth."
+            f"{running_scores_from(policy)}: each reveals something of the ground truth."
         )
     elif policy["visibility"] != "live" and not final:
         yield f"Scores are released in steps of {step:g}: smaller differences are not shown."

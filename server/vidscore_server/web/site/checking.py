@@ -46,13 +46,13 @@ SMALL_BYTES = 4 << 20
 """Size below which any text takes little memory to read."""
 
 HEAD_BYTES = 4096
-"""Number of first bytes that tell packed files, with control characters, from texts."""
+"""Number of first bytes that are searched for control characters: packed files have some."""
 
 READ_TIMEOUT_S = 600.0
 """Time for reading a file."""
 
 UNPACKED_SHARE = 4
-"""Maximum unpacked size of an archive, in files of the largest size."""
+"""Maximum unpacked size of an archive, as a multiple of the maximum size of a file."""
 
 _FIELDS = {"--input-format": "“Format”", "--confidence-scale": "“Scale of the confidences”"}
 """Names in the form for options of the command line."""
@@ -113,7 +113,7 @@ class FileFrames(Struct, frozen=True, eq=False):
     Attributes:
         source: The detections as read.
         frames: Their frames by sequence and number.
-        order: (F,) rows of these frames as they were read.
+        order: (F,) row of each of these frames in `source`.
         warnings: Doubts about them.
     """
 
@@ -213,7 +213,7 @@ def pieces(
 
 
 def cuts(frames: Annotations, limits: UploadLimits, start: int = 0) -> Iterator[tuple[int, int]]:
-    """Rows at which frames are cut, so that no call is large."""
+    """Start and end rows of the pieces of frames, so that no call is large."""
     starts = frames.frame_starts
     while start < frames.frame_count:
         most_objects = starts[start] + limits.batch_objects
@@ -320,7 +320,7 @@ def _rows_of(
 
 
 def _place(field: str, read: FileFrames, start: int, piece: Annotations) -> str:
-    """Place in the file of a field of a batch: its frame, or the first frame with its name."""
+    """Place in the file of a field of a batch: its frame, or the first frame that uses its name."""
     match = _INDEXED.fullmatch(field)
     row = _frame_of(match["column"], int(match["row"]), piece) if match else None
     if row is None:

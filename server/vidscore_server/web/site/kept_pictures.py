@@ -61,7 +61,7 @@ class SequenceRows(Struct, frozen=True, eq=False):
         score: Resource name of the score that is explained.
         outcomes: Its outcomes.
         detections: Its detections.
-        truth: Its truth; None for a team, and where it has none.
+        truth: Its truth; None for a team, and if it has none.
     """
 
     score: str

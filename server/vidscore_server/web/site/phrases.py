@@ -17,7 +17,7 @@ MOST_EXACT_DIGITS = 4
 """Values with more decimals are rounded unless neighbouring values need the digits."""
 
 FEW = 0.01
-"""Chances below this, or above its complement, are not shown more exactly."""
+"""Chances below this, or above one minus this, are shown only as a bound."""
 
 _SIZES = ("bytes", "kB", "MB", "GB", "TB")
 _MOST_OF_UNIT = 999.5
@@ -120,7 +120,7 @@ def ordinal(number: int) -> str:
 
 
 def digits_for(values: Iterable[float | None]) -> int:
-    """Decimals of a column: as many as its values have, or as long values need to differ.
+    """Decimals of a column: as many as its values have; for long values, enough to tell them apart.
 
     Args:
         values: The values; None if one is undefined.

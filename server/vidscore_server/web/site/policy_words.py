@@ -48,8 +48,8 @@ def dates(benchmark: Benchmark) -> Iterator[str]:
 def _clock(benchmark: Benchmark) -> Iterator[str]:
     if benchmark.get("live"):
         yield (
-            "The benchmark is live: a clock that waits for nobody gives out its frames, and takes "
-            "an answer to each. Late answers are scored, too; a submission that answered every "
+            "The benchmark is live: a clock gives out its frames and waits for nobody, and every "
+            "frame needs an answer. Late answers are scored, too; a submission that answered every "
             "frame before the next one was given out is certified."
         )
 
@@ -113,8 +113,8 @@ def _curves(_: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
 def _outcomes(_: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
     if policy["outcomes"] == "own":
         yield (
-            "A team sees of each of its own detections whether it is right, wrong or ignored; a "
-            "score of which it has seen this counts as one more submission. Nobody sees the "
+            "A team may see whether each of its own detections is right, wrong or ignored; each "
+            "score for which it looks at this counts as one more submission. Nobody sees the "
             "missed objects."
         )
     else:
@@ -141,7 +141,7 @@ def _order(_: Benchmark, policy: Mapping[str, Any]) -> Iterator[str]:
     measure = policy["ranking_measure"]
     by = f" by {measure_title(measure)}" if measure else ""
     ties = (
-        "Of equal scores the one that was sealed first ranks first."
+        "If scores are equal, the submission that was sealed first ranks first."
         if policy["earlier_first"]
         else "Teams with equal scores share a rank."
     )
@@ -271,7 +271,7 @@ def _of_private(benchmark: Mapping[str, Any]) -> list[Seen]:
     closes = benchmark["close_time"]
     when = f"after {time_text(closes)}" if closes is not None else "once the benchmark closes"
     what = f"Scores of the {counted(count, 'private sequence')}"
-    why = "they decide the final order, so they answer nothing before"
+    why = "they decide the final order, so they are not shown before"
     return [Seen(what, when, why, key=False)]
 
 
@@ -284,7 +284,7 @@ def _of_scores(policy: Mapping[str, Any], step: float) -> list[Seen]:
             Seen("Running scores", running_scores_from(policy), f"{why}, {held_back}"),
             Seen("The whole report and its curves", "once it is scored", why),
         ]
-    while_it_runs = Seen("Scores while it receives", "never", why, shown=False)
+    while_it_runs = Seen("Scores while it is received", "never", why, shown=False)
     curves = Seen("Curves, and figures of single sequences", "never", why, shown=False)
     if visibility == "final":
         also = ", ".join(policy["released_measures"])

@@ -110,7 +110,7 @@ async def seal(call: Call, destination: Destination, frame_count: int) -> None:
     """Seal a submission that has the whole file.
 
     Raises:
-        ServiceError: If it is refused, or has other frames, too.
+        ServiceError: If it is refused, for example because it has other frames, too.
     """
     await call(
         "SubmissionService/SealSubmission",

@@ -116,7 +116,7 @@ class SiteConnection(H11Protocol):
         if self._is_at_work:
             self._stop_waiting()
         elif self.conn.their_state.__name__ == "SEND_BODY":
-            self._begin_timer()  # browsers read no refusal before they have sent all of a body
+            self._begin_timer()  # browsers read a refusal only after they have sent the whole body
 
     def on_response_complete(self) -> None:
         """Begin to wait for the next request, unless it has arrived already."""

@@ -39,7 +39,7 @@ MOST_IN_ALL = 200
 
 SHARE_OF_TEAM = 2
 SHARE_OF_ALL = 8
-"""Maximum waiting bytes, of one team and of all, in files of the largest size."""
+"""Maximum waiting bytes, of one team and of all, as multiples of the maximum size of a file."""
 
 MOST_NAME_LETTERS = 60
 FOLDER_PREFIX = "vidscore-uploads-"
@@ -239,9 +239,9 @@ class Spool:
             raise ServiceError(
                 "NOT_FOUND",
                 GONE,
-                "This file no longer waits here: it was submitted, made a revision or "
-                "removed, you have signed in again, a day has passed, or the server was started "
-                "again. Choose it once more if it is still to count; frames that were submitted "
+                "This file is no longer here: it was submitted, made a revision or "
+                "removed, you have signed in again, a day has passed, or the server was "
+                "restarted. Choose it again if you still need it; frames that were submitted "
                 "are not lost.",
             )
         return found
@@ -394,8 +394,8 @@ def _write(path: Path, offset: int, data: bytes) -> None:
         raise ServiceError(
             "RESOURCE_EXHAUSTED",
             FULL,
-            f"The server cannot keep the file ({error.strerror or 'no reason given'}); what has "
-            "come of it is kept. Go on later, or submit with vidscore submit.",
+            f"The server cannot store the file ({error.strerror or 'no reason given'}); the part "
+            "that has arrived is kept. Continue later, or submit with vidscore submit.",
         ) from None
 
 

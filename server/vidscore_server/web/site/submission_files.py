@@ -141,7 +141,7 @@ async def outcomes(visit: Visit) -> Response:
     answers = visit.ask(
         "SubmissionService/ReadOutcomes", submission=visit.submission, evaluator=evaluator
     )
-    first = await anext(answers)  # or why there are none
+    first = await anext(answers)  # a refusal must come before the answer begins
 
     async def lines() -> AsyncIterator[bytes]:
         file = io.BytesIO()

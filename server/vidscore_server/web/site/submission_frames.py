@@ -112,7 +112,7 @@ async def show_frame(visit: Visit) -> Response:
         except ServiceError as error:
             if error.reason != NOT_SCORED:
                 raise
-            why = "There is no score by the present rules yet that could be explained."
+            why = "There is no score by the present rules yet, so there is nothing to explain."
             return await _sent_frame(visit, benchmark, submission, why=why)
     judge = judge_of(visit, judges) if shown and judges else ""
     return await _sent_frame(visit, benchmark, submission, judge, hidden=not shown)

@@ -204,7 +204,7 @@ class Looking(Struct, frozen=True, eq=False):
         judgement: Counts of all frames.
         rows: Columns of the frame's sequence.
         row: Row of the frame.
-        view: What is looked at.
+        view: The view.
         links: Targets of links.
     """
 

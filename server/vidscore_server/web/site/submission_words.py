@@ -35,15 +35,15 @@ _WORDS = {
 }
 
 _REASONS = {
-    "created": "It is a draft until its first frames come, and counts nowhere.",
-    "frames_received": "Its frames are stored as they come.",
+    "created": "It is a draft, which nothing counts, until its first frames arrive.",
+    "frames_received": "Its frames are stored as they arrive.",
     "sealed_by_team": "It takes no more frames, and is scored next.",
     "sealed_when_quiet": "No frames came for a while, so it was sealed.",
     "sealed_at_closing": "The benchmark has closed, so it was sealed.",
     "truth_missing": "It is scored once ground truth is there.",
-    "scoring_started": "Its scores are being worked out.",
+    "scoring_started": "Its scores are being computed.",
     "scoring_interrupted": "Its scoring was interrupted, and begins again by itself.",
-    "scored": "Its scores are there, as far as the policy shows them.",
+    "scored": "Its scores are ready; the policy decides which of them are shown.",
     "scored_without_all_truth": (
         "It was scored on the ground truth that was there; frames without it are left out."
     ),
@@ -69,8 +69,8 @@ _DUE = {
     "cancelled_when_quiet": "It is cancelled on {time} if nothing more comes.",
     "sealed_at_closing": "It is sealed when the benchmark closes, on {time}.",
     "cancelled_at_closing": "It is cancelled when the benchmark closes, on {time}.",
-    "scored_without_all_truth": "On {time} it is scored on what is there.",
-    "truth_never_came": "It fails on {time} if none has come.",
+    "scored_without_all_truth": "On {time} it is scored on the ground truth that is there.",
+    "truth_never_came": "It fails on {time} if no ground truth has come.",
 }
 
 _SPANS = {"submissions_per_day": "today", "submissions_in_all": "in all"}

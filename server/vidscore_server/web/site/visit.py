@@ -47,8 +47,8 @@ class Site(Struct, frozen=True):
         service: The server's RPCs.
         address: How browsers reach the site.
         grpc_address: Listening address of the gRPC server.
-        tries: Bounds how often signing in may fail.
-        forms: Bounds how many forms come at a time.
+        tries: Limits failed sign-ins.
+        forms: Limits the forms in transfer.
         clock: The time.
         spool: Keeps uploaded files until they are submitted.
         truths: Keeps uploaded ground truth until it is confirmed.
@@ -172,7 +172,7 @@ class Visit:
                 return
 
     async def account(self) -> Account:
-        """Whose token the visitor has signed in with."""
+        """The account of the token with which the visitor has signed in."""
         if self._account is None:
             self._account = Account()
             if self.visitor.session:
@@ -289,7 +289,7 @@ class Visit:
         Args:
             template: Its template below ``site/``.
             status: Status of the answer.
-            key: Key of its forms; the visitor's own where it is empty.
+            key: Key of its forms; empty for the visitor's own.
             context: What it shows.
         """
         shared = {
@@ -304,7 +304,7 @@ class Visit:
         return HTMLResponse(text, status)
 
     async def render_open(self, template: str, status: int = 200, **context: Any) -> Response:
-        """A page with a form for visitors without a session: their browser holds its key's text."""
+        """A page with a form for visitors without a session: a cookie holds the text of its key."""
         text = form_text(self.request) or secrets.token_hex(16)
         response = await self.render(template, status, key=self.form_key(text), **context)
         if text not in {self.request.cookies.get(FORM_COOKIE, ""), self.visitor.session}:

@@ -32,7 +32,7 @@
 
   document.addEventListener("change", (event) => {
     if (event.target.id !== "keys-off") return;
-    try { localStorage.setItem(remembered, event.target.checked ? "1" : ""); } catch { /* a file may keep nothing */ }
+    try { localStorage.setItem(remembered, event.target.checked ? "1" : ""); } catch { /* a page from a file may have no storage */ }
   });
   const recall = () => {
     try { if (localStorage.getItem(remembered) && one("#keys-off")) one("#keys-off").checked = true; } catch { /* the same */ }

@@ -7,7 +7,7 @@
   const ask = async (url, options) => {
     const answer = await fetch(url, { credentials: "same-origin", ...options });
     const isOurs = answer.headers.get("content-type") === "application/json";
-    // Of others a proxy may answer: what is wrong with the file stays so, the rest passes.
+    // A proxy may have answered. Its 4xx answers are final; others may pass.
     if (!isOurs && answer.status >= 400 && answer.status < 500) {
       throw refusal(`A proxy in front of the server answered ${answer.status}.`);
     }

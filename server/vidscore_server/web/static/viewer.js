@@ -27,7 +27,7 @@
     window.htmx.ajax("GET", url, { source: link, target: "#frame-part", swap: "outerHTML show:#frame-part:top" });
   });
 
-  /* The point of a curve next to the pointer, or that the arrows have come to, is read beneath it. */
+  /* The text below a curve shows the point next to the pointer, or the one chosen by arrow keys. */
   const points = (reading) => [...reading.closest("figure").querySelectorAll(".hit")];
   const read = (reading, at) => {
     const all = points(reading);
@@ -72,14 +72,14 @@
     read(reading, Math.min(last, Math.max(0, to)));
   });
 
-  /* A click there counts at its confidence. */
+  /* A click on a curve counts at the confidence of the shown point. */
   const choose = (within) => {
     const url = within?.querySelector(".hit.on")?.dataset.href;
     if (url) location.href = url;
   };
   document.addEventListener("click", (event) => choose(event.target.closest?.(".plot svg")));
 
-  /* A form that has been changed again since it asked has asked again: the first answer is none. */
+  /* A form that has changed since its request has sent another one: drop the first answer. */
   document.addEventListener("htmx:beforeSwap", (event) => {
     const { elt, formData } = event.detail.requestConfig;
     if (elt.tagName !== "FORM") return;

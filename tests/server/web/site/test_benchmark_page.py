@@ -182,7 +182,7 @@ async def test_a_live_benchmark_is_answered_by_its_clock_and_takes_no_files(
 ) -> None:
     await site.hosted.organiser.create(live_dots(), public=TOLD)
     page = await site.red.get(PAGE)
-    assert "The benchmark is live: a clock that waits for nobody" in page.words
+    assert "The benchmark is live: a clock gives out its frames and waits for nobody" in page.words
     assert [*programs(page)] == ["Command line", "Python"]
     assert f'href="{PAGE}/submit"' not in page.text
     form = await site.red.get(f"{PAGE}/submit")

@@ -147,7 +147,7 @@ async def test_curves_are_drawn_where_the_policy_releases_them(
 async def test_how_far_to_trust_the_board_is_told(site: Browsing) -> None:
     await host(site.hosted)
     words = (await site.viewer.get(BOARD)).words
-    assert "The scores are over one sequence. So few tell little about other videos." in words
+    assert "The scores are over one sequence. So few say little about other videos." in words
     assert "Two submissions count as scored; the busiest team has 1, and there is no limit" in words
 
 

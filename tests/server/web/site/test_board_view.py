@@ -142,7 +142,7 @@ def benchmark(**more: Any) -> dict[str, Any]:
 
 def test_a_board_says_how_weak_it_is() -> None:
     assert weaknesses(benchmark(), TIERS) == [
-        "The scores are over 24 sequences. So few tell little about other videos.",
+        "The scores are over 24 sequences. So few say little about other videos.",
         "Scores are released in steps of 0.01: smaller differences are not shown.",
         (
             "160 submissions count as scored; the busiest team has 40, of 40 that a team may have. "
@@ -165,7 +165,10 @@ def test_the_step_in_force_and_private_sequences_are_told_where_they_are_known()
     said = weaknesses(known, answer(sequence_count=48, submission_count=0))
     assert said == [
         "The scores are over 48 public sequences.",
-        "Twelve private sequences have answered nothing so far: they decide the final order.",
+        (
+            "Twelve private sequences decide the final order: no score over private sequences has "
+            "been shown so far."
+        ),
         "Scores are released in steps of 0.1: smaller differences are not shown.",
     ]
 
@@ -173,7 +176,7 @@ def test_the_step_in_force_and_private_sequences_are_told_where_they_are_known()
 def test_the_board_of_a_closed_benchmark_is_over_the_private_sequences_and_exact() -> None:
     known = benchmark(ladder_step_in_force=0.1, private_sequence_count=12)
     said = weaknesses(known, answer(sequence_count=48, submission_count=0), closed=True)
-    few = "So few tell little about other videos."
+    few = "So few say little about other videos."
     assert said == [f"This is the final order, over twelve private sequences. {few}"]
     said = weaknesses(benchmark(), answer(sequence_count=48, submission_count=0), closed=True)
     assert said[1] == "Scores are released in steps of 0.01: smaller differences are not shown."
@@ -183,7 +186,7 @@ def test_a_board_of_live_scores_says_from_when_on_they_are_shown() -> None:
     live = benchmark(policy={"visibility": "live", "ladder_step": 0.01, "minimum_frames": 100})
     told = (
         "Teams see running scores of what they send, once the completed sequences hold 100 frames: "
-        "each is an answer from the ground truth."
+        "each reveals something of the ground truth."
     )
     assert told in weaknesses(live, TIERS)
     assert told not in weaknesses(live, TIERS, closed=True)
@@ -214,7 +217,7 @@ def test_tiers_that_newer_systems_stand_between_are_not_shown() -> None:
     assert [group.head for group in board_view(split, "").groups] == [""]
     assert finding(split) == "falcon leads with 0.9 in F1."
     assert tiers_text(split) == (
-        "There are no tiers at the moment: systems are new, and they are being computed."
+        "There are no tiers at the moment: they are being computed, because systems are new."
     )
 
 
@@ -237,8 +240,8 @@ def test_finished_tiers_are_shown_whole_though_their_ranks_overlap() -> None:
     assert [[one.rank for one in group.rows] for group in groups] == [["1", "2", "4"], ["3", "5"]]
     assert finding(overlapping()).endswith("cannot be told apart from heron and newt.")
     assert tiers_text(overlapping()) == (
-        "Systems of one tier cannot be told apart. A tier takes all whose difference to its best "
-        "one is not significant, so ranks of neighbouring tiers may overlap."
+        "Systems of one tier cannot be told apart. A tier holds all systems whose difference to "
+        "its best one is not significant, so ranks of neighbouring tiers may overlap."
     )
 
 

@@ -300,10 +300,10 @@ async def test_a_submission_is_chosen_until_the_benchmark_closes(site: Browsing)
     await split.host(site.hosted)
     await split.submit(site.hosted.red, "one", "ac")
     page = await site.red.send(await site.red.get(ONE), f"{ONE}/actions/choose")
-    assert "Take the choice back" in page.words
+    assert "Undo the choice" in page.words
     site.hosted.clock.pass_by(hours=1)
     page = await site.red.get(ONE)
-    assert "Take the choice back" not in page.words
+    assert "Undo the choice" not in page.words
     assert "Chosen as final." in page.words
 
 

@@ -196,7 +196,7 @@ async def test_frames_stay_there_while_no_score_is_by_the_present_rules(site: Br
 async def test_a_policy_without_outcomes_is_named(site: Browsing) -> None:
     await scored(site, outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE)
     page = await site.red.agree(FRAMES)
-    assert '<span class="hid">What became of them</span>' in page.text
+    assert '<span class="hid">Their outcomes</span>' in page.text
     assert "outcomes = none" in page.words
     assert 'class="hid"' not in (await site.organiser.get(FRAMES)).text
 

@@ -222,7 +222,7 @@ async def test_whoever_goes_back_is_told_that_the_file_was_submitted(site: Brows
     await site.hosted.red.ended(found.name.rpartition("/")[2])
     again = await site.red.get(page.path)
     assert "it was submitted, made a revision or removed" in again.words
-    assert "Choose it once more if it is still to count" in again.words
+    assert "Choose it again if you still need it" in again.words
 
 
 @pytest.mark.slow
@@ -248,7 +248,7 @@ async def test_a_server_that_starts_again_has_every_frame_that_it_acknowledged(
         await browser.sign_in(secret)
         page = await browser.get(gone)
         assert page.status == 404
-        assert "Choose it once more" in page.words
+        assert "Choose it again" in page.words
         assert page.fields(f"/{BENCHMARK}/submit"), "the form to do so is beside it"
         assert (
             await browser.post(gone, {"csrf": page.fields(f"/{BENCHMARK}/submit")["csrf"]})

@@ -60,8 +60,8 @@ async def change(visit: Visit) -> Response:
         form = refused_by_service(values, error, FIELDS)
         if error.reason == "ETAG_DIFFERS":
             message = (
-                "Somebody else has changed the benchmark since you opened this page. What you see "
-                "is what you typed; save it again to put it in the place of theirs."
+                "Somebody else has changed the benchmark since you opened this page. The form "
+                "shows what you typed; save it again to replace their changes."
             )
             form, etag = Form(values, message=message), benchmark["etag"]
         return await _page(visit, error.http_status, benchmark, form, etag)

@@ -59,7 +59,7 @@ async def revoke(visit: Visit) -> Response:
 
 
 def read_days(text: str) -> tuple[float | None, str]:
-    """Seconds of a typed number of days, None for ever; and its faults.
+    """Seconds of a typed number of days, None for no end; and its fault, if any.
 
     Args:
         text: What was typed.

@@ -127,7 +127,7 @@ async def confirm(visit: Visit) -> Response:
         return await _page(visit, error.http_status, refused_by_service(values, error, FIELDS))
     newest = await _newest(visit)
     if values.get("after") != str(newest["revision"] if newest else 0):
-        form = Form(values, message="Another revision has been made meanwhile: look once more.")
+        form = Form(values, message="Another revision was made meanwhile: check the changes again.")
         return await _waiting_page(visit, waiting, 409, form)
     source = await _source(visit, waiting)
     try:

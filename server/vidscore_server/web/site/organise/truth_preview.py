@@ -224,7 +224,7 @@ def changes_of(before: Annotations | None, after: Annotations) -> list[SequenceC
 
     Args:
         before: The revision before; None if there is none.
-        after: What would follow it.
+        after: The truth that would follow it.
     """
     olds, news = _contents(before), _contents(after)
     found = []
@@ -240,14 +240,14 @@ def changes_of(before: Annotations | None, after: Annotations) -> list[SequenceC
 
 
 def change_sentence(changes: Sequence[SequenceChange]) -> str:
-    """What becomes of all sequences, in a sentence.
+    """The changes of all sequences, in a sentence.
 
     Args:
         changes: The change of each.
     """
     numbers = Counter(change.state for change in changes)
     if not numbers.keys() - {SAME}:
-        return "It has what the revision before has."
+        return "It has the same contents as the revision before."
     parts = [
         f"{counted(numbers[state], 'sequence')} {_verb(numbers[state], state)}"
         for state in STATES
@@ -260,11 +260,11 @@ def change_sentence(changes: Sequence[SequenceChange]) -> str:
 def label_changes(
     before: Annotations | None, after: Annotations
 ) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Labels that come, and labels that go, in the order of their names.
+    """Added labels, and removed labels, each in the order of their names.
 
     Args:
         before: The revision before; None if there is none.
-        after: What would follow it.
+        after: The truth that would follow it.
     """
     olds = set() if before is None else set(before.with_used_tables().labels)
     news = set(after.with_used_tables().labels)

@@ -68,10 +68,10 @@ async def _own_operation(visit: Visit) -> dict[str, Any]:
     name = f"operations/{visit.request.path_params['operation']}"
     operation = await visit.call("google.longrunning.Operations/GetOperation", name=name)
     if operation["metadata"]["type"] == "TrustMetadata" and not examines_ranking(operation):
-        text = f"{name} tests a criterion and has no page; programs read what came of it."
+        text = f"{name} tests a criterion and has no page; programs can read its result."
         raise ServiceError("NOT_FOUND", "PAGE", text)
     if not await _is_own(visit, operation):
-        raise ServiceError("NOT_FOUND", "PAGE", f"{name} is not of {visit.benchmark}.")
+        raise ServiceError("NOT_FOUND", "PAGE", f"{name} does not belong to {visit.benchmark}.")
     return operation
 
 

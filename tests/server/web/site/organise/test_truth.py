@@ -39,7 +39,7 @@ async def test_truth_counts_once_it_was_looked_at_and_confirmed(site: Browsing) 
     await site.hosted.organiser.create_benchmark()
     page = await upload(site.organiser, complete="yes", comment="first night")
     assert page.status == 200
-    assert "It is no revision yet. 3 objects in 3 frames of 1 sequence" in page.words
+    assert "It is not a revision yet. 3 objects in 3 frames of 1 sequence" in page.words
     assert "One sequence is new." in page.words
     assert page.text.count('role="img"') == 1
     assert "There is no ground truth yet." in (await site.organiser.get(HERE)).words
@@ -72,7 +72,7 @@ async def test_a_preview_says_what_changes_against_the_revision_before(site: Bro
     assert "1 changed 5 3 3 3" in replaced.words
     assert "It replaces revision 1 as a whole." in replaced.words
     kept = await upload(site.organiser, merge="yes")
-    assert "It has what the revision before has." in kept.words
+    assert "It has the same contents as the revision before." in kept.words
     assert "The other frames of revision 1 are kept." in kept.words
     other = await upload(site.organiser, OF_ANOTHER_SEQUENCE)
     assert "One sequence is new, one sequence is gone." in other.words
@@ -157,7 +157,7 @@ async def test_who_has_seen_other_changes_looks_once_more(site: Browsing) -> Non
     await site.hosted.organiser.upload(points({1: [(1.0, 2.0)]}))
     again = await confirm(site.organiser, page, comment="first")
     assert again.status == 409
-    assert "Another revision has been made meanwhile" in again.words
+    assert "Another revision was made meanwhile" in again.words
     assert 'value="first"' in again.text
     assert (await confirm(site.organiser, again)).path == f"{HERE}/truth/2"
 
@@ -173,7 +173,7 @@ async def test_a_server_that_starts_again_asks_for_the_file_once_more(tmp_path: 
         await browser.sign_in(secret)
         page = await browser.get(path)
         assert page.status == 404
-        assert "Choose it once more" in page.words
+        assert "Choose it again" in page.words
         assert "There is none yet." in page.words
         page = await confirm(browser, await upload(browser))
         assert page.path == f"{HERE}/truth/1"

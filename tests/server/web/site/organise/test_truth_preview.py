@@ -59,7 +59,10 @@ def test_the_order_of_frames_and_objects_changes_nothing() -> None:
     before = truth({("a", 1): [1.0, 2.0], ("a", 2): [3.0], ("b", 1): []})
     after = truth({("b", 1): [], ("a", 2): [3.0], ("a", 1): [2.0, 1.0]})
     assert [one.state for one in changes_of(before, after)] == ["the same", "the same"]
-    assert change_sentence(changes_of(before, after)) == "It has what the revision before has."
+    assert (
+        change_sentence(changes_of(before, after))
+        == "It has the same contents as the revision before."
+    )
 
 
 def test_without_a_revision_before_everything_is_new() -> None:

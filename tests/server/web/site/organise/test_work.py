@@ -60,7 +60,7 @@ async def test_an_operation_is_shown_and_cancelled_under_its_own_benchmark_alone
     for name in (rescoring, "ranking-1"):
         elsewhere = await site.organiser.get(f"{other}/operations/{name}")
         assert elsewhere.status == 404
-        assert f"operations/{name} is not of benchmarks/other" in elsewhere.words
+        assert f"operations/{name} does not belong to benchmarks/other" in elsewhere.words
         refused = await site.organiser.post(f"{other}/operations/{name}/cancel", form)
         assert refused.status == 404
         own = await site.organiser.get(f"{HERE}/operations/{name}")

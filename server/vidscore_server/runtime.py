@@ -59,10 +59,10 @@ def retrieve(future: asyncio.Future[Any]) -> None:
 
 
 class RunningCall:
-    """The context of a call that others can end: its token was revoked, or its slot is needed.
+    """A call that other tasks can end, because its token was revoked or its slot is needed.
 
     The block is cancelled, as by a timeout, and the context raises the error. Messages that are
-    already being sent are sent.
+    already being sent still arrive.
     """
 
     def __init__(self) -> None:

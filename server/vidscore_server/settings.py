@@ -319,7 +319,7 @@ class Settings:
         return parse_address(self.web) if self.web else None
 
     def check_limit(self, limit: str, size: int, found: str) -> None:
-        """Refuse a size over the setting of a name; `found` says in words what there is.
+        """Refuse a size over the setting that is named; `found` describes the size in words.
 
         Raises:
             LimitError: If it is over it.

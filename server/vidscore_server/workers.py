@@ -1,9 +1,9 @@
 """Processes of the server: a pool of workers that score, and one per trust analysis or file.
 
 Scoring and analyses run in processes, so that they never block the event loop; only work that is as
-short as handing it over runs there. A file that may need any amount of memory is read in a process,
-too. The processes are spawned, not forked, because a fork of a process that runs gRPC can hang.
-They end with the server, however it ends. This module imports no gRPC, because every process
+short as handing it over runs in the loop. A file that may need any amount of memory is read in a
+process, too. The processes are spawned, not forked, because a fork of a process that runs gRPC can
+hang. They end with the server, however it ends. This module imports no gRPC, because every process
 imports this module.
 """
 
@@ -368,7 +368,7 @@ def _progress_sender(sender: Connection) -> Callable[[str, int, int], None]:
 # --- Work with bounded memory
 
 ANSWER_SHARE = 4
-"""Divisor: maximum share of the memory for the result's bytes, which the server must hold."""
+"""Divisor of the memory: the result, which the server must hold, may have at most so many bytes."""
 
 MOST_THREADS = 4
 """Maximum threads of libraries in such a process; their stacks count as memory."""
@@ -422,7 +422,7 @@ def _run_bounded(sender: Connection, work: Callable[[], Any], memory_bytes: int)
             raise MemoryError("a result of so many bytes")
     except VidscoreError as error:
         outcome = pickle.dumps(_Answer(error=error))
-    except MemoryError as error:  # perhaps an error of Arrow, which the server need not know
+    except MemoryError as error:  # perhaps of a class of Arrow, which the server may not have
         outcome = pickle.dumps(_Answer(error=MemoryError(str(error))))
     except Exception as error:  # noqa: BLE001 - as in `_run_job`
         outcome = pickle.dumps(_Answer(error=WorkFailedError(places_of(error))))

@@ -298,7 +298,7 @@ class Bound(Struct):
         count = self.open_by_host[host]
         if count >= max(1, maximum // HOSTS):
             of_one = ("such stream of one host is", "such streams of one host are")
-            found = f"{counted(count, *of_one)} open, which has a quarter of all"
+            found = f"{counted(count, *of_one)} open, and one host may have a quarter of all"
             raise LimitError(found, self.limit, maximum)
 
 

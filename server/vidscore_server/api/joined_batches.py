@@ -81,7 +81,7 @@ class Lengths:
             unlike |= (self.of(name) != frames) & (self.of(name) != 0)
         for name in _OPTIONAL_OBJECT_COLUMNS:
             unlike |= (self.of(name) != objects) & (self.of(name) != 0)
-        if self.have_masks:  # if it has one value per object in all, every batch has
+        if self.have_masks:  # then every batch has one value per object
             for name in MASK_COLUMNS:
                 unlike |= self.of(name) != objects
         if unlike.any():

@@ -1,8 +1,8 @@
 """Size limits of requests, and their size in memory, computed before they are read.
 
-A request of 16 MiB can hold eight million empty messages, of 400 MB, or as JSON as many objects, of
-several GB. So only methods whose requests carry frames, a specification, a backup or a list of
-names accept large ones. The parts of large requests are counted in their bytes.
+A request of 16 MiB can hold eight million empty messages, which take 400 MB, or as many objects of
+JSON, which take several GB. So only methods whose requests carry frames, a specification, a backup
+or a list of names accept large ones. The parts of large requests are counted in their bytes.
 """
 
 from __future__ import annotations

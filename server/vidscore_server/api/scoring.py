@@ -1,4 +1,4 @@
-"""ScoringService: three ways in and out of one scoring session."""
+"""ScoringService: a stream, or one message, through the same scoring session."""
 
 from __future__ import annotations
 

@@ -43,7 +43,7 @@ VIEW_COLUMNS = ("team", "evaluator", "now", "then")
     help="Write to this new file instead of standard output.",
 )
 def new(evaluator: str, title: str, file: str) -> None:
-    """Write the file of a benchmark that explains every choice and its default.
+    """Write a benchmark's file, which explains every choice and its default.
 
     A benchmark can be created from the unchanged file. EVALUATOR may be a preset.
     """
@@ -98,9 +98,10 @@ def create(server: ServerChoice, benchmark: str, file: str) -> None:
 def update(server: ServerChoice, benchmark: str, file: str, check: bool) -> None:
     """Change a benchmark to match a TOML file.
 
-    What the file does not name returns to its default, except submissions_in_all, which stays. The
-    shapes of objects cannot change. If evaluators or specification change, stored submissions are
-    scored again, and the board moves when that is done.
+    A setting that the file does not name returns to its default; only submissions_in_all and the
+    private sequences keep their values. The shapes of objects cannot change. If evaluators or
+    specification change, stored submissions are scored again, and the board moves when that is
+    done.
     """
     definition = _read_definition(file)
     if check:

@@ -66,4 +66,4 @@ def demo(seed: int, speed: float, files: str | None, web: str | None) -> None:
 
         show_site(seed, speed, web, make_store)
     else:
-        raise click.UsageError("--files goes without --web: the site ends without writing any")
+        raise click.UsageError("--files cannot be used with --web, which writes no files")

@@ -1,4 +1,4 @@
-"""`vidscore init` and `vidscore store`: a store is made, and moved while no server uses it."""
+"""`vidscore init` and `vidscore store`: create a store, and move one that no server uses."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ def init(store: str, secret_file: str | None) -> None:
     """Create a store for hosted benchmarks, and the first organiser's token.
 
     The token's secret is shown once, on standard output or in a file; the store keeps only its
-    hash. Run again, the command creates another token: the way back in if all others are lost. A
+    hash. Run the command again to create another token, for example if all others are lost. A
     server may be running over the store.
     """
     from vidscore_server.domain.administration import initialise

@@ -208,7 +208,7 @@ def _check_point(material: Material) -> None:
 def _pictures(
     typed: Viewing, part: Selected, pair: Pair, specification: BenchmarkSpec
 ) -> Pictures | None:
-    """Pictures of the frames of a part, if there are media, which cover all frames."""
+    """Pictures of the frames of `part`; None without media. The media cover all of `pair`."""
     if typed.media is None:
         return None
     from vidscore_evaluators.formats.video import load_opencv

@@ -198,7 +198,7 @@ def _check_together(
     if checked.faults:
         raise NotAlikeError
     warnings = [checked.warnings] * len(appends)
-    if any(text != rules.names.withheld for text in checked.warnings):  # find whose
+    if any(text != rules.names.withheld for text in checked.warnings):  # find out whose they are
         ends = np.cumsum(counts)
         warnings = [
             check_batch(rules, joined.take_frames(np.arange(end - count, end)), FIELD).warnings

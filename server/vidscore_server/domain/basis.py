@@ -126,7 +126,7 @@ def board_state(
 
 
 def waiting_for(reader: Reader, benchmark: str, basis: Basis) -> tuple[str, ...]:
-    """Scored submissions without a score under a basis, except where scoring failed for good."""
+    """Scored submissions without a score under a basis, except those that failed for good."""
     bases = {name: (basis.truth_revision, kept) for name, kept in basis.configurations.items()}
     return reader.waiting_names(benchmark, bases, basis.to_json())
 

@@ -182,7 +182,7 @@ def unpacked(batches: Iterable[tuple[bytes, bytes | None]]) -> Iterator[bytes]:
     """The bytes of batches, one by one.
 
     Args:
-        batches: Stored forms from `pack`, with their digests where these were stored.
+        batches: Stored forms from `pack`, with their digests if these were stored.
 
     Raises:
         StoreDamagedError: If one is not what was stored.

@@ -32,14 +32,14 @@ _LIVE = """\
 """
 
 _SEQUENCES = """\
-# Sequences, where the truth alone does not say enough about them.
+# Sequences, if the truth alone does not say enough about them.
 # [[sequences]]
 # name = "one"
 # frame_count = 900       # or: video = "one.mp4", to count its frames
 # image_width = 1920
 # image_height = 1080
 
-# Labels that are scored, where not all of the truth's are; one list for each domain.
+# Labels that are scored, if not all labels of the truth are; one list for each domain.
 # [[domains]]
 # name = ""
 # classes = ["car", "bus"]
@@ -90,11 +90,11 @@ def template(name: str, title: str) -> str:
         "",
         *_geometries(name, evaluators),
         "",
-        *_comment("Dates and times with their offset from UTC. Not said: at once, and never."),
+        *_comment("Dates and times with their offset from UTC. By default: at once, and never."),
         "# open_time = 2026-05-01T00:00:00Z",
         "# close_time = 2026-06-01T00:00:00Z",
         "",
-        *_comment(f"Names that participants may know, and wrong ones are refused for: {kinds}."),
+        *_comment(f"Kinds of names that participants may know; wrong ones are refused: {kinds}."),
         f"# public_names = {_value(tuple(in_order(DEFAULT_PUBLIC_NAMES)))}",
         "",
         *_comment(f"{what}. Further evaluators: further tables [[evaluators]]."),
@@ -117,7 +117,7 @@ def _geometries(name: str, evaluators: Sequence[Evaluator[Any]]) -> Iterator[str
     if all(len(arities) == 1 for arities in usable.values()):
         follows = f"they follow from {name}"
     else:
-        follows = "not said, they follow from the truth that is uploaded"
+        follows = "by default, they follow from the truth that is uploaded"
     yield from _comment(f"Shapes of objects: {follows}.")
     for field, side in (("truth_geometry", Side.TRUTH), ("detection_geometry", Side.DETECTIONS)):
         names = [NAME_OF_ARITY[arity] for arity in usable[side] if arity in NAME_OF_ARITY]

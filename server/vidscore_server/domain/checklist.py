@@ -154,7 +154,7 @@ def _size(definition: Definition, truth: TruthState, *, for_organisers: bool) ->
     if size is None:
         return Item(
             question,
-            "Not known: no complete ground truth is there.",
+            "Not known: there is no complete ground truth.",
             "Upload the whole ground truth.",
         )
     live, keeps_private = (
@@ -182,7 +182,7 @@ def _size(definition: Definition, truth: TruthState, *, for_organisers: bool) ->
 
 def _uncertainty(definition: Definition, *, for_organisers: bool) -> Item:
     size = definition.truth_size
-    question = "How is the uncertainty of the ranking told?"
+    question = "How is the uncertainty of the ranking reported?"
     if size is None or size.sequences < 2:  # as the board states it
         return Item(
             question,
@@ -195,7 +195,7 @@ def _uncertainty(definition: Definition, *, for_organisers: bool) -> Item:
         f"{steps}, which others than organisers see from {SEQUENCES_OF_PROBABILITIES} sequences on"
     )
     if not is_live and definition.policy.selection == "latest":
-        seen = ", which organisers alone see, because the latest submission of a team stands"
+        seen = ", which organisers alone see, because the latest submission of each team counts"
     return Item(
         question,
         "By tiers of systems that a paired bootstrap over sequences (95 %) cannot tell apart, and "
@@ -225,9 +225,9 @@ def _releases(definition: Definition) -> Item:
 
 
 def _private(definition: Definition) -> Item:
-    question = "Does a part of the data decide that has answered nothing before?"
+    question = "Do sequences whose scores were never shown decide the final order?"
     if not definition.policy.keeps_private:
-        advice = "Set private_sequences: what has answered nothing cannot be fitted."
+        advice = "Set private_sequences: nobody can fit data whose scores were never shown."
         return Item(question, "No: what the board shows decides.", advice)
     count = definition.private_sequence_count
     number = f"{count} of the sequences" if count else "Some of the sequences"
@@ -299,7 +299,7 @@ def _dates(definition: Definition) -> Item:
     return Item(
         "When are submissions taken?",
         f"{start.capitalize()}, {end}.",
-        "" if closes else "Set close_time: whoever may go on for ever fits the ground truth.",
+        "" if closes else "Set close_time: a team that may go on for ever fits the ground truth.",
     )
 
 

@@ -125,7 +125,7 @@ class Definition(Struct, frozen=True, dict=True):
 
     @cached_property
     def configurations(self) -> dict[str, str]:
-        """By evaluator, everything except the data that its scores depend on; not the title."""
+        """By evaluator, all that its scores depend on except the data; not the title."""
         return {
             evaluator.name: type(evaluator)(
                 evaluator.parameters, dataclasses.replace(evaluator.specification, title="")
@@ -246,7 +246,7 @@ def definition_from_dict(document: Mapping[str, Any], *, source: str | None = No
 def _sound_part(
     document: Mapping[str, Any], source: str | None, faults: list[Fault]
 ) -> BenchmarkSpec:
-    """The specification, or the one of the faultless keys, so that the rest is checked too."""
+    """The specification, or that of its faultless keys, so that the rest is checked too."""
     try:
         return spec_from_dict(document, source=source)
     except SpecificationError as error:
@@ -304,7 +304,7 @@ def check_definition(
 
 
 def _with_share(values: Mapping[str, Any]) -> dict[str, Any]:
-    """The values of a policy, where a number in place of the names of private sequences counts."""
+    """The values of a policy; a number as `private_sequences` becomes `private_share`."""
     given = dict(values)
     named = given.get("private_sequences")
     if isinstance(named, int | float) and not isinstance(named, bool):
@@ -376,10 +376,10 @@ class _Checker:
         if NameKind.FRAME_COUNTS in public and NameKind.SEQUENCES not in public:
             self._fault("frame_counts alone", "sequences beside it", "public_names")
         if policy.shown is Visibility.LIVE and not public >= DEFAULT_PUBLIC_NAMES:
-            expected = "sequences and labels: reports that visibility = 'live' shows tell them"
+            expected = "sequences and labels: the reports of visibility = 'live' reveal them"
             self._fault(", ".join(in_order(public)) or "none", expected, "public_names")
         elif policy.shows_own_outcomes and not public >= DEFAULT_PUBLIC_NAMES:
-            expected = "sequences and labels: what outcomes = 'own' shows tells them"
+            expected = "sequences and labels: what outcomes = 'own' shows reveals them"
             self._fault(", ".join(in_order(public)) or "none", expected, "public_names")
         return public
 

@@ -79,7 +79,7 @@ class Expirer:
             await self._context.write(partial(_free_some, SubmissionName(*found[0])), about=found)
 
     async def _free_remains(self) -> None:
-        """Free what deleted benchmarks have stored, and what was loaded and given up."""
+        """Free the rows of deleted benchmarks, and those of loads that were given up."""
         if not await self._context.read(lambda reader: reader.has_hidden()):
             return
         for _ in range(FREEING_STEPS):

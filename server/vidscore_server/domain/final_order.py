@@ -93,8 +93,8 @@ class FinalChoices:
         )
         if len(chosen) >= most:
             raise QuotaError(
-                f"the team has chosen {', '.join(chosen)}, and may choose {most}: take a choice "
-                "back first (vidscore submission choose NAME --undo)",
+                f"the team has chosen {', '.join(chosen)}, and may choose {most}: undo a choice "
+                "first (vidscore submission choose NAME --undo)",
                 quota=FINAL_SUBMISSIONS,
                 maximum=str(most),
             )

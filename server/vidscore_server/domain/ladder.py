@@ -65,8 +65,8 @@ def release(
 
     The first ranking measure decides; the others are released with it, so that a tie-break is never
     shown without the score itself. Above 1 they are rounded to as many digits as the step gives
-    below 1: an error of 33,838 px^2 to 34,000 where the step is 0.01 (project's choice: the paper
-    has one measure).
+    below 1: an error of 33,838 px^2 to 34,000 if the step is 0.01 (project's choice: the paper has
+    one measure).
 
     Args:
         best: The values released last; None if none were.
@@ -103,7 +103,7 @@ def shown(value: float, scale: Scale, step: float) -> float:
 
 
 def round_digits(value: float, step: float) -> float:
-    """Round to as many digits as a step has below 1: 33,838 to 34,000 where it is 0.01.
+    """Round to as many digits as a step has below 1: 33,838 to 34,000 if it is 0.01.
 
     At least one digit, because a step of 1 or more is in the unit of one measure only.
     """
@@ -115,7 +115,7 @@ def round_digits(value: float, step: float) -> float:
 
 
 def round_to_step(value: float, step: float) -> float:
-    """Round to a multiple of a decimal step: 0.1234 to 0.12 where the step is 0.01."""
+    """Round to a multiple of a decimal step: 0.1234 to 0.12 if the step is 0.01."""
     if step == 0.0:
         return value
     unit = Decimal(str(step))

@@ -485,7 +485,7 @@ def refuse_unknown_part(
 
 def _listed(names: set[str]) -> str:
     if not names:
-        return "none, for single ones have no scores"
+        return "none, because single ones have no scores"
     shown = [name[:80] for name in sorted(names)[:NAMES_LISTED]]
     rest = len(names) - len(shown)
     return " or ".join(shown) + (f" or one of {rest} more" if rest else "")

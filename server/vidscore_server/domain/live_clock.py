@@ -153,7 +153,7 @@ def _misfits(
     """All ways in which a clock does not fit its benchmark."""
     if not TOLD.issubset(public_names):
         told = ", ".join(in_order(public_names)) or "none"
-        yield "public_names", told, "sequences and frame_counts beside live: the clock tells them"
+        yield "public_names", told, "sequences and frame_counts beside live: the clock reveals them"
     if not specification.sequences:
         yield "sequences", "none", "the sequences that the clock goes through, with frame_count"
         return
@@ -189,7 +189,7 @@ def _entry_misfits(
         expected = f"{count}, the sequence's frame_count"
         yield f"{place}.frame_times_s", counted(len(entry.frame_times_s), "time"), expected
     if len(entry.frame_times_s) == 1:
-        yield f"{place}.frame_times_s", "one time", "frame_rate: the last frame lasts as one before"
+        yield f"{place}.frame_times_s", "one time", "frame_rate: one time gives no duration"
 
 
 # --- The timeline: frames and times of the clock

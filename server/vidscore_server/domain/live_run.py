@@ -100,7 +100,7 @@ class CompletenessCache(Struct, frozen=True):
         Args:
             state: The present state.
             wanted: Number of evaluated frames of each incomplete sequence.
-            counts: Frames of each sequence.
+            counts: Number of frames of each sequence.
         """
         lacking = [max(1, count - counts.get(key, 0)) for key, count in wanted.items()]
         due_count = state.frame_count + min(lacking, default=sys.maxsize)
@@ -117,7 +117,7 @@ class CompletenessCache(Struct, frozen=True):
 
         Args:
             state: The present state.
-            counts: Frames of each sequence.
+            counts: Number of frames of each sequence.
         """
         now = self.of(state, self.wanted, counts)
         return now if (now.basis, now.enough) == (self.basis, self.enough) else None

@@ -61,7 +61,7 @@ def read_benchmark(name: str, field: str = "name") -> str:
     """The last part of a benchmark's resource name.
 
     Raises:
-        InputError: If it is no such name.
+        InputError: If it is malformed.
     """
     return _matched(_BENCHMARK, name, f"benchmarks/{{benchmark}}, {_ID_EXPECTED}", field)[0]
 
@@ -70,7 +70,7 @@ def read_submission(name: str, field: str = "name") -> SubmissionName:
     """The parts of a submission's resource name.
 
     Raises:
-        InputError: If it is no such name.
+        InputError: If it is malformed.
     """
     expected = f"benchmarks/{{benchmark}}/submissions/{{submission}}, each {_ID_EXPECTED}"
     return SubmissionName(*_matched(_SUBMISSION, name, expected, field))
@@ -80,7 +80,7 @@ def read_stream(name: str) -> StreamName:
     """The parts of a stream's resource name.
 
     Raises:
-        InputError: If it is no such name.
+        InputError: If it is malformed.
     """
     shape = "benchmarks/{benchmark}/submissions/{submission}/streams/{stream}"
     expected = f"{shape}, each {_ID_EXPECTED}"
@@ -91,7 +91,7 @@ def read_token(name: str) -> str:
     """The last part of a token's resource name.
 
     Raises:
-        InputError: If it is no such name.
+        InputError: If it is malformed.
     """
     return _matched(_TOKEN, name, "tokens/{token}", "name")[0]
 
@@ -100,7 +100,7 @@ def read_invitation(name: str) -> str:
     """The last part of an invitation's resource name.
 
     Raises:
-        InputError: If it is no such name.
+        InputError: If it is malformed.
     """
     return _matched(_INVITATION, name, "invitations/{invitation}", "name")[0]
 
@@ -109,7 +109,7 @@ def read_operation(name: str) -> str:
     """The last part of an operation's resource name.
 
     Raises:
-        InputError: If it is no such name.
+        InputError: If it is malformed.
     """
     return _matched(_OPERATION, name, "operations/{operation}", "name")[0]
 

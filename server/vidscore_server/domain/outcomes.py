@@ -149,7 +149,7 @@ class SubmissionOutcomes:
 
     @contextmanager
     def place(self, caller: Caller) -> Iterator[None]:
-        """Hold a place for teams, at most one per team; organisers need none.
+        """Hold a place for a team, which may hold only one; organisers need none.
 
         Raises:
             NoPlaceError: If there is none.

@@ -28,7 +28,7 @@ def sides_to_score(
         specification: The benchmark's specification.
         truth: All truth that is there.
         detections: All detections of a submission.
-        complete: Whether more truth is to come.
+        complete: Whether the truth is complete.
     """
     return (
         truth_to_score(specification, truth, complete=complete),

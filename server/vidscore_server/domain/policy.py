@@ -172,7 +172,7 @@ class Policy:
         """Faults of combinations of choices that are valid alone."""
         if self.private_sequences and self.private_share:
             found = f"{self.private_share:g} beside private_sequences"
-            yield Fault(found, "a share or names, not both", field="private_share")
+            yield Fault(found, "a fraction or names, not both", field="private_share")
         if self.public_board_web and not self.public_board:
             expected = "false, or public_board = true: viewers do not see the board either"
             yield Fault("true", expected, field="public_board_web")
@@ -184,7 +184,7 @@ class Policy:
         name = self.visibility
         if self.released_measures:
             found = ", ".join(self.released_measures)[:80]
-            expected = f"no further measures where visibility is {name}"
+            expected = f"no further measures if visibility is {name}"
             yield Fault(found, expected, field="released_measures")
         if self.selection == "latest":
             expected = f"best, because {name} releases nothing but a team's best"
@@ -231,8 +231,8 @@ def default_budget(objects: int, sequences: int, *, least: int = SMALLEST_BUDGET
     Machine Learning Competitions" (ICML 2015), section 4, give an attack that does it; Dwork,
     Feldman, Hardt, Pitassi, Reingold and Roth, "The reusable holdout: Preserving validity in
     adaptive data analysis" (Science 349, 2015), the bound for answering from the samples as they
-    are. With a gain of at most g this allows k = g^2 n questions, one for every 25 samples where
-    g is 0.2. The Ladder allows more, but needs a bounded score and independent samples.
+    are. With a gain of at most g this allows k = g^2 n questions, one for every 25 samples if g is
+    0.2. The Ladder allows more, but needs a bounded score and independent samples.
 
     Objects are not independent: those of a sequence are often the same thing, frame after frame.
     The number of independent samples is at most the number of objects, and at least the number of
@@ -380,6 +380,6 @@ def withheld_warning(public: frozenset[NameKind]) -> str:
     *others, last = (_WORDS[kind] for kind in NameKind if kind not in public)
     words = f"{', '.join(others)} and {last}" if others else last
     return (
-        f"the benchmark does not tell its {words}: whether it has those of the submission is not "
-        "checked, and detections of others bring no score"
+        f"the benchmark does not tell its {words}: those of the submission are not checked, and "
+        "detections with unknown ones get no score"
     )

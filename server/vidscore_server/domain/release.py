@@ -278,11 +278,11 @@ _SHOWN_OUTCOMES = np.array(
     ],
     dtype=np.uint8,
 )
-"""What a team sees for each outcome: why a detection is wrong would tell what is near it."""
+"""What a team sees for each outcome: the reason of a wrong detection would tell what is near it."""
 
 
 def released_outcomes(caller: Caller, outcomes: Outcomes) -> Outcomes:
-    """The part of a submission's outcomes that a caller who may see outcomes sees.
+    """The part of a submission's outcomes that is shown to a caller who may see outcomes.
 
     Args:
         caller: The caller.

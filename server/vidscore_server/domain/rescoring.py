@@ -3,7 +3,7 @@
 An operation records each finished submission in the transaction that stores its scores: if the
 server dies, the server that leases the operation next continues. The board moves at the end if no
 other submission waits to be scored again (see `vidscore_server.domain.basis`). It also moves
-without an operation, which is for callers who want to wait.
+without an operation; operations are for callers who want to wait.
 """
 
 from __future__ import annotations

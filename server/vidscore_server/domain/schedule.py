@@ -124,7 +124,7 @@ class Heartbeat:
         context: The hosting context.
 
     Attributes:
-        quiet_from: Start of idle time, unless there is later activity, as of the last beat.
+        quiet_from: Earliest start of idle time, as of the last beat.
         writable: Whether the last beat was written.
     """
 
@@ -140,7 +140,7 @@ class Heartbeat:
         """Beat until cancelled; the caller has made the first beat.
 
         Args:
-            told: Called with whether beats are written, at each change.
+            told: Called at each change, with whether beats are written.
         """
         shown = True
         while True:
@@ -183,7 +183,7 @@ class Heartbeat:
         """Whether this server wrote a heartbeat recently, by both of its clocks.
 
         The monotonic clock stops while a machine sleeps; the other jumps when the time is set.
-        Nobody could send during the sleep, and a jump is no real time.
+        Nobody could send during the sleep, and the time of a jump has not passed.
         """
         last = self._beaten
         return (

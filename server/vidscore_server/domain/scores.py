@@ -60,7 +60,7 @@ LEAST_REPORT_BYTES = 16 << 20
 """Unpacked size in bytes that is allowed for every report."""
 
 GREATEST_COMPRESSION = 64
-"""Maximum ratio of unpacked to packed size; rows that differ only in figures reach a quarter."""
+"""Maximum ratio of unpacked to packed size; rows that differ only in figures reach 16."""
 
 MAXIMUM_SCORES = 10_000
 """Maximum number of scores of a submission that are searched."""
@@ -86,7 +86,7 @@ class Result(Struct, frozen=True):
         truth_revision: Revision of the truth that it was scored under.
         configuration: Digest of the evaluator with version, parameters and specification.
         partial: Whether the truth was incomplete.
-        parts: Its reports: over everything and, where sequences are private, over each part.
+        parts: Its reports: over everything and, if some sequences are private, over each part.
         estimate: Bootstrap estimate of the ranking measures, which is released in their place; None
             if the policy has none.
         warnings: Doubts about the submission, found with the truth.
@@ -415,7 +415,7 @@ def _released_with(
     result: Result,
     now: datetime,
 ) -> tuple[str, float]:
-    """The values that a score on the board releases, and their step; a repeat adds nothing."""
+    """The values that a score on the board releases, and their step; a repeat releases the same."""
     name = result.evaluator.name
     key = (result.truth_revision, result.configuration)
     place = (submission.benchmark, submission.submission)

@@ -56,7 +56,7 @@ from vidscore_server.store.errors import StoreError
 from vidscore_server.store.records import BenchmarkRecord, Role, ScoreDrawsRecord
 
 SEQUENCES_PER_JOB = 20_000
-"""Number of sequences in all draws of a job: half a second, which bounds the wait of streams."""
+"""Number of sequences in all draws of a job, which takes half a second: streams wait no longer."""
 
 OBSERVERS = {True: Caller(role=Role.ORGANISER), False: Caller(role=Role.VIEWER)}
 """A caller who sees the exact board, and one who does not."""

@@ -142,7 +142,7 @@ def lack_of_tiers(
     is_private = plan.portion is Portion.PRIVATE
     sequences = definition.private_sequence_count if is_private else size.sequences
     if sequences < FEWEST_SEQUENCES:
-        return "no tiers: fewer than two sequences have objects, and one says nothing of others"
+        return "no tiers: fewer than two sequences have objects, and one says nothing about others"
     return ""
 
 
@@ -338,8 +338,8 @@ def _notes(
     notes = [f"systems of one tier cannot be told apart (95 %, paired bootstrap over {over})"]
     if not probabilities:
         few = found.sequences < SEQUENCES_OF_PROBABILITIES
-        reason = "too few sequences" if few else "the latest submission of a team stands"
-        notes.append(f"how probable each is to be first is not shown: {reason}")
+        reason = "too few sequences" if few else "the latest submission of each team counts"
+        notes.append(f"probabilities of being first are not shown: {reason}")
     if found.left_out:
         notes.append(f"ranked systems in no tier, because they were not compared: {found.left_out}")
     return notes

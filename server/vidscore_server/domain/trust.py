@@ -99,7 +99,7 @@ class TrustAnalyses:
         Raises:
             NotFoundError: If there is no such benchmark, or no truth.
             InputError: If a submission has no score, or an evaluator cannot judge.
-            LimitError: If it would be too much.
+            LimitError: If it exceeds a limit of the server.
             AnalysisRunsError: If an examination of the benchmark has not ended.
         """
 
@@ -136,7 +136,7 @@ class TrustAnalyses:
 
         Raises:
             InputError: If there is no such test, or a criterion cannot be tested.
-            LimitError: If it would be too much.
+            LimitError: If it exceeds a limit of the server.
             AnalysisRunsError: If a test has not ended.
         """
         await asyncio.to_thread(check_criteria, plan)

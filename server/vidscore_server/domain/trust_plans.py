@@ -127,8 +127,8 @@ def ranking_evaluators(
 
     Args:
         definition: The benchmark.
-        wanted: Evaluators with the parameters that differ, and presets; empty for the benchmark's
-            own.
+        wanted: Presets, and evaluators with the parameters that differ from the benchmark's; empty
+            for the benchmark's own evaluators.
         path: Their place in the request.
 
     Raises:

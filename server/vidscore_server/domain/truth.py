@@ -55,9 +55,9 @@ class _MergedUpload(Struct, frozen=True):
 
     Attributes:
         base: Base of the merge: time of the benchmark's creation, and its newest revision.
-        kept: Stored form of the batches of the revision that it was merged with.
+        kept: Stored form of the batches kept from the revision that it was merged with.
         added: Stored form of the batches of the upload.
-        frame_count: Frames that it has.
+        frame_count: Number of its frames.
         digest: Fingerprint of its annotations.
         arity: Coordinates per object; None if unspecified.
         contents: Counts of its objects and labels.

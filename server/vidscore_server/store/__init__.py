@@ -58,7 +58,7 @@ def open_store(
 
     Args:
         location: A file, or the address of a PostgreSQL database.
-        maximum_connections: Most connections to a database, one of them for writing.
+        maximum_connections: Maximum number of connections to a database, one of them for writing.
         must_exist: Whether a missing store is an error.
 
     Raises:

@@ -81,7 +81,7 @@ def check_backup(file: BinaryIO) -> BackupHeader:
     """Verify a file, and rewind it.
 
     Raises:
-        BackupError: If it is damaged, or no backup.
+        BackupError: If it is damaged, or is not a backup.
     """
     for _ in read_rows(file):
         pass
@@ -92,7 +92,7 @@ def read_header(file: BinaryIO) -> BackupHeader:
     """The header of a backup; rewinds the file.
 
     Raises:
-        BackupError: If it is damaged, or no backup.
+        BackupError: If it is damaged, or is not a backup.
     """
     file.seek(0)
     try:
@@ -102,9 +102,9 @@ def read_header(file: BinaryIO) -> BackupHeader:
     try:
         header = BackupHeader(**values)
     except TypeError:
-        raise _damaged("another first entry", "where the backup comes from") from None
+        raise _damaged("another first entry", "the origin of the backup") from None
     if not all(isinstance(value, str) for value in values.values()):
-        raise _damaged("another first entry", "where the backup comes from")
+        raise _damaged("another first entry", "the origin of the backup")
     return header
 
 
@@ -112,7 +112,7 @@ def read_rows(file: BinaryIO) -> Iterator[Row]:
     """The rows of a backup.
 
     Raises:
-        BackupError: If the file is damaged, perhaps only after the last row.
+        BackupError: If the file is damaged; some damage is found only after the last row.
     """
     file.seek(0)
     entries = _Entries(file)
@@ -184,7 +184,7 @@ class _Entries:
     def _fill(self) -> None:
         data = self._unpacker.unconsumed_tail or self._file.read(CHUNK_BYTES)
         if not data or self._unpacker.eof:
-            raise _damaged("an end before its time", "more of the backup")
+            raise _damaged("the end of the file", "more of the backup")
         try:
             self._buffer += self._unpacker.decompress(data, CHUNK_BYTES)
         except zlib.error:

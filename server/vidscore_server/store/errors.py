@@ -55,8 +55,8 @@ class StoreMissingError(StoreError):
     def at(cls, location: str) -> StoreMissingError:
         """The error for a location, which must not hold secrets."""
         return cls(
-            f"there is no store at {location}: correct the place, or make a store there, with the "
-            f"first organiser's token: vidscore init --store {location}"
+            f"there is no store at {location}: correct the place, or create a store there, and "
+            f"the first organiser's token: vidscore init --store {location}"
         )
 
 

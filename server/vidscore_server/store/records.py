@@ -25,7 +25,7 @@ SubmissionKey = tuple[str, str]
 """Benchmark and submission."""
 
 HIDDEN = "~"
-"""Begins the names of benchmarks that are being removed, restored, or hold truth that comes in."""
+"""Begins the names of benchmarks that are being removed or restored, or that receive truth."""
 
 HIDDEN_ROWS: SubmissionKey = ("", "")
 """Stands for the rows of hidden benchmarks in the locks of commands, like a submission."""
@@ -105,7 +105,7 @@ class TruthRevisionRecord(Struct, frozen=True):
     Attributes:
         benchmark: The benchmark.
         revision: Number, from 1.
-        digest: Fingerprint of the annotations (not keyed, because it is only published keyed).
+        digest: Fingerprint of the annotations, not keyed; only its keyed form is published.
         create_time: Time of the upload.
         frame_count: Number of frames.
         complete: Whether the truth is complete.
@@ -144,8 +144,8 @@ class SubmissionRecord(Struct, frozen=True):
         seal_time: Time of sealing.
         frame_count: Durable frames of all streams.
         revision: Incremented by every change.
-        attempts: Number of scorings that started and did not end orderly (between attempts:
-            crashes).
+        attempts: Number of scorings that started and did not end properly, for example because of a
+            crash.
         warnings: Warnings, in the JSON form of the hosting layer; empty for none.
         score_shown: Whether the team was shown a score before the seal.
         byte_count: Stored bytes of its frames; 0 after they were freed.

@@ -75,7 +75,7 @@ class SiteReader(RecordReader):
         return self._one(select(t.tokens).where(t.tokens.c.token == token), TokenRecord)
 
     def tokens(self, before: tuple[datetime, str] | None, limit: int) -> list[TokenRecord]:
-        """Tokens, newest first, then by name; `before` as in `submissions`."""
+        """Tokens, newest first, then by name; `before` is as `after` in `submissions`."""
         key = (t.tokens.c.create_time, t.tokens.c.token)
         return self._all(newest_first(select(t.tokens), *key, before).limit(limit), TokenRecord)
 
@@ -87,7 +87,7 @@ class SiteReader(RecordReader):
     def invitations(
         self, before: tuple[datetime, str] | None, limit: int
     ) -> list[InvitationRecord]:
-        """Invitations, newest first, then by name; `before` as in `submissions`."""
+        """Invitations, newest first, then by name; `before` is as `after` in `submissions`."""
         key = (t.invitations.c.create_time, t.invitations.c.invitation)
         query = newest_first(select(t.invitations), *key, before)
         return self._all(query.limit(limit), InvitationRecord)

@@ -57,7 +57,7 @@ _WRITES = "vidscore_writes"
 
 _BEGIN = Prepared(lambda _: text("BEGIN"))
 _BEGIN_TO_WRITE = Prepared(lambda _: text("BEGIN IMMEDIATE"))
-"""The driver runs it directly: through SQLAlchemy, it takes a third of an empty transaction."""
+"""The driver runs these directly: through SQLAlchemy, one takes a third of an empty transaction."""
 
 _FIRST_BYTES = b"SQLite format 3\0"
 _VERSION_TABLE = "alembic_version"
@@ -269,7 +269,7 @@ def _reason(error: Exception) -> str:
 
 
 def _engine(path: Path) -> Engine:
-    # As a URL in text, a name with ? or % would be that of another file.
+    # In a URL as text, a file name with ? or % would name another file.
     engine = create_engine(URL.create("sqlite", database=str(path)))
 
     @event.listens_for(engine, "connect")
@@ -327,8 +327,8 @@ def _refuse_names(path: Path, mounts: Path) -> None:
         )
     if any(place == path for place, _ in _mounted(mounts)):
         raise StoreError(
-            f"{path} is mounted as a single file, whose log would lie in another folder than that "
-            "of other names of it: mount its folder"
+            f"{path} is mounted as a single file: its log would lie in another folder than under "
+            "its other names; mount its folder"
         )
 
 

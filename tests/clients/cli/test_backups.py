@@ -85,7 +85,7 @@ def test_a_damaged_backup_is_told_in_one_line_and_makes_nothing(
     back = run("restore", "site.backup", "--store", "new.db")
     assert back.exit_code == 1
     [line] = back.stderr.splitlines()
-    assert line == "Error: site.backup: found an end before its time, expected more of the backup"
+    assert line == "Error: site.backup: found the end of the file, expected more of the backup"
     assert not (here / "new.db").exists()
 
 

@@ -106,8 +106,8 @@ async def test_one_host_has_a_quarter_of_the_places_and_gets_them_back(
         assert found.code is grpc.StatusCode.RESOURCE_EXHAUSTED
         assert found.metadata["limit"] == limit
         assert found.message == (
-            f"2 such streams of one host are open, which has a quarter of all; the limit {limit} "
-            "is 8"
+            "2 such streams of one host are open, and one host may have a quarter of all; "
+            f"the limit {limit} is 8"
         )
         held.remove(beyond)
         held.pop().cancel()

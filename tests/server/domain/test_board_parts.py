@@ -69,7 +69,7 @@ async def test_an_unknown_domain_is_refused_and_a_board_without_scores_is_empty(
     await hosted.red.ended()
     found = await refusal(hosted.red.board(domain="night"))
     assert found.violations == {
-        "domain": "found 'night', expected none, for single ones have no scores"
+        "domain": "found 'night', expected none, because single ones have no scores"
     }
 
 

@@ -67,7 +67,7 @@ def test_the_final_order_is_among_so_many_submissions(finals: int, told: str) ->
 
 
 FROM_TWENTY = ", which others than organisers see from 20 sequences on."
-ALONE = ", which organisers alone see, because the latest submission of a team stands."
+ALONE = ", which organisers alone see, because the latest submission of each team counts."
 
 
 @pytest.mark.parametrize(

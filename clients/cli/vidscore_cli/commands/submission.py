@@ -317,7 +317,7 @@ def reinstate(server: ServerChoice, submission: str) -> None:
     ),
 )
 @click.argument("submission", metavar="SUBMISSION")
-@click.option("--undo", is_flag=True, help="Take the choice back.")
+@click.option("--undo", is_flag=True, help="Undo the choice.")
 @server_options()
 def choose(server: ServerChoice, submission: str, undo: bool) -> None:
     """Choose a submission for the final order of a benchmark with private sequences.

@@ -131,7 +131,7 @@ def comments() -> Mapping[str, str]:
 
 _ERROR: dict[str, Any] = {
     "type": "object",
-    "description": "What was wrong, as the Connect protocol has it.",
+    "description": "What was wrong, in the form of the Connect protocol.",
     "properties": {
         "code": {"type": "string", "enum": sorted(CODE_WORDS.values())},
         "message": {"type": "string", "description": "One or two sentences for people."},
@@ -205,7 +205,7 @@ def _operation(rpc: str, method: MethodDescriptor, schemas: _Schemas) -> dict[st
 _LAST_EVENT = {
     "name": "Last-Event-ID",
     "in": "header",
-    "description": "Id of the last event that has come: the stream goes on behind it.",
+    "description": "Id of the last event that was received: the stream continues after it.",
     "schema": {"type": "string", "pattern": "^[0-9]{1,18}$"},
 }
 
@@ -245,7 +245,7 @@ def _content(kind: str, message: Descriptor, schemas: _Schemas) -> dict[str, Any
         )
         return {"schema": {"type": "string", "description": about}}
     if kind == LINES:
-        about = f"Lines with a {message.full_name} as JSON each."
+        about = f"Lines, each with a {message.full_name} as JSON."
         return {"schema": {"description": about, "$ref": schemas.of(message)}}
     return {"schema": {"$ref": schemas.of(message)}}
 

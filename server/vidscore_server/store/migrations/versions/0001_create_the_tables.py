@@ -10,7 +10,7 @@ down_revision = None
 branch_labels = None
 depends_on = None
 
-# SQLite numbers rows by itself only where the key is exactly INTEGER.
+# SQLite numbers rows by itself only if the key is exactly INTEGER.
 _KEY = sa.BigInteger().with_variant(sa.Integer(), "sqlite")
 # Names are sorted by code points on every database, whatever its locale.
 _NAME = sa.String().with_variant(sa.String(collation="C"), "postgresql")

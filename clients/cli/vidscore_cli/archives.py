@@ -1,4 +1,4 @@
-"""Scoring in shards: one as a tally file, all by Dask, and what tally files make together."""
+"""Scoring in shards: one shard as a tally file, or all shards by Dask."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from vidscore_evaluators.specification import BenchmarkSpec
 
 LOCAL = "local"
-"""What ``--dask`` takes for a cluster of this machine alone."""
+"""Value of ``--dask`` for a cluster on this machine."""
 
 _OF_REPORTS = {
     "format_": "--format",
@@ -39,19 +39,19 @@ _OF_REPORTS = {
     "strict": "--strict",
     "fail_under": "--fail-under",
 }
-"""Options of what is done with reports, by their names."""
+"""Options about the output of reports, by parameter name."""
 
 
 class ArchiveOptions(FileOptions, frozen=True):
-    """Options of files that are scored, and of how the scoring is cut.
+    """Options of the files to score, and of how the scoring is divided.
 
     Attributes:
         shard: The only shard to score; None for all.
         tally: Path of its tally file; None if reports are wanted.
         dask: Address of a Dask scheduler, or ``local``; None for this process.
-        shards: Shards that Dask gets.
-        run_folder: Where Dask's finished shards are kept; None for nowhere.
-        cut_frames: Frame numbers of a part of a sequence; None if sequences stay whole.
+        shards: Number of shards for Dask.
+        run_folder: Folder that keeps Dask's finished shards; None for none.
+        cut_frames: Number of frame numbers in each part of a sequence; None for whole sequences.
     """
 
     shard: Shard | None
@@ -62,13 +62,13 @@ class ArchiveOptions(FileOptions, frozen=True):
     cut_frames: int | None
 
     def check(self, *, online: bool) -> None:
-        """Refuse options that do not go together.
+        """Refuse options that exclude each other.
 
         Args:
             online: Whether answers are judged by their times.
 
         Raises:
-            click.UsageError: If some do not.
+            click.UsageError: If some do, or one lacks another that it needs.
         """
         if self.tally == STDOUT:
             raise click.UsageError("--tally -: expected a file")
@@ -96,7 +96,7 @@ def _check_run_folder(run_folder: str) -> None:
         raise click.UsageError(f"--run-folder {run_folder}: expected a folder on a disk")
     folder = check_folder(run_folder, "--run-folder")
     if not folder.exists():
-        # What is kept in a folder of inputs would be read as one.
+        # Files kept in a folder of inputs would be read as inputs.
         refuse_input(str(folder.parent), "--run-folder")
 
 
@@ -153,9 +153,9 @@ def write_tally(
 
     Args:
         part: Evaluators, both sides and specification.
-        choice: Which shard, and where to.
+        choice: The shard, and the path of its tally file.
         workers: Processes to use.
-        progress: Is told how far the scoring has come.
+        progress: Shows the progress.
 
     Raises:
         InputError: With every fault of the data.
@@ -179,14 +179,14 @@ def wanted_of_shard(
     """The sequences that a shard reads; None if it has to read all of them.
 
     Args:
-        choice: Which shard, and what is cut.
+        choice: The shard, and how sequences are cut.
         specification: The specification, with the evaluators.
-        data: Which data.
+        data: The data.
         selection: The part of it to score.
 
     Raises:
         click.BadParameter: If there is no such format.
-        InputError: If nothing of a known format is there.
+        InputError: If no file has a known format.
     """
     if choice.shard is None:
         return None
@@ -212,12 +212,12 @@ def merging_by_dask(
     Args:
         specification: The specification, with the evaluators.
         selection: The part of the data to score.
-        choice: Which cluster, how many shards, and where they are kept.
-        workers: Processes of a cluster of this machine; of all processors where none are typed.
-        progress: Is told how many shards are done.
+        choice: The cluster, the number of shards, and the run folder.
+        workers: Processes of a cluster of this machine; one per processor if no number was typed.
+        progress: Shows the number of finished shards.
 
     Raises:
-        ClusterLostError: If the cluster is not there, or no more.
+        ClusterLostError: If the cluster cannot be reached, or is lost.
         InputError: With every fault of the data.
         MissingExtraError: If Dask is not installed.
         OSError: If the run folder cannot be written.

@@ -24,7 +24,7 @@ OTHER_WORDS = {
 """Options of these commands by their names in other tools."""
 
 DASHES = "-\u2013\u2014"
-"""What may stand before an option that was typed; text processors make one long dash of two."""
+"""First characters of options, as typed; text processors turn two hyphens into a long dash."""
 
 EXTRAS = {
     "server": ("alembic", "grpc_health", "grpc_reflection", "prometheus_client", "sqlalchemy"),
@@ -72,20 +72,20 @@ Sections = Mapping[str, Mapping[str, Entry]]
 
 
 class ConnectionOption(click.Option):
-    """An option that says how to reach a server, as all commands that talk to one have it."""
+    """An option about the connection to a server, shared by all commands that talk to one."""
 
 
 class _Helping(click.Command):
-    """A command that, where its help cannot be written, says where to."""
+    """A command that names standard output if its help cannot be written."""
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Read the words; those that ask for help or the version get it."""
+        """Parse the words; answer requests for help or the version."""
         with naming_stdout():
             return super().make_context(*args, **extra)
 
 
 class Command(_Helping):
-    """A command whose help has the connection apart, and ends in examples that run as they stand.
+    """A command whose help lists connection options separately, and ends with examples.
 
     Args:
         examples: Command lines, each beginning with ``vidscore``.
@@ -96,11 +96,11 @@ class Command(_Helping):
         self.examples = tuple(examples)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words; an option of other tools, or of other dashes, gets a suggestion.
+        """Parse the words; an option of another tool, or with other dashes, gets a suggestion.
 
         Raises:
-            click.UsageError: If a word is wrong, or a path is empty, as of a variable that is not
-                set: it would stand for the working folder.
+            click.UsageError: If a word is wrong, or a path is empty, for example because a variable
+                is not set: an empty path would mean the working folder.
         """
         given, words = list(args), [word.partition("=")[0] for word in args]
         try:
@@ -127,7 +127,7 @@ class Command(_Helping):
         return super().invoke(ctx)
 
     def format_options(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
-        """Write what is the command's own, then how to reach a server."""
+        """Write the command's own options, then those of the connection."""
         own: list[tuple[str, str]] = []
         connection: list[tuple[str, str]] = []
         for option in self.get_params(ctx):
@@ -148,10 +148,10 @@ class Command(_Helping):
 
 
 def _check_paths(ctx: click.Context, parameter: click.Parameter, times: int) -> None:
-    """Refuse an empty path, and several where click would take the last and pass over the rest.
+    """Refuse an empty path, and a repeated one, of which click would take only the last.
 
     Raises:
-        click.BadParameter: If it is so.
+        click.BadParameter: If there is one.
     """
     typed = ctx.params.get(parameter.name or "")
     if "" in (typed if isinstance(typed, tuple) else (typed,)):
@@ -162,11 +162,11 @@ def _check_paths(ctx: click.Context, parameter: click.Parameter, times: int) -> 
 
 
 class CommandTree(click.Group, _Helping):
-    """A group that knows where its commands are and imports them when asked.
+    """A group that knows where its commands are and imports them on demand.
 
     Args:
         sections: Its commands under headings, in the order of the help.
-        plug_ins: Group of entry points of which each is a further command; empty for none.
+        plug_ins: Group of entry points, each of which is a further command; empty for none.
     """
 
     def __init__(self, *args: Any, sections: Sections, plug_ins: str = "", **extra: Any) -> None:
@@ -180,14 +180,14 @@ class CommandTree(click.Group, _Helping):
         return self.find_plug_ins()
 
     def find_plug_ins(self) -> dict[str, EntryPoint]:
-        """Commands of other distributions, by name; a name of ours is not theirs to take."""
+        """Commands of other distributions, by name; they cannot replace our own."""
         from importlib import metadata  # slow to import, and no command of ours needs it
 
         points = metadata.entry_points(group=self._group) if self._group else ()
         return {point.name: point for point in sorted(points) if point.name not in self._own}
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words up to the name of a command, and say where those of a command go."""
+        """Parse the words up to the name of a command; options of a command go after its name."""
         try:
             return super().parse_args(ctx, args)
         except click.NoSuchOption as error:
@@ -268,7 +268,7 @@ def _load(point: EntryPoint) -> click.Command:
     """A command of another distribution.
 
     Raises:
-        click.UsageError: If it cannot be imported, or is none.
+        click.UsageError: If it cannot be imported, or is not a command.
     """
     try:
         found = point.load()
@@ -282,7 +282,7 @@ def _load(point: EntryPoint) -> click.Command:
 
 
 class ActingTree(CommandTree, Command):
-    """A group that does something where none of its commands is named.
+    """A group that does something if none of its commands is named.
 
     Args:
         sections: Its commands, as for a `CommandTree`.

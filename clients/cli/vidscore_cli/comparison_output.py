@@ -28,7 +28,7 @@ COLUMNS = (
 
 
 def deliver_comparisons(comparisons: Sequence[Comparison], form: str, output: str) -> None:
-    """Write comparisons; as JSON, one alone is the object and several are an array.
+    """Write comparisons; in JSON, a single one is an object, and several are an array.
 
     Args:
         comparisons: One for each evaluator.
@@ -47,7 +47,7 @@ def deliver_comparisons(comparisons: Sequence[Comparison], form: str, output: st
 
 
 def comparison_parts(comparisons: Sequence[Comparison]) -> Iterator[Words | Grid]:
-    """What is told of comparisons, in order: the answers first, whatever draws it."""
+    """The parts of comparisons, in order, for any output: the answers first."""
     from vidscore_cli.report_parts import Words
 
     for answer in (answer for one in comparisons for answer in one.answers):
@@ -134,7 +134,7 @@ def _cells(one: Difference) -> tuple[str, ...]:
 
 
 def _lines(comparisons: Sequence[Comparison]) -> Iterator[tuple[object, ...]]:
-    """One line per score, then those of sequences and frames that made the difference."""
+    """One line per score, then one per sequence and frame that made the difference."""
     for comparison in comparisons:
         for pair in comparison.pairs:
             start = (comparison.evaluator.name, pair.first, pair.second)

@@ -17,7 +17,7 @@ def complete_format(_ctx: click.Context, _parameter: click.Parameter, incomplete
 
 
 def complete_setting(ctx: click.Context, _parameter: click.Parameter, incomplete: str) -> list[str]:
-    """``NAME=`` of the parameters of the evaluators that are typed, where they begin as typed."""
+    """``NAME=`` for each parameter of the typed evaluators that begins as typed."""
     from vidscore_evaluators.parameters import describe_parameters
     from vidscore_evaluators.registry import evaluator_class, evaluator_names
 

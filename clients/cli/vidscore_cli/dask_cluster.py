@@ -1,4 +1,4 @@
-"""An executor of Dask: a cluster that runs, or one of new processes on this machine."""
+"""An executor of Dask: a running cluster, or new processes on this machine."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ CONNECT_TIMEOUT_S = 10
 
 
 class ClusterLostError(click.ClickException):
-    """The cluster cannot be reached, or has gone away."""
+    """The cluster cannot be reached, or is lost."""
 
     exit_code = ExitCode.UNREACHABLE
 
@@ -39,7 +39,7 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
         from distributed import Client, LocalCluster
     except ImportError:
         raise MissingExtraError("scores by --dask", "distributed", "dask") from None
-    # What it logs of lost connections is told in one error.
+    # One error reports lost connections, instead of Dask's log.
     logging.getLogger("distributed").setLevel(logging.CRITICAL)
     if address is not None:
         with Client(address, timeout=CONNECT_TIMEOUT_S, set_as_default=False) as client:
@@ -50,7 +50,7 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
             n_workers=workers or os.cpu_count() or 1,
             threads_per_worker=1,
             dashboard_address=None,
-            # Without a dashboard, too, a scheduler has a page; a free port is in no one's way.
+            # Even without a dashboard, a scheduler serves a page: use a free port.
             scheduler_kwargs={"dashboard_address": "127.0.0.1:0"},
             silence_logs=logging.CRITICAL,
         ) as cluster,
@@ -61,13 +61,13 @@ def dask_executor(address: str | None, workers: int | None) -> Iterator[Executor
 
 @contextmanager
 def naming_losses(run_folder: str | None) -> Iterator[None]:
-    """Say in one error that the cluster is lost, and how to go on.
+    """Report a lost cluster in one error, with how to continue.
 
     Args:
-        run_folder: Where finished shards are kept; None for nowhere.
+        run_folder: Folder of finished shards; None for none.
 
     Raises:
-        ClusterLostError: If it is.
+        ClusterLostError: If it is lost.
     """
     advice = (
         "with --run-folder, a second run goes on where this one ended"

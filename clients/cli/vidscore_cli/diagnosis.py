@@ -30,11 +30,11 @@ class Finding(Struct, frozen=True):
     """Result of a step.
 
     Attributes:
-        step: What was looked at.
+        step: Name of the step.
         status: Its outcome.
         found: What was found.
         advice: What to do; empty if nothing is to be done.
-        exit_code: What the command line ends with where this is the first step that failed.
+        exit_code: Exit code of the command if this is the first failed step.
     """
 
     step: str
@@ -45,7 +45,7 @@ class Finding(Struct, frozen=True):
 
 
 class Passed(Struct, frozen=True):
-    """A step that found nothing wrong, or nothing that hinders.
+    """A step that found no fault, or only a warning.
 
     Attributes:
         found: What was found.
@@ -59,11 +59,11 @@ class Passed(Struct, frozen=True):
 
 
 class Step(Struct, frozen=True):
-    """One thing to look at.
+    """One check.
 
     Attributes:
-        name: What is looked at.
-        check: Looks.
+        name: Its name.
+        check: Runs it.
         needs: Names of steps that must not have failed.
     """
 
@@ -73,12 +73,12 @@ class Step(Struct, frozen=True):
 
 
 class StepFailedError(Exception):
-    """A step found something wrong; those that build on it are skipped.
+    """A step found a fault; steps that need it are skipped.
 
     Attributes:
         found: What was found.
         advice: What to do.
-        exit_code: What the command line ends with.
+        exit_code: Exit code of the command.
     """
 
     def __init__(self, found: str, advice: str, exit_code: ExitCode = ExitCode.UNREACHABLE) -> None:
@@ -89,7 +89,7 @@ class StepFailedError(Exception):
 
 
 def diagnose(steps: Sequence[Step]) -> list[Finding]:
-    """Take every step that can be taken, in order."""
+    """Run every step whose needs are met, in order."""
     findings: list[Finding] = []
     broken: set[str] = set()
     for step in steps:
@@ -122,7 +122,7 @@ def disk_step(free_bytes: int) -> Passed:
 
 
 def write_findings(findings: Sequence[Finding], format_: str) -> ExitCode:
-    """Write what was found as text or JSON; gives the exit code of the first step that failed."""
+    """Write findings as text or JSON; return the exit code of the first failed step."""
     if format_ == "json":
         keys = ("step", "status", "found", "advice")
         deliver_json([{key: getattr(one, key) for key in keys} for one in findings], STDOUT)

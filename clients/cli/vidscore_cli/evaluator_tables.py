@@ -1,4 +1,4 @@
-"""Evaluators and presets as tables: all by task or benchmark, or what one is made of."""
+"""Evaluators and presets as tables: all, by task or benchmark, or one in detail."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Errors as sentences for people, and the exit code that goes with each."""
+"""Errors as sentences for people, and the exit code of each."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vidscore_evaluators.errors import (
 )
 
 FAULTS_SHOWN = 50
-"""Faults that an error lists unless all are wanted."""
+"""Number of faults that an error lists, unless all are requested."""
 
 REPORT_TO = "https://github.com/vidscore/vidscore/issues"
 
@@ -37,7 +37,7 @@ class InputRefusedError(click.ClickException):
 
 
 class AccessRefusedError(click.ClickException):
-    """The server wants a token, or another one."""
+    """The server requires a token, or another one."""
 
     exit_code = ExitCode.REFUSED
 
@@ -49,13 +49,13 @@ class NotScoredError(click.ClickException):
 
 
 class ServerFailedError(click.ClickException):
-    """The server made a mistake, or speaks another version of the protocol."""
+    """The server failed, or has another version of the protocol."""
 
     exit_code = ExitCode.INTERNAL
 
 
 def explain(error: Exception, session: Session) -> ExitCode:
-    """Say on stderr what went wrong, and choose the exit code."""
+    """Report an error on stderr, and return the exit code."""
     if isinstance(error, VidscoreError):
         _show(_describe(error, session.all_faults))
         return ExitCode.USAGE if isinstance(error, MissingExtraError) else ExitCode.INPUT

@@ -45,10 +45,10 @@ _WAITS: dict[str, str] = {
     ),
     "truth_never_came": "ground truth, of which there is none yet; it fails at {time} without",
 }
-"""What a submission waits for, by what happens when it has waited long enough."""
+"""What a submission waits for, by the event at the end of the wait."""
 
 FROM_TRUTH = -1
-"""As `submissions_in_all`: it follows from the ground truth."""
+"""Value of `submissions_in_all` if the ground truth determines it."""
 
 _SPANS = {"submissions_per_day": "today", "submissions_in_all": "in all"}
 
@@ -62,7 +62,7 @@ ORGANISERS_TEAM = "organiser"
 """Team of submissions that organisers make."""
 
 _BY_STEPS = {"ladder", "bootstrap"}
-"""Policies under which a score that is no step better is not released."""
+"""Policies under which a score is released only if it is better by a step."""
 
 _SHOWN_AGAIN = "; its own score is no step better, so that the one released last is shown again"
 
@@ -72,7 +72,7 @@ class Outcome(Struct, frozen=True):
 
     Attributes:
         submission: The submission.
-        scores: Its newest scores, in the order of the benchmark's evaluators.
+        scores: The newest scores, in the order of the benchmark's evaluators.
         ranking: Measures that rank under each evaluator, first one first.
     """
 
@@ -119,7 +119,7 @@ def step_text(benchmark: Benchmark) -> str:
 
 
 def private_text(benchmark: Benchmark) -> str:
-    """Private sequences: their number and, as far as they are told, their names."""
+    """Private sequences: their number and, if visible, their names."""
     names = ", ".join(benchmark.private_sequences)
     count = benchmark.private_sequence_count
     if not count:
@@ -135,7 +135,7 @@ def has_default_budget(benchmark: Benchmark) -> bool:
 
 
 def quotas_left(benchmark: Benchmark) -> str:
-    """How many submissions a team has left; empty if there is no limit."""
+    """Number of submissions that a team has left; empty if there is no limit."""
     return ", ".join(_left(quota) for quota in benchmark.quotas if quota.name not in _HELD)
 
 
@@ -200,7 +200,7 @@ def wait_for_score(client: Client, submission: Submission, bar: ProgressBar) -> 
 
 
 def look_up(client: Client, submission: Submission) -> Outcome:
-    """Find out what became of a submission, as far as the policy shows it."""
+    """Look up the outcome of a submission, as far as the policy shows it."""
     benchmark = client.benchmarks.get(submission.benchmark)
     chosen = benchmark.definition.get("policy", {}).get("ranking_measure")
     ranking = {entry.name: entry.ranking for entry in described_evaluators(client, benchmark)}
@@ -225,7 +225,7 @@ def with_other_reports(outcome: Outcome, name: str) -> Outcome:
 
     Args:
         outcome: The outcome.
-        name: What a score calls the other report, such as ``private_report``.
+        name: Field of a score with the other report, such as ``private_report``.
     """
     reports = [(score, getattr(score, name)) for score in outcome.scores]
     scores = [
@@ -245,7 +245,7 @@ def evaluator_names(client: Client, benchmark: str) -> list[str]:
 
 
 def format_for(evaluators: Sequence[str], typed: str) -> str:
-    """Format of a benchmark's files: the one that was typed or, if none was, that of its preset."""
+    """Format of a benchmark's files: the typed one, or else that of its preset."""
     from vidscore_evaluators.formats import AUTO
     from vidscore_evaluators.presets import format_of
     from vidscore_evaluators.specification import EvaluatorSpec
@@ -269,7 +269,7 @@ def standing(client: Client, submission: Submission) -> list[str]:
 
 
 def write_outcome(outcome: Outcome, wanted: Presentation) -> None:
-    """Write scores; say on standard error what a reader should know of them."""
+    """Write scores, and notes about them on standard error."""
     if not outcome.scores:
         say(f"{summary(outcome.submission)}: no scores are shown", err=True)
     if any(score.partial for score in outcome.scores):
@@ -285,7 +285,7 @@ def write_outcome(outcome: Outcome, wanted: Presentation) -> None:
 
 
 def refuse_unscored(submission: Submission) -> None:
-    """Make a submission that ended without a score an error.
+    """Refuse a submission that ended without a score.
 
     Raises:
         NotScoredError: If it did.

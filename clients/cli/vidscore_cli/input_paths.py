@@ -1,4 +1,4 @@
-"""Paths that a command reads, none of which it writes over."""
+"""Paths that a command reads, and must not overwrite."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ class InputPath(click.Path):
     """A path to read: a file, a folder, a pattern of systems, or NAME=PATH."""
 
     def __init__(self) -> None:
-        """Leave it to the reader to say what is wrong with a file, which is no wrong usage."""
+        """Leave errors about files to the reader: they are not usage errors."""
         super().__init__(readable=False)
 
     def is_path(self, word: str) -> bool:
-        """Whether what was typed is a path at all."""
+        """Whether the typed word is a path."""
         return word != "-"
 
 
@@ -28,7 +28,7 @@ class EvaluatorPath(InputPath):
     """An evaluator or preset by its name, or a path: the file of a preset, or a system."""
 
     def is_path(self, word: str) -> bool:
-        """Whether what was typed is no name: a file called ``f1`` is written ./f1."""
+        """Whether the word is a path, not a name: a file called ``f1`` is typed ./f1."""
         from vidscore_evaluators.presets import preset_names
         from vidscore_evaluators.registry import evaluator_names
 
@@ -36,15 +36,15 @@ class EvaluatorPath(InputPath):
 
 
 def refuse_input(output: str, option: str) -> None:
-    """Refuse to write over what the command of the present context reads.
+    """Refuse to overwrite an input of the current command.
 
     Args:
-        output: Where it writes.
-        option: The option that says so.
+        output: The path or address that it writes to.
+        option: The option that names it.
 
     Raises:
-        click.BadParameter: If it reads what is there.
-        InputError: If that cannot be known, of an address.
+        click.BadParameter: If the command reads it.
+        InputError: If that is unknown for an address.
     """
     context = click.get_current_context(silent=True)
     for kind, word in () if context is None else _inputs(context):
@@ -56,7 +56,7 @@ def refuse_input(output: str, option: str) -> None:
 
 
 def _inputs(context: click.Context) -> Iterator[tuple[InputPath, str]]:
-    """All that was typed where a path to read is expected."""
+    """Every typed path that the command reads."""
     for parameter in context.command.params:
         typed = context.params.get(parameter.name or "")
         if isinstance(parameter.type, InputPath) and typed is not None:
@@ -65,7 +65,7 @@ def _inputs(context: click.Context) -> Iterator[tuple[InputPath, str]]:
 
 
 def _is_read(target: DataPath, typed: str) -> bool:
-    """Whether there is something at a target that is the source that was typed, or a part of it."""
+    """Whether a target exists and is the typed source, or a part of it."""
     source = data_path(typed)
     if isinstance(target, RemotePath) or isinstance(source, RemotePath):
         if isinstance(target, Path) or isinstance(source, Path):
@@ -78,7 +78,7 @@ def _is_read(target: DataPath, typed: str) -> bool:
     # A device or a pipe may be read and written at once.
     if not (target.is_file() or target.is_dir()):
         return False
-    # As for systems, a path that is there is no pattern, and a slash at the end asks for folders.
+    # As for systems, an existing path is no pattern, and a final slash means folders.
     found = [source] if _exists(source) else map(Path, glob.glob(path_text(typed)))  # noqa: PTH207
     return any(_holds(path, target) for path in found)
 
@@ -92,7 +92,7 @@ def _holds(source: Path, target: Path) -> bool:
 def name_and_path(word: str) -> tuple[str, str]:
     """The name, empty if there is none, and the path of PATH or NAME=PATH.
 
-    What is there, and an address, is a path whatever it holds: ``runs/sequence=1``.
+    An existing path, or an address, is a path even if it contains ``=``: ``runs/sequence=1``.
     """
     name, _, path = word.partition("=")
     named = path and not _exists(Path(word)) and isinstance(data_path(word), Path)

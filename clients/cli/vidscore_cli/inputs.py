@@ -31,15 +31,15 @@ if TYPE_CHECKING:
 
 
 class InputChoice(Struct, frozen=True):
-    """Which data, as typed.
+    """The typed choice of data.
 
     Attributes:
         truth: Path of the truth.
         detections: Path of the detections.
         input_format: Name of their format, or ``auto``.
-        image_size: Width and height of every image in pixels, where it is needed and known.
+        image_size: Width and height of every image in pixels, if needed and known.
         on_error: Whether rows that cannot be read are refused or skipped.
-        confidence_scale: How confidences are mapped to numbers from 0 to 1, where they are.
+        confidence_scale: How confidences are mapped to numbers from 0 to 1; None if they are not.
     """
 
     truth: str
@@ -51,7 +51,7 @@ class InputChoice(Struct, frozen=True):
 
 
 class FileOptions(Struct, frozen=True):
-    """Options that commands over files have in common, by their names; a command adds its own."""
+    """Options shared by commands over files, by name; a command adds its own."""
 
     evaluators: tuple[str, ...]
     settings: tuple[str, ...]
@@ -64,7 +64,7 @@ class FileOptions(Struct, frozen=True):
     def choice(
         self, detections: str, on_error: Literal["refuse", "skip"] = "refuse"
     ) -> InputChoice:
-        """Which data, with these detections."""
+        """The choice of data with these detections."""
         return InputChoice(
             self.truth,
             detections,
@@ -80,7 +80,7 @@ Settings = dict[str, dict[str, str]]
 
 
 def check_format_name(name: str, option: str = "--input-format") -> None:
-    """Refuse a format that is none.
+    """Refuse an unknown format.
 
     Raises:
         click.BadParameter: If there is no format of that name; the message names those there are.
@@ -103,7 +103,7 @@ def check_scale_of_side(confidence_scale: str | None, side: str) -> None:
 
 
 def read_specification(manifest: str | None) -> BenchmarkSpec:
-    """The manifest's specification; an empty one where there is no manifest.
+    """The manifest's specification; an empty one if there is no manifest.
 
     Raises:
         InputError: With every fault of the manifest.
@@ -123,11 +123,11 @@ def read_data(
     """Read both sides.
 
     Args:
-        choice: Which data.
-        specification: What is known of it; detections may belong to its sequences too. Its
-            presets say the format where none was typed.
-        truth: The truth, where it has been read.
-        wanted: Sequences to read alone, of formats that can; None for all.
+        choice: The choice of data.
+        specification: The specification; detections may also belong to its sequences. Its presets
+            give the format if none was typed.
+        truth: The truth, if it was read already.
+        wanted: The only sequences to read, for formats that support this; None for all.
 
     Raises:
         click.BadParameter: If there is no such format.
@@ -158,13 +158,13 @@ def read_truth(
     image_size: tuple[int, int] | None,
     on_error: Literal["refuse", "skip"] = "refuse",
 ) -> Source:
-    """Read the truth alone, where detections come later or from several systems.
+    """Read the truth alone, if detections come later or from several systems.
 
     Args:
         path: Path of the truth.
         input_format: Name of its format, or ``auto``.
-        specification: What is known of it; its presets say the format where none was typed.
-        image_size: Width and height of every image in pixels, where it is needed and known.
+        specification: The specification; its presets give the format if none was typed.
+        image_size: Width and height of every image in pixels, if needed and known.
         on_error: Whether rows that cannot be read are refused or skipped.
 
     Raises:
@@ -191,7 +191,7 @@ def select_part(
     pair: Pair,
     specification: BenchmarkSpec,
 ) -> Selected:
-    """Choose the part of the data that was typed.
+    """Select the typed part of the data.
 
     Args:
         selection: The part.
@@ -200,7 +200,7 @@ def select_part(
         specification: The specification.
 
     Raises:
-        click.UsageError: If a name is none, or nothing is left to score.
+        click.UsageError: If a name is unknown, or nothing is left to score.
     """
     from vidscore_evaluators.preparation import fitted
     from vidscore_evaluators.selection import select
@@ -213,10 +213,10 @@ def select_part(
 
 @contextmanager
 def typed_operating_point() -> Iterator[None]:
-    """Where outcomes are asked for at ``--at-threshold`` and ``--at-confidence``.
+    """Turn errors about ``--at-threshold`` and ``--at-confidence`` into usage errors.
 
     Raises:
-        click.UsageError: If an evaluator cannot be looked at there.
+        click.UsageError: If an evaluator has no such operating point.
     """
     try:
         yield
@@ -264,10 +264,10 @@ def doubts(part: Selected) -> Iterator[ReportWarning]:
 def select_evaluators(
     names: Sequence[str], settings: Sequence[str], manifest: BenchmarkSpec
 ) -> tuple[BenchmarkSpec, Settings]:
-    """Join what was typed with what the manifest says.
+    """Combine the typed evaluators and settings with the manifest.
 
-    Evaluators that are typed take the place of the manifest's; one that the manifest names as
-    well keeps the manifest's parameters, and ``--set`` comes over both.
+    Typed evaluators replace the manifest's. One that the manifest also names keeps the manifest's
+    parameters, and ``--set`` overrides both.
 
     Args:
         names: Evaluators as typed; may be empty if the manifest names some.
@@ -302,7 +302,7 @@ def select_evaluators(
 def chosen_evaluators(
     names: Sequence[str], settings: Sequence[str], manifest: str | None
 ) -> tuple[BenchmarkSpec, list[Evaluator[Any]]]:
-    """The specification of what was typed and of the manifest, and its evaluators.
+    """The specification from the typed words and the manifest, and its evaluators.
 
     Raises:
         click.UsageError: As for `select_evaluators` and `create_evaluators`.
@@ -359,7 +359,7 @@ def _refuse_repeated(evaluators: Iterable[Evaluator[Any]], names: Sequence[str])
 def sent_specification(
     specification: BenchmarkSpec, names: Sequence[str], typed: Settings
 ) -> tuple[BenchmarkSpec, dict[str, str]]:
-    """What a server, which reads no files of presets, is sent of a specification.
+    """The form of a specification for a server, which reads no files of presets.
 
     Args:
         specification: A specification with evaluators.
@@ -370,8 +370,8 @@ def sent_specification(
         The specification, and the presets by evaluator.
 
     Raises:
-        click.UsageError: If what was typed cannot go with a preset's file, or if an evaluator comes
-            twice, as far as this side knows those of the server.
+        click.UsageError: If what was typed cannot go with a preset's file, or if an evaluator that
+            is known here is named twice.
         InputError: If such a file is no preset, or what a manifest says cannot go with it.
     """
     from vidscore_evaluators.presets import without_files
@@ -387,7 +387,7 @@ def sent_specification(
 
 
 def _known_here(specification: BenchmarkSpec) -> Iterator[Evaluator[Any]]:
-    """The evaluators, but for those that only a server may know, by their default parameters."""
+    """The evaluators that are known here, with default parameters."""
     from vidscore_evaluators.presets import evaluators_of
     from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 
@@ -399,10 +399,10 @@ def _known_here(specification: BenchmarkSpec) -> Iterator[Evaluator[Any]]:
 def typed_fields(
     specification: BenchmarkSpec, names: Sequence[str], typed: Settings
 ) -> tuple[str, ...]:
-    """Ends of the fields of a specification, as a server names them, that were typed.
+    """Endings of the typed fields of a specification, in the server's names.
 
     Args:
-        specification: What the server is sent.
+        specification: The specification that is sent to the server.
         names: Evaluators that were typed rather than read from a manifest.
         typed: Settings that were typed, likewise.
     """
@@ -430,7 +430,7 @@ def create_alone(name: str, typed: Sequence[str] = ()) -> list[Evaluator[Any]]:
 
 
 def refuse_presets(evaluators: Sequence[Evaluator[Any]]) -> None:
-    """Refuse presets where there are no files of a benchmark.
+    """Refuse presets for a command without files of a benchmark.
 
     Raises:
         click.UsageError: If an evaluator is of a preset.

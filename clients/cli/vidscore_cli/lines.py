@@ -1,4 +1,4 @@
-"""Frames as lines of JSON of a program: read as they come, refused or skipped by the line."""
+"""Frames as JSON lines from a program: read as they arrive, refused or skipped line by line."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ if TYPE_CHECKING:
     from vidscore_evaluators.formats.json_lines import LineBlock, LineReader
 
 CHUNK_BYTES = 1 << 18
-"""Most bytes that are taken at once; of a pipe, what is there."""
+"""Maximum bytes per read; a pipe gives what is available."""
 
 LINES_LISTED = 10
-"""Skipped lines that are told one by one."""
+"""Maximum number of skipped lines that are listed."""
 
 
 class BadLineError(click.ClickException):
-    """A line breaks a rule, and so ends the run; or what follows from a line does."""
+    """A line, or data that follows from it, breaks a rule and ends the run."""
 
     exit_code = ExitCode.INPUT
 
@@ -43,11 +43,11 @@ class FrameInput(Struct, eq=False):
     """Frames that come as bytes.
 
     Attributes:
-        skip: Whether lines that break a rule are left out; else the first of them ends the run.
-        reader: What reads the lines.
+        skip: Whether lines that break a rule are left out; otherwise the first one ends the run.
+        reader: Reads the lines.
         clock: Seconds since 1970, for the arrival of each line; None if nobody needs it.
         skipped: Lines that were left out.
-        listed: What is wrong with the first of them.
+        listed: Faults of the first of them.
     """
 
     skip: bool
@@ -60,17 +60,17 @@ class FrameInput(Struct, eq=False):
         """The frames of the lines as they come, until the stream ends.
 
         Args:
-            stream: It gives what is there and waits where nothing is.
+            stream: The stream; a read returns what is available, and waits if nothing is.
 
         Raises:
-            BadLineError: If a line breaks a rule, and ends the run; what stood before it was given.
+            BadLineError: If a line breaks a rule, and ends the run; frames before it were yielded.
         """
         while data := _read_some(stream):
             yield from self.feed(data)
         yield from self.feed(b"")
 
     def feed(self, data: bytes) -> Iterator[LineBlock]:
-        """The frames of the lines that end in these bytes; nothing more comes after none.
+        """The frames of the lines that end in these bytes; empty bytes end the input.
 
         Raises:
             BadLineError: As `blocks`.
@@ -88,7 +88,7 @@ class FrameInput(Struct, eq=False):
                 say(f"  ... and {counted(self.skipped - told, 'more line')}", err=True)
 
     def refuse(self, faults: Sequence[Fault]) -> None:
-        """Leave lines out, or end the run, for what is wrong with them.
+        """Skip lines with faults, or end the run.
 
         Raises:
             BadLineError: With the faults of the first line, if the run ends.
@@ -115,7 +115,7 @@ class FrameInput(Struct, eq=False):
         yield replace(block, faults=())
 
     def _stamped(self, block: LineBlock) -> LineBlock:
-        """The frames with the arrival of their lines, where a clock is there to tell it."""
+        """The frames with the arrival times of their lines, if there is a clock."""
         if self.clock is None:
             return block
         import numpy as np

@@ -21,14 +21,14 @@ if TYPE_CHECKING:
 
 
 FULL_SPEED_FRAMES = 512
-"""Frames of a step where no rate is asked for."""
+"""Frames per step if no rate is given."""
 
 STEPS_PER_SECOND = 100.0
-"""Most steps in a second; at a higher frame rate a step has several frames."""
+"""Maximum steps per second; at a higher frame rate a step has several frames."""
 
 
 class Step(Struct, frozen=True):
-    """Some frames of both sides, and how many frames have come with it."""
+    """Some frames of both sides, and the number of frames sent so far."""
 
     truth: Annotations
     detections: Annotations
@@ -36,7 +36,7 @@ class Step(Struct, frozen=True):
 
 
 LINE_INTERVAL_S = 1.0
-"""Least time between two lines where there is no terminal."""
+"""Minimum time between two lines if there is no terminal."""
 
 
 def steps_at(
@@ -49,13 +49,13 @@ def steps_at(
 ) -> Iterator[Step]:
     """Every frame of both sides, video after video in order of time, each when it is due.
 
-    A frame that one side alone has is a frame too. A replay that falls behind catches up.
+    A frame that only one side has counts, too. A replay that falls behind catches up.
 
     Args:
-        rate_fps: Frames a second; None for as fast as they are taken.
+        rate_fps: Frames per second; None for as fast as possible.
         truth: Truth.
         detections: Detections.
-        clock: Seconds since some moment.
+        clock: Monotonic clock, in seconds.
         sleep: Waits for some seconds.
     """
     truth_rows, detection_rows = _in_order(truth, detections)
@@ -82,7 +82,7 @@ def frame_total(truth: Annotations, detections: Annotations) -> int:
 
 
 def _in_order(truth: Annotations, detections: Annotations) -> tuple[IntArray, IntArray]:
-    """For each frame its row on both sides, -1 where a side does not have it."""
+    """Row of each frame on both sides; -1 if a side lacks it."""
     import numpy as np
 
     from vidscore_evaluators.annotations import frame_keys
@@ -124,7 +124,7 @@ class RunningScores:
 
     Args:
         ranking: For each evaluator, the measures by which systems are ranked.
-        frames: Which frames there are so far, in words.
+        frames: Number of frames so far, in words.
     """
 
     def __init__(self, ranking: Mapping[str, Sequence[str]], frames: str) -> None:
@@ -133,7 +133,7 @@ class RunningScores:
         self._reports: Sequence[Report] = ()
 
     def show(self, frames: str, reports: Sequence[Report]) -> None:
-        """Keep the newest reports, and which frames they are of."""
+        """Store the newest reports, and the frames that they cover."""
         self._frames, self._reports = frames, reports
 
     def draw(self) -> RenderableType:
@@ -157,11 +157,11 @@ class LiveDisplay:
     """Shows what a function draws, as often as something changes.
 
     Args:
-        stream: Where it is drawn.
-        draw: What to draw on a terminal, as things are now.
-        line: One line that says the same, for anywhere else.
+        stream: The stream for the output.
+        draw: Draws the present state on a terminal.
+        line: Returns the same as one line, for other outputs.
         keep: Whether the last picture stays on the terminal.
-        clock: Seconds since some moment.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(
@@ -193,7 +193,7 @@ class LiveDisplay:
             )
 
     def changed(self) -> None:
-        """Say that there is something new; may be called from any thread."""
+        """Report a change; may be called from any thread."""
         if self._live is not None:
             return  # it draws itself, some times a second
         with self._lock:

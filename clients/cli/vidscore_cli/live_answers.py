@@ -30,11 +30,11 @@ if TYPE_CHECKING:
     from vidscore_client.aio import AsyncClient
 
 FINISH_TIMEOUT_S = 10.0
-"""How long a program may take to end once its input has."""
+"""Time for a program to end after its input has ended."""
 
 
 class LiveAnswering(Struct, frozen=True):
-    """Options of `vidscore live`, by their names."""
+    """Options of `vidscore live`, by name."""
 
     server: ServerChoice
     benchmark: str
@@ -120,7 +120,7 @@ def _write(client: Client, typed: LiveAnswering, live: LiveOutcome) -> None:
 
 
 def _say_going_on(benchmark: str, submission: str) -> None:
-    """Say that the clock waits for nobody, and how to answer what is left of it."""
+    """Say that the clock continues, and how to answer the remaining frames."""
     say(
         "the clock goes on, and nothing is sealed: the same command with --submission "
         f"{submission} answers the frames that are left, and\n"
@@ -131,7 +131,7 @@ def _say_going_on(benchmark: str, submission: str) -> None:
 
 
 async def _answer(typed: LiveAnswering, submission: str, exchange: Exchange) -> LiveOutcome:
-    """Run the program until the clock, or the program, has ended; it has ended afterwards."""
+    """Run the program until the clock or the program ends; then end the program."""
     program = await Program.start(typed.command)
     exchange.begin(program)
     try:

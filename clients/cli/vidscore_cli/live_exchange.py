@@ -1,4 +1,4 @@
-"""What a program is told of a live clock, and what it answers: the state between the two."""
+"""Frames of a live clock for a program, and the program's answers: the state between them."""
 
 from __future__ import annotations
 
@@ -33,21 +33,21 @@ class ProgramError(click.ClickException):
 
 
 class OutputClosedError(Exception):
-    """The program has closed its output, by its end or otherwise, while the clock runs."""
+    """The program has closed its output, or has ended, while the clock runs."""
 
 
 class Exchange:
     """Frames that go to a program, and its answers.
 
     Args:
-        lines: What reads the answers.
-        frame_count: Frames of the clock.
-        in_flight: Most frames that the program has at a time without an answer to them.
-        silence_timeout_s: How long it may owe an answer, or the word that it is ready.
-        progress: Whether to show how far it is.
+        lines: Reads the answers.
+        frame_count: Number of frames of the clock.
+        in_flight: Maximum number of frames that the program has not answered.
+        silence_timeout_s: Maximum time without an answer, or without the first line.
+        progress: Whether to show progress.
 
     Attributes:
-        lines: What reads the answers.
+        lines: Reads the answers.
     """
 
     def __init__(
@@ -68,7 +68,7 @@ class Exchange:
         self._in_time = self._late = 0
 
     def begin(self, program: Program) -> None:
-        """Speak with this program from now on; once, in the loop that does."""
+        """Talk to this program from now on; call it once, in the event loop."""
         self._program = program
         self._ready, self._answered = asyncio.Event(), asyncio.Event()
 
@@ -78,14 +78,14 @@ class Exchange:
         return self._last_told is not None
 
     def shown(self) -> AbstractContextManager[object]:
-        """Shows how far it is while the block lasts."""
+        """Show progress within the block."""
         return self._display or nullcontext()
 
     async def until_ready(self, reading: asyncio.Task[None]) -> None:
         """Wait for the first line of the program, which may be empty.
 
         Args:
-            reading: What reads the answers.
+            reading: The task that reads the answers.
 
         Raises:
             ProgramError: If none comes in time.
@@ -98,8 +98,8 @@ class Exchange:
         """Wait for the end of the clock.
 
         Args:
-            reading: What reads the answers.
-            answering: What gives frames to `on_frame`, to the end of the clock.
+            reading: The task that reads the answers.
+            answering: Passes frames to `on_frame` until the clock ends.
 
         Raises:
             BadLineError: If an answer breaks a rule.
@@ -110,7 +110,7 @@ class Exchange:
         return outcome
 
     async def on_frame(self, frame: LiveFrame) -> None:
-        """Tell the program that a frame is now; returns when it may be told of another.
+        """Tell the program the current frame; return when it may get the next one.
 
         Raises:
             ProgramError: If it is silent.
@@ -135,7 +135,7 @@ class Exchange:
         self._changed()
 
     async def read_answers(self) -> None:
-        """Answer frames as the program says, until it closes its output.
+        """Pass on the program's answers until it closes its output.
 
         Raises:
             BadLineError: If a line breaks a rule, and ends the run.
@@ -173,7 +173,7 @@ class Exchange:
         self._answered.set()
 
     async def _down_to(self, left: int, timeout_s: float) -> bool:
-        """Wait until so few frames are owed; gives whether it came to that in time."""
+        """Wait until at most `left` answers are missing; return whether that happened in time."""
         try:
             async with asyncio.timeout(timeout_s):
                 while len(self._owed) > left:
@@ -193,7 +193,7 @@ class Exchange:
     async def _while_reading(
         self, reading: asyncio.Task[None], work: Coroutine[Any, Any, Any]
     ) -> Any:
-        """What some work returns, unless the answers end before it."""
+        """The result of some work, unless the answers end first."""
         working = asyncio.ensure_future(work)
         try:
             await asyncio.wait({reading, working}, return_when=asyncio.FIRST_COMPLETED)
@@ -208,7 +208,7 @@ class Exchange:
 
     @property
     def _is_complete(self) -> bool:
-        """Whether the last frame of the clock has been told, and none is owed."""
+        """Whether the program has got the last frame of the clock, and has answered every frame."""
         last = self._last_told
         return last is not None and last.position == self._frame_count - 1 and not self._owed
 

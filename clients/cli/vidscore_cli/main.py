@@ -1,4 +1,4 @@
-"""The command line `vidscore`: its commands, and what becomes of their errors."""
+"""The command line `vidscore`: its commands, and how their errors are reported."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from vidscore_cli.command_tree import CommandTree, Entry, Sections
 from vidscore_cli.session import ExitCode, Session
 
 GARBAGE_THRESHOLD = 20_000
-"""Objects after whose making cyclic garbage is looked for."""
+"""Number of allocations after which Python collects cyclic garbage."""
 
 CLI = "vidscore_cli.commands"
 SERVER = "vidscore_server.commands"
@@ -147,7 +147,7 @@ SECTIONS: Sections = {
         ),
     },
 }
-"""All commands but those of plug-ins; a test holds the lines to those of the commands."""
+"""All commands except plug-ins; a test compares the lines with the commands' own."""
 
 PLUG_INS = "vidscore.commands"
 """Group of entry points by which other distributions add commands."""
@@ -192,16 +192,16 @@ class _Root(CommandTree):
         sys.exit(code)
 
     def parse_args(self, ctx: click.Context, args: list[str]) -> list[str]:
-        """Read the words; ``help score`` is another way to ask for ``score --help``."""
+        """Parse the words; ``help score`` means ``score --help``."""
         return super().parse_args(ctx, [*args[1:], "--help"] if args[:1] == ["help"] else args)
 
     def make_context(self, *args: Any, **extra: Any) -> click.Context:
-        """Read the words, or show help; a reader who has gone away (``| head``) is no error."""
+        """Parse the words, or show help; a reader that has stopped (``| head``) is not an error."""
         with _minding_the_reader():
             return super().make_context(*args, **extra)
 
     def invoke(self, ctx: click.Context) -> Any:
-        """Run a command; a reader who has gone away is no error."""
+        """Run a command; a reader that has stopped is not an error."""
         with _minding_the_reader():
             result = super().invoke(ctx)
             sys.stdout.flush()
@@ -210,7 +210,7 @@ class _Root(CommandTree):
 
 @contextmanager
 def _minding_the_reader() -> Iterator[None]:
-    """End without noise where whoever reads standard output has stopped."""
+    """End quietly if the reader of standard output has stopped."""
     try:
         yield
     except BrokenPipeError:
@@ -219,20 +219,20 @@ def _minding_the_reader() -> Iterator[None]:
 
 
 def _show(error: click.ClickException) -> None:
-    """Show an error, which may quote anybody, without what a terminal would obey."""
+    """Show an error, which may quote input, with control characters escaped."""
     from vidscore_evaluators.names import escape_controls  # help has to be quick
 
     text = io.StringIO()
     error.show(text)
-    # click sets choices out by tabs.
+    # click indents choices by tabs.
     click.echo(escape_controls(text.getvalue(), but="\n\t"), nl=False, err=True)
 
 
 def _open_missing_streams() -> None:
-    """Stand in for streams that the caller has closed (``>&-``).
+    """Replace streams that the caller has closed (``>&-``).
 
-    Otherwise the next file that is opened would get the number of such a stream, and what goes to
-    the stream would stand in it. Errors are then said to nobody; results cannot be written.
+    Otherwise the next opened file would get the number of such a stream, and output to the stream
+    would go into the file. Errors are then lost, and results cannot be written.
     """
     for number, name in enumerate(("stdin", "stdout", "stderr")):
         if getattr(sys, name) is None:
@@ -247,9 +247,9 @@ def _open_missing_streams() -> None:
 
 
 def _buffer_stdout() -> None:
-    """Write results wholly or fail, also where ``PYTHONUNBUFFERED`` is set, as containers have it.
+    """Write results completely or fail, even if ``PYTHONUNBUFFERED`` is set, as in containers.
 
-    Without a buffer a write takes as much as there is room for, and the rest would be lost, unsaid.
+    Without a buffer, a write takes only what fits, and the rest would be lost silently.
     """
     if isinstance(getattr(sys.stdout, "buffer", None), io.RawIOBase):
         number, encoding = sys.stdout.fileno(), sys.stdout.encoding
@@ -257,14 +257,14 @@ def _buffer_stdout() -> None:
 
 
 def _make_streams_lenient() -> None:
-    """Let a name that the terminal's encoding lacks be shown escaped rather than fail."""
+    """Escape characters that the terminal's encoding lacks, instead of failing."""
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
 
 
 def _drop_unwritten() -> None:
-    """Drop what standard output has not taken, which has been said: the interpreter would too."""
+    """Drop output that could not be written, which was reported; Python would report it again."""
     try:
         sys.stdout.flush()
     except OSError:
@@ -272,7 +272,7 @@ def _drop_unwritten() -> None:
 
 
 def _silence_stdout() -> None:
-    """Keep the interpreter from flushing into the closed pipe once more on its way out."""
+    """Keep Python from flushing into the closed pipe again when it exits."""
     nowhere = os.open(os.devnull, os.O_WRONLY)
     os.dup2(nowhere, sys.stdout.fileno())
     os.close(nowhere)
@@ -314,8 +314,8 @@ def cli(session: Session, debug: bool) -> None:
 
 def main() -> NoReturn:
     """Run the command line and exit with its code."""
-    # A short process ends before there is garbage worth looking for; its imports would set it off,
-    # and its end looks through all that they made, three times.
+    # A short process ends before garbage is worth collecting. Imports would trigger a collection,
+    # and the exit would run three.
     gc.set_threshold(GARBAGE_THRESHOLD)
     atexit.register(gc.freeze)
     cli.main(prog_name="vidscore")

@@ -1,7 +1,7 @@
 """Many systems against one truth: each scored by itself, and one sorted table of all.
 
-A system that cannot be scored is named and left out of the table; the others are scored all the
-same, and the exit code says that one is missing.
+A system that cannot be scored is named and left out of the table; the others are still scored, and
+the exit code shows that one is missing.
 """
 
 from __future__ import annotations
@@ -28,17 +28,17 @@ if TYPE_CHECKING:
     from vidscore_evaluators.report_grids import Grid
 
 PARQUET = "parquet"
-"""The format of a table that only many systems have."""
+"""A format that only the table of many systems has."""
 
 MAXIMUM_SYSTEMS = 10_000
-"""Most systems of a table, whose lines are all held."""
+"""Maximum number of systems in a table, whose lines are all in memory."""
 
 
 def systems_matching(detections: str) -> list[str] | None:
     """Paths of the systems that a pattern names, in order; None if one path is meant.
 
     Args:
-        detections: What was typed; a path that is there is never a pattern.
+        detections: The typed value; an existing path is never a pattern.
 
     Raises:
         click.BadParameter: If a pattern names nothing, or too much.
@@ -61,11 +61,11 @@ def systems_matching(detections: str) -> list[str] | None:
 
 
 class ScoredSystem(Struct, frozen=True):
-    """What the table needs of a system; its reports may be many times as large.
+    """The data of a system for the table; its reports may be many times as large.
 
     Attributes:
         name: Its path.
-        rank_key: By which it is ranked.
+        rank_key: Key by which it is ranked.
         scores: Over everything, by the column of the table.
     """
 
@@ -77,7 +77,7 @@ class ScoredSystem(Struct, frozen=True):
     def of(
         cls, name: str, evaluators: Sequence[Evaluator[Any]], reports: Sequence[Report]
     ) -> ScoredSystem:
-        """Keep of the reports of a system, one per evaluator, what the table shows."""
+        """Keep what the table shows of the reports of a system, one per evaluator."""
         scores = {
             f"{report.evaluator}.{row.measure}" if len(evaluators) > 1 else row.measure: row.value
             for report in reports
@@ -143,7 +143,7 @@ def write_systems(
     Args:
         evaluators: The evaluators.
         scored: The systems that were scored.
-        missing_count: How many were not.
+        missing_count: Number of systems that were not scored.
         form: ``table``, ``json``, ``csv``, ``markdown``, ``latex`` or ``parquet``.
         output: Path of a file, or "-".
 
@@ -169,7 +169,7 @@ def write_systems(
 
 
 class SystemTable(Struct, frozen=True):
-    """One line a system, best first.
+    """One line per system, best first.
 
     Attributes:
         measures: Scores over everything: the columns after rank and system.
@@ -181,7 +181,7 @@ class SystemTable(Struct, frozen=True):
 
     @classmethod
     def of(cls, scored: Sequence[ScoredSystem]) -> SystemTable:
-        """Rank systems by the first evaluator; equal ones share a rank and stand by name."""
+        """Rank systems by the first evaluator; equal ones share a rank and are sorted by name."""
         from vidscore_evaluators.trust.systems import ranks_of_keys
 
         measures = tuple(dict.fromkeys(name for system in scored for name in system.scores))
@@ -243,7 +243,7 @@ class SystemTable(Struct, frozen=True):
 
 
 def _column(values: Sequence[Number]) -> Any:
-    """Scores as a column, of integers where all are counts."""
+    """Scores as a column, of integers if all are counts."""
     import numpy as np
 
     from vidscore_evaluators.data_frames import Column

@@ -1,8 +1,7 @@
 """Tables as Markdown, for pages and issues, and as LaTeX, for papers.
 
-Both take what `vidscore_cli.report_parts` gives, which others draw as tables: grids of text, and
-words between them. Figures have the digits that they have there; names stand as they are, whatever
-is in them.
+Both take the parts of `vidscore_cli.report_parts`: grids of text, and words between them. Figures
+keep their digits; names are escaped, whatever they contain.
 """
 
 from __future__ import annotations
@@ -20,7 +19,7 @@ _MARKDOWN = re.compile(
     r"[\\`*\[\]<>|~&$#@]"
     # Between letters and digits an underscore is no markup, and names of measures are full of them.
     r"|(?<![A-Za-z0-9])_|_(?![A-Za-z0-9])"
-    # What would become a link by itself.
+    # Text that GitHub would turn into a link.
     r"|:(?=/)|(?<=www)\.",
     re.IGNORECASE,
 )

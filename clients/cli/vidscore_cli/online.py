@@ -11,7 +11,7 @@ if TYPE_CHECKING:
     from vidscore_client import Client, OnlineRecord, Submission
 
 LIVE_STREAM = "live"
-"""The append stream in which the answers of a live submission are."""
+"""The append stream of the answers of a live submission."""
 
 
 def online_of(client: Client, submission: Submission) -> OnlineRecord | None:
@@ -41,7 +41,7 @@ def online_text(online: OnlineRecord) -> str:
 
 
 def clock_text(live: Mapping[str, Any]) -> str:
-    """How fast the clock of a live benchmark goes, and where the frames come from."""
+    """Frame rate of the clock of a live benchmark, and where the frames come from."""
     own = len(live.get("sequences", ()))
     rate = live.get("frame_rate")
     parts = [

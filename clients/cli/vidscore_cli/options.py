@@ -30,7 +30,7 @@ ANYWHERE = "a file, a folder or an address such as s3://bucket/folder"
 
 
 class NumberRange(click.FloatRange):
-    """A number between two ends: not ``nan``, which is beyond neither of them."""
+    """A number between two bounds, which ``nan`` is not."""
 
     def convert(
         self, value: Any, param: click.Parameter | None, ctx: click.Context | None
@@ -55,10 +55,10 @@ def format_option(*choices: str) -> Decorator:
 
 
 def output_option(how: str = "") -> Decorator:
-    """``--output``: a file that is written whole or not at all.
+    """``--output``: a file that is written completely or not at all.
 
     Args:
-        how: What else there is to say of the file.
+        how: A further sentence about the file.
     """
     whole = "Write to this file instead of standard output; it is written completely or not at all."
     return click.option(
@@ -82,7 +82,7 @@ def all_faults_option() -> Decorator:
 
 
 def data_options() -> Decorator:
-    """``--truth``, ``--detections``, and how they are to be read."""
+    """``--truth``, ``--detections``, and how to read them."""
     return together(
         truth_option(),
         click.option(
@@ -113,7 +113,7 @@ def operating_point_options(whose: str = "") -> Decorator:
     """``--at-threshold`` and ``--at-confidence``.
 
     Args:
-        whose: Who may choose, where not everybody may.
+        whose: Who may choose, if not everybody may.
     """
     may = f"; {whose}" if whose else ""
     option = partial(click.option, type=float)
@@ -153,7 +153,7 @@ def evaluator_options(metavar: str = "[EVALUATOR]...") -> Decorator:
     """``EVALUATOR...``, ``--set`` and ``--manifest``.
 
     Args:
-        metavar: What the arguments are, where they are more than evaluators.
+        metavar: Name of the arguments, if they are more than evaluators.
     """
     return together(
         click.argument(
@@ -315,8 +315,8 @@ def server_options(*, instead: str = "") -> Decorator:
     The command gets them as one `ServerChoice`, named ``server``.
 
     Args:
-        instead: Of a command that works without a server, what naming one does; the command then
-            gets None if none is named, whatever VIDSCORE_SERVER or the file of sites says.
+        instead: For a command that works without a server: help text of ``--server``. The command
+            then gets None if none is named, whatever VIDSCORE_SERVER or the file of sites says.
     """
     address = (
         click.option("--server", metavar="HOST:PORT", help=instead)
@@ -410,7 +410,7 @@ def secret_file_option() -> Decorator:
 
 
 def time_option(name: str, help_: str) -> Decorator:
-    """An option that takes a date, or a date and time; what has no offset is in UTC."""
+    """An option that takes a date, or a date and time; without an offset, it is in UTC."""
     return click.option(
         name, metavar="TIME", callback=_read_time, help=f"{help_}: 2026-05-01[T12:00:00Z]."
     )

@@ -22,7 +22,7 @@ SUFFIXES = (".csv", ".parquet", ".json")
 
 
 def check_outcome_output(output: str) -> None:
-    """Refuse a file that cannot be written, or of which nothing says how.
+    """Refuse a file that cannot be written, or has no known suffix.
 
     Raises:
         click.BadParameter: If it is one.
@@ -36,11 +36,11 @@ def check_outcome_output(output: str) -> None:
 
 @contextmanager
 def open_outcomes(output: str, mode: int = 0o666) -> Iterator[OutcomeWriter]:
-    """The writer of a file, which takes its place when it is whole, or of standard output.
+    """A writer of a file, which appears only when it is complete, or of standard output.
 
     Args:
         output: Path of the file, or "-".
-        mode: Who may do what with it, as of `atomic_file`.
+        mode: Permissions of the file; see `atomic_file`.
     """
     from vidscore_evaluators.outcome_files import WRITERS
 

@@ -36,16 +36,16 @@ if TYPE_CHECKING:
 STDOUT = "-"
 
 UNBOUNDED_WIDTH = 10_000
-"""Columns of a console that is no terminal: lines are then as long as they are."""
+"""Columns of a console that is not a terminal: lines are not wrapped."""
 
 SECRET_MODE = 0o600
 
 MAXIMUM_NAME_PART = 50
-"""Characters of a name that stand in that of its neighbour: 200 bytes of the 255 that there are."""
+"""Characters of a name that its neighbour's name repeats: up to 200 bytes of the allowed 255."""
 
 
 def say(text: str, *, err: bool = False) -> None:
-    """Write lines for people; what a terminal would obey in place of showing it is escaped.
+    """Write lines for people; control characters are escaped.
 
     Args:
         text: One or more lines.
@@ -56,14 +56,14 @@ def say(text: str, *, err: bool = False) -> None:
 
 
 def deliver_json(document: object, output: str) -> None:
-    """Write a document as JSON, in which every character that a terminal would obey is escaped.
+    """Write a document as JSON, with control characters escaped.
 
     Args:
         document: Dictionaries, lists, strings and finite numbers.
         output: Path of the file, or "-".
     """
     text = json.dumps(document, indent=2, ensure_ascii=False, allow_nan=False)
-    # Below 32 JSON escapes by itself; the ends of lines are those between its entries.
+    # JSON itself escapes characters below 32; the line ends here are between entries.
     deliver(escape_controls(text, but="\n", form="\\u{:04x}"), output)
 
 
@@ -99,14 +99,14 @@ def deliver_table(renderable: RenderableType, output: str) -> None:
 
 
 def indented(part: RenderableType) -> Padding:
-    """Something for people, two columns further right."""
+    """A renderable, indented by two columns."""
     from rich.padding import Padding
 
     return Padding(part, (0, 0, 0, 2), expand=False)
 
 
 def headed(heading: str, lines: Iterable[str], style: str = "bold") -> RenderableType:
-    """A heading and lines below it, in which what a terminal would obey is escaped."""
+    """A heading and lines below it, with control characters escaped."""
     from rich.console import Group
     from rich.text import Text
 
@@ -123,7 +123,7 @@ def console_on(stream: TextIO) -> Console:
 
 
 def drawing_console(stream: TextIO) -> Console | None:
-    """A console that can draw over what it has drawn; None if nobody looks, or it cannot."""
+    """A console that can redraw; None if the stream is not such a terminal."""
     if not stream.isatty():
         return None  # what draws takes long to import
     console = console_on(stream)
@@ -131,18 +131,18 @@ def drawing_console(stream: TextIO) -> Console | None:
 
 
 def check_output(output: str, option: str = "--output") -> None:
-    """Refuse a place that cannot be written before any work is done.
+    """Refuse a path that cannot be written, before any work is done.
 
     Args:
-        output: The place.
+        output: The path or address.
         option: The option that names it.
 
     Raises:
-        click.BadParameter: If it is a folder, lies in a folder that is not there, or is what the
-            command reads.
-        OSError: If it cannot be.
-        InputError: If it is an address of no known kind of store.
-        MissingExtraError: If it is an address, and a package that it takes is not installed.
+        click.BadParameter: If it is a folder, is in a missing folder, or is an input of the
+            command.
+        OSError: If the path is impossible.
+        InputError: If it is an address of an unknown kind of store.
+        MissingExtraError: If it is an address, and a package that it needs is not installed.
     """
     path = data_path(output)
     if output == STDOUT:
@@ -158,19 +158,19 @@ def check_output(output: str, option: str = "--output") -> None:
 
 
 def check_file(output: str, option: str = "FILE") -> Path:
-    """Refuse what is no place for a regular file on this machine, before any work is done.
+    """Refuse a path that cannot be a regular file on this machine, before any work is done.
 
     Args:
-        output: The place, for what is written whole or not at all, and is for its owner alone.
+        output: The path; the file is written completely or not at all, and is for its owner only.
         option: The option that names it.
 
     Returns:
         Its path.
 
     Raises:
-        click.BadParameter: If it is standard output, an address, a pipe or a device, or what
-            `check_output` refuses.
-        OSError: If it cannot be.
+        click.BadParameter: If it is standard output, an address, a pipe or a device, or if
+            `check_output` refuses it.
+        OSError: If the path is impossible.
     """
     path = data_path(output)
     if output == STDOUT or isinstance(path, RemotePath):
@@ -182,19 +182,19 @@ def check_file(output: str, option: str = "FILE") -> Path:
 
 
 def check_folder(output: str, option: str) -> Path:
-    """Refuse what is no folder to write to, and cannot become one, before any work is done.
+    """Refuse a path that is not, and cannot become, a folder to write to, before any work is done.
 
     Args:
-        output: A folder that is there, or a new one.
+        output: An existing or a new folder.
         option: The option that names it.
 
     Returns:
         Its path.
 
     Raises:
-        click.BadParameter: If it is a file, lies in a folder that is not there, or holds what the
-            command reads.
-        OSError: If it cannot be.
+        click.BadParameter: If it is a file, is in a missing folder, or contains an input of the
+            command.
+        OSError: If the path is impossible.
     """
     folder = Path(output)
     check_folder_of(folder, option)
@@ -205,15 +205,15 @@ def check_folder(output: str, option: str) -> Path:
 
 
 def check_folder_of(path: Path, option: str) -> None:
-    """Refuse a place in a folder that is not there, before any work is done.
+    """Refuse a path in a missing folder, before any work is done.
 
     Args:
-        path: The place.
+        path: The path.
         option: The option that names it.
 
     Raises:
-        click.BadParameter: If the folder is not there.
-        OSError: If the place cannot be.
+        click.BadParameter: If the folder is missing.
+        OSError: If the path is impossible.
     """
     place = led_to(path)
     if not place.parent.is_dir():
@@ -223,10 +223,10 @@ def check_folder_of(path: Path, option: str) -> None:
 
 
 def led_to(path: Path) -> Path:
-    """The place that a path, which may be a link, leads to, whether anything is there or not.
+    """The target of a path, with links resolved, whether it exists or not.
 
     Raises:
-        OSError: If there can be none: links lead to each other, or a name is too long.
+        OSError: If there is none: links form a cycle, or a name is too long.
     """
     try:
         path.stat()
@@ -238,23 +238,23 @@ def led_to(path: Path) -> Path:
 
 
 def neighbour_of(place: Path, suffix: str = ".part") -> Path:
-    """A new name beside a place, and no longer than names may be."""
+    """A new name beside a file, not longer than file names may be."""
     return place.with_name(f".{place.name[:MAXIMUM_NAME_PART]}.{os.urandom(4).hex()}{suffix}")
 
 
 def write_atomically(path: DataPath, data: bytes, mode: int = 0o666) -> None:
-    """Write a file through a neighbour that takes its place when it is whole.
+    """Write a file through a temporary neighbour that replaces it when complete.
 
-    What is no regular file (a device, a pipe) cannot be replaced and is written as it is; a store
-    of objects shows a file when it is whole.
+    Anything but a regular file (a device, a pipe) cannot be replaced and is written directly; an
+    object store shows a file only when it is complete.
 
     Args:
         path: The file.
-        data: What is to be in it.
-        mode: Who may do what with it, but for what the process's mask takes away.
+        data: Its content.
+        mode: Its permissions, reduced by the process's umask.
 
     Raises:
-        OSError: If it cannot be written; about the file, not about its neighbour.
+        OSError: If it cannot be written; the error names the file, not its neighbour.
     """
     with atomic_file(path, mode) as file:
         file.write(data)
@@ -262,18 +262,18 @@ def write_atomically(path: DataPath, data: bytes, mode: int = 0o666) -> None:
 
 @contextmanager
 def atomic_file(path: DataPath, mode: int) -> Iterator[BinaryIO]:
-    """A file to write, and read, that takes its place when it is whole; what fails leaves nothing.
+    """A file to write, and read, that appears only when it is complete; a failure leaves nothing.
 
-    What is no regular file (a device, a pipe) cannot be replaced; it is written as it is, and not
-    read.
+    Anything but a regular file (a device, a pipe) cannot be replaced; it is written directly, and
+    cannot be read.
 
     Args:
         path: The file.
-        mode: Who may do what with it, but for what the process's mask takes away, or what it
-            replaces does not allow.
+        mode: Its permissions, reduced by the process's umask and by those of the file that it
+            replaces.
 
     Raises:
-        OSError: If it cannot be written; about the file, not about its neighbour.
+        OSError: If it cannot be written; the error names the file, not its neighbour.
     """
     if isinstance(path, RemotePath):
         content = io.BytesIO()
@@ -306,22 +306,22 @@ def atomic_file(path: DataPath, mode: int) -> Iterator[BinaryIO]:
 
 
 def _let_read(neighbour: Path, target: Path, most: int = 0o777) -> None:
-    """Let those read a neighbour who may read what it replaces, but for what nobody may."""
+    """Give a neighbour the permissions of the file that it replaces, at most `most`."""
     if target.exists():
-        with suppress(PermissionError):  # of a file system that has no such thing
+        with suppress(PermissionError):  # of a file system without permissions
             neighbour.chmod(stat.S_IMODE(target.stat().st_mode) & most)
 
 
 @contextmanager
 def removing_at_sigterm(neighbour: Path) -> Iterator[None]:
-    """While a file or folder is being filled: SIGTERM removes it before it ends the process."""
+    """Remove an unfinished file or folder if SIGTERM ends the process meanwhile."""
 
     def end(number: int, _frame: FrameType | None) -> None:
         remove(neighbour)
         signal.signal(number, signal.SIG_DFL)
         os.kill(os.getpid(), number)
 
-    # Handlers are for the main thread to set, and where there is one it knows what to do.
+    # Only the main thread can set handlers, and an existing handler stays.
     in_main = threading.current_thread() is threading.main_thread()
     if not in_main or signal.getsignal(signal.SIGTERM) is not signal.SIG_DFL:
         yield
@@ -334,25 +334,25 @@ def removing_at_sigterm(neighbour: Path) -> Iterator[None]:
 
 
 def remove(place: Path) -> None:
-    """Remove a file or folder, if it is there; what cannot be removed stays, unsaid."""
+    """Remove a file or folder, if it exists; failures are ignored."""
     import shutil
 
     if place.is_dir():
         shutil.rmtree(place, ignore_errors=True)
     else:
-        with suppress(OSError):  # a read-only disk says so before it says that nothing is there
+        with suppress(OSError):  # a read-only disk reports that first, even for a missing file
             place.unlink()
 
 
 @contextmanager
 def atomic_folder(path: Path) -> Iterator[Path]:
-    """A folder to fill that takes the place of a new or empty one when it is whole.
+    """A folder to fill, which replaces a new or empty one when it is complete.
 
     Args:
         path: The folder.
 
     Raises:
-        OSError: If it cannot be written; about the folder, not about its neighbour.
+        OSError: If it cannot be written; the error names the folder, not its neighbour.
     """
     whole = led_to(path)
     neighbour = neighbour_of(whole)

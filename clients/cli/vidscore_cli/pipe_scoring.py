@@ -33,15 +33,15 @@ if TYPE_CHECKING:
     from vidscore_evaluators.specification import BenchmarkSpec
 
 FRAMES_PER_TALLY = 1000
-"""Frames whose columns are held before they are tallied."""
+"""Number of frames that are held as columns before they are tallied."""
 
 LEAST_INTERVAL_S = 1.0
 MOST_SHARE = 0.1
-"""Most of the time that goes into running scores, which some evaluators make of all frames anew."""
+"""Maximum fraction of time for running scores, which some evaluators compute anew each time."""
 
 
 class PipeScoring(FileOptions, frozen=True):
-    """Options of `vidscore pipe --score`, by their names."""
+    """Options of `vidscore pipe --score`, by name."""
 
     on_error: Literal["refuse", "skip"]
     progress: bool
@@ -66,20 +66,20 @@ def score_lines(
     wall_clock: Callable[[], float] = time.time,
     clock: Callable[[], float] = time.monotonic,
 ) -> int:
-    """Score frames that come on a stream, and write the report at its end.
+    """Score the frames of a stream, and write the report at its end.
 
     Args:
         typed: The options.
         stream: The stream, of JSON lines.
         wall_clock: Seconds since 1970, by which frames arrive.
-        clock: Seconds since some moment, for the running scores.
+        clock: Monotonic clock, in seconds, for the running scores.
 
     Returns:
         The exit code.
 
     Raises:
         BadLineError: If a line breaks a rule, and ends the run.
-        InputError: If the truth, or what all frames make together, breaks one.
+        InputError: If the truth, or all frames together, break a rule.
     """
     specification, evaluators = chosen_evaluators(typed.evaluators, typed.settings, typed.manifest)
     thresholds = parse_thresholds(typed.fail_under, evaluators)
@@ -105,7 +105,7 @@ def _score_as_they_come(
     typed: PipeScoring,
     clock: Callable[[], float],
 ) -> None:
-    """Add frames, and show running scores where they are wanted."""
+    """Add frames, and show running scores if they are wanted."""
     running = RunningScores(scoring.ranking, scoring.frames_text)
     display = LiveDisplay(sys.stderr, running.draw, running.line, clock=clock)
     due_s = clock()
@@ -121,16 +121,16 @@ def _score_as_they_come(
 
 
 class LiveScoring:
-    """Frames against a truth, as they come.
+    """Scores frames against a truth, as they arrive.
 
     Args:
         typed: The options.
         evaluators: Evaluators of the specification.
         specification: The specification.
-        alarm: What watches the windows.
+        alarm: Watches the windows.
 
     Attributes:
-        reader: What reads the lines.
+        reader: Reads the lines.
     """
 
     def __init__(
@@ -152,7 +152,7 @@ class LiveScoring:
         truth = self._truth.annotations
         self._evaluated = resolve(specification, truth)
         waiting = truth.frame_count + DEFAULT_MAXIMUM_WAITING
-        # Answers by their time are scored at the end, when all have arrived.
+        # Scores by time of arrival are computed at the end, when all answers have arrived.
         running = () if typed.online else evaluators
         self._scorer = StreamScorer(running, specification, waiting)
         self._known = {*truth.sequences, *(one.key for one in specification.sequences)}
@@ -172,7 +172,7 @@ class LiveScoring:
 
     @property
     def frames_text(self) -> str:
-        """How many frames there are of those of the truth, in words."""
+        """Number of received frames of the truth's, in words."""
         coverage = self._scorer.coverage
         others = coverage.waiting_for_truth
         beside = f", {counted(others, 'frame')} that the truth does not have" if others else ""
@@ -180,7 +180,7 @@ class LiveScoring:
         return f"{coverage.paired} of {frames}{beside}"
 
     def so_far(self) -> tuple[str, list[Report]]:
-        """Which frames there are, and their reports; of a window, those of its frames."""
+        """The frames so far, and the reports over them, or over the window."""
         if self._typed.online:
             return self.frames_text, []
         if self._last is None:
@@ -201,13 +201,13 @@ class LiveScoring:
                 self._add(one)
 
     def finish(self, skipped: int) -> list[Report]:
-        """The reports of everything.
+        """The reports over all frames.
 
         Args:
             skipped: Lines that were left out.
 
         Raises:
-            InputError: If what all frames make together breaks a rule.
+            InputError: If all frames together break a rule.
         """
         from vidscore_evaluators.formats import read_pair
         from vidscore_evaluators.formats.json_lines import source_of_blocks

@@ -38,7 +38,7 @@ STREAM = "pipe"
 
 
 class PipeSubmission(Struct, frozen=True):
-    """Options of `vidscore pipe BENCHMARK`, by their names."""
+    """Options of `vidscore pipe BENCHMARK`, by name."""
 
     server: ServerChoice
     benchmark: str
@@ -58,15 +58,15 @@ class PipeSubmission(Struct, frozen=True):
 def submit_lines(
     typed: PipeSubmission, stream: BinaryIO, *, clock: Callable[[], float] = time.monotonic
 ) -> None:
-    """Submit frames that come on a stream, seal the submission at its end, and write the outcome.
+    """Submit the frames of a stream, seal the submission at its end, and write the outcome.
 
     Args:
         typed: The options.
         stream: The stream, of JSON lines.
-        clock: Seconds since some moment, for the running scores.
+        clock: Monotonic clock, in seconds, for the running scores.
 
     Raises:
-        BadLineError: If a line breaks a rule, and ends the run; what came before it is durable.
+        BadLineError: If a line breaks a rule, and ends the run; the frames before it are durable.
         click.ClickException: If something else is wrong, or not everything is durable.
     """
     with open_client(typed.server) as client:
@@ -99,7 +99,7 @@ def _sealed(
     stream: BinaryIO,
     clock: Callable[[], float],
 ) -> Submission:
-    """Send every frame, and seal; where that ends early, say what is durable and how to go on."""
+    """Send every frame, and seal; if that ends early, say what is durable and how to continue."""
     from vidscore_client import Batching, Delivery, VidscoreError
 
     opened = client.submit(
@@ -108,7 +108,7 @@ def _sealed(
         stream=STREAM,
         title=typed.title,
         replay=typed.replay,
-        # As long as a server may be away, frames wait for it, and their source for them.
+        # However long the server is away, frames wait for it, and the source waits for them.
         batching=Batching(block_timeout_s=None),
         delivery=Delivery(on_acknowledged=_say_offset if typed.acknowledged else None),
     )
@@ -136,7 +136,7 @@ def _sealed(
 
 @contextmanager
 def _interrupted_by_sigterm() -> Iterator[None]:
-    """SIGTERM, by which services are stopped, is as Ctrl-C; a second one ends all at once."""
+    """Treat SIGTERM, which stops services, as Ctrl-C; a second one ends the process at once."""
 
     def interrupt(_number: int, _frame: FrameType | None) -> NoReturn:
         signal.signal(signal.SIGTERM, signal.SIG_DFL)
@@ -182,7 +182,7 @@ def _send(
 
 
 def _scores_so_far(client: Client, name: str) -> list[Report]:
-    """What may be seen of the scores of an open submission; nothing while the server is away."""
+    """The visible scores of an open submission; none while the server is away."""
     from vidscore_client import VidscoreError
 
     try:
@@ -203,6 +203,6 @@ def _say_waiting(opened: SubmissionStream) -> None:
 
 
 def _say_offset(count: int) -> None:
-    """Write an offset up to which every frame of the stream is durable, a line of JSON."""
+    """Write an offset up to which every frame of the stream is durable, as a line of JSON."""
     with suppress(BrokenPipeError):  # frames are delivered whether or not somebody still reads this
         say(json.dumps({"acknowledged_offset": count}))

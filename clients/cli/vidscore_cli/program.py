@@ -1,4 +1,4 @@
-"""A program in any language that is spoken with by lines: one in, one out, until it ends."""
+"""A program in any language that reads and writes lines, until it ends."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ import click
 
 CHUNK_BYTES = 1 << 16
 END_TIMEOUT_S = 5.0
-"""How long a program that is asked to end may take before it is killed."""
+"""Time for a program to end on request before it is killed."""
 
 
 class Program:
-    """A process with lines on its standard input and output; what it says beside them goes through.
+    """A process that exchanges lines on standard input and output; its stderr is passed through.
 
-    It has a session of its own, so that Ctrl-C is for its caller, who ends it with all that it
-    has started itself.
+    It has its own session, so that Ctrl-C reaches only the caller, which then ends the program and
+    its children.
     """
 
     def __init__(self, process: Process, input_: StreamWriter, output: StreamReader) -> None:
@@ -50,19 +50,19 @@ class Program:
         return cls(process, input_, output)
 
     def tell(self, line: Mapping[str, object]) -> None:
-        """Write a line of JSON; one that does not read any more is not told."""
+        """Write a line of JSON; does nothing if the program no longer reads."""
         if not self._input.is_closing():
             self._input.write(json.dumps(line).encode() + b"\n")
 
     async def read(self) -> bytes:
-        """What it has written since; nothing once it has closed its output."""
+        """Its next output; empty once it has closed its output."""
         return await self._output.read(CHUNK_BYTES)
 
     async def finish(self, timeout_s: float) -> int | None:
-        """Close its input, and wait for its end; what it still writes is dropped.
+        """Close its input, and wait for its end; further output is dropped.
 
         Args:
-            timeout_s: How long.
+            timeout_s: Maximum wait.
 
         Returns:
             Its exit code; None if it has not ended by then.
@@ -76,10 +76,10 @@ class Program:
             return None
 
     async def end(self) -> None:
-        """End it, and what it has started; kill what does not end when it is asked to."""
+        """End it and its children; kill those that do not end on request."""
         self._input.close()
         for sign in (signal.SIGTERM, signal.SIGKILL):
-            # The system may know of its end before this loop does, which is waited for as well.
+            # The system may know of its end before this loop does, so wait for the loop, too.
             with suppress(ProcessLookupError):
                 os.killpg(self._process.pid, sign)
             await _wait_for(self._process.wait())

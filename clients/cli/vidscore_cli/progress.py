@@ -1,4 +1,4 @@
-"""A progress bar on standard error, for what takes longer than a moment and someone who looks."""
+"""A progress bar on standard error, on a terminal only, for work that takes a while."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from rich.progress import Progress
 
 DELAY_S = 1.0
-"""Seconds of work without a bar."""
+"""Seconds before a bar appears."""
 
 
 class ProgressBar:
@@ -23,7 +23,7 @@ class ProgressBar:
 
     Args:
         delay_s: Seconds before it appears.
-        stream: Where it is drawn; standard error unless given.
+        stream: The stream for the bar; standard error unless given.
     """
 
     def __init__(self, delay_s: float = DELAY_S, stream: TextIO | None = None) -> None:
@@ -42,20 +42,20 @@ class ProgressBar:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Take the bar away, whatever happened."""
+        """Remove the bar, even after an error."""
         if self._bar is not None:
             self._timer.cancel()
             self._timer.join()
             self._bar.stop()
 
     def stage(self, description: str) -> None:
-        """Say what is being done now; how much of it there is, is not known yet."""
+        """Begin a stage, whose total is not known yet."""
         self._stage = description
         if self._bar is not None:
             self._bar.update(self._task, description=description, completed=0, total=None)
 
     def say(self, text: str) -> None:
-        """Say something that stays, above the bar where it is shown."""
+        """Write a line that stays, above the bar if it is shown."""
         shown = escape_controls(text)
         if self._bar is None:
             self._drawn_on.write(f"{shown}\n")
@@ -63,12 +63,12 @@ class ProgressBar:
             self._bar.console.print(shown, soft_wrap=True, markup=False, highlight=False)
 
     def advance(self, done: int, total: int) -> None:
-        """Say how far the stage has come."""
+        """Show the progress of the stage."""
         if self._bar is not None:
             self._bar.update(self._task, completed=done, total=total)
 
     def show(self, stage: str, done: int, total: int) -> None:
-        """Say what is being done, and how far that has come; 0 in all where that is not known."""
+        """Show a stage and its progress; `total` is 0 if it is unknown."""
         if stage != self._stage:
             self.stage(stage)
         if total:

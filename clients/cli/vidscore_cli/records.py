@@ -18,10 +18,10 @@ _FULL = re.compile(
 )
 
 Record = Mapping[str, Any]
-"""Values by the names of their columns; scores are under the names of their measures."""
+"""Values by name of their column; the column of a score is its measure."""
 
 NAMES = frozenset({"name", "benchmark", "submission", "resource"})
-"""Columns of names of resources, which tables have in their short form."""
+"""Columns with names of resources, which tables show in short form."""
 
 
 def short_names(text: str) -> str:
@@ -30,7 +30,7 @@ def short_names(text: str) -> str:
 
 
 def within(benchmark: str, submission: str) -> str:
-    """A submission of a benchmark as the SDK takes it, of which the last part alone is enough."""
+    """Short name of a submission of a benchmark, from its name or the last part of it."""
     if "/" in submission:
         return short_names(submission)
     return f"{short_names(benchmark)}/{submission}"
@@ -45,15 +45,15 @@ def write_records(
     empty: str = "there is nothing to list",
     leading: int = 1,
 ) -> None:
-    """Write a list; where it is empty, a table is a line on standard error.
+    """Write a list; an empty table becomes a line on standard error.
 
     Args:
         records: Its entries; each has every column.
         columns: Names of the columns, in their order.
         format_: ``table``, ``csv`` or ``json``.
         output: Path of a file, or "-".
-        empty: What is said where there are no entries.
-        leading: First columns, which say what an entry is: where a table is too wide for the
+        empty: Text for an empty list.
+        leading: Number of first columns, which identify an entry: if a table is too wide for the
             terminal, each of its parts has them.
     """
     from vidscore_cli.report_table import RecordsView

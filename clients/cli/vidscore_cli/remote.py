@@ -45,10 +45,10 @@ TYPED_ARGUMENTS = {
     "token": "--token",
     "states": "--state",
 }
-"""What is typed, by the arguments of the SDK that it becomes."""
+"""Options, by the argument of the SDK that each becomes."""
 
 GRPC_FOUND_HTTP = "http1.x server"
-"""In grpc's words where it meets HTTP of version 1."""
+"""Part of grpc's message if it meets HTTP/1."""
 
 SPEAKS_HTTP = (
     "what is there speaks HTTP, as a site does",
@@ -59,14 +59,14 @@ SPEAKS_HTTP = (
 ADD_TLS = "if the server has a certificate, add --tls or --tls-root"
 
 TYPED_MISTAKES = {"UNKNOWN_EVALUATOR", "INVALID_PARAMETER", "INVALID_SPECIFICATION"}
-"""Reasons of the server that blame the command line where what they are about was typed there."""
+"""Reasons that are usage errors if the refused part was typed on the command line."""
 
 ALL_TYPED = ("",)
-"""Ends of fields of a request in which everything about evaluators was typed."""
+"""Endings of fields if everything about evaluators was typed."""
 
 UNAUTHENTICATED = "UNAUTHENTICATED"
 HAS_SUBMISSIONS = "HAS_SUBMISSIONS"
-"""Reasons whose messages are about metadata and fields, which nobody types."""
+"""Reasons whose messages name metadata and fields, not options."""
 
 NOT_SERVED = "it hosts no benchmarks (vidscore serve --store does), or is older than this command"
 
@@ -94,7 +94,7 @@ def open_client(
     Args:
         server: The server.
         timeout_s: Seconds that a call, or the opening of a stream, may take.
-        typed: Ends of the fields about evaluators that were typed rather than read from a file.
+        typed: Endings of the fields about evaluators that were typed rather than read from a file.
 
     Raises:
         click.ClickException: For every error of the SDK.
@@ -132,7 +132,7 @@ def detection_arity(benchmark: Benchmark, typed: str) -> int:
 
     Args:
         benchmark: The benchmark.
-        typed: Its name as it was typed.
+        typed: Its name as typed.
 
     Raises:
         click.UsageError: If it has no truth yet, which says so.
@@ -145,7 +145,7 @@ def detection_arity(benchmark: Benchmark, typed: str) -> int:
 
 
 def to_frames(annotations: Annotations) -> Frames:
-    """The same columns as the SDK takes them; nothing is copied."""
+    """The same columns for the SDK, without copying."""
     from vidscore_client import Frames, Masks
 
     masks = annotations.masks
@@ -168,7 +168,7 @@ def to_frames(annotations: Annotations) -> Frames:
 
 
 def to_annotations(frames: Frames) -> Annotations:
-    """Inverse of `to_frames`, with every column there."""
+    """Inverse of `to_frames`, with every column."""
     import numpy as np
 
     from vidscore_evaluators.annotations import NO_TRACK, Annotations, SequenceKey
@@ -199,7 +199,7 @@ def to_annotations(frames: Frames) -> Annotations:
 
 
 def to_reports(reports: Iterable[RemoteReport]) -> list[Report]:
-    """The SDK's reports as reports of the evaluators, so that one way of showing serves both."""
+    """The SDK's reports as reports of the evaluators, so that the same code shows both."""
     from vidscore_evaluators.report import report_from_dict
 
     return [report_from_dict(report.to_dict()) for report in reports]
@@ -273,7 +273,7 @@ def _messages(server: ServerChoice, *, typed: tuple[str, ...]) -> Iterator[None]
 
 
 def in_typed_words(error: InputError) -> str:
-    """What is wrong with an argument of the SDK, by the option that it became of."""
+    """An error about an argument of the SDK, in terms of the typed option."""
     said = str(error).removeprefix(error.argument)
     typed = said.replace("allow_plaintext_token=True", "--plaintext-token")
     return f"{TYPED_ARGUMENTS.get(error.argument, error.argument)}{typed}"
@@ -289,7 +289,7 @@ def _no_service(server: ServerChoice, error: UnavailableError | DeadlineError) -
 
 
 def _without_grpc_talk(text: str) -> str:
-    """The cause alone where grpc lists every address that it tried."""
+    """The cause alone if grpc lists every address that it tried."""
     if "WRONG_VERSION_NUMBER" in text:
         return "what is there does not encrypt; leave --tls and its files out"
     if GRPC_FOUND_HTTP in text:
@@ -309,7 +309,7 @@ def _access_refused(server: ServerChoice, error: AccessDeniedError) -> str:
 
 
 def _with_notes(text: str, error: Exception) -> str:
-    """A message, and below it what was noted on the way."""
+    """A message, followed by the notes of the error."""
     return "\n".join([text, *getattr(error, "__notes__", ())])
 
 

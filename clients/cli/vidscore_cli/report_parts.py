@@ -1,7 +1,7 @@
-"""What is told of reports, part by part, and the parts as text.
+"""The parts of reports for people, and the parts as text.
 
 On a terminal `vidscore_cli.report_table` draws them. Importing rich for that takes longer than
-scoring a small set, so what goes elsewhere is laid out here, column by column as rich does it.
+scoring a small set, so other output is laid out here, as rich would do it.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ from vidscore_evaluators.report_grids import (
 )
 
 HEADING_WIDTH = 13
-"""Columns of a heading before it goes on in the next line."""
+"""Maximum width of a heading before it is wrapped, in columns."""
 
 COLUMN_GAP = 3
 """Columns of a terminal between two columns of a table."""
@@ -38,7 +38,7 @@ class Words(Struct, frozen=True):
 
     Attributes:
         text: The line, not yet escaped; empty for a space between lines.
-        heading: Whether it names what follows, or is a note.
+        heading: Whether it is a heading, not a note.
     """
 
     text: str
@@ -46,7 +46,7 @@ class Words(Struct, frozen=True):
 
 
 def report_parts(reports: Sequence[Report], view: View) -> Iterator[Words | Grid]:
-    """What is told of reports, in order, whatever draws it."""
+    """The parts of reports, in order, for any output."""
     for report in reports:
         of = f" ({report.preset})" if report.preset else ""
         yield Words(f"{report.evaluator} {report.version}{of}", heading=True)
@@ -73,7 +73,7 @@ def left_out_note(grid: Grid) -> str:
 
 
 def cell_width(text: str) -> int:
-    """Columns of a terminal that a text takes."""
+    """Width of a text, in columns of a terminal."""
     if text.isascii():
         return len(text)
     from rich.cells import cell_len  # slow to import, and most texts need none of it
@@ -92,19 +92,19 @@ def fold_heading(heading: str) -> list[str]:
 
 
 def column_width(grid: Grid, column: int) -> int:
-    """Columns of a terminal that a column of a grid takes."""
+    """Width of a column of a grid, in columns of a terminal."""
     cells = (line[column] for line in grid.lines)
     return max(map(cell_width, [*fold_heading(grid.headings[column]), *cells]))
 
 
 def grid_width(grid: Grid) -> int:
-    """Columns of a terminal that a grid takes whose headings are not folded."""
+    """Width of a grid without folded headings, in columns of a terminal."""
     columns = zip(grid.headings, *grid.lines, strict=True)
     return sum(max(map(cell_width, cells)) + COLUMN_GAP for cells in columns) - COLUMN_GAP
 
 
 def grid_pages(grid: Grid, width: int) -> list[list[int]]:
-    """Columns of each part of a table for which a width is not enough; leading ones are in all."""
+    """Columns of each part of a table that is too wide; leading ones are in every part."""
     leading = list(range(grid.leading))
     pages = [list(leading)]
     for column in range(grid.leading, len(grid.headings)):
@@ -116,7 +116,7 @@ def grid_pages(grid: Grid, width: int) -> list[list[int]]:
 
 
 def grid_cells(grid: Grid) -> Iterator[list[str]]:
-    """The lines of a grid; a leading name that the line above has as well is not said again."""
+    """The lines of a grid; a leading name that repeats the line above is left empty."""
     before: tuple[str, ...] = ()
     for line in grid.lines:
         same, cells = True, []
@@ -189,7 +189,7 @@ def _lines(part: Words | Grid) -> Iterator[str]:
 
 
 def _table(grid: Grid) -> Iterator[str]:
-    """Lines of a grid: headings at the foot of their lines, a rule, and the rows."""
+    """Lines of a grid: headings, aligned at the bottom, a rule, and the rows."""
     for number, columns in enumerate(grid_pages(grid, UNBOUNDED_WIDTH - _INDENT)):
         if number:
             yield ""

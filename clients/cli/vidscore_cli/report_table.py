@@ -49,7 +49,7 @@ class GridView(Struct, frozen=True):
     grid: Grid
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw as many columns side by side as there is room for."""
+        """Draw as many columns side by side as fit."""
         del console
         for number, columns in enumerate(grid_pages(self.grid, options.max_width)):
             if number:
@@ -75,16 +75,16 @@ class GridView(Struct, frozen=True):
 
 
 class RecordsView(Struct, frozen=True):
-    """Records as a table, which goes on below where the terminal is too narrow for all columns.
+    """Records as a table; columns that do not fit the terminal follow below.
 
     Attributes:
-        grid: Their values; the leading columns stand in every part.
+        grid: Their values; the leading columns are in every part.
     """
 
     grid: Grid
 
     def __rich_console__(self, console: Console, options: ConsoleOptions) -> RenderResult:
-        """Draw the table whole, or as many columns side by side as there is room for."""
+        """Draw the whole table, or as many columns side by side as fit."""
         del console
         grid = self.grid
         columns = range(len(grid.headings))

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 
 Locate: TypeAlias = "Callable[[FrameExample], str]"
-"""File and line of a frame; an empty string where they are not known."""
+"""File and line of a frame; an empty string if they are unknown."""
 
 COLUMNS = ("evaluator", "domain", "label", "sequence", "measure", "value")
 
@@ -45,7 +45,7 @@ class Presentation(Struct, frozen=True):
         output: Path of a file, or "-".
         view: What a table shows.
         strict: Whether warnings are errors.
-        locate: Says where the frames stand that warnings name.
+        locate: Locates the frames that warnings name.
     """
 
     format: str
@@ -66,7 +66,7 @@ def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None) -> N
 
     Args:
         warnings: The warnings.
-        locate: Says where the frames stand that they name.
+        locate: Locates the frames that they name.
     """
     for warning in dict.fromkeys(warnings):
         say(_line(warning, locate), err=True)
@@ -75,11 +75,11 @@ def show_warnings(warnings: Sequence[ReportWarning], locate: Locate | None) -> N
 def show_source_warnings(
     source: Source, side: Side, *, ranked: bool | None = None
 ) -> tuple[ReportWarning, ...]:
-    """Write what reading one side warned of, and what does not look right about it alone.
+    """Write the warnings of reading one side, and the doubts about it.
 
     Args:
         source: The side, as read.
-        side: Which it is.
+        side: Its side.
         ranked: Whether scores depend on the order of confidences; None if that is not known.
     """
     from vidscore_evaluators.plausibility.inputs import warnings_of_side
@@ -93,8 +93,8 @@ def show_warnings_of(reports: Sequence[Report], locate: Locate | None) -> None:
     """Write the warnings of reports to standard error.
 
     Args:
-        reports: The reports; a warning that not all of them have names those that have.
-        locate: Says where the frames stand that they name.
+        reports: The reports; a warning of only some of them names these.
+        locate: Locates the frames that they name.
     """
     whose: dict[ReportWarning, list[str]] = {}
     for report in reports:
@@ -106,11 +106,11 @@ def show_warnings_of(reports: Sequence[Report], locate: Locate | None) -> None:
 
 
 def refuse_count(count: int, left_undone: str) -> None:
-    """Make so many warnings an error.
+    """Refuse warnings, for --strict.
 
     Args:
-        count: Warnings that are more than notes.
-        left_undone: What nothing was: written, submitted.
+        count: Number of warnings that are not notes.
+        left_undone: Completes 'nothing was ...', such as written.
 
     Raises:
         WarningsRefusedError: If there are any.
@@ -135,7 +135,7 @@ def reports_to_csv(reports: Sequence[Report]) -> str:
 
 
 def write_reports(reports: Sequence[Report], wanted: Presentation) -> None:
-    """Write reports; as JSON, one alone is the object and several are an array.
+    """Write reports; in JSON, a single one is an object, and several are an array.
 
     Their warnings go to standard error, whatever the format.
 

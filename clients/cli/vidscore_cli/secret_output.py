@@ -1,4 +1,4 @@
-"""Where the secret of a token goes, which is shown this once."""
+"""Output of a token's secret, which is shown only once."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from vidscore_cli.unwritable import about
 def secret_output(secret_file: str | None) -> Iterator[Callable[[str], None]]:
     """A function that writes the secret and a newline.
 
-    A file is made before anything else is done, so that no secret is made that cannot be kept. It
-    is taken away again where no secret comes.
+    The file is created first, so that no secret is created that cannot be stored. It is removed if
+    no secret follows.
 
     Args:
-        secret_file: Path of a file that must not be there; None for standard output.
+        secret_file: Path of a file that must not exist; None for standard output.
 
     Raises:
-        click.BadParameter: If the file is there, or is no place for a file.
+        click.BadParameter: If the file exists, or the path cannot be a file.
         OSError: If it cannot be written.
     """
     if secret_file is None:

@@ -1,4 +1,4 @@
-"""State of one run of the command line, its exit codes, and the server that it asks by default."""
+"""State of one run of the command line, its exit codes, and the default server."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class ExitCode(IntEnum):
     INPUT = 1
     """The input is wrong, or an output cannot be written."""
     USAGE = 2
-    """The command line itself is wrong, or asks for what is not installed."""
+    """The command line itself is wrong, or needs something that is not installed."""
     UNREACHABLE = 3
     """The server cannot be reached, or does not serve."""
     REFUSED = 4
@@ -36,10 +36,10 @@ class ExitCode(IntEnum):
     NOT_SCORED = 5
     """The submission has failed or was cancelled."""
     THRESHOLD = 6
-    """A threshold that was asked for is not met, or a live submission is not certified."""
+    """A requested threshold is not met, or a live submission is not certified."""
     INTERNAL = 70
-    """A mistake of vidscore's own (EX_SOFTWARE of sysexits.h)."""
+    """An internal error of vidscore (EX_SOFTWARE of sysexits.h)."""
     INTERRUPTED = 130
-    """Ctrl-C (128 + SIGINT, as shells say it)."""
+    """Ctrl-C (128 + SIGINT, as in shells)."""
     PIPE_CLOSED = 141
-    """Whoever read the output stopped reading (128 + SIGPIPE)."""
+    """The reader of the output stopped reading (128 + SIGPIPE)."""

@@ -30,7 +30,7 @@ TLS_FILES = ("tls_root", "tls_certificate", "tls_key")
 
 @dataclass(frozen=True)
 class ServerChoice:
-    """A server, and how to talk to it.
+    """A server, and how to connect to it.
 
     Attributes:
         address: ``host:port``.
@@ -52,10 +52,10 @@ class ServerChoice:
 
     @property
     def sdk_tls(self) -> Tls | bool:
-        """The same as the SDK takes it.
+        """The TLS settings for the SDK.
 
         Raises:
-            InputError: If one of certificate and key is missing.
+            InputError: If only one of certificate and key is given.
         """
         from vidscore_client import Tls
 
@@ -68,7 +68,7 @@ class Sites:
     """All sites of a user.
 
     Attributes:
-        default: Name of the site that is meant where none is named; empty for none.
+        default: Name of the default site; empty for none.
         by_name: The sites.
     """
 
@@ -89,7 +89,7 @@ class Sites:
         return self.by_name[name]
 
     def of(self, address: str) -> ServerChoice | None:
-        """The site of a server: the default one, if it is, else the only one that is."""
+        """The site of a server: the default site if it is one, otherwise the only one."""
         default = self.by_name.get(self.default)
         if default is not None and default.address == address:
             return default
@@ -97,12 +97,12 @@ class Sites:
         return found[0] if len(found) == 1 else None
 
     def with_site(self, name: str, site: ServerChoice, *, default: bool) -> Sites:
-        """These sites and a further one, which may take the place of one of the same name."""
+        """These sites and a further one, which replaces one of the same name."""
         chosen = name if default or self.default not in self.by_name else self.default
         return Sites(chosen, {**self.by_name, name: site})
 
     def without(self, name: str) -> Sites:
-        """These sites but for one; where one alone is left, it is the default."""
+        """These sites without one; if only one is left, it becomes the default."""
         left = {key: site for key, site in self.by_name.items() if key != name}
         only = next(iter(left)) if len(left) == 1 else ""
         return Sites(self.default if self.default in left else only, left)
@@ -122,7 +122,7 @@ def sites_file() -> Path:
 
 
 def read_sites() -> Sites:
-    """The sites of the user; none where there is no file.
+    """The sites of the user; none if there is no file.
 
     Raises:
         SitesFileError: If the file cannot be read, or is not what `write_sites` writes.
@@ -149,7 +149,7 @@ def read_sites() -> Sites:
 
 
 def change_sites(change: Callable[[Sites], Sites]) -> Sites:
-    """Change the sites that there are by then, one process after the other; gives them.
+    """Change the stored sites, one process at a time, and return them.
 
     Raises:
         SitesFileError: As `read_sites` does.
@@ -179,7 +179,7 @@ def _alone_in(folder: Path) -> Iterator[None]:
 
 
 def write_sites(sites: Sites) -> Path:
-    """Keep sites, in a file that is whole at any time; gives its path.
+    """Store sites in a file that is complete at any time, and return its path.
 
     Raises:
         OSError: If it cannot be written.
@@ -215,20 +215,21 @@ def _table_of(site: ServerChoice) -> dict[str, Any]:
 def choose_server(
     typed: Mapping[str, Any], site_name: str | None, environment: Mapping[str, str | None]
 ) -> ServerChoice:
-    """Options go before the environment, which goes before the file of sites.
+    """Choose the server: options override the environment, which overrides the file of sites.
 
-    A site's token, and how its connection is encrypted, hold for its own server alone.
+    A site's token, and its settings of TLS, apply only to its own server.
 
     Args:
-        typed: What options say of ``server``, ``token`` and the connection; None for nothing.
-        site_name: The site that is named; None for none.
-        environment: What the environment says of ``server`` and ``token``.
+        typed: Values of the options for ``server``, ``token`` and the connection; None if not
+            given.
+        site_name: The named site; None for none.
+        environment: Values of ``server`` and ``token`` in the environment.
 
     Raises:
         click.ClickException: If the server is empty, there is no such site, it has another server
-            than the one that is typed, or the file of sites cannot be read.
+            than the typed one, or the file of sites cannot be read.
     """
-    if typed["server"] == "":  # as of a variable that is not set; another server would be asked
+    if typed["server"] == "":  # from a variable that is not set; it would mean another server
         expected = "expected host:port, [address]:port or unix:path"
         raise click.UsageError(f"--server: found '', {expected}")
     sites = read_sites()

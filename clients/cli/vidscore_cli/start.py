@@ -1,4 +1,4 @@
-"""Where the command `vidscore` begins: Ctrl-C ends it without noise while it still imports."""
+"""Entry point of `vidscore`: Ctrl-C ends it quietly, even during imports."""
 
 from __future__ import annotations
 
@@ -20,5 +20,5 @@ def main() -> NoReturn:
 
 
 def _end(_number: int, _frame: FrameType | None) -> NoReturn:
-    # Nothing was begun that would have to be put in order.
+    # Nothing has begun that needs cleaning up.
     os._exit(130)

@@ -35,15 +35,15 @@ class Measured(Protocol):
 
     @property
     def name(self) -> str:
-        """By which it is chosen."""
+        """Name by which it is chosen."""
 
     @property
     def measures(self) -> Sequence[_Measure]:
-        """What may stand in its reports."""
+        """Measures of its reports."""
 
 
 class Threshold(Struct, frozen=True):
-    """The least score that is wanted; the greatest where lower is better.
+    """The minimum score, or the maximum if lower is better.
 
     Attributes:
         evaluator: Name of the evaluator.
@@ -58,7 +58,7 @@ class Threshold(Struct, frozen=True):
     is_greatest: bool
 
     def failure(self, report: Report) -> str | None:
-        """What is wrong with a report of the evaluator; None if the threshold is met."""
+        """Why a report of the evaluator fails; None if it meets the threshold."""
         value = overall_value(report, self.measure)
         if value is not None and (value <= self.bound if self.is_greatest else value >= self.bound):
             return None
@@ -86,20 +86,20 @@ def fail_under_option() -> Decorator:
 
 
 def parse_thresholds(typed: Sequence[str], evaluators: Sequence[Evaluator[Any]]) -> list[Threshold]:
-    """What ``--fail-under`` asks for.
+    """Parse the values of ``--fail-under``.
 
     Args:
         typed: Its values as typed.
         evaluators: The evaluators that score.
 
     Raises:
-        click.UsageError: If one is no measure with a value, or measures several evaluators.
+        click.UsageError: If one is not a measure with a value, or is one of several evaluators.
     """
     return [parse_threshold(text, evaluators, FAIL_UNDER) for text in typed]
 
 
 def check_thresholds(thresholds: Sequence[Threshold], reports: Sequence[Report]) -> ExitCode:
-    """Say on standard error which thresholds are not met, a line each; gives the exit code."""
+    """Report thresholds that are not met on standard error, and return the exit code."""
     by_name = {report.evaluator: report for report in reports}
     found = [threshold.failure(by_name[threshold.evaluator]) for threshold in thresholds]
     failures = [line for line in found if line is not None]
@@ -109,15 +109,15 @@ def check_thresholds(thresholds: Sequence[Threshold], reports: Sequence[Report])
 
 
 def parse_threshold(text: str, evaluators: Sequence[Measured], option: str) -> Threshold:
-    """A measure with a number, as typed.
+    """Parse a typed measure with a number.
 
     Args:
-        text: What was typed: ``MEASURE=VALUE`` or ``EVALUATOR.MEASURE=VALUE``.
+        text: The typed text: ``MEASURE=VALUE`` or ``EVALUATOR.MEASURE=VALUE``.
         evaluators: The evaluators that score.
         option: The option, for messages.
 
     Raises:
-        click.UsageError: If it is no measure with a value, or measures several evaluators.
+        click.UsageError: If it is not a measure with a value, or is one of several evaluators.
     """
     try:
         return _parse(text, evaluators)

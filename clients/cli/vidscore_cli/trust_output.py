@@ -28,16 +28,16 @@ def seed_option() -> Decorator:
 
 
 def form_options() -> Decorator:
-    """``--format`` and ``--output`` of what `vidscore trust` writes."""
+    """``--format`` and ``--output`` of the commands of `vidscore trust`."""
     return together(format_option("table", "json"), output_option())
 
 
 def deliver_tables(tables: Sequence[TextTable], notes: Sequence[str], output: str) -> None:
-    """Write tables with what there is to say about them.
+    """Write tables, and notes below them.
 
     Args:
         tables: The tables, one below the other.
-        notes: Sentences that stand below.
+        notes: Sentences below the tables.
         output: Path of a file, or "-".
     """
     from rich.console import Group
@@ -63,7 +63,7 @@ def _parts(tables: Sequence[TextTable], notes: Sequence[str]) -> Iterator[Render
 
 
 def outcome_of(analysis: TrustAnalysis, bar: ProgressBar) -> Document:
-    """Wait for an analysis, and show how far it is."""
+    """Wait for an analysis, and show its progress."""
     from vidscore_client import VidscoreError
 
     breaks = Breaks(bar.say)
@@ -81,5 +81,5 @@ def outcome_of(analysis: TrustAnalysis, bar: ProgressBar) -> Document:
 
 
 def show_progress(bar: ProgressBar, progress: TrustProgress) -> None:
-    """Show what the server is doing."""
+    """Show the stage and progress of an analysis."""
     bar.show(progress.stage or WAITING, progress.pieces_done, progress.pieces_in_all)

@@ -1,4 +1,4 @@
-"""Errors of places that cannot be written, in the same words for all of them."""
+"""Errors about places that cannot be written, all in the same words."""
 
 from __future__ import annotations
 
@@ -12,13 +12,13 @@ if TYPE_CHECKING:
 
 
 def about(path: Path | str, error: OSError) -> OSError:
-    """The error of a place that cannot be written; of a temporary file: of what it replaces."""
+    """The error of a path that cannot be written; for a temporary file, of what it replaces."""
     return OSError(error.errno, f"cannot be written: {(error.strerror or '').lower()}", str(path))
 
 
 @contextmanager
 def naming_stdout() -> Iterator[None]:
-    """Where standard output is written to: an error that names no file is about it.
+    """Name standard output in errors of writing that name no file.
 
     Raises:
         OSError: If it cannot be written.

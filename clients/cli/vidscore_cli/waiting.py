@@ -1,4 +1,4 @@
-"""What is said of a server that is away, where waiting for it takes long."""
+"""Messages about a server that is away, if the wait is long."""
 
 from __future__ import annotations
 
@@ -14,10 +14,10 @@ if TYPE_CHECKING:
     from vidscore_client import Client, Retry, Submission, SubmissionStream, VidscoreError
 
 TELL_S = 5.0
-"""After which it is said that the server is waited for, which may be away or have no room."""
+"""Wait after which the user is told; the server may be away or have no room."""
 
 APART_S = 60.0
-"""Between two breaks after which the server has answered, for tries are closer."""
+"""Breaks further apart than this had an answer between them; retries are closer."""
 
 LOOK_S = 0.5
 
@@ -27,7 +27,7 @@ class Breaks:
 
     Args:
         tell: Called with a sentence.
-        clock: Seconds since some moment.
+        clock: Monotonic clock, in seconds.
     """
 
     def __init__(
@@ -39,7 +39,7 @@ class Breaks:
         self._last_s = 0.0
 
     def retry(self) -> Retry:
-        """What the SDK does after a break, and that it says so."""
+        """The SDK's retry settings, which report breaks here."""
         from vidscore_client import Retry
 
         return Retry(on_break=self.broke)
@@ -64,7 +64,7 @@ class Breaks:
 
 
 def seal(client: Client, stream: SubmissionStream, tell: Callable[[str], object]) -> Submission:
-    """Seal the submission of a stream that has sent everything; a server that is away is told.
+    """Seal the submission of a stream that has sent everything; say so if the server is away.
 
     Raises:
         VidscoreError: As `SubmissionStream.seal`.
@@ -76,7 +76,7 @@ def seal(client: Client, stream: SubmissionStream, tell: Callable[[str], object]
 
 @contextmanager
 def told_while_waiting(stream: SubmissionStream, tell: Callable[[str], object]) -> Iterator[None]:
-    """Say, while the block lasts, where frames wait and none becomes durable.
+    """Tell the user, within the block, if frames wait and none becomes durable.
 
     Args:
         stream: The stream.

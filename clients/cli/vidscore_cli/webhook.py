@@ -1,4 +1,4 @@
-"""Alerts by webhook: a POST of JSON, tried a bounded number of times, beside what runs."""
+"""Alerts by webhook: a POST of JSON, tried a bounded number of times, in the background."""
 
 from __future__ import annotations
 
@@ -17,27 +17,27 @@ import click
 from vidscore_cli.output import say
 
 TIMEOUT_S = 10.0
-"""How long one try may take."""
+"""Timeout of one try."""
 
 PAUSES_S = (1.0, 5.0)
-"""Pauses before the second try, and the third, which is the last."""
+"""Pauses before the second try and the third, last one."""
 
 MOST_WAITING = 4
-"""Alerts that wait to be delivered; with more of them the newest is told here alone."""
+"""Maximum number of waiting alerts; a further one is only reported on standard error."""
 
 _PASSING = frozenset({408, 429, *range(500, 600)})
 """Answers after which another try makes sense."""
 
 
 class _NoRedirects(urllib.request.HTTPRedirectHandler):
-    """An address that points elsewhere is an error: nobody has said that this may be told there."""
+    """Treats redirects as errors: nobody has allowed sending alerts elsewhere."""
 
     def redirect_request(self, *_: Any, **__: Any) -> None:
-        """Go nowhere."""
+        """Follow no redirect."""
 
 
 def check_url(_ctx: click.Context, _parameter: click.Parameter, url: str | None) -> str | None:
-    """Refuse what is no address of a web server.
+    """Refuse an address that is not one of a web server.
 
     Raises:
         click.BadParameter: If it is none; it does not repeat the address, which may hold a secret.
@@ -55,7 +55,7 @@ def check_url(_ctx: click.Context, _parameter: click.Parameter, url: str | None)
 
 
 class Webhook:
-    """Where alerts are posted to; it waits for those on their way when its block ends.
+    """Posts alerts to an address; the end of its block waits for pending ones.
 
     Args:
         url: The address.
@@ -74,13 +74,13 @@ class Webhook:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, *_: object) -> None:
-        """Deliver what waits; after an interrupt only what is on its way already."""
+        """Deliver waiting alerts; after an interrupt, only those already being sent."""
         if kind is not None and not issubclass(kind, Exception):
             self._given_up.set()
         self._posting.shutdown(wait=True, cancel_futures=self._given_up.is_set())
 
     def post(self, document: Mapping[str, object]) -> None:
-        """Post an alert, without waiting for it; what cannot be delivered is said.
+        """Post an alert without waiting for it; report it if it cannot be delivered.
 
         Args:
             document: The alert.

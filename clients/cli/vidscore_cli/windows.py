@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 
 class LastFrames:
-    """The last frames of a stream that the truth has, as they came.
+    """The last frames of a stream that have truth, in order of arrival.
 
     Args:
-        size: How many.
-        evaluators: What scores them.
+        size: Number of frames.
+        evaluators: The evaluators.
         truth: The evaluated frames of the truth.
 
     Attributes:
-        size: How many frames the window has when it is full.
-        frame_count: Frames that there have been in all.
+        size: Number of frames of a full window.
+        frame_count: Number of all frames so far.
     """
 
     def __init__(self, size: int, evaluators: Sequence[Evaluator[Any]], truth: Annotations) -> None:
@@ -50,10 +50,10 @@ class LastFrames:
         self._held = 0
 
     def add(self, detections: Annotations) -> Iterator[int]:
-        """Add frames; those that the truth does not have are none of the window.
+        """Add frames; those without truth are ignored.
 
         Yields:
-            How many frames there have been, whenever the window is full of new ones.
+            The number of frames so far, whenever the window is full of new ones.
         """
         import numpy as np
 
@@ -88,7 +88,7 @@ class Alert(Struct, frozen=True):
     """A measure, and by how much it may be worse than in a baseline.
 
     Attributes:
-        threshold: The measure; its bound is the drop that is allowed.
+        threshold: The measure; its bound is the allowed drop.
         baseline: Its value in the baseline.
     """
 
@@ -96,11 +96,11 @@ class Alert(Struct, frozen=True):
     baseline: float
 
     def drop(self, reports: Sequence[Report], what: str) -> Drop | None:
-        """What has dropped; None if nothing has, or no report is of the measure's evaluator.
+        """The drop of the measure; None if there is none, or no report is of its evaluator.
 
         Args:
             reports: The reports.
-            what: What they are reports of.
+            what: The frames that they cover, in words.
         """
         wanted = self.threshold
         report = next((one for one in reports if one.evaluator == wanted.evaluator), None)
@@ -117,10 +117,10 @@ class Drop(Struct, frozen=True):
     """A measure that is worse than in a baseline by more than is allowed.
 
     Attributes:
-        threshold: The measure; its bound is the drop that is allowed.
+        threshold: The measure; its bound is the allowed drop.
         baseline: Its value in the baseline.
         value: Its value now; None for undefined.
-        over: What that is over.
+        over: The frames that the value covers, in words.
     """
 
     threshold: Threshold
@@ -130,7 +130,7 @@ class Drop(Struct, frozen=True):
 
     @property
     def sentence(self) -> str:
-        """What has dropped, for people."""
+        """The drop, in words for people."""
         wanted = self.threshold
         found = "undefined" if self.value is None else str(self.value)
         return (
@@ -155,11 +155,11 @@ class Alarm:
     """Watches windows, and says once when a measure has dropped, and again after it recovered.
 
     Args:
-        alerts: What it watches for.
-        webhook: Where it is posted besides; None for nowhere.
+        alerts: The alerts that it can give.
+        webhook: Webhook for alerts; None for none.
 
     Attributes:
-        rang: Whether anything has dropped.
+        rang: Whether an alert was given.
     """
 
     def __init__(self, alerts: Sequence[Alert], webhook: Webhook | None = None) -> None:
@@ -187,12 +187,12 @@ class Alarm:
 def alarm_of(
     typed: Sequence[str], baseline: str | None, url: str | None, evaluators: Sequence[Measured]
 ) -> Iterator[Alarm]:
-    """The alarm that options ask for; alerts on their way are delivered at the end of the block.
+    """The alarm for the options; pending alerts are delivered at the end of the block.
 
     Args:
         typed: Values of ``--alert`` as typed.
         baseline: Path of a report, or of several, as JSON; None if there is none.
-        url: Where alerts are posted to; None for nowhere.
+        url: Address for alerts; None for none.
         evaluators: The evaluators that score.
 
     Raises:
@@ -236,7 +236,7 @@ def alert_options() -> Decorator:
 def read_alerts(
     typed: Sequence[str], baseline: str | None, evaluators: Sequence[Measured]
 ) -> list[Alert]:
-    """What ``--alert`` and ``--baseline`` ask for.
+    """Parse ``--alert`` and ``--baseline``.
 
     Args:
         typed: Values of ``--alert`` as typed.
@@ -262,7 +262,7 @@ def read_alerts(
 
 
 def _warn_of_other_rules(report: Report, evaluator: Measured) -> None:
-    """Say that scores of a baseline do not compare with those of an evaluator of this process."""
+    """Warn if scores of a baseline are not comparable with those of an evaluator here."""
     from vidscore_evaluators.evaluator import Evaluator
     from vidscore_evaluators.parameters import parameter_values
 

@@ -74,7 +74,7 @@ LABELS_SHOWN = 10
 HERE = "vidscore_cli.commands.benchmark"
 
 FILE = "vidscore_server.commands.benchmark_file"
-"""Reads and writes the file of a benchmark, by the rules of the server."""
+"""Module that reads and writes the file of a benchmark, by the server's rules."""
 
 SECTIONS = {
     "Benchmarks": {
@@ -352,7 +352,7 @@ def _line_of(found: Benchmark, format_: str) -> Record:
 
 
 def _revision(found: Benchmark) -> int | None:
-    """What a table says of it: nothing if there is none, or where only organisers may know."""
+    """The revision for a table; None if there is none, or only organisers may know it."""
     return found.truth_revision or None
 
 

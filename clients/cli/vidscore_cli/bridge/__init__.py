@@ -1,1 +1,1 @@
-"""`vidscore bridge`: from what running systems publish into a submission."""
+"""`vidscore bridge`: detections that running systems publish become a submission."""

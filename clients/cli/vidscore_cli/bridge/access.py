@@ -1,7 +1,7 @@
-"""How a bridge gets into a broker: its address, and secrets that stand in files or the environment.
+"""Access to a broker: its address, and secrets in files or in the environment.
 
-A secret is read where it is needed and never shown: it is in no address, no option and no message.
-What is said while a broker is away is here, too.
+A secret is read when it is needed, and never shown: addresses, options and messages do not contain
+it. Messages about a broker that is away are here, too.
 """
 
 from __future__ import annotations
@@ -22,16 +22,16 @@ from vidscore_evaluators.errors import Fault
 MOST_SECRET_BYTES = 1 << 16
 SECRETS = ("password", "token")
 ACCESS_KEYS = (*(f"{name}_{place}" for name in SECRETS for place in ("file", "env")), "tls_ca")
-"""Keys of a source that say how its broker is got into."""
+"""Keys of a source about access to its broker."""
 
 _PASSING = (ssl.SSLEOFError, ssl.SSLZeroReturnError, ssl.SSLSyscallError)
 
 
 class Secret(Struct, frozen=True):
-    """Where a secret stands.
+    """The place of a secret.
 
     Attributes:
-        key: The key of the source that says so.
+        key: The key of the source that names the place.
         place: A file, or the name of a variable of the environment.
     """
 
@@ -39,10 +39,10 @@ class Secret(Struct, frozen=True):
     place: str
 
     def read(self) -> str:
-        """The secret as it is now, without the end of its line.
+        """The present secret, without the newline.
 
         Raises:
-            ValueError: If there is none; with what was found instead.
+            ValueError: If there is none; the message says what was found instead.
         """
         if self.key.endswith("_env"):
             text = os.environ.get(self.place)
@@ -64,13 +64,13 @@ class Secret(Struct, frozen=True):
 
 
 class BrokerAccess(Struct, frozen=True):
-    """A broker, and how to get into it.
+    """A broker, and the access to it.
 
     Attributes:
         address: ``scheme://user@host:port/topic``.
-        tls_ca: File of the certificates that are trusted; empty for those of the system.
+        tls_ca: File of the trusted certificates; empty for the system's own.
         password: The user's password; None for none.
-        token: What stands for user and password; None for nothing.
+        token: A token instead of user and password; None for none.
     """
 
     address: SplitResult
@@ -85,17 +85,17 @@ class BrokerAccess(Struct, frozen=True):
 
     @property
     def bare_host(self) -> str:
-        """Host and port as the address has them."""
+        """Host and port, as in the address."""
         return self.address.netloc.rpartition("@")[2] or "127.0.0.1"
 
     @property
     def topic(self) -> str:
-        """What is read of it; empty if the address does not say."""
+        """The topic or stream to read; empty if the address has none."""
         return unquote(self.address.path.removeprefix("/"))
 
     @property
     def query(self) -> Mapping[str, list[str]]:
-        """What the address says further."""
+        """The query of the address."""
         return parse_qs(self.address.query)
 
     @property
@@ -105,14 +105,14 @@ class BrokerAccess(Struct, frozen=True):
 
     @property
     def is_encrypted(self) -> bool:
-        """Whether the connection is."""
+        """Whether the connection is encrypted."""
         return bool(self.tls_ca) or self.query.get("tls") == ["1"]
 
     def read_password(self) -> str | None:
         """The password; None if there is none.
 
         Raises:
-            click.ClickException: If it is not where it was.
+            click.ClickException: If it is no longer there.
         """
         return _read(self.password)
 
@@ -120,12 +120,12 @@ class BrokerAccess(Struct, frozen=True):
         """The token; None if there is none.
 
         Raises:
-            click.ClickException: If it is not where it was.
+            click.ClickException: If it is no longer there.
         """
         return _read(self.token)
 
     def tls_context(self) -> ssl.SSLContext:
-        """What checks the broker's certificate."""
+        """The TLS context, which checks the broker's certificate."""
         return ssl.create_default_context(cafile=self.tls_ca or None)
 
 
@@ -139,7 +139,7 @@ def _read(secret: Secret | None) -> str | None:
 
 
 def lasting_tls_error(error: BaseException | None) -> str | None:
-    """What is wrong with a certificate or an encryption; None for what passes by waiting."""
+    """Why TLS fails for good; None for errors that may pass."""
     if not isinstance(error, ssl.SSLError) or isinstance(error, _PASSING):
         return None
     if isinstance(error, ssl.SSLCertVerificationError):
@@ -148,12 +148,12 @@ def lasting_tls_error(error: BaseException | None) -> str | None:
 
 
 def checked_access(given: Mapping[str, Any], prefix: str, faults: list[Fault]) -> BrokerAccess:
-    """How a source gets into its broker; adds what is wrong with that.
+    """The access to the broker of a source; adds its faults.
 
     Args:
-        given: Values by the keys of the file.
-        prefix: What stands before a key in messages.
-        faults: Gets what is wrong.
+        given: Values, by key of the file.
+        prefix: Text before a key in messages.
+        faults: Receives the faults.
     """
 
     def refuse(key: str, found: str, expected: str, advice: str | None = None) -> None:
@@ -170,7 +170,7 @@ def checked_access(given: Mapping[str, Any], prefix: str, faults: list[Fault]) -
         advice = "write it into a file, and its name into password_file of a file of --sources"
         refuse("url", "a password in an address", "mqtt://user@host/topic or the like", advice)
         bare = address.netloc.rpartition("@")[2]
-        address = address._replace(netloc=bare)  # nothing may show it from here on
+        address = address._replace(netloc=bare)  # no later message may show it
     named = [key for key in ACCESS_KEYS if given.get(key)]
     if named and not has_broker:
         refuse(named[0], "it with a source that is no broker", "mqtt, nats or kafka")
@@ -194,7 +194,7 @@ def checked_access(given: Mapping[str, Any], prefix: str, faults: list[Fault]) -
 
 
 def _check_use(access: BrokerAccess, refuse: Callable[..., None]) -> None:
-    """Refuse what a kind of broker has no use for."""
+    """Refuse settings that the kind of broker cannot use."""
     if access.password is not None and access.user is None:
         refuse(access.password.key, "a password of no user", "mqtt://user@host/topic or the like")
     if access.token is not None and access.address.scheme == "mqtt":
@@ -205,20 +205,20 @@ def _check_use(access: BrokerAccess, refuse: Callable[..., None]) -> None:
     if access.tls_ca:
         try:
             access.tls_context()
-        except OSError as error:  # of which errors of TLS are some
+        except OSError as error:  # errors of TLS are OSErrors, too
             found = f"{access.tls_ca} ({error.strerror or error})"
             refuse("tls_ca", found, "a file of certificates in PEM")
 
 
 class Absence:
-    """Something that a source waits for; it is told once each time.
+    """Something that a source waits for; each absence is reported once.
 
     Args:
         host: The broker.
-        what: What is waited for.
+        what: The thing that is awaited.
 
     Attributes:
-        refused: Why the broker refuses, which no waiting ends; None if it does not.
+        refused: Why the broker refuses for good; None if it does not.
     """
 
     def __init__(self, host: str, what: str = "the broker") -> None:
@@ -227,7 +227,7 @@ class Absence:
         self._is_away = self._is_over = False
 
     def check(self) -> None:
-        """End the run where no waiting helps.
+        """End the run if the broker refuses for good.
 
         Raises:
             click.ClickException: If the broker refuses.
@@ -236,18 +236,18 @@ class Absence:
             raise click.ClickException(f"the broker refuses: {self.refused}")
 
     def begin(self, reason: str) -> None:
-        """It is away, for a reason; of one that refuses that is not said."""
+        """Report that it is away, unless the broker refuses."""
         if self.refused is None and not (self._is_away or self._is_over):
             self._is_away = True
             text = f"{self._what} is away ({reason}); it is tried again"
             say(f"Warning: {self._host}: {text}", err=True)
 
     def end(self) -> None:
-        """It is there."""
+        """Report that it is back."""
         if self._is_away and not self._is_over:
             self._is_away = False
             say(f"{self._host}: {self._what} is there", err=True)
 
     def close(self) -> None:
-        """Nobody waits for it any more."""
+        """Stop reporting."""
         self._is_over = True

@@ -1,4 +1,4 @@
-"""What `vidscore bridge` is asked to do: one source by options, or several by a file."""
+"""Sources of `vidscore bridge`: one from options, or several from a file."""
 
 from __future__ import annotations
 
@@ -19,24 +19,24 @@ from vidscore_evaluators.formats.manifest import parse_toml
 from vidscore_evaluators.names import name_advice
 
 SPOOL_MEBIBYTES = 64
-"""Size of a spool file at most, where none is given."""
+"""Maximum size of a spool file, if none is given."""
 
 _PAIR = 2
 
 
 class SourceChoice(Struct, frozen=True):
-    """A source and how it is read.
+    """A source, and how to read it.
 
     Attributes:
-        url: Where it is.
+        url: Its address.
         schema: Name of the schema of its messages.
         name: Name of its stream in the submission.
-        frames: How its frames are named.
-        access: How its broker is got into, where it is one.
-        topics: Topics of a recording that are read; none for those of the schema's messages.
+        frames: Sequences and numbers of its frames.
+        access: Access to its broker, if it has one.
+        topics: Topics of a recording to read; empty for those with the schema's messages.
         accept: Doubts that are accepted, by name.
-        spool: File in which messages wait that cannot wait at their source; empty for none.
-        spool_mebibytes: Size of that file at most.
+        spool: File for messages that cannot wait at their source; empty for none.
+        spool_mebibytes: Maximum size of that file.
     """
 
     url: str
@@ -72,7 +72,7 @@ def read_sources(path: Path) -> list[SourceChoice]:
     """The sources of a TOML file.
 
     Raises:
-        InputError: With everything that is wrong with it.
+        InputError: With every fault of the file.
         OSError: If it cannot be read.
     """
     document = parse_toml(path.read_bytes(), str(path), "a file of sources")
@@ -95,7 +95,7 @@ def read_sources(path: Path) -> list[SourceChoice]:
 
 
 def _shared_spools(choices: Sequence[SourceChoice]) -> Iterator[Fault]:
-    """Faults of sources whose messages would wait in the same file."""
+    """Faults of sources that share a spool file."""
     owners: dict[str, int] = {}
     for row, choice in enumerate(choices):
         is_file = choice.spool and "\0" not in choice.spool
@@ -119,12 +119,12 @@ def _choice(table: object, place: str, row: int, faults: list[Fault]) -> SourceC
 
 
 def checked_choice(given: Mapping[str, Any], place: str, faults: list[Fault]) -> SourceChoice:
-    """A choice out of values of the right types; adds what is wrong with them.
+    """A choice from values of the right types; adds their faults.
 
     Args:
-        given: Values by the keys of the file.
-        place: Where they stand.
-        faults: Gets what is wrong.
+        given: Values, by key of the file.
+        place: Their place in the file.
+        faults: Receives the faults.
     """
     prefix = f"{place}." if place else ""
     try:

@@ -1,4 +1,4 @@
-"""Where to go on in a source, and sources that are not those that were read before."""
+"""Resuming a source: offsets, and faults of a source that is not the one read before."""
 
 from __future__ import annotations
 
@@ -6,18 +6,18 @@ from vidscore_evaluators.errors import Fault
 
 
 def offset_and_mark(offset: int | list[int] | None) -> tuple[int, int | None]:
-    """An offset, and the CRC-32 by which what was read is known again; older bridges had none."""
+    """An offset, and the CRC-32 that identifies the source; None from older bridges."""
     if isinstance(offset, list):
         return offset[0], offset[1]
     return offset or 0, None
 
 
 def ends_before(path: str, found: str, begin: int) -> Fault:
-    """The fault of a source that ends before what was read of it when it was read last."""
+    """The fault of a source that now ends before the part that was read."""
     return Fault(found, f"the {begin} read before, and what follows", source=path)
 
 
 def replaced(path: str, found: str, begin: str) -> Fault:
-    """The fault of a source that does not begin as the one that was read before."""
+    """The fault of a source that begins differently from the one read before."""
     expected = f"the one that begins with the {begin} read before, and what follows"
     return Fault(found, expected, source=path, advice="submit another to another submission")

@@ -1,4 +1,4 @@
-"""Kafka: a topic whose partitions go on where the frames that are durable have ended."""
+"""Kafka: a topic whose partitions are read from the end of the durable frames."""
 
 from __future__ import annotations
 
@@ -29,20 +29,20 @@ except ModuleNotFoundError:
 
 PORT = 9092
 MOST_PARTITIONS = 256
-"""Most partitions of a topic, whose offsets are stored together with every batch."""
+"""Maximum number of partitions of a topic; every batch stores the offsets of all."""
 
 MECHANISMS = ("PLAIN", "SCRAM-SHA-256", "SCRAM-SHA-512")
-"""Ways in which a user is known by a password."""
+"""SASL mechanisms with a password."""
 
 TOKEN_S = 300.0
-"""After which a token is read anew, since another program may have renewed it."""
+"""Time after which a token is read again, since another program may have renewed it."""
 
 TOPIC_ID = "topic_id"
-"""Which topic of its name was read, beside the offsets of its partitions."""
+"""Key of the topic's id, among the offsets of its partitions."""
 
 TOPIC_LOOK_S = 0.25
-"""After which messages are held against the topic's id again: a topic that is deleted and made anew
-gives nothing for longer."""
+"""Interval of checks of the topic's id: a topic that is deleted and created again has no messages
+for longer."""
 
 _QUEUED_KIBIBYTES = 16_384
 _MOST_MESSAGE_BYTES = 1 << 20
@@ -50,17 +50,17 @@ _LOOK_S = 2.0
 
 
 class KafkaSource:
-    """All partitions of a topic, assigned and not subscribed.
+    """All partitions of a topic, assigned, not subscribed.
 
-    Where to go on is what the server stores with the frames. That is told to the broker too, under
-    the group of this bridge, for those who watch how far it is; the bridge never asks for it.
-    A topic that was deleted and made anew is another one, by the id that the broker gives it.
+    The server stores the offsets with the frames. They are also committed to the broker, under the
+    bridge's group, for monitoring; the bridge never reads them there. A topic that was deleted and
+    created again has another id, and is refused.
 
     Args:
-        access: The broker, and a topic; ``?sasl=SCRAM-SHA-512`` says how a user is known.
-        group: The name under which the broker is told how far the bridge is.
-        consumer: What makes a consumer out of its configuration.
-        admin: What makes a client out of it that describes topics.
+        access: The broker, and a topic; ``?sasl=SCRAM-SHA-512`` chooses the mechanism of a user.
+        group: Name of the group for commits.
+        consumer: Creates a consumer from a configuration.
+        admin: Creates a client that describes topics from it.
     """
 
     offset_type: ClassVar[type] = Mapping
@@ -87,9 +87,9 @@ class KafkaSource:
         self._admin: Any = admin(configuration)
 
     def open(self, offset: Mapping[str, Any] | None) -> None:
-        """Go on behind the offsets of the partitions; those without one begin at their beginning.
+        """Continue at the offsets of the partitions; those without one begin at their beginning.
 
-        That is when the broker is there; until then there is nothing to read.
+        This happens once the broker answers; until then there is nothing to read.
         """
         position = dict(offset or {})
         self._topic_id = position.pop(TOPIC_ID, None)
@@ -109,10 +109,10 @@ class KafkaSource:
         return True
 
     def _refuse_another_topic(self) -> None:
-        """Learn the topic's id, where the broker tells it, and hold it against the stored one.
+        """Ask the broker for the topic's id, and compare it with the stored one.
 
         Raises:
-            click.ClickException: If the topic is not the one that was read.
+            click.ClickException: If the topic is not the one that was read before.
         """
         topics = TopicCollection([self._topic])
         try:
@@ -123,7 +123,7 @@ class KafkaSource:
         finally:
             self._look_due_s = time.monotonic() + TOPIC_LOOK_S
         if not (found.get_most_significant_bits() or found.get_least_significant_bits()):
-            return  # the broker is older than ids of topics
+            return  # the broker is too old to have ids of topics
         if self._topic_id not in {None, str(found)}:
             anew = f"{self._topic} was deleted and made anew since frames of it became durable"
             raise click.ClickException(f"{anew}; submit what it has now to another submission")
@@ -135,7 +135,7 @@ class KafkaSource:
             topic = self._consumer.list_topics(self._topic, timeout=_LOOK_S).topics[self._topic]
         except KafkaException as error:
             self._refuse(error.args[0])
-            self._consumer.poll(0)  # lets what is wrong with the connection be told
+            self._consumer.poll(0)  # runs the callback for errors of the connection
             self._absence.begin(error.args[0].str())
             return None
         self._absence.end()
@@ -156,7 +156,7 @@ class KafkaSource:
             self._absence.begin(error.str())
 
     def _refuse(self, error: Any) -> None:
-        """End the run for what does not pass by waiting.
+        """End the run for an error that waiting does not end.
 
         Raises:
             click.ClickException: For such an error.
@@ -173,7 +173,7 @@ class KafkaSource:
         """Some messages.
 
         Raises:
-            click.ClickException: If messages are gone that were not read, or the broker refuses.
+            click.ClickException: If unread messages are gone, or the broker refuses.
         """
         self._absence.check()
         self._is_assigned = self._is_assigned or self._assign()
@@ -200,15 +200,15 @@ class KafkaSource:
         return {**self._next, **known}
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
-        """Tell the broker how far the bridge is; nothing depends on its knowing."""
+        """Commit the position at the broker; nothing depends on it."""
         offsets = messages[-1].offset
-        assert isinstance(offsets, Mapping)  # noqa: S101 - what `read` has given
+        assert isinstance(offsets, Mapping)  # noqa: S101 - `read` returned it
         positions = [
             TopicPartition(self._topic, int(number), offset)
             for number, offset in offsets.items()
             if number != TOPIC_ID
         ]
-        with suppress(KafkaException, RuntimeError):  # it is away, or the consumer is closed
+        with suppress(KafkaException, RuntimeError):  # away, or the consumer is closed
             self._consumer.commit(offsets=positions, asynchronous=True)
 
     def close(self) -> None:
@@ -223,11 +223,11 @@ _LASTING = frozenset(
         KafkaError._AUTHENTICATION,  # noqa: SLF001
     }
 )
-"""Errors of a connection that do not end while the broker and the bridge are set up as they are."""
+"""Errors of a connection that last as long as the configuration of broker and bridge."""
 
 _PASSING = frozenset(
     {
-        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 - its public names begin like that
+        KafkaError._ALL_BROKERS_DOWN,  # noqa: SLF001 - these names are public
         KafkaError._TRANSPORT,  # noqa: SLF001
         KafkaError._TIMED_OUT,  # noqa: SLF001
         KafkaError._RESOLVE,  # noqa: SLF001
@@ -235,7 +235,7 @@ _PASSING = frozenset(
         KafkaError.LEADER_NOT_AVAILABLE,
     }
 )
-"""Errors that end when the broker is there again, or the topic is made."""
+"""Errors that end when the broker is back, or the topic is created."""
 
 
 def _configuration(access: BrokerAccess, group: str) -> dict[str, object]:
@@ -243,7 +243,7 @@ def _configuration(access: BrokerAccess, group: str) -> dict[str, object]:
         "bootstrap.servers": f"{access.host}:{access.address.port or PORT}",
         "group.id": group,
         "enable.auto.commit": False,
-        # Messages that are gone are an error, never left out in silence.
+        # Lost messages are an error, never skipped silently.
         "auto.offset.reset": "error",
         "queued.max.messages.kbytes": _QUEUED_KIBIBYTES,
         "fetch.message.max.bytes": _MOST_MESSAGE_BYTES,
@@ -274,5 +274,5 @@ def _mechanism(access: BrokerAccess) -> str:
 
 
 def _token(access: BrokerAccess, _configuration: str) -> tuple[str, float]:
-    """The token as it is now, and until when it is good: it is read again after that."""
+    """The present token, and the time at which to read it again."""
     return access.read_token() or "", time.time() + TOKEN_S

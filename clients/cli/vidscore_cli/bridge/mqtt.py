@@ -1,4 +1,4 @@
-"""MQTT: messages that the broker keeps until the frames of them are durable."""
+"""MQTT: the broker keeps messages until their frames are durable."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ except ModuleNotFoundError:
 PORT = 1883
 TLS_PORT = 8883
 IN_FLIGHT = 512
-"""Most messages that the broker may send before the first of them is acknowledged."""
+"""Maximum number of unacknowledged messages that the broker may send."""
 
 MOST_UNKEPT = 4096
 MOST_UNKEPT_BYTES = 64 << 20
-"""Most messages of quality 0, and their bytes, that wait in memory where there is no spool."""
+"""Maximum messages of QoS 0, and their bytes, that wait in memory if there is no spool."""
 
 SILENT_S = 30.0
-"""After which it is said that no message has come."""
+"""Time without a message after which the user is told."""
 
 _MOST_TOPIC_BYTES = 65_535
 _SHOWN_CHARACTERS = 80
@@ -46,26 +46,26 @@ _KEEPALIVE_S = 30
 
 
 class _Token(NamedTuple):
-    """By which a message is acknowledged, over the connection on which it came."""
+    """Identifies a message for its acknowledgement, on the connection that delivered it."""
 
     connection: int
     number: int
 
 
 class MqttSource:
-    """A subscription of quality 1 whose session the broker keeps while the bridge is away.
+    """A subscription of QoS 1; the broker keeps its session while the bridge is away.
 
-    A message is acknowledged once its frames are durable. What the broker then does not know to be
-    acknowledged it sends again, after its own restart or the bridge's; such frames are known by
-    their numbers.
+    A message is acknowledged once its frames are durable. After a restart, of the broker or the
+    bridge, the broker sends unacknowledged messages again; repeated frames are recognised by their
+    numbers.
 
-    A message that was published with quality 0 the broker sends once, and however long the server
-    is away. Such messages wait in the spool, or where there is none in memory, which is bounded.
+    The broker sends a message of QoS 0 only once, even if the server is away. Such messages wait in
+    the spool or, without a spool, in bounded memory.
 
     Args:
         access: The broker, and a topic that may have wildcards.
-        client_id: The session's name with the broker.
-        spool: Where messages of quality 0 wait; None for memory.
+        client_id: Name of the session at the broker.
+        spool: Spool for messages of QoS 0; None for memory.
     """
 
     offset_type: ClassVar[type] = int
@@ -81,7 +81,7 @@ class MqttSource:
         self._absence = Absence(access.bare_host)
         self._has_come = False
         self._subscribed_s: float | None = None
-        # None stands for something in the spool, and is there at most once.
+        # None stands for messages in the spool, and is in the queue at most once.
         self._messages: queue.SimpleQueue[Message | None] = queue.SimpleQueue()
         self._lock = threading.Lock()
         self._connection = 0
@@ -96,11 +96,11 @@ class MqttSource:
 
     @property
     def gap(self) -> int:
-        """Messages of quality 0 for which there was no room."""
+        """Number of messages of QoS 0 that were lost for lack of room."""
         return self._lost + (0 if self._spool is None else self._spool.gap)
 
     def open(self, offset: int | None) -> None:
-        """Connect, now or as soon as the broker is there."""
+        """Connect now, or as soon as the broker answers."""
         if self._spool is not None:
             self._spool.open(offset)
             self._tell_spool()
@@ -153,7 +153,7 @@ class MqttSource:
             self._keep(bytes(message.payload), message.topic)
 
     def _keep(self, data: bytes, topic: str) -> None:
-        """Let a message wait that the broker does not keep."""
+        """Store a message that the broker does not keep."""
         if not self._has_warned:
             self._has_warned = True
             text = "messages are published with quality 0, of which the broker keeps none for a"
@@ -195,14 +195,14 @@ class MqttSource:
         return messages
 
     def _say_silent(self, waited_s: float) -> None:
-        """Say that nothing comes: some brokers take a subscription to what nobody may read."""
+        """Report that no message arrives: some brokers accept subscriptions that they forbid."""
         if waited_s >= SILENT_S:
-            self._has_come = True  # it is said once
+            self._has_come = True  # reported only once
             text = "does somebody publish to it, and may this user read it?"
             say(f"Warning: {self._topic}: nothing has come for {SILENT_S:g} s; {text}", err=True)
 
     def _add(self, messages: list[Message], found: Message | None) -> None:
-        """Give a message, or what is in the spool."""
+        """Add a message, or those in the spool."""
         if found is not None:
             if found.token is None:
                 with self._lock:
@@ -220,7 +220,7 @@ class MqttSource:
                 self._tell_spool()
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
-        """Let the broker forget messages; those of an earlier connection it sends again anyway."""
+        """Acknowledge messages; those of an earlier connection are sent again anyway."""
         for message in messages:
             token = message.token
             with self._lock:
@@ -231,7 +231,7 @@ class MqttSource:
             self._spool.release(offsets[-1])
 
     def close(self) -> None:
-        """Leave the broker; it keeps the session."""
+        """Disconnect; the broker keeps the session."""
         self._absence.close()
         self._client.disconnect()
         self._client.loop_stop()
@@ -240,10 +240,10 @@ class MqttSource:
 
 
 def _check_address(access: BrokerAccess) -> None:
-    """Refuse a topic or a host that a client of MQTT could not even ask for.
+    """Refuse a topic or host that MQTT cannot express.
 
     Raises:
-        click.UsageError: If the address has one.
+        click.UsageError: If the address has such a topic or host.
     """
     topic, host = access.topic, access.host
     if not topic:

@@ -1,4 +1,4 @@
-"""NATS JetStream: messages that a stream keeps until the frames of them are durable."""
+"""NATS JetStream: a stream keeps messages until their frames are durable."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ except ModuleNotFoundError:
     raise MissingExtraError("sources at NATS", "nats-py", "nats") from None
 
 IN_FLIGHT = 1024
-"""Most messages that the broker gives before the first of them is acknowledged."""
+"""Maximum number of unacknowledged messages that the broker delivers."""
 
 ACKNOWLEDGE_S = 6.0
-"""After which the broker gives a message again, unless it hears that it is being worked on."""
+"""Time after which the broker delivers a message again, unless progress is reported."""
 
 _PROGRESS_S = ACKNOWLEDGE_S / 3
 _PAUSE_S = 1.0
@@ -38,13 +38,13 @@ _UNFIT = re.compile(r"[^A-Za-z0-9_-]")
 class NatsSource:
     """A durable consumer of a stream, which the broker keeps while the bridge is away.
 
-    A message is acknowledged once its frames are durable. Until then the broker is told that it is
-    being worked on, however long the server is away. What the broker gives again, after the
-    bridge's restart or its own, is known by the numbers of its frames.
+    A message is acknowledged once its frames are durable. Until then progress is reported to the
+    broker, however long the server is away. Messages that the broker delivers again after a restart
+    are recognised by the numbers of their frames.
 
     Args:
-        access: The broker, and a stream; ``?subject=cameras.*`` takes a part of it.
-        durable: The consumer's name with the broker.
+        access: The broker, and a stream; ``?subject=cameras.*`` selects a part of it.
+        durable: Name of the consumer at the broker.
     """
 
     offset_type: ClassVar[type] = object
@@ -68,7 +68,7 @@ class NatsSource:
         self._absence = Absence(access.bare_host)
 
     def open(self, offset: object) -> None:
-        """Connect, now or as soon as the broker is there."""
+        """Connect now, or as soon as the broker answers."""
         del offset
         self._thread.start()
         self._progress = asyncio.run_coroutine_threadsafe(self._keep_pending(), self._loop)
@@ -132,7 +132,7 @@ class NatsSource:
             return []
         except (NatsError, OSError, ServiceUnavailableError) as error:
             self._absence.begin(str(error) or type(error).__name__)
-            await asyncio.sleep(timeout_s)  # it is away, or about to be there
+            await asyncio.sleep(timeout_s)  # it is away, or about to come back
             return []
         except APIError as error:
             raise click.ClickException(f"the broker refuses: {error.description}") from None
@@ -144,7 +144,7 @@ class NatsSource:
         return messages
 
     async def _keep_pending(self) -> None:
-        """Tell the broker of what was given and is not durable that it is being worked on."""
+        """Report progress for delivered messages whose frames are not durable."""
         while True:
             await asyncio.sleep(_PROGRESS_S)
             for entry in list(self._pending.values()):
@@ -152,7 +152,7 @@ class NatsSource:
                     await entry.in_progress()
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
-        """Let the broker forget messages; what it does not hear of it gives again."""
+        """Acknowledge messages; the broker delivers others again."""
         tokens = [message.token for message in messages]
         asyncio.run_coroutine_threadsafe(self._acknowledge(tokens), self._loop)
 
@@ -164,11 +164,11 @@ class NatsSource:
                     await entry.ack()
 
     def close(self) -> None:
-        """Leave the broker; it keeps the consumer."""
+        """Disconnect; the broker keeps the consumer."""
         self._absence.close()
         if not self._thread.is_alive():
             return
-        with suppress(Exception):  # a broker that is away needs no farewell
+        with suppress(Exception):  # the broker may be away
             asyncio.run_coroutine_threadsafe(self._leave(), self._loop).result(_CLOSE_S)
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()

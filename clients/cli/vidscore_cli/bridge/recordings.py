@@ -23,29 +23,29 @@ if TYPE_CHECKING:
 
 MCAP = ".mcap"
 SUFFIXES = (MCAP, ".db3")
-"""Endings of the names of recordings: MCAP, and what rosbag2 writes as SQLite."""
+"""Suffixes of recordings: MCAP, and SQLite files of rosbag2."""
 
 _MOST_RECORD_BYTES = 1 << 28
 _DIGITS = re.compile(r"(\d+)")
 
 
 class _Recorded(NamedTuple):
-    """What a recording holds: the type of messages by topic, and the messages of topics."""
+    """Content of a recording: the message type of each topic, and the messages of given topics."""
 
     types: Mapping[str, str]
     messages: Callable[[Sequence[str]], Iterator[tuple[str, bytes]]]
 
 
 class RecordingSource:
-    """A file of MCAP or SQLite, or a folder of such files, which is a bag that was split.
+    """A file of MCAP or SQLite, or a folder of such files, which is a split bag.
 
     Args:
         path: The file or the folder.
-        topics: Topics that are read; none for those whose messages are of the schema's types.
-        types: Names of the types of messages that the schema reads, where it has names for them.
+        topics: Topics to read; empty for those with messages of the schema's types.
+        types: Message types that the schema reads; empty if it has no names for them.
 
     Raises:
-        MissingExtraError: If a file is of MCAP, and its reader is not installed.
+        MissingExtraError: If a file is MCAP, and its reader is not installed.
     """
 
     offset_type = (list, int)  # older bridges stored an int
@@ -60,10 +60,10 @@ class RecordingSource:
             _mcap_reader()
 
     def open(self, offset: int | list[int] | None) -> None:
-        """Begin to read behind so many messages.
+        """Begin to read after the messages that were read before.
 
         Raises:
-            click.UsageError: If the path is no recording.
+            click.UsageError: If the path is not a recording.
         """
         files = recorded_files(self._path)
         if not files:
@@ -88,7 +88,7 @@ class RecordingSource:
                         yield Message(data, topic, [number, first], place=f"message {number}")
                 except (InputError, GeneratorExit):
                     raise
-                except Exception as error:  # noqa: BLE001 - readers of hostile bytes raise anything
+                except Exception as error:  # noqa: BLE001 - readers of invalid bytes raise anything
                     found = f"no whole recording ({str(error) or type(error).__name__})"
                     advice = "mcap recover saves what a killed recorder has left"
                     raise InputError(
@@ -100,10 +100,10 @@ class RecordingSource:
             raise InputError([ends_before(str(self._path), counted(number, "message"), begin)])
 
     def _chosen(self, file: Path, types: Mapping[str, str]) -> Sequence[str]:
-        """The topics of a file that are read.
+        """The topics of a file to read.
 
         Raises:
-            InputError: If a topic that was asked for has messages of another type.
+            InputError: If a requested topic has messages of another type.
         """
         if not self._topics:
             return [topic for topic, type_ in types.items() if type_ in self._types]
@@ -136,20 +136,20 @@ class RecordingSource:
         return list(islice(self._messages, MOST_MESSAGES)) or None
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
-        """Nothing: the offset that is stored with the frames says it."""
+        """Do nothing: the offset is stored with the frames."""
 
     def close(self) -> None:
-        """Close the file that is open."""
+        """Close the open file."""
         self._messages = iter(())
 
 
 def is_recording(path: Path) -> bool:
-    """Whether a path is that of a recording by its name, or a folder."""
+    """Whether a path is a folder, or has the suffix of a recording."""
     return path.suffix in SUFFIXES or path.is_dir()
 
 
 def recorded_files(path: Path) -> list[Path]:
-    """The files of a recording in the order in which they were written: 2 comes before 10."""
+    """The files of a recording in the order of their numbers: 2 comes before 10."""
     if not path.is_dir():
         return [path]
     found = [file for file in path.iterdir() if file.suffix in SUFFIXES]
@@ -176,7 +176,7 @@ def _mcap(file: Path) -> Generator[_Recorded, None, None]:
         summary = reader.get_summary()
         if summary is not None and summary.channels:
             found = [(summary.schemas.get(c.schema_id), c) for c in summary.channels.values()]
-        else:  # a recorder may leave the summary out: then the messages tell it
+        else:  # a recorder may omit the summary; the messages have the same data
             found = [(s, c) for s, c, _ in reader.iter_messages(log_time_order=False)]
         types = {
             channel.topic: schema.name if schema else channel.message_encoding

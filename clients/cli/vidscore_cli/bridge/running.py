@@ -1,6 +1,6 @@
-"""All sources of a bridge, opened by their addresses, at once into one submission.
+"""All sources of a bridge, opened by their addresses, read into one submission.
 
-Each has a thread of its own.
+Each has its own thread.
 """
 
 from __future__ import annotations
@@ -36,24 +36,24 @@ if TYPE_CHECKING:
     from vidscore_client import Client, SubmissionStream
 
 TELL_S = 2.0
-"""After which a bridge that has to stop says what it waits for."""
+"""Time after which a stopping bridge says what it waits for."""
 
 STOP_S = 60.0
-"""After which it waits no longer."""
+"""Maximum time of this wait."""
 
 _LOOK_S = 0.2
 _MEBIBYTE = 1 << 20
 
 
 Opener = Callable[[str], Source]
-"""Makes a source, given the name under which a broker knows this bridge."""
+"""Opens a source, given the name of this bridge at a broker."""
 
 
 class BridgeChoices(Struct, frozen=True):
     """Options of `vidscore bridge`.
 
     Attributes:
-        sources_file: File that says what the sources are; None if one was typed.
+        sources_file: File of the sources; None if one source was typed.
     """
 
     server: ServerChoice
@@ -70,16 +70,16 @@ class LostFramesError(ServerUnreachableError):
 
 
 def run_bridge(typed: BridgeChoices) -> None:
-    """Take frames from sources until all have ended, or the bridge is told to stop.
+    """Read frames from sources until all have ended, or a signal stops the bridge.
 
-    A submission all of whose sources have ended is sealed.
+    If all sources have ended, the submission is sealed.
 
     Args:
         typed: The options.
 
     Raises:
         InputError: If a message cannot be read.
-        click.ClickException: If something else is wrong, or messages were lost.
+        click.ClickException: If another error occurs, or messages were lost.
     """
     stopping = threading.Event()
     with (
@@ -104,20 +104,20 @@ def run_bridge(typed: BridgeChoices) -> None:
 def wait_for(
     threads: Sequence[threading.Thread], stopping: threading.Event, give_up: Callable[[], object]
 ) -> bool:
-    """Wait until threads have ended; once they have to stop, only for a time.
+    """Wait until threads have ended; for a limited time once they have to stop.
 
     Args:
         threads: The threads.
         stopping: Set when they have to stop.
-        give_up: Called when that time is over; it lets them end at once.
+        give_up: Called when that time is over; makes them end at once.
 
     Returns:
-        Whether they were given up.
+        Whether the time was over.
     """
     since_s: float | None = None
     has_told = is_given_up = False
     while alive := [thread for thread in threads if thread.is_alive()]:
-        alive[0].join(_LOOK_S)  # a wait without an end would keep signals out
+        alive[0].join(_LOOK_S)  # an unlimited wait would block signals
         if is_given_up or not stopping.is_set() or not alive[0].is_alive():
             continue
         since_s = time.monotonic() if since_s is None else since_s
@@ -159,17 +159,17 @@ class _Bridge:
 
     def __exit__(self, *_: object) -> None:
         for _run, stream in self._opened:
-            stream.abort()  # what was to be delivered has been, or never will be
+            stream.abort()  # nothing further will be delivered
 
     def _opener(self, choice: SourceChoice) -> Opener:
-        """What makes a source; an error that needs no server comes before there is a submission."""
+        """Check a source before a submission exists, and return its opener."""
         try:
             return source_opener(choice)
         except click.UsageError as error:
             raise self._blamed(error, choice.name) from None
 
     def _open(self, choice: SourceChoice, opener: Opener, submission: str | None) -> str:
-        """Open a source and its stream; gives the last part of the submission's name."""
+        """Open a source and its stream, and return the last part of the submission's name."""
         from vidscore_client import Batching, Delivery, Retry
 
         runs: list[SourceRun] = []
@@ -183,7 +183,7 @@ class _Bridge:
             submission,
             stream=choice.name,
             title=self._typed.title,
-            # As long as a server may be away, frames wait for it, and their source for them.
+            # However long the server is away, frames wait for it, and the source waits for them.
             batching=Batching(block_timeout_s=None),
             delivery=Delivery(
                 retry=Retry(give_up_after_s=None),
@@ -208,16 +208,16 @@ class _Bridge:
         return self.submission.rpartition("/")[2]
 
     def _blamed(self, error: Exception, source: str) -> Exception:
-        """The error of a source; what is wrong with its address is so in the file that has it."""
+        """The error of a source; one about its address names the file of sources."""
         if not isinstance(error, click.UsageError) or self._typed.sources_file is None:
             return error
         return click.ClickException(f"{self._typed.sources_file}, {source}: {error.message}")
 
     def run(self) -> bool:
-        """Read all sources; whether all have ended by themselves.
+        """Read all sources; return whether all have ended by themselves.
 
         Raises:
-            Exception: What the first of them failed with.
+            Exception: The first error of a source.
         """
         threads = [
             threading.Thread(target=self._run_one, args=entry, name=f"bridge-{entry[0].name}")
@@ -228,7 +228,7 @@ class _Bridge:
         errors: list[Exception] = []
 
         def give_up() -> None:
-            errors.extend(self._errors[:1])  # those that come now follow from it
+            errors.extend(self._errors[:1])  # later ones follow from it
             for _, stream in self._opened:
                 stream.abort()
 
@@ -267,7 +267,7 @@ class _Bridge:
         return sum(stream.acknowledged_frames for _, stream in self._opened)
 
     def say_counts(self) -> None:
-        """Say what was left out."""
+        """Report the numbers of left-out messages and frames."""
         for run, _ in self._opened:
             for count, what in (
                 (run.skipped, "message that cannot be read"),
@@ -280,7 +280,7 @@ class _Bridge:
 
 @contextmanager
 def _stopped_by_signals(stopping: threading.Event) -> Iterator[None]:
-    """Stop in order at the first SIGINT or SIGTERM; the next one does what it did before."""
+    """Stop cleanly at the first SIGINT or SIGTERM; the next one has its previous effect."""
     if threading.current_thread() is not threading.main_thread():
         yield
         return
@@ -300,14 +300,14 @@ def _stopped_by_signals(stopping: threading.Event) -> Iterator[None]:
 
 
 def source_opener(choice: SourceChoice) -> Opener:
-    """What makes the source that was chosen.
+    """Check a chosen source, and return a function that opens it.
 
     Args:
-        choice: Where it is, and how it is read.
+        choice: Its address, and how to read it.
 
     Raises:
         click.UsageError: If there is no such kind of source.
-        MissingExtraError: If what reads it is not installed.
+        MissingExtraError: If a package that reads it is not installed.
     """
     url, schema = choice.url, schema_of_name(choice.schema)
     address = urlsplit(url)
@@ -339,7 +339,7 @@ def _spool(choice: SourceChoice) -> Spool:
 
 
 def _broker(choice: SourceChoice, scheme: str) -> Opener:
-    """What makes the source at a broker, whose library is imported only here."""
+    """The opener of the source at a broker; libraries of brokers are imported only here."""
     if scheme == "nats":
         from vidscore_cli.bridge.nats import NatsSource
 
@@ -350,7 +350,7 @@ def _broker(choice: SourceChoice, scheme: str) -> Opener:
         return partial(KafkaSource, choice.access)
     from vidscore_cli.bridge.mqtt import MqttSource
 
-    if "#" in choice.url:  # a wildcard of topics begins a fragment of addresses, even an empty one
+    if "#" in choice.url:  # in an address, # begins a fragment
         raise click.UsageError(f"{choice.url}: write the wildcard # as %23")
     return lambda client_id: MqttSource(
         choice.access, client_id, _spool(choice) if choice.spool else None

@@ -1,4 +1,4 @@
-"""One source of a bridge: from its messages to frames that are durable, and back to the source."""
+"""One source of a bridge: its messages become durable frames, and are then acknowledged."""
 
 from __future__ import annotations
 
@@ -32,30 +32,30 @@ if TYPE_CHECKING:
     from vidscore_client import SubmissionStream
 
 WATCHED_FRAMES = 100
-"""Frames that wait until it is judged whether they may be scored; or those until a pause."""
+"""Number of frames, or fewer at a pause, after which a feed is first judged and sent."""
 
 BATCH_FRAMES = 256
 BATCH_OBJECTS = 8192
-"""Frames and objects of a batch. It goes into one message, and so into one commit, in which the
-position of the source is stored with it."""
+"""Maximum frames and objects of a batch. A batch is one message, hence one commit, which also
+stores the position of the source."""
 
 PAUSE_S = 0.5
-"""How long a source is waited for before the bridge looks whether it has to stop."""
+"""Maximum wait for a source between two checks whether to stop."""
 
 
 class DoubtfulFeedError(click.ClickException):
-    """The feed leaves out what scoring needs, and nobody has accepted it."""
+    """The feed lacks something that scoring needs, and nobody has accepted this."""
 
     exit_code = ExitCode.INPUT
 
 
 class _Taken(NamedTuple):
-    """Messages on their way.
+    """Messages that were read.
 
     Attributes:
         messages: The messages.
         frames: Their frames that are new.
-        ends: (M + 1,) for each message the number of frames before it, and of all.
+        ends: (M + 1,) number of frames before each message, then of all.
     """
 
     messages: Sequence[Message]
@@ -70,10 +70,10 @@ class SourceRun:
     Attributes:
         name: Name of the source.
         source: The source.
-        schema: How its messages are read.
-        frames: How its frames are named.
+        schema: Reads its messages.
+        frames: Gives sequences and numbers of its frames.
         accept: Doubts that are accepted.
-        skip: Whether messages that cannot be read are left out; else the first ends the run.
+        skip: Whether unreadable messages are left out; otherwise the first one ends the run.
         arity: Coordinates of the benchmark's detections.
     """
 
@@ -108,15 +108,15 @@ class SourceRun:
         """Send frames until the source ends.
 
         Args:
-            stream: Where the frames go.
+            stream: Receives the frames.
             stopping: Whether the bridge has to stop.
 
         Returns:
-            Whether the source has ended, so that nothing more will come.
+            Whether the source has ended.
 
         Raises:
-            InputError: If a message cannot be read; what came before it is sent.
-            DoubtfulFeedError: If the feed leaves out what scoring needs.
+            InputError: If a message cannot be read; the frames before it are sent.
+            DoubtfulFeedError: If the feed lacks something that scoring needs.
         """
         self._restore(stream)
         self.source.open(self._offset)
@@ -128,10 +128,10 @@ class SourceRun:
         return ended
 
     def _restore(self, stream: SubmissionStream) -> None:
-        """Go on where the frames that are durable have ended.
+        """Continue at the end of the durable frames.
 
         Raises:
-            InputError: If a bridge from such a source has not written the stream.
+            InputError: If the stream was not written by a bridge from such a source.
         """
         self.sent_offset = self.acknowledged = stream.next_offset
         counted = 0
@@ -145,7 +145,7 @@ class SourceRun:
                 raise self._written_by_another(stream) from None
             if not isinstance(self._offset, (self.source.offset_type, NoneType)):
                 raise self._written_by_another(stream)
-        # Frames of a message that was too large for one commit, and was not stored to its end.
+        # A message that was too large for one commit may be stored only in part.
         self._stored_behind = stream.next_offset - counted
 
     def _written_by_another(self, stream: SubmissionStream) -> InputError:
@@ -173,7 +173,7 @@ class SourceRun:
         return False
 
     def _end(self, stream: SubmissionStream) -> None:
-        """Make everything durable that was read, and say what is doubtful about all of it."""
+        """Make all read frames durable, and report doubts about all of them."""
         if not self._judged:
             self._judge()
         self._release(stream)
@@ -181,10 +181,10 @@ class SourceRun:
         self._judge()
 
     def _blocks(self, messages: Sequence[Message]) -> Iterator[tuple[Sequence[Message], FeedBlock]]:
-        """The frames of messages, all at once; one by one where something is wrong with any.
+        """The frames of messages, all at once; one by one if any has a fault.
 
         Raises:
-            InputError: If one cannot be read, and is not left out; those before it were given.
+            InputError: If one cannot be read, and is not left out; those before it were yielded.
         """
         try:
             whole = [(messages, self._read_block(messages))] if messages else []
@@ -210,7 +210,7 @@ class SourceRun:
             yield [message], block
 
     def _say_fault(self, fault: Fault) -> None:
-        """Say that a stream is left out from a fault on; the first time, for there may be many."""
+        """Report the first time that a stream is left out from a fault on; there may be many."""
         if "stream" not in self._told:
             self._told.add("stream")
             say(f"Warning: {fault}; what else came there is left out", err=True)
@@ -223,7 +223,7 @@ class SourceRun:
         return read_block(self.schema, self.frames, pairs, self.arity)
 
     def _take(self, messages: Sequence[Message], block: FeedBlock) -> None:
-        """Hold the frames of messages that are new."""
+        """Hold the new frames of messages."""
         new = np.ones(block.frames.frame_count, dtype=np.bool_)
         for key, rows, numbers in numbers_by_sequence(block.frames):
             new[rows] = self._taken.add_all(*key, numbers)
@@ -240,7 +240,7 @@ class SourceRun:
 
     @property
     def _held_count(self) -> int:
-        """Frames that wait, or messages where those are more, for not each has a new frame."""
+        """Number of waiting frames, or of messages if there are more: some have no new frame."""
         return sum(max(len(taken.messages), taken.frames.frame_count) for taken in self._held)
 
     def _placed(self, fault: Fault, message: Message) -> Fault:
@@ -257,10 +257,10 @@ class SourceRun:
     # --- to the server -----------------------------------------------------------------------
 
     def _judge(self) -> None:
-        """Say what is doubtful about the feed so far.
+        """Report doubts about the feed so far.
 
         Raises:
-            DoubtfulFeedError: If a score may be wrong with it, and it was not accepted.
+            DoubtfulFeedError: If a doubt may make scores wrong, and was not accepted.
         """
         findings = self._watch.findings()
         wrong = refused(findings, self.accept)
@@ -276,7 +276,7 @@ class SourceRun:
         self._judged = bool(self._watch.frames)
 
     def _release(self, stream: SubmissionStream) -> None:
-        """Send what was held, in batches that end with a message, so that each has a position."""
+        """Send held frames, in batches that end with a message, so that each has a position."""
         held, self._held = self._held, []
         if not held:
             return
@@ -287,7 +287,7 @@ class SourceRun:
         objects = frames.frame_starts[ends]
         first = 0
         while first < len(messages):
-            # Messages up to which a batch fits, and the first of them in any case.
+            # As many messages as fit into a batch, and at least one.
             last = min(
                 int(np.searchsorted(ends, ends[first] + BATCH_FRAMES, side="right")),
                 int(np.searchsorted(objects, objects[first] + BATCH_OBJECTS, side="right")),
@@ -318,17 +318,17 @@ class SourceRun:
             self._sent.add_all(*key, numbers)
 
     def _position(self) -> str:
-        """What is stored with the frames that were sent last.
+        """The position that is stored with the last sent frames.
 
-        Where to go on, and the numbers of those that are stored: a broker without offsets sends
-        frames again, and a program may have written them twice to one that has offsets.
+        It has the offset and the numbers of the stored frames: a broker without offsets sends
+        frames again, and one with offsets may have them twice.
         """
         runs = self._sent.runs
         position = {"offset": self._offset, "count": self.sent_offset, "frames": runs}
         return json.dumps(position, separators=(",", ":"))
 
     def on_acknowledged(self, count: int) -> None:
-        """Tell the source which messages are durable, all frames before an offset being so."""
+        """Acknowledge the messages whose frames are all before this offset, and so durable."""
         with self._lock:
             self.acknowledged = max(self.acknowledged, count)
             durable: list[Message] = []

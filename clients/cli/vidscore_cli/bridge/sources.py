@@ -1,4 +1,4 @@
-"""Where messages come from: streams of bytes, sockets, datagrams."""
+"""Sources of messages: streams of bytes, sockets, datagrams."""
 
 from __future__ import annotations
 
@@ -28,23 +28,23 @@ from vidscore_evaluators.feeds.framing import Cutter
 from vidscore_evaluators.names import counted
 
 CHUNK_BYTES = 1 << 18
-"""Most bytes that are taken from a stream at once."""
+"""Maximum bytes per read of a stream."""
 
 HEAD_BYTES = 1 << 16
-"""First bytes of a file or pipe by which it is known again; those before the offset, if fewer."""
+"""Number of first bytes, at most up to the offset, that identify a file or pipe."""
 
 MOST_MESSAGES = 256
-"""Most messages that are given at once."""
+"""Maximum number of messages per read."""
 
 _DATAGRAM_BYTES = 1 << 16
 
 MOST_CONNECTIONS = 256
-"""Most connections of a socket at once; further ones wait until one has ended."""
+"""Maximum number of open connections; further ones wait until one has ended."""
 
 
 Offset: TypeAlias = int | Mapping[str, int] | list[int]
-"""Where to go on in a source: a number, one for each of its partitions, or a number and the
-CRC-32 of the first bytes."""
+"""Position in a source: a number, one number per partition, or a number and the CRC-32 of the first
+bytes."""
 
 
 class Message(NamedTuple):
@@ -52,12 +52,12 @@ class Message(NamedTuple):
 
     Attributes:
         data: Its bytes.
-        topic: What the source calls the place it came from; empty if it has no name.
-        offset: Where to go on behind it; None if the source has no offsets.
-        token: By which the source is told that the frames of it are durable.
-        place: Where it stands, for people.
-        fault: What is wrong with the stream that it would be of; then nothing more comes of that
-            stream, and there are no bytes.
+        topic: The source's name for its origin; empty if there is none.
+        offset: Offset after it; None if the source has no offsets.
+        token: Identifies it for the acknowledgement, once its frames are durable.
+        place: Its place, for people.
+        fault: Error of its stream; then there are no bytes, and this is the last message of the
+            stream.
     """
 
     data: bytes
@@ -69,35 +69,35 @@ class Message(NamedTuple):
 
 
 class Source(Protocol):
-    """Where messages come from."""
+    """A source of messages."""
 
     @property
     def offset_type(self) -> type | tuple[type, ...]:
-        """Of the offsets behind which it can go on; `object` where it goes on behind none."""
+        """Type of its offsets; `object` if it has none."""
 
     @property
     def gap(self) -> int:
-        """Messages that were lost because neither server nor spool had room for them."""
+        """Number of messages that were lost because neither server nor spool had room."""
 
     def open(self, offset: Any) -> None:
-        """Begin to read behind an offset of this source; None for the beginning."""
+        """Begin to read at an offset of this source; None for the beginning."""
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
-        """Some messages; none where none came in time, None if no more will come."""
+        """Some messages; an empty list if none came in time, None if no more will come."""
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
-        """Take note that all frames of these messages are durable, in their order."""
+        """Note that all frames of these messages are durable; called in order of messages."""
 
     def close(self) -> None:
-        """Let go of the source."""
+        """Close the source."""
 
 
 class ByteSource:
     """A file or standard input.
 
     Args:
-        path: The file; ``-`` for standard input, which has to begin where it began before.
-        framing: How messages are told apart.
+        path: The file; ``-`` for standard input, which must begin as it began before.
+        framing: How messages are separated.
     """
 
     offset_type = (list, int)  # older bridges stored an int
@@ -111,13 +111,13 @@ class ByteSource:
         self._ended = False
         self._failed: InputError | None = None
         self._head = b""
-        self._known = 0, 0  # how many of the first bytes, and their CRC-32
+        self._known = 0, 0  # number of first bytes, and their CRC-32
 
     def open(self, offset: int | list[int] | None) -> None:
-        """Begin to read behind an offset.
+        """Begin to read at an offset.
 
         Raises:
-            InputError: If it ends before, or does not begin as what was read before.
+            InputError: If it ends before the offset, or does not begin as it did before.
             OSError: If the file cannot be read.
         """
         begin, crc = offset_and_mark(offset)
@@ -139,7 +139,7 @@ class ByteSource:
             raise InputError([replaced(self._path, "other first bytes", counted(begin, "byte"))])
 
     def _behind(self, end: int) -> list[int]:
-        """Where to go on behind an offset."""
+        """An offset with its CRC-32."""
         size = min(end, HEAD_BYTES)
         if size != self._known[0]:
             self._known = size, zlib.crc32(self._head[:size])
@@ -149,7 +149,7 @@ class ByteSource:
         """Some messages; None at the end.
 
         Raises:
-            InputError: If the rest cannot be read, which no one leaves out as a single message.
+            InputError: If the rest cannot be read; it cannot be left out like a single message.
         """
         while True:
             messages = list(islice(self._cuts, MOST_MESSAGES))
@@ -176,14 +176,14 @@ class ByteSource:
             yield Message(b"", "", self._behind(end), place=f"behind byte {end}", fault=error)
 
     def _is_ready(self, timeout_s: float) -> bool:
-        """Whether there is something to read, or the end; a stream without a number always is."""
+        """Whether a read would not block; always true for a stream without a file descriptor."""
         try:
             return bool(select.select([self._stream], [], [], timeout_s)[0])
         except (OSError, ValueError):
             return True
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
-        """Nothing: the offset that is stored with the frames says it."""
+        """Do nothing: the offset is stored with the frames."""
 
     def close(self) -> None:
         """Close the file."""
@@ -192,7 +192,7 @@ class ByteSource:
 
 
 class _Stream(NamedTuple):
-    """What comes over a connection, and who is at its other end."""
+    """The data of a connection, and the address of its other end."""
 
     cutter: Cutter
     place: str
@@ -201,8 +201,8 @@ class _Stream(NamedTuple):
 class SocketSource:
     """Listens on a TCP or Unix socket; each connection is a stream of bytes.
 
-    A program that writes faster than the server takes frames is made to wait by the socket. What
-    is wrong with one connection ends that one.
+    If a program writes faster than the server accepts frames, the socket makes it wait. A fault in
+    one connection ends only that one.
     """
 
     offset_type: ClassVar[type] = object
@@ -228,7 +228,7 @@ class SocketSource:
             if path.is_socket():
                 with socket.socket(socket.AF_UNIX, socket.SOCK_STREAM) as asking:
                     if asking.connect_ex(str(path)) == errno.ECONNREFUSED:
-                        path.unlink(missing_ok=True)  # nobody listens any more
+                        path.unlink(missing_ok=True)  # it has no listener any more
             self._listener = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
             try:
                 self._listener.bind(str(path))
@@ -242,12 +242,12 @@ class SocketSource:
         self._selector.register(self._listener, selectors.EVENT_READ, None)
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
-        """All messages of one connection that have been taken from it."""
+        """All messages in the next data of one connection."""
         for key, _ in self._selector.select(timeout_s):
             if key.data is None:
                 self._accept()
                 continue
-            assert isinstance(key.fileobj, socket.socket)  # noqa: S101 - what was registered
+            assert isinstance(key.fileobj, socket.socket)  # noqa: S101 - it was registered
             if messages := list(self._take(key.fileobj, key.data)):
                 return messages
         return []
@@ -257,14 +257,14 @@ class SocketSource:
             connection, peer = self._listener.accept()
         except (BlockingIOError, ConnectionError):  # it has ended before it was accepted
             return
-        connection.setblocking(True)  # some systems let it take after the listener
+        connection.setblocking(True)  # on some systems it inherits the listener's mode
         place = f"{peer[0]}:{peer[1]}" if isinstance(peer, tuple) else ""
         stream = _Stream(Cutter(self._framing), place)
         self._selector.register(connection, selectors.EVENT_READ, stream)
         self._connections += 1
         if self._connections < MOST_CONNECTIONS:
             return
-        # Those that are not accepted keep what they write, and its writers wait.
+        # Connections that are not accepted buffer data, and their writers wait.
         self._selector.unregister(self._listener)
         self._is_full = True
         if not self._has_warned:
@@ -288,7 +288,7 @@ class SocketSource:
             yield Message(b"", place=stream.place, fault=error)
 
     def _drop(self, connection: socket.socket) -> None:
-        """Close a connection, which leaves room for another."""
+        """Close a connection, which makes room for another."""
         self._selector.unregister(connection)
         connection.close()
         self._connections -= 1
@@ -297,7 +297,7 @@ class SocketSource:
             self._selector.register(self._listener, selectors.EVENT_READ, None)
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
-        """Nothing: programs at the other end are told nothing."""
+        """Do nothing: programs at the other end expect no answer."""
 
     def close(self) -> None:
         """Close all connections."""
@@ -312,8 +312,8 @@ class DatagramSource:
     """Datagrams of UDP, each a message. They cannot wait, so they go through a spool file.
 
     Args:
-        address: Where to listen.
-        spool: Where they wait.
+        address: The address to listen at.
+        spool: The spool file.
     """
 
     offset_type: ClassVar[type] = int
@@ -328,11 +328,11 @@ class DatagramSource:
 
     @property
     def gap(self) -> int:
-        """Datagrams for which there was no room."""
+        """Number of datagrams that were lost for lack of room."""
         return self._spool.gap
 
     def open(self, offset: int | None) -> None:
-        """Listen, and give what is spooled behind an offset.
+        """Listen, and return spooled datagrams from an offset on.
 
         Raises:
             OSError: If that is not possible.
@@ -349,14 +349,14 @@ class DatagramSource:
         while not self._is_closing:
             try:
                 data = self._socket.recv(_DATAGRAM_BYTES)
-            except OSError as error:  # that of a socket that is closed is no matter
+            except OSError as error:  # a closed socket raises one, too, which does not matter
                 self._failed = error
                 return
-            if data:  # an empty datagram says nothing, and a socket that is closed gives one
+            if data:  # empty datagrams have no message, and a closed socket returns one
                 self._spool.append(data)
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
-        """Some messages out of the spool.
+        """Some messages from the spool.
 
         Raises:
             OSError: If no more datagrams can be received.
@@ -366,13 +366,13 @@ class DatagramSource:
         return [Message(data, "", end) for data, end in self._spool.read(MOST_MESSAGES, timeout_s)]
 
     def acknowledge(self, messages: Sequence[Message]) -> None:
-        """Let go of what is durable."""
+        """Release the durable messages."""
         offset = messages[-1].offset
-        assert isinstance(offset, int)  # noqa: S101 - what `read` has given
+        assert isinstance(offset, int)  # noqa: S101 - `read` returned it
         self._spool.release(offset)
 
     def close(self) -> None:
-        """Stop listening; what is spooled stays for the next run."""
+        """Stop listening; spooled datagrams stay for the next run."""
         self._is_closing = True
         with suppress(OSError):
             self._socket.shutdown(socket.SHUT_RDWR)
@@ -386,7 +386,7 @@ def _family(place: tuple[str, int]) -> socket.AddressFamily:
 
 
 def host_and_port(address: SplitResult) -> tuple[str, int]:
-    """Where to listen or to connect.
+    """Host and port to listen at or to connect to.
 
     Raises:
         click.UsageError: If the address has no port.

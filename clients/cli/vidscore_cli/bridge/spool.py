@@ -1,4 +1,4 @@
-"""A file of bounded size in which messages wait that cannot wait at their source."""
+"""A file of bounded size for messages that cannot wait at their source."""
 
 from __future__ import annotations
 
@@ -20,21 +20,21 @@ _HEADER = struct.Struct(">4sIQ")
 _MAGIC = b"VSP2"
 _OLD_HEADER = struct.Struct(">8sQ")
 _OLD_MAGIC = b"VSPOOL01"
-"""Of 0.2.0: a header of the same length, without a checksum."""
+"""Header of version 0.2.0: it has the same length, but no checksum."""
 
 _RECORD = struct.Struct(">II")
 _CHUNK_BYTES = 1 << 20
 _LEFT_OUT = 0xFFFF_FFFF
-"""What turns the checksum of a damaged message into the mark of one that is passed over."""
+"""A checksum XOR this marks a damaged message that is skipped."""
 
 
 class _Damage(NamedTuple):
-    """Bytes of a spool that are no whole message.
+    """Bytes of a spool that are not a whole message.
 
     Attributes:
-        begin: Offset of the first of them.
-        next: Offset of the message behind them; None if nothing behind them can be read.
-        end: Offset of the byte behind them.
+        begin: Offset of the first byte.
+        next: Offset of the next message; None if nothing after them can be read.
+        end: Offset after the last byte.
     """
 
     begin: int
@@ -43,20 +43,20 @@ class _Damage(NamedTuple):
 
 
 class Spool:
-    """Messages in the order in which they came, each at an offset that no other one ever has.
+    """Messages in order of arrival, each at an offset that is never used again.
 
-    Room is taken by messages that are not released. When all are released, or the file is full and
-    half of it is released, the file begins anew with what is left. Nothing of a message is kept in
-    memory. One process has the file at a time.
+    Messages take up space until they are released. When all are released, or the file is full and
+    half of it is released, the file is rewritten with the rest. No message is kept in memory. Only
+    one process uses the file at a time.
 
-    What was appended outlives its process. It is not written through to the disk: where the machine
-    fails, the last seconds are lost, of messages whose transport might have lost them too. What is
-    left then is whole, and no offset of it stands for another message. What is damaged is left
-    out, said and counted, and the file as it was is kept beside.
+    Appended messages outlive the process, but are not synced to the disk: if the machine fails, the
+    last seconds are lost, of messages that their transport might have lost as well. The rest is
+    complete, and keeps its offsets. Damaged messages are left out, reported and counted, and a copy
+    of the damaged file is kept.
 
     Args:
         path: The file.
-        maximum_bytes: Its size at most.
+        maximum_bytes: Its maximum size.
     """
 
     def __init__(self, path: Path, maximum_bytes: int) -> None:
@@ -64,26 +64,26 @@ class Spool:
         self._path = path
         self._maximum_bytes = maximum_bytes
         self._base = 0  # offset of the file's first message
-        self._read_at = 0  # offset of the first message that was not given
+        self._read_at = 0  # offset of the first message that was not read
         self._released = 0
         self._write_at = 0
-        self._has_header = False  # it is written with the first message
+        self._has_header = False  # the header is written with the first message
         self._has_warned = False
         self._changed = threading.Condition()
         self._file = -1
 
     def open(self, offset: int | None) -> None:
-        """Begin to give messages behind an offset.
+        """Begin to read messages at an offset.
 
         Raises:
-            InputError: If the file is no spool, or another bridge has it.
+            InputError: If the file is not a spool, or another bridge uses it.
             OSError: If the file cannot be opened.
         """
         self._file = os.open(self._path, os.O_RDWR | os.O_CREAT, 0o600)
         try:
             self._lock(self._file)
             if not os.path.samestat(os.fstat(self._file), self._path.stat()):
-                raise self._in_use()  # by one that has put a new file in its place meanwhile
+                raise self._in_use()  # another bridge has just replaced the file
             base = self._stored_base()
             self._has_header = base is not None
             self._base = self._write_at = (offset or 0) if base is None else base
@@ -93,12 +93,12 @@ class Spool:
             raise
         if offset is not None and offset > self._write_at:
             self._restart(offset)
-        # Of an offset at which no message begins nothing is known: what comes again counts once.
+        # If no message begins at the offset, read all: repeated frames count once.
         begin = self._base if offset is None or not is_message else max(self._base, offset)
         self._released = self._read_at = begin
 
     def _lock(self, file: int) -> None:
-        """Let no other process have the file; the lock ends with this one."""
+        """Lock the file against other processes; the lock ends with this process."""
         import fcntl  # none on Windows, where the bridge has its other sources
 
         try:
@@ -111,7 +111,7 @@ class Spool:
         return _refused(self._path, "a spool that a bridge is using", expected, "name another file")
 
     def _stored_base(self) -> int | None:
-        """Offset of the first message, as the file says it; None if the file is empty."""
+        """Offset of the first message, from the header; None if the file is empty."""
         head = os.pread(self._file, _HEADER.size, 0)
         if not head:
             return None
@@ -132,7 +132,7 @@ class Spool:
     # --- what a process has left -----------------------------------------------------------------
 
     def _scan(self, offset: int | None) -> bool:
-        """Find where the messages end, and leave out what is damaged.
+        """Find the end of the messages, and leave out damaged ones.
 
         Returns:
             Whether a message begins or ends at the offset.
@@ -156,7 +156,7 @@ class Spool:
         return is_message
 
     def _behind_damage(self, damaged: int, offset: int | None, end: int) -> int | None:
-        """Where to go on behind a damaged message; None if nothing is sure any more."""
+        """Offset of the next message after a damaged one; None if there is no sure one."""
         candidates = [] if offset is None or offset <= damaged else [offset]
         head = os.pread(self._file, _RECORD.size, self._place(damaged))
         if len(head) == _RECORD.size:
@@ -167,10 +167,10 @@ class Spool:
         return None
 
     def _leave_out(self, damages: list[_Damage], durable: int) -> None:
-        """Mark what is damaged, so that it is passed over now and later, and say so.
+        """Mark damaged messages, so that they are skipped now and later, and report them.
 
         Raises:
-            InputError: If there is no room to keep the file as it was.
+            InputError: If there is no room for a copy of the damaged file.
         """
         kept = _keep_copy(self._path, self._file)
         for damage in damages:
@@ -191,9 +191,9 @@ class Spool:
         say(f"Warning: {self._path} as it was is kept as {kept}", err=True)
 
     def _record_at(self, offset: int) -> tuple[bytes | None, int] | None:
-        """The message at an offset, None for one left out; and the offset behind it.
+        """The message at an offset, None for a marked one, and the offset after it.
 
-        None if no whole message is there.
+        Returns None if there is no whole message.
         """
         head = os.pread(self._file, _RECORD.size, self._place(offset))
         if len(head) < _RECORD.size:
@@ -213,7 +213,7 @@ class Spool:
     # --- what comes and goes ---------------------------------------------------------------------
 
     def append(self, data: bytes) -> None:
-        """Keep a message; where there is no room it is counted as lost."""
+        """Store a message; if there is no room, count it as lost."""
         with self._changed:
             size = _RECORD.size + len(data)
             if self._place(self._write_at) + size > self._maximum_bytes:
@@ -226,12 +226,12 @@ class Spool:
                 self._changed.notify()
 
     def _write(self, record: bytes) -> bool:
-        """Write a message; whether the disk has taken all of it."""
+        """Write a message; return whether it was written completely."""
         place = self._place(self._write_at) if self._has_header else 0
         try:
             _write_all(self._file, record if place else self._header(self._base) + record, place)
         except OSError as error:
-            with suppress(OSError):  # half a message would look like damage
+            with suppress(OSError):  # an incomplete message would look like damage
                 os.ftruncate(self._file, place)
             self._lose(error.strerror or str(error))
             return False
@@ -246,10 +246,10 @@ class Spool:
             say(f"Warning: {self._path}: {reason}: {text}", err=True)
 
     def read(self, most: int, timeout_s: float) -> list[tuple[bytes, int]]:
-        """Messages that were not given yet, each with the offset behind it.
+        """Unread messages, each with the offset after it.
 
         Raises:
-            InputError: If what was written is there no more.
+            InputError: If a written message is damaged.
         """
         given: list[tuple[bytes, int]] = []
         with self._changed:
@@ -266,14 +266,14 @@ class Spool:
         return given
 
     def release(self, offset: int) -> None:
-        """Let go of the messages before an offset."""
+        """Release the messages before an offset."""
         with self._changed:
             self._released = max(self._released, offset)
             if self._released == self._write_at:
                 self._restart(self._released)
 
     def _compact(self) -> None:
-        """Let a full file begin with the first message that is not released, if the disk can."""
+        """Rewrite a full file from the first message that is not released, if the disk has room."""
         left = self._write_at - self._released
         if 2 * left > self._maximum_bytes:
             return
@@ -284,8 +284,8 @@ class Spool:
             file = os.open(fresh, os.O_RDWR | os.O_CREAT | os.O_TRUNC, 0o600)
             self._lock(file)
             _write_all(file, self._header(self._released) + data, 0)
-            os.fsync(file)  # else a machine that fails may leave the new name and no messages
-            fresh.replace(self._path)  # a killed process leaves the one or the other
+            os.fsync(file)  # a failing machine could else leave an empty new file
+            fresh.replace(self._path)  # a killed process leaves either file
         except OSError:
             if file >= 0:
                 os.close(file)
@@ -296,13 +296,13 @@ class Spool:
         self._file, self._base = file, self._released
 
     def _restart(self, offset: int) -> None:
-        """Let go of all messages."""
+        """Release all messages."""
         os.ftruncate(self._file, 0)
         self._has_header = False
         self._base = self._released = self._read_at = self._write_at = offset
 
     def close(self) -> None:
-        """Close the file; what is in it stays."""
+        """Close the file; its messages stay."""
         with self._changed:
             if self._file >= 0:
                 os.close(self._file)
@@ -310,10 +310,10 @@ class Spool:
 
 
 def _write_all(file: int, data: bytes, place: int) -> None:
-    """Write bytes; a disk that is almost full takes a part of them at first.
+    """Write bytes; an almost full disk may take only a part at first.
 
     Raises:
-        OSError: If the disk does not take all of them.
+        OSError: If not all can be written.
     """
     while data:
         count = os.pwrite(file, data, place)
@@ -328,7 +328,7 @@ def _refused(path: Path, found: str, expected: str, advice: str) -> InputError:
 
 
 def _keep_copy(path: Path, file: int) -> Path:
-    """Copy a damaged file beside itself; gives the name of the copy.
+    """Copy a damaged file beside itself, and return the path of the copy.
 
     Raises:
         InputError: If that is not possible.

@@ -140,7 +140,7 @@ def _only_source(typed: dict[str, Any]) -> Any:
 
 
 def _in_typed_words(fault: Fault) -> str:
-    """What is wrong with a key of a source, by the option that it is here."""
+    """A fault of a source's key, in terms of the option."""
     key, _, sensor = (fault.field or "").partition(".")
     word = {"url": "SOURCE", "sequences": f"--sequence {sensor}"}.get(key)
     return f"{word or '--' + key.replace('_', '-')}: {fault.description}"

@@ -1,4 +1,4 @@
-"""`vidscore compare`: whether a system is better than another, and what made the difference."""
+"""`vidscore compare`: whether a system is better than another, and what makes the difference."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ if TYPE_CHECKING:
 
 
 class FileComparison(FileOptions, frozen=True):
-    """Options of `vidscore compare`, by their names."""
+    """Options of `vidscore compare`, by name."""
 
     on_error: Literal["refuse", "skip"]
     selection: Selection
@@ -165,7 +165,7 @@ def _compared(
 
 
 def _check(comparisons: Sequence[Comparison]) -> ExitCode:
-    """Say on standard error which systems are worse than the first, a line each."""
+    """Report systems that are worse than the first on standard error; return the exit code."""
     from vidscore_evaluators.trust.differences import Verdict
 
     worse = [
@@ -193,7 +193,7 @@ def _split(words: Sequence[str]) -> tuple[list[str], list[str]]:
 
 
 def _named(words: Sequence[str]) -> dict[str, str]:
-    """Path of each system by its name.
+    """Path of each system, by name.
 
     Raises:
         click.UsageError: If there are fewer than two, a name or path comes twice, or there is
@@ -220,7 +220,7 @@ def _named(words: Sequence[str]) -> dict[str, str]:
 
 
 def _refuse_missing(named: dict[str, str]) -> None:
-    """Refuse what is no path; an evaluator that is written wrong would be taken for one."""
+    """Refuse missing paths; a misspelled evaluator would otherwise pass as one."""
     from vidscore_evaluators.names import did_you_mean
     from vidscore_evaluators.presets import preset_names
     from vidscore_evaluators.registry import evaluator_names

@@ -45,7 +45,7 @@ if TYPE_CHECKING:
 
 
 class FileConversion(Struct, frozen=True):
-    """Options of `vidscore convert`, by their names."""
+    """Options of `vidscore convert`, by name."""
 
     source: str
     target: str
@@ -125,7 +125,7 @@ def convert(**choices: Any) -> None:
 
 
 def _check_target(typed: FileConversion) -> None:
-    """Refuse a place that cannot be written before any work is done."""
+    """Refuse a target that cannot be written, before any work is done."""
     from vidscore_evaluators.annotations import Side
     from vidscore_evaluators.formats import FORMATS
 

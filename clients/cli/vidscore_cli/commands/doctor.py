@@ -40,7 +40,7 @@ EXPIRY_WARNING = timedelta(days=14)
 CLOCK_WARNING = timedelta(seconds=5)
 
 CLOCK_FAILURE = timedelta(minutes=5)
-"""From here on lifetimes of tokens and the time at which benchmarks open mean little."""
+"""Beyond this, lifetimes of tokens and the opening times of benchmarks mean little."""
 
 NOT_TOLD = Passed("not told without a token that holds", Status.SKIPPED)
 
@@ -107,7 +107,7 @@ def doctor(server: ServerChoice, store: str | None, timeout_s: float, format_: s
 
 
 class _ServerChecks:
-    """A server that is looked at, step by step; later steps use what earlier ones learned."""
+    """Checks of a server, step by step; later steps use the results of earlier ones."""
 
     def __init__(self, server: ServerChoice, timeout_s: float) -> None:
         self._server = server
@@ -299,14 +299,14 @@ class _ServerChecks:
         return Passed(f"{store.kind}, {(store.size_bytes or 0) / GIBIBYTE:.3f} GiB")
 
     def _ask_whether_it_serves(self) -> None:
-        """What everybody is told of the store."""
+        """Check the health service, which answers everybody."""
         import vidscore_client as sdk
 
         try:
             with self._client("") as client:
                 health = client.health()
         except sdk.VidscoreError:
-            return  # what the step `server` told
+            return  # the step `server` has reported it
         if health is not sdk.Health.SERVING and not (self._told and self._told.draining):
             advice = "tell an organiser, and try again later"
             raise StepFailedError("the server does not serve now", advice)

@@ -1,4 +1,4 @@
-"""`vidscore evaluators`: which evaluators and presets there are, what one takes and gives."""
+"""`vidscore evaluators`: the evaluators and presets, or one of them in detail."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ def _find(name: str) -> EvaluatorClass | Preset:
 
 
 def load_presets(names: Sequence[str]) -> tuple[list[Preset], list[str]]:
-    """Load presets; one of a plug-in that cannot be used must not hide the others.
+    """Load presets; an unusable one of a plug-in must not hide the others.
 
     Returns:
         The presets, and a sentence for each that could not be loaded.
@@ -114,7 +114,7 @@ def load_all(names: Sequence[str]) -> tuple[list[EvaluatorClass], list[str]]:
 
 
 def describe(chosen: EvaluatorClass) -> dict[str, Any]:
-    """All about an evaluator, as JSON can hold it."""
+    """All about an evaluator, for JSON."""
     from vidscore_evaluators.annotations import ARITIES
     from vidscore_evaluators.parameters import json_schema
 
@@ -136,7 +136,7 @@ def describe(chosen: EvaluatorClass) -> dict[str, Any]:
 
 
 def describe_preset(preset: Preset) -> dict[str, Any]:
-    """All about a preset, as JSON can hold it."""
+    """All about a preset, for JSON."""
     return {
         "name": preset.name,
         "version": preset.version,

@@ -1,4 +1,4 @@
-"""`vidscore index`: which file of a folder holds which sequences."""
+"""`vidscore index`: which file of a folder contains which sequences."""
 
 from __future__ import annotations
 

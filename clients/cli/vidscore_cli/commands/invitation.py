@@ -1,4 +1,4 @@
-"""`vidscore invitation`: one link per team, which makes the team's token once."""
+"""`vidscore invitation`: one link per team, which creates the team's token once."""
 
 from __future__ import annotations
 

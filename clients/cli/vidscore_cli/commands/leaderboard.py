@@ -59,7 +59,7 @@ def leaderboard(
     )
     basis = BASIS_COLUMNS[:1] if format_ == "table" else BASIS_COLUMNS
     tiers: tuple[str, ...] = TIER_COLUMNS
-    if format_ == "table":  # a column of nothing is no news
+    if format_ == "table":  # an empty column tells nothing
         tiers = tuple(
             name for name in tiers if any(getattr(row, name) is not None for row in board.rows)
         )

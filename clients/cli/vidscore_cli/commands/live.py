@@ -1,4 +1,4 @@
-"""`vidscore live`: a program in any language under the clock of a live benchmark."""
+"""`vidscore live`: a program in any language answers the clock of a live benchmark."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""`vidscore login`: keep a server and its token under a name."""
+"""`vidscore login`: save a server and its token under a name."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,62}")
 
 @dataclass(frozen=True)
 class Login:
-    """Options of `vidscore login`, by their names."""
+    """Options of `vidscore login`, by name."""
 
     site: str
     server: str | None
@@ -120,7 +120,7 @@ def logout(site: str | None) -> None:
 
 
 def log_in(typed: Login) -> None:
-    """Keep a site, once its server has taken the token.
+    """Save a site, if its server accepts the token.
 
     Raises:
         click.ClickException: If the server cannot be reached or refuses the token.
@@ -158,7 +158,7 @@ def _token(typed: Login) -> str:
     """The token: from a file, an option, or typed without being shown."""
     if typed.token_file is not None:
         token = _token_in(typed.token_file)
-        if not token:  # it would take the place of one that a site has
+        if not token:  # it would replace the token of a site
             raise click.BadParameter(f"{typed.token_file} has no token", param_hint="--token-file")
         return token
     if typed.token:
@@ -182,7 +182,7 @@ def _token_in(file: str) -> str:
 
 
 def _absolute(file: str | None) -> str:
-    """A path that holds in any folder."""
+    """A path that is valid in any working folder."""
     return str(Path(file).absolute()) if file else ""
 
 

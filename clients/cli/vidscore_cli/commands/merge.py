@@ -1,4 +1,4 @@
-"""`vidscore merge`: the reports of all shards of a scoring together."""
+"""`vidscore merge`: the reports over all shards."""
 
 from __future__ import annotations
 

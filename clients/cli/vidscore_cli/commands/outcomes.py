@@ -1,4 +1,4 @@
-"""`vidscore outcomes`: what became of each object and each detection, a row each."""
+"""`vidscore outcomes`: the outcome of each object and each detection, a row each."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ if TYPE_CHECKING:
 
 
 class Tracing(FileOptions, frozen=True):
-    """Options of `vidscore outcomes`, by their names."""
+    """Options of `vidscore outcomes`, by name."""
 
     detections: str
     on_error: Literal["refuse", "skip"]

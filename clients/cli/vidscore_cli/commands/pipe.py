@@ -145,7 +145,7 @@ def pipe(**choices: Any) -> int:
 
 
 def _check(choices: dict[str, Any], typed: list[str]) -> None:
-    """Refuse options that do not go together.
+    """Refuse options that exclude each other or are missing.
 
     Raises:
         click.UsageError: If there are any.

@@ -1,4 +1,4 @@
-"""`vidscore queue`: what waits, runs or has failed on a server."""
+"""`vidscore queue`: submissions that wait, run or have failed on a server."""
 
 from __future__ import annotations
 

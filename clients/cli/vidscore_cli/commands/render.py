@@ -66,14 +66,14 @@ HIDDEN = {
     "ignored": "ignored",
     "plates": "",
 }
-"""What can be left out of pictures, with its kind."""
+"""What can be left out of pictures, and the kind of it."""
 
 LISTED = 20
-"""Frames that the summary for people names."""
+"""Maximum number of frames that the summary for people names."""
 
 
 class Rendering(FileOptions, frozen=True):
-    """Options of `vidscore render`, by their names."""
+    """Options of `vidscore render`, by name."""
 
     detections: str
     on_error: Literal["refuse", "skip"]
@@ -95,7 +95,7 @@ class Rendering(FileOptions, frozen=True):
 
     @property
     def is_video(self) -> bool:
-        """Whether one video is written, and not a folder of pictures."""
+        """Whether a video is written, not a folder of pictures."""
         return Path(self.output).suffix.lower() == ".mp4"
 
 
@@ -216,11 +216,11 @@ def render(**choices: Any) -> None:
 
 
 def _check_output(typed: Rendering) -> None:
-    """Refuse a place that cannot be written before any work is done.
+    """Refuse an output that cannot be written, before any work is done.
 
     Raises:
-        click.BadParameter: If it is one.
-        OSError: If it cannot be.
+        click.BadParameter: If it is of the wrong kind, or is not new.
+        OSError: If the path is impossible.
     """
     path, hint = Path(typed.output), "--output"
     check_folder_of(path, hint)
@@ -241,8 +241,8 @@ def _drawn_evaluator(
     """The evaluator whose outcomes are drawn.
 
     Raises:
-        click.UsageError: If the one that was typed is none of them, or has no outcomes.
-        ParameterError: If none that a manifest names has; it says which ones have.
+        click.UsageError: If the typed one is not among them, or has no outcomes.
+        ParameterError: If none that a manifest names has outcomes; it says which ones have.
     """
     from vidscore_evaluators.names import name_advice
 
@@ -262,7 +262,7 @@ def _drawn_evaluator(
 
 
 def _without_frames(selection: Selection) -> Selection:
-    """The same part, of all frames: what happens in one depends on those before it."""
+    """The same part, but of all frames: outcomes in one depend on those before it."""
     from vidscore_evaluators.selection import Selection as Part
 
     return Part(domains=selection.domains, sequences=selection.sequences, labels=selection.labels)
@@ -313,7 +313,7 @@ def _draw(
     part: Selected,
     bar: ProgressBar,
 ) -> None:
-    """Draw in the order of frames, in which media are read fastest, the worst ones, too."""
+    """Draw in the order of frames, even the worst ones: media are read fastest in this order."""
     import numpy as np
 
     from vidscore_evaluators.render.drawing import draw_frames, first_pixel_of
@@ -341,7 +341,7 @@ def _drawing(typed: Rendering, first_pixel: float) -> Drawing:
 
 @contextmanager
 def _writer(typed: Rendering, frames_per_s: float) -> Iterator[PictureWriter]:
-    """What takes the pictures; the video or folder takes its place when it is whole."""
+    """Writer of the pictures; the video or folder appears only when it is complete."""
     from vidscore_evaluators.render.writers import FolderWriter, VideoWriter
 
     path = Path(typed.output)
@@ -350,7 +350,7 @@ def _writer(typed: Rendering, frames_per_s: float) -> Iterator[PictureWriter]:
             yield FolderWriter(folder, typed.image_format)
         return
     whole = led_to(path)
-    neighbour = neighbour_of(whole, ".part.mp4")  # OpenCV goes by the suffix
+    neighbour = neighbour_of(whole, ".part.mp4")  # OpenCV needs the suffix
     try:
         with removing_at_sigterm(neighbour):
             with VideoWriter(neighbour, typed.frames_per_s or frames_per_s) as writer:

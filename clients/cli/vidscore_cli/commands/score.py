@@ -54,7 +54,7 @@ if TYPE_CHECKING:
 
 
 class FileScoring(ArchiveOptions, frozen=True):
-    """Options of `vidscore score`, by their names."""
+    """Options of `vidscore score`, by name."""
 
     detections: str
     on_error: Literal["refuse", "skip"]
@@ -143,7 +143,7 @@ def _score(
     specification: BenchmarkSpec,
     bar: ProgressBar,
 ) -> tuple[Sequence[Report], Locate] | None:
-    """Reports and the places of frames; None if a tally file was written in their place."""
+    """Reports and the places of frames; None if a tally file was written instead."""
     choice = typed.choice(typed.detections, typed.on_error)
     if typed.dask is not None:
         with _merging(typed, specification, bar) as merge:

@@ -1,4 +1,4 @@
-"""`vidscore stream`: replay files to a server, frame by frame, and show the scores move."""
+"""`vidscore stream`: replay files to a server, frame by frame, and show how the scores change."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ LIVE_INTERVAL_S = 0.2
 
 
 class Replay(FileOptions, frozen=True):
-    """Options of `vidscore stream`, by their names."""
+    """Options of `vidscore stream`, by name."""
 
     server: ServerChoice
     detections: str
@@ -100,7 +100,7 @@ def stream(**choices: Any) -> None:
     pair = read_data(replay.choice(replay.detections), specification)
     sides = (pair.truth.annotations, pair.detections.annotations)
     streamed = _stream(replay, *sides, sent, typed)
-    # What was odd about the files the server cannot know.
+    # The server does not know the warnings about the files.
     reports = [
         replace(
             with_warnings(report, pair.warnings),
@@ -115,10 +115,10 @@ def stream(**choices: Any) -> None:
 
 
 class ReplayProgress(RunningScores):
-    """Progress of the server; written by the stream's own thread.
+    """Progress of the server; updated by the stream's thread.
 
     Args:
-        frame_count: Frames that are sent in all.
+        frame_count: Total number of frames to send.
         ranking: For each evaluator, the measures by which systems are ranked.
     """
 
@@ -127,7 +127,7 @@ class ReplayProgress(RunningScores):
         self._frame_count = frame_count
 
     def take(self, live: LiveReport) -> None:
-        """Keep the newest report."""
+        """Show the newest report."""
         coverage = live.coverage
         waiting = coverage.frames_waiting_for_detections + coverage.frames_waiting_for_truth
         others = f", {waiting} wait for their other side" if waiting else ""

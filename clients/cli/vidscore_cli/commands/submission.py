@@ -95,7 +95,7 @@ def show(server: ServerChoice, submission: str, format_: str, output: str) -> No
         online = online_of(client, found)
     say_warnings(found.warnings)
     record = {**asdict(found), "online": None if online is None else asdict(online)}
-    record["changes"] = record.pop("revision")  # of the submission; that of the truth is another
+    record["changes"] = record.pop("revision")  # the submission's; the truth has another revision
     if format_ == "table":
         streams = ", ".join(
             f"{entry.stream} ({counted(entry.next_offset, 'frame')})" for entry in found.streams
@@ -233,7 +233,7 @@ def watch(
                     reports = to_reports(update.window_reports)
                     parts += [over, *ranking_scores(reports, ranking)]
                 line = f"{time_text(last.state_time)}  {', '.join(parts)}"
-                if line != told:  # each call begins with the scores as they are
+                if line != told:  # each call begins with the present scores
                     say(line)
                 told = line
                 if window is None or update.window_reports:

@@ -53,16 +53,16 @@ if TYPE_CHECKING:
     from vidscore_evaluators.annotations import Annotations
 
 ANY_FRAME = 1
-"""A frame that is sent empty if nobody may know which there are; it changes no score."""
+"""Number of the empty frame to send if frame numbers are unknown; it changes no score."""
 
 _BY_CHANCE = re.compile("s[0-9a-f]{16}")
-"""Names that the server chooses."""
+"""Random names, chosen by the server."""
 
 _LISTS = ("domains", "sequences")
 
 
 class FileSubmission(Struct, frozen=True):
-    """Options of `vidscore submit`, by their names."""
+    """Options of `vidscore submit`, by name."""
 
     server: ServerChoice
     benchmark: str
@@ -170,10 +170,10 @@ def submit(**choices: Any) -> None:
 
 
 def _read(client: Client, typed: FileSubmission) -> Annotations:
-    """The detections of the files, their frames in one order.
+    """The detections of the files, with their frames in a fixed order.
 
     Raises:
-        InputRefusedError: If there is no frame, and that is not meant.
+        InputRefusedError: If there is no frame, without ``--allow-empty``.
     """
     from vidscore_evaluators.annotations import Side, with_arity
     from vidscore_evaluators.formats import read_source
@@ -207,12 +207,12 @@ def _read(client: Client, typed: FileSubmission) -> Annotations:
 
 
 def _empty_frames(benchmark: Benchmark) -> Annotations:
-    """A frame of each video that the specification names, with nothing in it: that counts.
+    """One empty frame of each video that the specification names, so that each video counts.
 
-    It is the first one where the specification tells which frames there are, otherwise frame 1.
+    It is the first one if the specification lists the frames, otherwise frame 1.
 
     Raises:
-        InputRefusedError: If it names none.
+        InputRefusedError: If the specification names no video.
     """
     import numpy as np
 
@@ -239,7 +239,7 @@ def _arity(benchmark: Benchmark) -> int:
     """Coordinates that a detection of the benchmark has.
 
     Raises:
-        InputRefusedError: If it has no truth yet, which says so.
+        InputRefusedError: If it has no truth yet, which determines the shape.
     """
     from vidscore_client.frames import ARITIES
 
@@ -252,7 +252,7 @@ def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> 
     """Let the benchmark check the detections without submitting them; show its warnings.
 
     Raises:
-        WarningsRefusedError: If there are warnings, which are errors.
+        WarningsRefusedError: If there are warnings, and ``--strict`` is set.
     """
     from vidscore_client import VidscoreError
 
@@ -269,7 +269,7 @@ def _checked(client: Client, typed: FileSubmission, detections: Annotations) -> 
 
 
 def _check(client: Client, typed: FileSubmission, detections: Annotations) -> None:
-    """Ask whether detections would be taken, and say so."""
+    """Say whether the benchmark would accept detections."""
     from vidscore_evaluators.errors import InputError
 
     checked = _checked(client, typed, detections)
@@ -287,10 +287,10 @@ def _check(client: Client, typed: FileSubmission, detections: Annotations) -> No
 
 
 def _check_name(client: Client, name: str, detections: Annotations) -> None:
-    """See that detections could go into a submission of this name.
+    """Check that the named submission is new or open, or has the same detections.
 
     Raises:
-        InputRefusedError: If there is one that takes no more, and has others.
+        InputRefusedError: If it takes no more frames, and has other detections.
     """
     from vidscore_client import NotFoundError, SubmissionState
     from vidscore_evaluators.submitting import submitted_stream
@@ -304,7 +304,7 @@ def _check_name(client: Client, name: str, detections: Annotations) -> None:
 
 
 def _say(text: str, wanted: object) -> None:
-    """Say something on standard error, if there is something to say."""
+    """Write a text to standard error, if its part is not empty."""
     if wanted:
         say(text, err=True)
 
@@ -351,10 +351,10 @@ def _upload(
 
 
 def _begun_before(client: Client, benchmark: str, stream_name: str) -> str | None:
-    """The team's unnamed submission into which these very files went; None if there is none.
+    """The team's unnamed submission that has exactly these detections; None if there is none.
 
-    It is told by its stream, which nobody else sees. A name made of the detections would tell
-    anyone who guesses them that they were submitted; so the server chooses a random one.
+    Its stream, which nobody else sees, identifies it. A name derived from the detections would tell
+    anyone who guesses them that they were submitted, so the server chooses a random one.
     """
     from vidscore_client import SubmissionState
 
@@ -371,14 +371,14 @@ def _begun_before(client: Client, benchmark: str, stream_name: str) -> str | Non
 def _what_is_left(
     client: Client, name: str, stream_name: str, error: Exception, *, whole: bool
 ) -> str:
-    """What a refused upload has left on the server, and what to do; cancels it where it was whole.
+    """What a refused upload has left on the server, and advice; cancels it if it was complete.
 
     Args:
         client: The client.
         name: The submission.
-        stream_name: The stream that was sent to.
+        stream_name: The stream of the upload.
         error: Why it was refused.
-        whole: Whether this was to be all of the submission.
+        whole: Whether the upload was to be the whole submission.
     """
     from vidscore_client import ConflictError, VidscoreError
 

@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from vidscore_client import Token
 
     _TextChoice = click.Choice[str]
-else:  # click has it as a generic class from 8.2 on
+else:  # a generic class since click 8.2
     _TextChoice = click.Choice
 
 DAY_S = 86_400.0
@@ -29,12 +29,12 @@ DAY_S = 86_400.0
 NAMES_BEGIN = "tokens/"
 
 SHORTEST_BEGINNING = 4
-"""Digits of a token's name that must be typed at least."""
+"""Minimum number of typed digits of a token's name."""
 
 TOKEN_COLUMNS = ("name", "role", "team", "comment", "create_time", "expire_time", "revoke_time")
 
 SECRET_PREFIX = "vidscore_"  # noqa: S105 - how all of them begin
-"""Begins the secret of every token, which the server makes."""
+"""Beginning of every secret."""
 
 HERE = "vidscore_cli.commands.token"
 
@@ -131,10 +131,10 @@ def revoke(server: ServerChoice, name: str) -> None:
 
 
 def _meant(tokens: list[Token], typed: str) -> str:
-    """Name of the one token that is meant: by its name or the beginning of it, team or comment.
+    """Name of the only token with this name or beginning of a name, team or comment.
 
     Raises:
-        InputRefusedError: If there is none such, or more than one.
+        InputRefusedError: If there is none, or more than one.
     """
     short = typed.removeprefix(NAMES_BEGIN)
     exact = [token.name for token in tokens if token.name == NAMES_BEGIN + short]

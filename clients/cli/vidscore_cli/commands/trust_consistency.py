@@ -1,4 +1,4 @@
-"""`vidscore trust consistency`: the smallest proof that a measure is no distance."""
+"""`vidscore trust consistency`: the smallest proof that a measure is not a distance."""
 
 from __future__ import annotations
 

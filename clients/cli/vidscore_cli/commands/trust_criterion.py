@@ -26,11 +26,11 @@ if TYPE_CHECKING:
     from vidscore_evaluators.trust.criterion import Plan
 
 TESTS = ("multiclass-detection", "singleclass-detection", "tracking", "figure-3", "figure-11")
-"""Names of the sanity tests, here so that help needs not import them."""
+"""Names of the sanity tests; help must not import the tests themselves."""
 
 
 class CriterionTest(Struct, frozen=True):
-    """Options of `vidscore trust criterion`, by their names."""
+    """Options of `vidscore trust criterion`, by name."""
 
     criteria: tuple[str, ...]
     settings: tuple[str, ...]
@@ -109,7 +109,7 @@ def criterion(**choices: Any) -> None:
 def _test_remotely(
     server: ServerChoice, test: str, criteria: Sequence[EvaluatorSpec], plan: Plan
 ) -> Document:
-    """Let a server test criteria; without any, all of the paper."""
+    """Let a server test criteria: if none are given, all of the paper."""
     with ProgressBar() as bar, open_client(server, typed=ALL_TYPED) as client:
         bar.stage(WAITING)
         analysis = client.trust.test_criterion(
@@ -147,7 +147,7 @@ def _deliver(document: Document, typed: CriterionTest) -> None:
 
 
 def _criteria(typed: CriterionTest) -> list[EvaluatorSpec]:
-    """Criteria as they were typed, with the parameters that were; faults are the typist's."""
+    """The typed criteria with their typed parameters; faults are usage errors."""
     from vidscore_evaluators.specification import BenchmarkSpec
     from vidscore_evaluators.trust.paper import CRITERIA
 

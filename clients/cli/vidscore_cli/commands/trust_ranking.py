@@ -1,4 +1,4 @@
-"""`vidscore trust ranking`: how far the order of some systems can be relied on."""
+"""`vidscore trust ranking`: how reliable the order of some systems is."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ TOO_FEW = (
 
 
 class RankingExamination(Struct, frozen=True):
-    """Options of `vidscore trust ranking`, by their names."""
+    """Options of `vidscore trust ranking`, by name."""
 
     evaluators: tuple[str, ...]
     settings: tuple[str, ...]
@@ -228,7 +228,7 @@ def _examine_there(
     specification: BenchmarkSpec,
     settings: Settings,
 ) -> Document:
-    """Let the server that was typed examine the files; it may have other evaluators than this."""
+    """Let the typed server examine the files; it may have evaluators that are unknown here."""
     from vidscore_client import RankingQuestions
     from vidscore_evaluators.convert import to_dict
 
@@ -294,7 +294,7 @@ def _variants(evaluator: Evaluator[Any], settings: dict[str, str]) -> list[Evalu
 
 
 def _system_paths(typed: Sequence[str]) -> dict[str, str]:
-    """Path of each system's detections, by its name: that of the file unless another is given."""
+    """Path of each system's detections, by name; by default the name of the file."""
     paths: dict[str, str] = {}
     for entry in typed:
         name, path = name_and_path(entry)
@@ -347,7 +347,7 @@ def _read_sides(
 def _choices(
     client: Client, benchmark: str, names: Sequence[str], settings: Sequence[str]
 ) -> list[EvaluatorChoice]:
-    """Evaluators that were typed, each with the settings that were; the server knows the rest."""
+    """The typed evaluators with their typed settings; the server knows the rest."""
     from vidscore_evaluators.specification import BenchmarkSpec, EvaluatorSpec
 
     if not names and not settings:

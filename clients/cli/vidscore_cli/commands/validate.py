@@ -1,4 +1,4 @@
-"""`vidscore validate`: what is wrong with a file or folder, what looks wrong, what is in it."""
+"""`vidscore validate`: faults, warnings and content of a file or folder."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ if TYPE_CHECKING:
 
 
 class FileCheck(Struct, frozen=True):
-    """Options of `vidscore validate`, by their names."""
+    """Options of `vidscore validate`, by name."""
 
     path: str
     truth: str | None
@@ -67,10 +67,10 @@ class Checked(Struct, frozen=True):
     """Result of a check.
 
     Attributes:
-        source: What was read; None if nothing could be.
-        faults: What is wrong.
-        warnings: What looks wrong.
-        pair: It and the ground truth, where that was given.
+        source: The data; None if nothing could be read.
+        faults: Its faults.
+        warnings: Its warnings.
+        pair: It and the ground truth, if that was given.
     """
 
     source: Source | None
@@ -154,14 +154,14 @@ def _check(typed: FileCheck, evaluators: Sequence[Evaluator[Any]]) -> Checked:
     except InputError as error:
         found = dict.fromkeys(error.faults)
         paths = [data_path(path) for path in (typed.path, typed.truth) if path is not None]
-        with suppress(InputError):  # there may be nothing else that can be read
+        with suppress(InputError):  # perhaps nothing else can be read
             if (evaluators or typed.truth) and all(map(can_be_read_again, paths)):
                 rest, pair = _read(typed, on_error="skip")
                 found |= dict.fromkeys(refused_by(evaluators, side, rest))
                 if pair is not None:
                     found |= dict.fromkeys(unknown_sequence_faults(pair, BenchmarkSpec()))
         return Checked(None, tuple(found))
-    faults = dict.fromkeys(refused_by(evaluators, side, source))  # those of several once
+    faults = dict.fromkeys(refused_by(evaluators, side, source))  # common ones only once
     if pair is not None:
         faults |= dict.fromkeys(unknown_sequence_faults(pair, BenchmarkSpec()))
     return Checked(source, tuple(faults), tuple(_doubts(source, pair, side, evaluators)), pair)
@@ -257,7 +257,7 @@ def _summary(source: Source, checked: Checked) -> dict[str, Any]:
 
 
 def _only_in_truth(pair: Pair) -> list[str]:
-    """Labels that nothing was detected of: no mistake, but good to know."""
+    """Labels without any detection: not a fault, but worth knowing."""
     from vidscore_evaluators.plausibility.inputs import contents_of
 
     detected = contents_of(pair.detections.annotations).labels
@@ -277,7 +277,7 @@ def _acceptance(path: str, source: Source, checked: Checked) -> RenderableType:
 
 
 def _shown(summary: dict[str, Any]) -> Iterator[tuple[str, str]]:
-    """Lines of the summary, without what there is none of."""
+    """Lines of the summary, without empty entries."""
     from vidscore_evaluators.formats.source import listed_names
 
     for name in ("format", "shape", "sequences", "frames"):

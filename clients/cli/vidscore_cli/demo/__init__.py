@@ -1,1 +1,1 @@
-"""The parts of `vidscore demo`: simulated scenes, teams, their network, and what is shown."""
+"""The parts of `vidscore demo`: simulated scenes, teams, their network, and the output."""

@@ -1,4 +1,4 @@
-"""The course of the demo: what happens on the server, and what is said about it."""
+"""The course of the demo: actions on the server, and the text about them."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ from vidscore_evaluators.report_grids import ALL, Grid, format_number
 from vidscore_evaluators.scoring import score_annotations
 
 UNLUCKY = ("mole", "streets")
-"""The team, and the benchmark, whose connection is cut."""
+"""Team and benchmark of the connection that is cut."""
 
 EXAMPLE_FOLDER = "demo-files"
 
@@ -46,7 +46,7 @@ Reports = dict[str, dict[str, Report]]
 
 
 class Place(Struct, frozen=True):
-    """A row of a comparison: a measure, of one domain and class or of all."""
+    """A row of a comparison: a measure, over one domain and class or over all."""
 
     measure: str
     domain: str | None = None
@@ -61,8 +61,8 @@ def demonstrate(
     Args:
         seed: Seed of the simulation.
         speed: How many times faster than real time the videos run.
-        folder: Where to write the truth and the detections; None to write none.
-        make_store: Makes a store at a path; gives the secret of its organiser's token.
+        folder: Folder for the truth and the detections; None to write none.
+        make_store: Creates a store at a path, and returns the secret of its organiser's token.
 
     Raises:
         ServerFailedError: If the server's reports are not those of this process.
@@ -95,7 +95,7 @@ def show_site(seed: int, speed: float, web: str, make_store: Callable[[Path], st
         seed: Seed of the simulation.
         speed: How many times faster than real time the videos run.
         web: Address of the site, ``host:port``.
-        make_store: Makes a store at a path; gives the secret of its organiser's token.
+        make_store: Creates a store at a path, and returns the secret of its organiser's token.
     """
     _say("vidscore demo: two simulated detectors compete, and a site shows it.", style="bold")
     shows = make_shows(seed)
@@ -119,7 +119,7 @@ def show_site(seed: int, speed: float, web: str, make_store: Callable[[Path], st
 
 @contextmanager
 def _ending_at_sigterm() -> Iterator[None]:
-    """SIGTERM is Ctrl-C, so that neither the server nor its store is left behind."""
+    """Treat SIGTERM as Ctrl-C, so that neither the server nor its store is left behind."""
     before = signal.signal(signal.SIGTERM, signal.default_int_handler)
     try:
         yield
@@ -204,7 +204,7 @@ def _show_scores(shows: Sequence[Show], reports: Reports) -> None:
 
 
 def compare_measures(title: str, measures: Sequence[str], reports: Mapping[str, Report]) -> Grid:
-    """Scores over everything, a line for each measure.
+    """Scores over everything, one line per measure.
 
     Args:
         title: Title of the table.
@@ -218,11 +218,11 @@ def compare_measures(title: str, measures: Sequence[str], reports: Mapping[str, 
 
 
 def compare_places(title: str, places: Sequence[Place], reports: Mapping[str, Report]) -> Grid:
-    """Scores of domains and classes, a line for each; what is of all classes is their mean.
+    """Scores of domains and classes, one line each; the score of all classes is their mean.
 
     Args:
         title: Title of the table.
-        places: What each line is of.
+        places: Measure, domain and class of each line.
         reports: Report of each system.
     """
     grid = Grid(title, ("domain", "label", *reports), leading=2)
@@ -282,8 +282,8 @@ def write_files(shows: Sequence[Show], folder: Path) -> None:
     """Write the truth and the detections of each show, as generic CSV.
 
     Args:
-        shows: What was shown.
-        folder: Where to; made if it is not there.
+        shows: The shows.
+        folder: The folder; created if it does not exist.
     """
     folder.mkdir(parents=True, exist_ok=True)
     for show in shows:
@@ -293,11 +293,11 @@ def write_files(shows: Sequence[Show], folder: Path) -> None:
 
 
 def next_steps(shows: Sequence[Show], folder: Path | None) -> list[tuple[str, str]]:
-    """Commands that run as they stand, each after what it is for.
+    """Commands that run unchanged, each after its purpose.
 
     Args:
-        shows: What was shown.
-        folder: Where its files are; None if none were written.
+        shows: The shows.
+        folder: Folder of their files; None if none were written.
     """
     program = _program()
     everything = ("List what there is to score by", f"{program} evaluators")

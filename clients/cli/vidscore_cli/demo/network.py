@@ -1,4 +1,4 @@
-"""The demo's server in a process of its own, and a network cable to it that can be cut."""
+"""The demo's server in its own process, and a connection to it that can be cut."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vidscore_cli.session import ExitCode
 HOST = "127.0.0.1"
 
 STOP_TIMEOUT_S = 20.0
-"""Seconds that the server has to end after SIGTERM before it is killed."""
+"""Seconds between SIGTERM and killing the server."""
 
 CHUNK_BYTES = 1 << 16
 
@@ -30,9 +30,9 @@ class ServerProcess:
         options: Further options of `vidscore serve`.
 
     Attributes:
-        address: Where it listens; known once the context is entered.
-        site: Address of its site, likewise; empty if the options ask for none.
-        exit_code: How it ended; None while it runs.
+        address: The address that it listens at; known once the context is entered.
+        site: Address of its site, likewise; empty without ``--web``.
+        exit_code: Its exit code; None while it runs.
     """
 
     def __init__(self, *options: str) -> None:
@@ -45,11 +45,11 @@ class ServerProcess:
         self._process: subprocess.Popen[str] | None = None
 
     def __enter__(self) -> Self:
-        """Start it and wait until it says where it listens.
+        """Start it, and wait for the line with its address.
 
         Raises:
-            UsageError: If its options are wrong, or ask for what is not installed.
-            ServerUnreachableError: If it ends otherwise; the message is what it printed last.
+            UsageError: If its options are wrong, or need something that is not installed.
+            ServerUnreachableError: If it ends otherwise; the message is its last line of output.
         """
         self._log = tempfile.TemporaryFile()
         command = [sys.executable, "-m", "vidscore_cli", "serve", "--listen", f"{HOST}:0"]
@@ -61,7 +61,7 @@ class ServerProcess:
         self.address = next((word for word in line.split() if word.startswith(f"{HOST}:")), "")
         if not self.address:
             self._stop()
-            [*_, why] = ["", *(self._said or line).splitlines()]  # the log comes before
+            [*_, why] = ["", *(self._said or line).splitlines()]  # after the log
             text = f"the server did not start: {why.removeprefix('Error: ')}"
             if self.exit_code == ExitCode.USAGE:
                 raise click.UsageError(text)
@@ -75,7 +75,7 @@ class ServerProcess:
         self._stop()
 
     def kill(self) -> None:
-        """End it at once, as a crash does."""
+        """Kill it, like a crash."""
         if self._process is not None:
             self._process.kill()
             self._process.wait()
@@ -99,14 +99,14 @@ class ServerProcess:
 
 
 class Relay:
-    """Listens at an address of its own and carries what comes to a server, and back.
+    """Listens at its own address, and forwards data to and from a server.
 
     Args:
         server: Address of the server, ``host:port``.
 
     Attributes:
-        address: Where it listens; known once the context is entered.
-        connections: How many connections clients have made.
+        address: The address that it listens at; known once the context is entered.
+        connections: Number of connections that clients have made.
     """
 
     def __init__(self, server: str) -> None:
@@ -126,13 +126,13 @@ class Relay:
         return self
 
     def __exit__(self, *_: object) -> None:
-        """Stop, and let go of every connection."""
+        """Stop, and close every connection."""
         if self._listener is not None:
             _close(self._listener)
         self.cut()
 
     def cut(self) -> None:
-        """Break every connection that there is, in the middle of whatever it carries."""
+        """Break every connection, in the middle of its data."""
         with self._lock:
             ends, self._open = self._open, set()
         for end in ends:
@@ -142,7 +142,7 @@ class Relay:
         with suppress(OSError):  # the listener is closed
             while True:
                 client, _ = listener.accept()
-                with suppress(OSError):  # the server is gone; so is the client, then
+                with suppress(OSError):  # the server is gone, so the client is closed
                     self._connect(client)
 
     def _connect(self, client: socket.socket) -> None:

@@ -1,8 +1,8 @@
-"""Simulated videos and simulated detectors: what the demo streams.
+"""Simulated videos and simulated detectors for the demo.
 
 Objects move along straight lines through an image; a detector misses some, places the others
-a little off, calls some by a wrong name and sees things that are not there. Everything comes
-from seeds, so the same seed gives the same data.
+slightly wrong, gives some a wrong class, and sees things that are not there. The same seed gives
+the same data.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ UNIT_CORNERS = np.array([[-0.5, -0.5], [0.5, -0.5], [0.5, 0.5], [-0.5, 0.5]])
 """Corners of a square of side 1 around (0, 0), in order."""
 
 AMBIGUOUS_SHARE = 0.05
-"""Share of the objects of a video that the truth marks as ambiguous."""
+"""Fraction of the objects of a video that the truth marks as ambiguous."""
 
 Random = np.random.Generator
 
@@ -43,7 +43,7 @@ class Scene(Struct, frozen=True):
         object_count: Objects that cross each video.
         width_px: Width of the image.
         height_px: Height of the image.
-        speed_px: Mean way of an object from frame to frame.
+        speed_px: Mean movement of an object from frame to frame.
         first_frame: Number of the first frame.
         lengths_px: Length of an object of each class; empty if objects are points.
     """
@@ -69,11 +69,11 @@ class Detector(Struct, frozen=True):
 
     Attributes:
         name: Its name.
-        miss_rate: Share of the objects that it misses.
+        miss_rate: Fraction of the objects that it misses.
         position_error_px: Standard deviation of its positions.
-        size_error: Standard deviation of its sizes, as a share of the size.
-        wrong_class_rate: Share of the found objects that it calls by another name.
-        false_alarms_per_frame: Mean number of things it sees that are not there.
+        size_error: Standard deviation of its sizes, relative to the size.
+        wrong_class_rate: Fraction of the found objects that get a wrong class.
+        false_alarms_per_frame: Mean number of detections of nothing.
     """
 
     name: str
@@ -93,7 +93,7 @@ class _Found(Struct, frozen=True):
     confidences: FloatArray
 
     def joined(self, other: _Found) -> _Found:
-        """These and the others, frame by frame."""
+        """These and other detections, frame by frame."""
         order = np.argsort(np.concatenate([self.frames, other.frames]), kind="stable")
         both = zip(structs.astuple(self), structs.astuple(other), strict=True)
         return _Found(*(np.concatenate(columns)[order] for columns in both))
@@ -148,17 +148,17 @@ SKY = Scene(
 
 
 class Show(Struct, frozen=True):
-    """Videos with an evaluator that judges them.
+    """Videos, with their evaluator.
 
     Attributes:
         benchmark: Name of the benchmark that hosts them.
         evaluator: Name of the evaluator.
         about: What the videos show.
-        rate_fps: Frames a second in real time.
+        rate_fps: Frames per second in real time.
         headline: Measure that is shown while it runs, and by which systems are ranked.
-        headline_label: What people call it.
-        truth: What is there.
-        detections: What each detector says is there, by its name.
+        headline_label: Its name for people.
+        truth: The true objects.
+        detections: Detections of each detector, by its name.
     """
 
     benchmark: str
@@ -182,7 +182,7 @@ def simulate_truth(scene: Scene, seed: int) -> Annotations:
 
     Args:
         scene: The videos.
-        seed: Seed of all chance.
+        seed: Seed of the random numbers.
     """
     random = np.random.default_rng([seed, *scene.domain.encode()])
     shape = (len(scene.sequences), scene.object_count)
@@ -191,7 +191,7 @@ def simulate_truth(scene: Scene, seed: int) -> Annotations:
     ambiguous = random.random(shape) < AMBIGUOUS_SHARE * bool(scene.lengths_px)
     centres = _paths(scene, random)
     inside = _inside(scene, centres)
-    # Rows come out frame by frame, as a batch wants them.
+    # Rows are in order of frames, as a batch requires.
     sequence, _, thing = np.nonzero(inside)
     coordinates = centres[inside][:, None, :] + outlines[sequence, thing]
     return _annotations(
@@ -212,8 +212,8 @@ def simulate_detections(
     Args:
         detector: The system.
         scene: The videos.
-        truth: What is there, of that scene.
-        seed: Seed of all chance.
+        truth: Truth of that scene.
+        seed: Seed of the random numbers.
     """
     random = np.random.default_rng([seed, *scene.domain.encode(), *detector.name.encode()])
     seen = truth.take_objects(random.random(truth.object_count) >= detector.miss_rate)
@@ -324,10 +324,10 @@ def _false_alarms(detector: Detector, scene: Scene, seen: Annotations, random: R
 
 
 def make_shows(seed: int) -> tuple[Show, Show]:
-    """Simulate everything that is streamed.
+    """Simulate all streamed data.
 
     Args:
-        seed: Seed of all chance.
+        seed: Seed of the random numbers.
     """
     streets = Show(
         benchmark="streets",

@@ -1,4 +1,4 @@
-"""The demo's organiser and participants, who use a server as people would, and their board."""
+"""The demo's organiser and participants, which use a server like people, and their board."""
 
 from __future__ import annotations
 
@@ -21,24 +21,24 @@ from vidscore_evaluators.report import Number, Report
 from vidscore_evaluators.report_grids import format_number
 
 MINIMUM_FRAMES = 5
-"""Frames that a live score covers at least: one of the short videos."""
+"""Minimum number of frames of a live score: one of the short videos."""
 
 
 class Board(Struct):
-    """Progress of each system in each show; written by the streams' own threads."""
+    """Progress of each system in each show; updated by the threads of the streams."""
 
     shows: Sequence[Show]
     frames: dict[tuple[str, str], int] = field(default_factory=dict)
     scores: dict[tuple[str, str], Number] = field(default_factory=dict)
 
     def cells(self, system: str, show: Show) -> tuple[str, str]:
-        """Frames that are safe, and the score over completed videos."""
+        """Number of durable frames, and the score over completed videos."""
         key = (system, show.benchmark)
         score = format_number(self.scores[key]) if key in self.scores else "-"
         return f"{self.frames.get(key, 0)}/{show.truth.frame_count}", score
 
     def draw(self) -> RenderableType:
-        """A table with a line for each system."""
+        """A table with one line per system."""
         table = plain_table("system")
         for show in self.shows:
             table.add_column(f"{show.benchmark}\nframes", justify="right", min_width=10)
@@ -49,7 +49,7 @@ class Board(Struct):
         return indented(table)
 
     def line(self) -> str:
-        """The same as plain text, a line for each system."""
+        """The same as plain text, one line per system."""
         lines = []
         for detector in DETECTORS:
             line = f"  {detector.name:8}"
@@ -61,7 +61,7 @@ class Board(Struct):
 
 
 class Organiser:
-    """Does what an organiser does.
+    """Acts as an organiser.
 
     Args:
         client: A client with an organiser's token.
@@ -91,7 +91,7 @@ class Organiser:
         self._client.benchmarks.upload_truth(show.benchmark, truth, complete=True)
 
     def admit(self, team: str) -> str:
-        """Make a token for a team; gives its secret."""
+        """Create a token for a team, and return its secret."""
         return self._client.tokens.create("participant", team=team).secret
 
     def board(self, show: Show) -> Leaderboard:
@@ -99,7 +99,7 @@ class Organiser:
         return self._client.benchmarks.leaderboard(show.benchmark)
 
     def report(self, show: Show, submission: str) -> Report:
-        """The whole report of a submission, which organisers alone see."""
+        """The whole report of a submission, which only organisers see."""
         [score] = self._client.submissions.scores(f"{show.benchmark}/{submission}")
         [report] = to_reports([score.report])
         return report
@@ -110,8 +110,8 @@ class Participant:
 
     Args:
         team: Its name, and that of its submissions.
-        board: Told how far the team has come.
-        display: Told that there is something new on the board.
+        board: Gets the progress of the team.
+        display: Redraws the board after a change.
     """
 
     def __init__(self, team: str, board: Board, display: LiveDisplay) -> None:
@@ -133,7 +133,7 @@ class Participant:
             server: The server, and the team's token.
             show: The show.
             speed: How many times faster than real time.
-            pool: Where the submission is watched meanwhile.
+            pool: Runs the task that watches the submission.
             cut: Breaks the connection; called halfway.
 
         Raises:

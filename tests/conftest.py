@@ -1,4 +1,4 @@
-"""What every test of the suite gets."""
+"""Fixtures and settings of the whole suite."""
 
 from __future__ import annotations
 
@@ -17,25 +17,25 @@ from tests.support.postgresql import cluster, database
 __all__ = ["built_plugin", "cluster", "counting_plugin", "database"]
 
 GATE_EXAMPLES = 40
-"""Examples of a property that has no number of its own."""
+"""Number of examples of a property that sets no number of its own."""
 
 NIGHTLY_EXAMPLES = 1000
-"""The same in `make test-nightly`; those with a number of their own get ten times as many."""
+"""The same in `make test-nightly`. A property that sets its own number gets ten times as many."""
 
-# A distribution of its own, whose tests are run by tests/evaluators/test_registry.py.
+# A separate distribution. tests/evaluators/test_registry.py runs its tests.
 collect_ignore = ["plugin"]
 
-# A shell starts what runs in its background with Ctrl-C ignored, and every process that it starts
-# inherits that; the tests of interrupts must see what a terminal would give them.
+# A shell starts background jobs with Ctrl-C ignored, and their child processes inherit that. Tests
+# of interrupts need the signal handling of a terminal.
 if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
     signal.signal(signal.SIGINT, signal.default_int_handler)
 
 
 @pytest.hookimpl(wrapper=True)
 def pytest_collection() -> Generator[None, object, object]:
-    """Keep the garbage collector off what collecting makes, which stays until the end.
+    """Exclude objects created by collection from garbage collection; they live until the end.
 
-    It would go through ten thousand tests again and again: a quarter of the suite's time.
+    Otherwise each collection scans ten thousand tests, which takes a quarter of the suite's time.
     """
     gc.disable()
     try:
@@ -47,9 +47,9 @@ def pytest_collection() -> Generator[None, object, object]:
 
 
 def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
-    """Leave modules without a slow test alone where only those run.
+    """Skip modules without a slow test if only slow tests run.
 
-    Each process loads what it collects, and four modules of five have none.
+    Each process imports what it collects, and four of five modules have no slow test.
     """
     if not config.option.markexpr.startswith("slow and ") or collection_path.suffix != ".py":
         return None
@@ -58,13 +58,13 @@ def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool 
 
 @pytest.fixture(scope="session")
 def nursery() -> Iterator[Nursery]:
-    """What forks servers off for tests that start many, which costs a tenth of starting them."""
+    """Forks servers for tests that start many, at a tenth of the cost of starting them."""
     with Nursery() as own:
         yield own
 
 
-# No deadline: a busy machine is not a bug. In CI the examples are the same in every run, so that
-# a failure there is about the change, and one at a desk has found something new.
+# No deadline: a busy machine is not a bug. CI runs the same examples every time, so a failure there
+# comes from the change. A failure on a developer's machine is a new finding.
 settings.register_profile("desk", deadline=None, max_examples=GATE_EXAMPLES)
 settings.register_profile(
     "ci", deadline=None, max_examples=GATE_EXAMPLES, derandomize=True, print_blob=True

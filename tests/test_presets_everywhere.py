@@ -1,4 +1,4 @@
-"""A preset stands where an evaluator's name may, and gives the same reports whichever way."""
+"""A preset can replace the name of an evaluator, and every interface gives the same reports."""
 
 from __future__ import annotations
 
@@ -27,20 +27,20 @@ EVALUATORS = [entry.name for entry in find_preset(NAME).evaluators]
 
 @dataclass(frozen=True)
 class Site:
-    """A server that hosts, and its organiser's secret."""
+    """A hosting server, and its organiser's secret."""
 
     address: str
     secret: str
 
     @property
     def environment(self) -> dict[str, str]:
-        """For the command line as the organiser."""
+        """Environment variables of the command line, with the organiser's token."""
         return {"VIDSCORE_SERVER": self.address, "VIDSCORE_TOKEN": self.secret}
 
 
 @pytest.fixture(scope="module")
 def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Two sequences of pedestrians, cars and distractors, and what a tracker makes of them."""
+    """Two sequences of pedestrians, cars and distractors, and the output of a tracker."""
     root = tmp_path_factory.mktemp("mot")
     random = np.random.default_rng(16)
     (root / "tracks").mkdir()
@@ -70,7 +70,7 @@ def folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Site]:
-    """A server of these tests' own."""
+    """A server for this module alone."""
     store = str(tmp_path_factory.mktemp("site") / "site.db")
     secret = run_binary("init", "--store", store).stdout.strip()
     with ServerProcess("--workers", "1", "--store", store) as server:
@@ -105,7 +105,7 @@ def test_the_library_gives_a_report_for_each_evaluator_in_the_order_of_the_file(
     assert [json.loads(report_from_dict(report).to_json()) for report in expected] == expected
 
 
-def test_they_are_the_reports_of_the_evaluators_with_its_parameters_and_labels(
+def test_the_reports_are_those_of_the_evaluators_with_the_parameters_and_labels_of_the_preset(
     folder: Path, expected: list[dict[str, Any]]
 ) -> None:
     reports = vidscore.score(
@@ -120,14 +120,14 @@ def test_they_are_the_reports_of_the_evaluators_with_its_parameters_and_labels(
     ]
 
 
-def test_a_preset_of_one_evaluator_gives_a_report(folder: Path) -> None:
+def test_a_preset_of_one_evaluator_gives_one_report(folder: Path) -> None:
     report = vidscore.score(str(folder / "own.toml"), folder / "gt", folder / "tracks")
     assert isinstance(report, Report)
     assert (report.evaluator, report.preset) == ("clear", "own.toml")
     assert report.parameters["threshold"] == 0.25
 
 
-def test_in_a_list_reports_stand_in_a_list(folder: Path) -> None:
+def test_a_preset_in_a_list_gives_a_list_of_reports(folder: Path) -> None:
     reports = vidscore.score(["f1", NAME], folder / "gt", folder / "tracks")
     assert isinstance(reports, list)
     assert [report.evaluator for report in reports] == ["f1", *EVALUATORS]
@@ -141,7 +141,7 @@ def test_the_command_line_gives_the_reports_of_the_library(
     assert printed("score", NAME, *files(folder)) == expected
 
 
-def test_a_manifest_may_name_it_and_a_file_beside_it(
+def test_a_manifest_may_name_a_preset_and_a_file_beside_it(
     folder: Path, expected: list[dict[str, Any]]
 ) -> None:
     (folder / "named.toml").write_text(f'[[evaluators]]\nname = "{NAME}"\n')
@@ -159,14 +159,16 @@ def test_a_stream_gives_the_reports_of_the_library(
     assert printed(*asked, *files(folder)) == expected
 
 
-def test_a_stream_by_a_file_gives_the_report_of_the_library(folder: Path, site: Site) -> None:
+def test_a_stream_with_a_preset_file_gives_the_report_of_the_library(
+    folder: Path, site: Site
+) -> None:
     report = vidscore.score(str(folder / "own.toml"), folder / "gt", folder / "tracks")
     asked = ("stream", "./own.toml", "--server", site.address, "--full-speed")
     streamed = printed(*asked, *files(folder), cwd=folder)
     assert streamed == json.loads(report.to_json())
 
 
-def test_a_client_sends_the_name_and_gets_the_reports(
+def test_a_client_sends_the_name_of_a_preset_and_gets_the_reports(
     folder: Path, site: Site, expected: list[dict[str, Any]]
 ) -> None:
     sides = (read(folder / "gt"), read(folder / "tracks", side="detections"))
@@ -183,7 +185,7 @@ def test_a_client_sends_the_name_and_gets_the_reports(
     assert {report.preset for report in reports} == {NAME}
 
 
-def test_a_server_reads_no_path_and_takes_no_parameters(folder: Path, site: Site) -> None:
+def test_a_server_accepts_neither_a_path_nor_parameters(folder: Path, site: Site) -> None:
     frames = [to_frames(read(folder / "gt"))]
     own = str(folder / "own.toml")
     with connect(site.address) as client:
@@ -228,7 +230,7 @@ def test_a_server_lists_its_presets(site: Site) -> None:
 def test_a_hosted_benchmark_gives_the_scores_of_the_library(
     folder: Path, site: Site, expected: list[dict[str, Any]]
 ) -> None:
-    """Created, filled, submitted to, ranked by the preset's first evaluator, and examined."""
+    """Create it, upload truth, submit, rank by the preset's first evaluator, and examine scores."""
     (folder / "benchmark.toml").write_text(
         f'title = "Streets"\n[[evaluators]]\nname = "{NAME}"\n[policy]\nvisibility = "live"\n'
     )

@@ -1,4 +1,4 @@
-"""One truth and one set of detections give one report, whichever way they come in."""
+"""The same truth and detections give the same report through every interface."""
 
 from __future__ import annotations
 
@@ -27,14 +27,14 @@ COLUMNS = (
 
 @dataclass(frozen=True)
 class Case:
-    """Files of both sides, and who judges them."""
+    """Files of both sides, and the evaluator."""
 
     evaluator: str
     truth: Path
     detections: Path
 
     def annotations(self) -> tuple[Annotations, Annotations]:
-        """Both sides, read."""
+        """Both sides as annotations."""
         return read(self.truth, side=Side.TRUTH), read(self.detections, side=Side.DETECTIONS)
 
     def report(self, workers: int = 1) -> Report:
@@ -64,7 +64,7 @@ def write_points(path: Path, seed: int) -> Path:
 
 
 def write_boxes(root: Path, seed: int, *, truth: bool) -> Path:
-    """Write two domains of three sequences with boxes, the truth with all that one may not mind."""
+    """Write two domains of three sequences; the truth has every kind of don't-care row."""
     random = np.random.default_rng(seed)
     kinds = ["Car", "Bus", "Person", "car", "Tree"] + (["Ambiguous", "DCR"] if truth else [])
     for domain in ("Tower", "Helicopter"):
@@ -115,7 +115,7 @@ def case(request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactor
 
 @pytest.fixture(scope="module")
 def address() -> Iterator[str]:
-    """Address of a real server, in a process of its own."""
+    """Address of a real server in its own process."""
     with ServerProcess("--workers", "2") as server:
         yield server.address
 
@@ -127,7 +127,7 @@ def parts(side: Annotations, size: int) -> Iterator[Frames]:
         yield to_frames(side.take_frames(frames[start : start + size]))
 
 
-def test_the_scores_mean_something(case: Case) -> None:
+def test_the_scores_are_neither_perfect_nor_zero(case: Case) -> None:
     """Neither side is empty, and the detector is neither perfect nor blind."""
     values = {row.measure: row.value for row in case.report().rows() if row[:3] == (None,) * 3}
     main = values["f1" if case.evaluator == "spotgeo" else "weighted_mean_nmotda"]
@@ -137,13 +137,13 @@ def test_the_scores_mean_something(case: Case) -> None:
 
 @pytest.mark.slow
 def test_two_processes_give_the_report_of_one(case: Case) -> None:
-    """How the work is split does not show."""
+    """The division of the work does not show."""
     assert report_to_json(case.report(workers=2)) == report_to_json(case.report())
 
 
 @pytest.mark.slow
 def test_the_command_line_gives_the_report_of_the_library(case: Case) -> None:
-    """The JSON that is printed is the report's."""
+    """The printed JSON is that of the report."""
     ran = run_binary(
         *("score", case.evaluator, "--format", "json"),
         *("--truth", str(case.truth), "--detections", str(case.detections)),
@@ -155,7 +155,7 @@ def test_the_command_line_gives_the_report_of_the_library(case: Case) -> None:
 @pytest.mark.slow
 @pytest.mark.parametrize("size", [1, 7, 100_000])
 def test_a_stream_gives_the_report_of_the_library(case: Case, address: str, size: int) -> None:
-    """Frame by frame, in odd batches or at once: the final report is that of the files."""
+    """Sent frame by frame, in odd batches or at once, the final report is that of the files."""
     truth, detections = case.annotations()
     with (
         connect(address, timeout_s=60.0) as client,
@@ -175,7 +175,7 @@ def test_a_stream_gives_the_report_of_the_library(case: Case, address: str, size
 
 @pytest.mark.slow
 def test_the_asyncio_client_gives_the_report_of_the_library(case: Case, address: str) -> None:
-    """A stream of tasks ends in the same report."""
+    """A stream of tasks ends with the same report."""
 
     async def remote() -> str:
         truth, detections = case.annotations()

@@ -1,4 +1,4 @@
-"""The record of the robustness campaigns adds up what runs tell it, and nothing else."""
+"""The record of the robustness campaigns adds up what runs report, and nothing else."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ def test_the_table_shows_the_sums_and_the_command_that_repeats_the_last_run(path
     assert "`make robustness CAMPAIGN=disk SEED=7`" in row
 
 
-def test_nothing_is_kept_where_nobody_asks_for_it(
+def test_nothing_is_recorded_without_a_record_file(
     path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.delenv(VARIABLE)
@@ -63,13 +63,13 @@ def test_nothing_is_kept_where_nobody_asks_for_it(
     assert not path.exists()
 
 
-def test_a_campaign_that_is_not_known_is_refused() -> None:
+def test_an_unknown_campaign_is_refused() -> None:
     with pytest.raises(KeyError, match="nothing"):
         record("nothing", 0, {}, [], 1.0)
 
 
 @pytest.mark.parametrize("name", CAMPAIGNS)
-def test_what_repeats_a_campaign_is_there(name: str) -> None:
+def test_the_tests_that_repeat_a_campaign_exist(name: str) -> None:
     command = CAMPAIGNS[name].command
     _, target, *settings = command.split()
     assert f"\n{target}: " in (ROOT / "Makefile").read_text("utf-8")
@@ -83,18 +83,19 @@ def test_every_campaign_of_the_robustness_folder_has_a_planted_bug() -> None:
         for folder in ("campaigns", "crash")
         for path in (ROOT / "tests" / folder).glob("test_*")
     }
-    by_hand = {"planted", "several_servers"}  # what the second tries, the bug of `crashes` breaks
+    # The planted bug of `crashes` also breaks what the second campaign checks.
+    by_hand = {"planted", "several_servers"}
     assert modules - by_hand == {bug.campaign for bug in planted_bugs()}
 
 
-def test_what_a_run_measured_stands_beside_its_sums(path: Path) -> None:
+def test_measurements_of_a_run_are_shown_beside_its_sums(path: Path) -> None:
     record("load", 0, {"frames": 50}, [], 60.0, {"longest": "0.3 s", "streams": 50})
     record("load", 1, {"frames": 1000}, [], 60.0, {"longest": "0.4 s", "streams": 1000})
     *_, first, second = figures_table(path).splitlines()
     assert (first, second) == ("| load | longest | 0.4 s |", "| load | streams | 1000 |")
 
 
-def test_the_sum_of_faults_is_of_servers_power_disks_and_networks_and_of_nothing_else(
+def test_the_sum_of_faults_counts_only_servers_power_disks_and_networks(
     path: Path,
 ) -> None:
     record("disk", 0, {"times full": 3}, [], 1.0)

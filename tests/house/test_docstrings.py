@@ -1,4 +1,4 @@
-"""What a docstring lists is there: no argument or attribute by a name that it had once."""
+"""Docstrings list only arguments and attributes that exist."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ LISTED = re.compile(r"^ {4}\*{0,2}(\w+(?:, \w+)*):(?=\s)", re.MULTILINE)
 NAMING_FIELDS = ("arg", "attr", "id", "name")
 
 
-def test_docstrings_list_arguments_and_attributes_that_are_there() -> None:
+def test_docstrings_list_only_arguments_and_attributes_that_exist() -> None:
     gone = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has no {name}"
         for path in python_files()
@@ -36,7 +36,7 @@ def test_docstrings_list_arguments_and_attributes_that_are_there() -> None:
         ('class C(B):\n  """C.\n\n  Args:\n      of_b: B takes it.\n  """', []),
     ],
 )
-def test_a_name_that_is_gone_is_found(source: str, gone: list[str]) -> None:
+def test_a_name_that_no_longer_exists_is_found(source: str, gone: list[str]) -> None:
     assert _names_gone(next(_documented(source))) == gone
 
 
@@ -45,7 +45,7 @@ def _documented(text: str) -> Iterator[Documented]:
 
 
 def _names_gone(node: Documented) -> list[str]:
-    """Names that the docstring lists, and that nothing has which it documents."""
+    """Names that the docstring lists but that the documented code no longer has."""
     listed = [
         name
         for section in SECTION.findall((ast.get_docstring(node) or "") + "\n")
@@ -54,7 +54,7 @@ def _names_gone(node: Documented) -> list[str]:
     ]
     if isinstance(node, ast.ClassDef):
         if len(node.body) == 1:
-            return []  # it has what its bases have
+            return []  # Its attributes are those of its bases.
         parts: list[ast.AST] = [*node.body]
     else:
         parts = [node.args]

@@ -1,4 +1,4 @@
-"""The contract type that holds the table of who may import whom."""
+"""The contract type that enforces the table of who may import whom."""
 
 from __future__ import annotations
 
@@ -40,5 +40,5 @@ def test_an_entry_with_a_place_allows_its_package_only_there_and_below() -> None
     assert not _check("ours", "orjson", "orjson in ours.sub")
 
 
-def test_a_name_that_only_begins_alike_is_not_allowed() -> None:
+def test_a_name_that_only_starts_the_same_is_not_allowed() -> None:
     assert not _check("ours.sub", "numpydoc", "numpy")

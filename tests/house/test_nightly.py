@@ -32,14 +32,14 @@ def test_a_row_is_added_once_and_then_replaced() -> None:
     )
 
 
-def test_a_failure_says_so_whatever_its_log_says() -> None:
+def test_a_failed_campaign_is_reported_as_failed_whatever_its_log_says() -> None:
     assert summary("==== 3 passed in 1.00s ====\n", 0) == "3 passed"
     assert summary("==== 3 passed in 1.00s ====\n", 2) == "FAILED: 3 passed"
     assert summary("go pass\njava pass\n", 0) == "go pass; java pass"
     assert summary("killed\n", 1) == "FAILED: no summary"
 
 
-def test_the_page_holds_a_table_that_rows_go_into() -> None:
+def test_the_page_has_a_table_for_the_rows() -> None:
     row = row_of(CAMPAIGNS[0], "passed", 0.0, NOW, "abc")
     assert row in with_row(PAGE.read_text(encoding="utf-8"), row)
 
@@ -56,7 +56,7 @@ def test_campaigns_of_one_target_have_rows_of_their_own() -> None:
     )
 
 
-def test_a_night_that_was_stopped_goes_on_with_what_it_has_not_done(
+def test_a_night_that_was_stopped_continues_with_the_remaining_campaigns(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     ran: list[str] = []

@@ -1,4 +1,4 @@
-"""Records are structs of msgspec; a dataclass has a reason that docs/architecture.md names."""
+"""Records are msgspec structs; a dataclass needs a reason that docs/architecture.md names."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ NESTED = {
     *("CriterionPlan", "RankingEvaluator", "RankingPlan"),
     "View",
 }
-"""What is written as JSON with the objects in it, and a view, whose defaults its address needs."""
+"""Dataclasses written as JSON with nested objects, and a view whose address needs its defaults."""
 
 REASONS = re.compile(
     r"= (?:parameter|converted|\w+_parameter)\(|metadata=|DeferredField"
     r"|\b(?:init|repr|compare)=False"
 )
-"""In a field of a dataclass: it states what it means, is computed or made later, or is hidden."""
+"""A field of a dataclass that carries metadata, is computed or set later, or is hidden."""
 
 
 def dataclasses() -> Iterator[ast.ClassDef]:
@@ -43,7 +43,7 @@ def _has_reason(record: ast.ClassDef) -> bool:
     return any(map(REASONS.search, fields)) or "__post_init__" in methods
 
 
-def test_a_dataclass_is_one_because_a_struct_has_not_enough() -> None:
+def test_a_dataclass_is_used_only_where_a_struct_cannot_do_the_job() -> None:
     found = {record.name: record for record in dataclasses()}
     assert len(found) > len(NESTED)
     related = {name: {ast.unparse(base) for base in record.bases} for name, record in found.items()}

@@ -1,4 +1,4 @@
-"""The one way in which tests say that something is not on this machine."""
+"""The one way in which tests report that this machine lacks something."""
 
 from __future__ import annotations
 

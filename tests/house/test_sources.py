@@ -1,4 +1,4 @@
-"""House rules that every source file keeps."""
+"""House rules for every source file."""
 
 from __future__ import annotations
 
@@ -10,23 +10,23 @@ from tests.support.tree import ROOT, compiled_files, is_generated, python_files,
 
 MOST_LINES_PER_FILE = 500
 MOST_LINES_PER_FUNCTION = 70
-# In pieces, so that this file passes its own test.
+# Split, so that this file passes its own test.
 PROMISES = re.compile(r"\b(?:" + "|".join(("TO" + "DO", "FIX" + "ME", "X" * 3)) + r")\b")
 MACHINE_PATHS = re.compile(
     r"(?<![\w.])/(?:" + "|".join(("ro" + "ot", "wo" + "rk", "ho" + "me")) + r")/\w"
 )
 
 
-def test_no_file_promises_to_be_finished_later() -> None:
+def test_no_file_contains_a_note_of_unfinished_work() -> None:
     assert _lines_with(PROMISES) == []
 
 
-def test_no_file_names_a_path_of_the_machine_it_was_written_on() -> None:
+def test_no_file_contains_a_path_of_the_machine_it_was_written_on() -> None:
     assert _lines_with(MACHINE_PATHS) == []
 
 
-def test_commands_write_by_functions_that_escape_what_a_terminal_obeys() -> None:
-    """`vidscore_cli.output` has them; the others write what is ours alone."""
+def test_commands_print_through_functions_that_escape_control_characters() -> None:
+    """These functions are in `vidscore_cli.output`; the excepted files print only our own text."""
     folders = (ROOT / "clients/cli/vidscore_cli", ROOT / "server/vidscore_server/commands")
     own = {"output.py", "main.py"}
     raw = re.compile(r"click\.s?echo\(|csv\.writer\(|csv\.DictWriter\(|(?<![\w.])print\(")
@@ -39,7 +39,7 @@ def test_commands_write_by_functions_that_escape_what_a_terminal_obeys() -> None
     assert found == set()
 
 
-def test_every_file_is_short_enough_to_read_in_one_sitting() -> None:
+def test_every_file_is_short() -> None:
     long = {
         str(path.relative_to(ROOT)): lines
         for path in [*python_files(), *compiled_files()]
@@ -48,7 +48,7 @@ def test_every_file_is_short_enough_to_read_in_one_sitting() -> None:
     assert long == {}
 
 
-def test_every_function_fits_on_a_screen() -> None:
+def test_every_function_is_short() -> None:
     long = [
         f"{path.relative_to(ROOT)}:{node.lineno} {node.name} has {_length(node)} lines"
         for path in python_files()
@@ -59,7 +59,7 @@ def test_every_function_fits_on_a_screen() -> None:
     assert long == []
 
 
-def test_every_compiled_function_fits_on_a_screen() -> None:
+def test_every_compiled_function_is_short() -> None:
     functions = [
         (f"{path.relative_to(ROOT)}: {heading} has {lines} lines", lines)
         for path in compiled_files()
@@ -70,16 +70,16 @@ def test_every_compiled_function_fits_on_a_screen() -> None:
 
 
 def _compiled_functions(text: str) -> Iterator[tuple[str, int]]:
-    """The first line of each function of C, and how many lines are between its braces.
+    """The first line of each C function, and the number of lines between its braces.
 
-    They stand at the beginning of a line, as those of nothing else than functions do.
+    Only functions have braces at the beginning of a line.
     """
     for match in re.finditer(r"^(\w[^;={}]*\))\s*\{\n(.*?)^\}$", text, re.MULTILINE | re.DOTALL):
         yield match[1].splitlines()[0], match[2].count("\n")
 
 
 def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Count the lines of the body; a docstring is there to be long where that helps."""
+    """Number of lines of the body without the docstring, which may be long."""
     body = function.body
     if len(body) > 1 and ast.get_docstring(function) is not None:
         body = body[1:]
@@ -94,7 +94,7 @@ def _lines_with(pattern: re.Pattern[str]) -> list[str]:
         try:
             text = path.read_text(encoding="utf-8")
         except UnicodeDecodeError:
-            continue  # an image or another binary file
+            continue  # An image or another binary file.
         for number, line in enumerate(text.splitlines(), start=1):
             if pattern.search(line):
                 found.append(f"{path.relative_to(ROOT)}:{number}: {line.strip()}")

@@ -1,4 +1,4 @@
-"""Names and texts use the words of docs/glossary.md, not those that they replaced."""
+"""Names and texts use the words of docs/glossary.md, not the words that they replaced."""
 
 from __future__ import annotations
 
@@ -44,7 +44,7 @@ RETIRED_NAMES = {
     "can_settle": "can compact",
     "performer": "participant",
 }
-"""Parts of names, in lower case with underscores, and the word of the field."""
+"""Retired parts of names, in lower case with underscores, each with the term that replaces it."""
 
 RETIRED_PHRASES = {
     r"whole numbers?": "integer",
@@ -52,17 +52,17 @@ RETIRED_PHRASES = {
     r"nothing yet": "say what the constructor does, or nothing",
     r"Not said\.": "Unspecified.",
 }
-"""In comments, docstrings and messages."""
+"""Retired phrases in comments, docstrings and messages, each with its replacement."""
 
 EARLIER_WORD = re.compile(r"token|hosting|records|test_access_keys|write_golden")
-"""Where the earlier word for a participant is still read: in scripts and in stores."""
+"""Files that still read the earlier word for a participant, from scripts and stores."""
 PROSE = {".py", ".md", ".proto", ".c", ".h", ".ts", ".go", ".java", ".rs", ".cpp"}
 
 
 def _identifiers(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    """The identifiers of Python files in which the pattern matches, with their places.
+    """The identifiers in Python files that the pattern matches, with their places.
 
-    Only files whose text matches are taken apart, which is what costs time.
+    Only files whose text matches are tokenised, which is the slow part.
     """
     for path in python_files():
         text = path.read_text(encoding="utf-8")
@@ -74,7 +74,7 @@ def _identifiers(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
 
 
 def _part_of_a_name(words: Iterable[str]) -> re.Pattern[str]:
-    """Matches one of the words, or a run of them, as a part of a snake or camel case name."""
+    """A pattern for any of the words as a part of a snake-case or camel-case name."""
     snake = "|".join(words)
     camel = "|".join(word.title().replace("_", "") for word in words)
     return re.compile(
@@ -84,7 +84,7 @@ def _part_of_a_name(words: Iterable[str]) -> re.Pattern[str]:
 
 
 def _names_of_other_languages(pattern: re.Pattern[str]) -> Iterator[tuple[str, str]]:
-    """The words of clients in other languages in which the pattern matches, with their places."""
+    """The words in other languages' clients that the pattern matches, with their places."""
     for path in tracked_files():
         if path.suffix not in PROSE - {".py", ".md"} or is_generated(path):
             continue
@@ -124,12 +124,12 @@ def test_no_name_of_another_language_has_a_retired_word() -> None:
         ("besides", False),
     ],
 )
-def test_a_retired_word_is_seen_as_a_part_of_a_name(name: str, matches: bool) -> None:
+def test_a_retired_word_is_found_inside_a_name(name: str, matches: bool) -> None:
     found = _part_of_a_name(list(RETIRED_NAMES)).search(name)
     assert (found is not None) is matches
 
 
-def test_a_constant_of_so_many_a_thing_is_per_thing() -> None:
+def test_a_constant_for_a_ratio_is_named_with_per() -> None:
     pattern = re.compile(r"\b_?[A-Z][A-Z0-9_]*_AN?_[A-Z0-9_]+\b")
     assert sorted({f"{place}: {name}" for place, name in _identifiers(pattern)}) == []
 

@@ -13,17 +13,17 @@ _KEY = ("ec", "-pkeyopt", "ec_paramgen_curve:prime256v1")
 
 @dataclass(frozen=True)
 class Authority:
-    """A certificate authority made for the tests, and what it has signed.
+    """A certificate authority for tests, and the certificates that it has signed.
 
     Attributes:
-        folder: Where the files are: ``ca.pem``, and ``.pem`` and ``.key`` of each name.
+        folder: Holds ``ca.pem``, and the ``.pem`` and ``.key`` of each name.
     """
 
     folder: Path
 
     @property
     def roots(self) -> Path:
-        """What those trust who trust it."""
+        """The root certificates for a client that trusts this authority."""
         return self.folder / "ca.pem"
 
     def sign(self, name: str, subject_name: str) -> None:
@@ -42,12 +42,12 @@ class Authority:
         )  # fmt: skip
 
     def read(self, name: str) -> bytes:
-        """A file."""
+        """The content of a file."""
         return (self.folder / name).read_bytes()
 
 
 def make_authority(folder: Path) -> Authority:
-    """Make an authority of its own, without certificates."""
+    """Make a new authority that has signed no certificates."""
     openssl(
         "req", "-x509", "-newkey", *_KEY, "-nodes", "-keyout", folder / "ca.key",
         "-out", folder / "ca.pem", "-days", "1", "-subj", "/CN=vidscore test",

@@ -1,11 +1,11 @@
-"""A TCP proxy that makes a network as bad as a test wants it.
+"""A TCP proxy that breaks the network as a test asks.
 
     with ChaosProxy(server.address) as proxy:
         client = connect(proxy.address)
         proxy.cut_after(100, Direction.TO_CLIENT)
 
-It runs on a thread and an event loop of its own, so that synchronous tests and asyncio tests use
-it alike: every method returns at once, when what it asks for holds.
+It runs on its own thread and event loop, so synchronous tests and asyncio tests use it alike.
+Every method returns at once, with the change in effect.
 """
 
 from __future__ import annotations
@@ -24,22 +24,22 @@ from typing import Any, Self, TypeVar
 Result = TypeVar("Result")
 
 PIECE_BYTES = 16_384
-"""Most bytes that are handed on at once."""
+"""Maximum number of bytes forwarded at once."""
 
 TICK_S = 0.01
-"""Time between two looks at how long a piece has still to wait: a test may have calmed the way."""
+"""Interval at which a delayed piece checks whether the test has lifted the delay."""
 
 CONTROL_TIMEOUT_S = 60.0
 
 ACCEPTING_ROUNDS = 10
-"""Rounds of the event loop within which a connection that was just accepted has its task."""
+"""Event loop rounds after which a newly accepted connection is certain to have its task."""
 
 RESET_ON_CLOSE = struct.pack("ii", 1, 0)
-"""SO_LINGER: closing sends RST, and what is not sent yet is lost."""
+"""SO_LINGER: closing sends RST and drops unsent data."""
 
 
 class Direction(Enum):
-    """Which way bytes go."""
+    """The direction in which bytes go."""
 
     TO_SERVER = "to the server"
     TO_CLIENT = "to the client"
@@ -50,7 +50,7 @@ BOTH = (Direction.TO_SERVER, Direction.TO_CLIENT)
 
 @dataclass
 class _Way:
-    """What happens to bytes of one direction, of all connections together."""
+    """The faults for bytes of one direction, over all connections together."""
 
     delay_s: float = 0.0
     bytes_per_s: float | None = None
@@ -62,13 +62,13 @@ class _Way:
 
     @property
     def piece_bytes(self) -> int:
-        """Most bytes of the next piece."""
+        """Maximum number of bytes of the next piece."""
         if self.bytes_per_s is None:
             return PIECE_BYTES
         return max(1, min(PIECE_BYTES, int(self.bytes_per_s * TICK_S)))
 
     def flip(self, piece: bytes) -> bytes:
-        """The piece, with the lowest bit of what is to be flipped in it flipped."""
+        """Flip the lowest bit of each byte string in the piece that is to be flipped."""
         for wanted in [wanted for wanted in self.to_flip if wanted in piece]:
             self.to_flip.remove(wanted)
             piece = piece.replace(wanted, bytes([wanted[0] ^ 1]) + wanted[1:], 1)
@@ -77,19 +77,19 @@ class _Way:
 
 @dataclass(eq=False)
 class _Connection:
-    """One connection of a client and the one to the server that belongs to it."""
+    """A client's connection, and the matching connection to the server."""
 
     writers: dict[Direction, asyncio.StreamWriter] = field(default_factory=dict)
     deaf: set[Direction] = field(default_factory=set)
 
     def half_close(self, direction: Direction) -> None:
-        """End one direction for who reads there; what still comes is dropped."""
+        """End one direction for its reader, and drop later bytes."""
         self.deaf.add(direction)
         with contextlib.suppress(OSError):
             self.writers[direction].write_eof()
 
     def silence(self) -> None:
-        """Drop what still comes, and the end itself, of both directions."""
+        """Drop later bytes of both directions, and also their ends."""
         self.deaf.update(BOTH)
 
     def close(self, *, reset: bool) -> None:
@@ -104,26 +104,27 @@ class _Connection:
 
 
 class ChaosProxy:
-    """Stands between a client and a server.
+    """A proxy between a client and a server.
 
     Args:
         target: ``host:port`` of the server.
 
     Attributes:
-        address: ``host:port`` to give to the client; the same from the beginning to the end.
+        address: ``host:port`` for the client; it never changes.
     """
 
     def __init__(self, target: str) -> None:
-        """Take a port; nothing listens there before the proxy is entered."""
+        """Reserve a port; nothing listens on it before the proxy is entered."""
         self._target = _parsed(target)
-        # Bound and never listening: it keeps the port while connections are refused.
+        # Bound but never listening: it keeps the port while connections are refused.
         self._holder = _bound(0)
         self._port: int = self._holder.getsockname()[1]
         self.address = f"127.0.0.1:{self._port}"
         self._ways = {direction: _Way() for direction in Direction}
         self._connections: set[_Connection] = set()
         self._tasks: set[asyncio.Task[None]] = set()
-        # Held until the end: one that pauses reading is held by nothing else, and never closed.
+        # Keep a reference until the end: nothing else refers to a transport that paused reading,
+        # and it would never be closed.
         self._transports: set[asyncio.WriteTransport] = set()
         self._made = 0
         self._broken = 0
@@ -152,15 +153,15 @@ class ChaosProxy:
     # --- what a test may do ------------------------------------------------------------------
 
     def delay(self, delay_s: float, *directions: Direction) -> None:
-        """Let every piece wait; with `math.inf` it waits until the way is calmed."""
+        """Delay every piece; with `math.inf`, until `calm` is called."""
         self._change(directions, lambda way: setattr(way, "delay_s", delay_s))
 
     def throttle(self, bytes_per_s: float, *directions: Direction) -> None:
-        """Let no more than some bytes through in a second."""
+        """Limit the number of bytes forwarded per second."""
         self._change(directions, lambda way: setattr(way, "bytes_per_s", bytes_per_s))
 
     def cut_after(self, byte_count: int, direction: Direction, *, reset: bool = False) -> None:
-        """End the connection over which the last of so many further bytes of a direction goes."""
+        """Cut the connection that forwards the last of this many further bytes of a direction."""
 
         def arm(way: _Way) -> None:
             way.cut_after, way.cut_with_reset = byte_count, reset
@@ -168,43 +169,43 @@ class ChaosProxy:
         self._change([direction], arm)
 
     def silence(self) -> None:
-        """Drop everything of the present connections, which stay open; later ones are fine."""
+        """Drop everything on the open connections and keep them open; later connections work."""
         self._each(_Connection.silence)
 
     def silence_after(self, byte_count: int, direction: Direction) -> None:
-        """Silence the connection over which the last of so many further bytes of a way goes."""
+        """Silence the connection that forwards the last of these further bytes of a direction."""
         self._change([direction], lambda way: setattr(way, "silent_after", byte_count))
 
     def flip(self, direction: Direction, *wanted: bytes) -> None:
-        """Flip a bit of the first byte of each of these, the next time that it goes by."""
+        """Flip a bit of the first byte of each byte string, the next time it is forwarded."""
         self._change([direction], lambda way: way.to_flip.extend(wanted))
 
     def hang_up(self, *, reset: bool) -> None:
-        """End new connections as soon as they are there, until the proxy is calmed."""
+        """Close new connections at once, until `calm` is called."""
         self._hanging_up_with_reset = reset
 
     def half_close(self, direction: Direction) -> None:
-        """End one direction of every connection; the other one goes on."""
+        """End one direction of every connection; the other one stays open."""
         self._each(lambda connection: connection.half_close(direction))
 
     def close_connections(self) -> None:
-        """End every connection in order."""
+        """Close every connection normally."""
         self._each(lambda connection: connection.close(reset=False))
 
     def reset(self) -> None:
-        """End every connection with RST."""
+        """Close every connection with RST."""
         self._each(lambda connection: connection.close(reset=True))
 
     def refuse(self) -> None:
-        """Refuse new connections, as a port does at which nothing listens."""
+        """Refuse new connections, like a port without a listener."""
         self._run(self._end_listening())
 
     def accept(self) -> None:
-        """Take new connections again."""
+        """Accept new connections again."""
         self._run(self._listen())
 
     def calm(self) -> None:
-        """Delay, throttle and cut nothing any more, and take new connections."""
+        """Remove all delays, limits and cuts, and accept new connections."""
 
         def calm(way: _Way) -> None:
             way.delay_s, way.bytes_per_s, way.cut_after = 0.0, None, None
@@ -217,25 +218,25 @@ class ChaosProxy:
 
     @property
     def connections_made(self) -> int:
-        """Connections that clients have made so far."""
+        """Number of connections that clients have made so far."""
         return self._made
 
     @property
     def connections_open(self) -> int:
-        """Connections that are open."""
+        """Number of open connections."""
         return len(self._connections)
 
     @property
     def connections_broken(self) -> int:
-        """How often a connection was cut, ended, half closed or silenced so far."""
+        """Number of connections that were cut, closed, half closed or silenced so far."""
         return self._broken
 
     def left_to_flip(self, direction: Direction) -> int:
-        """How much of what is to be flipped has not gone by."""
+        """Number of byte strings that are still to be flipped."""
         return len(self._ways[direction].to_flip)
 
     def bytes_passed(self, direction: Direction) -> int:
-        """Bytes that have gone on so far."""
+        """Number of bytes forwarded so far."""
         return self._ways[direction].passed
 
     # --- on the proxy's own event loop -------------------------------------------------------
@@ -270,7 +271,7 @@ class ChaosProxy:
 
     async def _stop(self) -> None:
         await self._end_listening()
-        while True:  # once more where a connection came in that was accepted before
+        while True:  # Again if a connection appeared that had been accepted before.
             for _ in range(ACCEPTING_ROUNDS):
                 await asyncio.sleep(0)
             if not self._tasks and not self._transports:
@@ -278,9 +279,9 @@ class ChaosProxy:
             for task in list(self._tasks):
                 task.cancel()
             await asyncio.gather(*self._tasks, return_exceptions=True)
-            # One that was closed in order stays open as long as its other end does not read.
+            # A transport that was closed normally stays open until its peer reads.
             for transport in self._transports:
-                transport.abort()  # it is closed in the next round
+                transport.abort()  # It closes in the next round.
             self._transports.clear()
 
     def _begin(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -290,7 +291,7 @@ class ChaosProxy:
 
         def ended(_: object) -> None:
             self._tasks.discard(task)
-            if task.cancelled():  # before its first step it closes nothing itself
+            if task.cancelled():  # A task that never took a step closes nothing itself.
                 writer.transport.abort()
 
         task.add_done_callback(ended)
@@ -311,7 +312,7 @@ class ChaosProxy:
                 both.create_task(self._pump(connection, reader, Direction.TO_SERVER))
                 both.create_task(self._pump(connection, from_server, Direction.TO_CLIENT))
         except* OSError:
-            connection.close(reset=True)  # what one side feels, the other shall feel too
+            connection.close(reset=True)  # Pass an error of one side on to the other side.
         finally:
             self._connections.discard(connection)
             connection.close(reset=False)
@@ -322,7 +323,7 @@ class ChaosProxy:
         try:
             await self._hand_on(connection, reader, direction)
         except OSError:
-            if direction not in connection.deaf:  # an end that is dropped, of whatever kind
+            if direction not in connection.deaf:  # This end is dropped, whatever kind of end it is.
                 raise
 
     async def _hand_on(
@@ -357,7 +358,7 @@ class ChaosProxy:
             connection.half_close(direction)
 
     async def _hold_back(self, way: _Way, byte_count: int) -> None:
-        """Wait as long as the way's delay and rate, as they are from moment to moment, want it."""
+        """Wait as long as the direction's current delay and rate require."""
         came_s = self._loop.time()
 
         def rest_s() -> float:
@@ -375,7 +376,7 @@ def _parsed(address: str) -> tuple[str, int]:
 
 
 def _bound(port: int) -> socket.socket:
-    """A socket at a port of this machine; several may be bound to it, one of them listens."""
+    """A socket bound to a local port; several can be bound to it, but only one listens."""
     bound = socket.socket()
     bound.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEPORT, 1)
     bound.bind(("127.0.0.1", port))

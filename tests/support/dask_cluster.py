@@ -1,4 +1,4 @@
-"""A Dask cluster of processes whose workers can be held, changed and killed."""
+"""A Dask cluster of processes whose workers can be paused, changed and killed."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def {function}(*arguments):
 
 held.{function} = {function}
 """
-"""Workers that note each call, and wait for a file once so many have begun."""
+"""Workers that record each call, and wait for a file after a given number of calls."""
 
 OTHER_VERSION = """
 import {module} as held
@@ -51,7 +51,7 @@ class Cluster:
     """A scheduler and its workers.
 
     Attributes:
-        folder: Where their files are.
+        folder: Holds their files.
         scheduler: The process of the scheduler.
         task: Module and name of the function that its tasks call.
         workers: The processes of the workers.
@@ -71,7 +71,7 @@ class Cluster:
 
     @property
     def begun(self) -> list[str]:
-        """Process and number of the calls that have begun in workers that can be held."""
+        """Process and number of each call that has begun in pausable workers."""
         return [path.name for path in self.folder.glob("*.begun")]
 
     def add_worker(self, preload: str = "") -> subprocess.Popen[bytes]:
@@ -88,7 +88,7 @@ class Cluster:
         return worker
 
     def add_held_worker(self, free: int = 0) -> subprocess.Popen[bytes]:
-        """Start a worker that waits once more than so many calls have begun, until `release`."""
+        """Start a worker that pauses after this many calls in all have begun, until `release`."""
         module, function = self.task
         return self.add_worker(
             HOLD.format(module=module, function=function, folder=str(self.folder), free=free)
@@ -99,7 +99,7 @@ class Cluster:
         return self.add_worker(OTHER_VERSION.format(module=self.task[0]))
 
     def release(self) -> None:
-        """Let held workers go on."""
+        """Let paused workers continue."""
         (self.folder / "go").touch()
 
 
@@ -116,10 +116,10 @@ def started(folder: Path, program: str, *arguments: str) -> subprocess.Popen[byt
 
 @contextmanager
 def running_cluster(folder: Path, task: tuple[str, str] = SCORE_SHARD) -> Iterator[Cluster]:
-    """A scheduler without workers; it and all that are added end with the context.
+    """A scheduler without workers; it and all added workers end with the context.
 
     Args:
-        folder: Where its files are, to be made.
+        folder: Folder for its files; it is created.
         task: Module and name of the function that its tasks call.
     """
     folder.mkdir()
@@ -140,7 +140,7 @@ def running_cluster(folder: Path, task: tuple[str, str] = SCORE_SHARD) -> Iterat
 
 
 def _is_whole(file: Path) -> bool:
-    """Whether a document has been written to its end."""
+    """Whether a document has been written completely."""
     try:
         json.loads(file.read_text())
     except (OSError, ValueError):
@@ -149,6 +149,6 @@ def _is_whole(file: Path) -> bool:
 
 
 def kill(process: subprocess.Popen[bytes]) -> None:
-    """Kill a process as the system does it, and wait until it is gone."""
+    """Kill a process as the system does, and wait until it has ended."""
     os.kill(process.pid, signal.SIGKILL)
     process.wait(TIMEOUT_S)

@@ -1,7 +1,7 @@
-"""What a golden holds of a report: what the evaluator itself makes of a tally.
+"""The part of a report that a golden file holds: what the evaluator computes from a tally.
 
-What the house adds to every report, doubts about the input and names of frames and labels in
-warnings, is no part of an evaluator's version.
+Every report also has warnings about the input, and names of frames and labels in warnings. These
+are not part of an evaluator's version.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ def golden_form(
 
 
 def sealed_form(report: Report, *keys: str) -> dict[str, Any]:
-    """Parts of a report as goldens hold them, whose seals outlive names: labels are classes."""
+    """Parts of a report as golden files hold them: labels are classes, so seals stay valid."""
 
     def as_sealed(entry: dict[str, Any]) -> dict[str, Any]:
         return {"class" if key == "label" else key: value for key, value in entry.items()}

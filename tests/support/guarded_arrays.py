@@ -1,8 +1,8 @@
-"""A plug-in for pytest: compiled loops get their arrays between pages that nobody may touch.
+"""A pytest plug-in that passes compiled loops arrays between pages that nobody may access.
 
-A loop that reads or writes beside an array ends the process, where it would otherwise go unseen
-most of the time. Each call is made twice, with the arrays at the beginning of what is allowed and
-at its end, and must do the same in both places. `make test-loops` runs tests so.
+A loop that reads or writes outside an array ends the process; otherwise that would mostly go
+unnoticed. Each call is made twice, with the arrays at the start and at the end of the accessible
+memory, and must do the same both times. `make test-loops` runs tests with this plug-in.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ def pytest_configure(config: pytest.Config) -> None:
 
 
 def install() -> None:
-    """Let every function of the library be called with guarded arrays."""
+    """Make every function of the library run on guarded arrays."""
     Kernel.__call__ = _guarded  # type: ignore[assignment, method-assign]
 
 
@@ -52,7 +52,7 @@ def _guarded(function: Kernel, *arguments: Argument) -> int:
 def _called(
     function: Kernel, arguments: tuple[Argument, ...], *, at_end: bool
 ) -> tuple[int, list[Argument]]:
-    """What a function finds, and the copies that it has been given."""
+    """The result of a function, and the copies that were passed to it."""
     copies = [
         _copy(argument, at_end)
         if isinstance(argument, np.ndarray) and _fits(argument)
@@ -63,12 +63,12 @@ def _called(
 
 
 def _fits(array: AnyArray) -> bool:
-    """Whether a copy has the same layout; a function refuses what has another one."""
+    """Whether a copy would have the same layout; functions refuse other layouts."""
     return array.flags.c_contiguous and array.flags.aligned and not array.dtype.hasobject
 
 
 def _copy(array: AnyArray, at_end: bool) -> AnyArray:
-    """A copy that has a page before it or behind it that may not be touched."""
+    """A copy with an inaccessible page before and behind it."""
     pages = -(-array.nbytes // _PAGE)
     memory = mmap.mmap(-1, (pages + 2) * _PAGE)
     start = ctypes.addressof(ctypes.c_char.from_buffer(memory))

@@ -1,4 +1,4 @@
-"""Calls of gRPC whose message is sent in part, which no library of it does."""
+"""gRPC calls whose message is sent only in part, which no gRPC library can do."""
 
 from __future__ import annotations
 
@@ -8,20 +8,20 @@ from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
 PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n" + bytes([0, 0, 0, 4, 0, 0, 0, 0, 0])
-"""What a client of HTTP/2 begins with: the magic, and settings that set nothing."""
+"""The start of an HTTP/2 connection: the magic, and an empty SETTINGS frame."""
 
 DATA, HEADERS = 0, 1
 END_HEADERS = 4
 CALL = 1
-"""The only stream of a connection."""
+"""The id of the only stream of a connection."""
 
 
 class HalfSent:
-    """A call over a connection of its own.
+    """A call over its own connection.
 
     Args:
-        reader: What comes back.
-        writer: Where it is sent.
+        reader: Reads from the server.
+        writer: Writes to the server.
     """
 
     def __init__(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
@@ -29,11 +29,11 @@ class HalfSent:
         self._writer = writer
 
     def send(self, data: bytes) -> None:
-        """Send a few bytes more of what there is of the message, beginning with its length."""
+        """Send the next few bytes of the message, which begins with its length."""
         self._writer.write(_frame(DATA, 0, data))
 
     async def answer(self) -> bytes:
-        """The headers that the server answers with, as they stand on the wire."""
+        """The headers of the server's answer, as sent on the wire."""
         while True:
             head = await self._reader.readexactly(9)
             data = await self._reader.readexactly(int.from_bytes(head[:3]))
@@ -48,9 +48,9 @@ async def half_sent(
     """Begin a call.
 
     Args:
-        address: Of the server.
+        address: Address of the server.
         method: Full name of the RPC.
-        metadata: What goes with the call.
+        metadata: Metadata of the call.
     """
     host, _, port = address.rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
@@ -71,7 +71,7 @@ async def half_sent(
 
 
 def message_head(size: int) -> bytes:
-    """What stands before a message of so many bytes."""
+    """The prefix of a message of this many bytes."""
     return struct.pack(">?I", False, size)
 
 
@@ -80,5 +80,5 @@ def _frame(kind: int, flags: int, data: bytes) -> bytes:
 
 
 def _literal(header: tuple[str, str]) -> bytes:
-    """A header without compression (RFC 7541, section 6.2.2); its texts are short."""
+    """A header without compression (RFC 7541, section 6.2.2); its texts must be short."""
     return b"\x00" + b"".join(bytes([len(text)]) + text.encode() for text in header)

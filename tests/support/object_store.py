@@ -1,4 +1,4 @@
-"""A store of objects that speaks the protocol of S3: moto's server, in a thread."""
+"""An object store with the S3 protocol: moto's server, in a thread."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ KEY = {"AWS_ACCESS_KEY_ID": "key", "AWS_SECRET_ACCESS_KEY": "secret"}
 
 @contextmanager
 def object_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
-    """A store with an empty bucket, where the environment says it is; gives its URL."""
+    """An empty bucket, with the environment variables that point to it; yields its URL."""
     s3fs = pytest.importorskip("s3fs")
     server = pytest.importorskip("moto.server").ThreadedMotoServer(
         ip_address="127.0.0.1", port=0, verbose=False
@@ -24,7 +24,7 @@ def object_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
     try:
         host, port = server.get_host_and_port()
         url = f"http://{host}:{port}"
-        # What servers before it in this process were given, it would have as well.
+        # Otherwise it would have the objects of earlier servers in this process.
         reset = urllib.request.Request(f"{url}/moto-api/reset", method="POST")
         urllib.request.urlopen(reset).close()
         for name, value in KEY.items():
@@ -41,7 +41,7 @@ def object_store(monkeypatch: pytest.MonkeyPatch) -> Iterator[str]:
 
 @contextmanager
 def bytes_sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
-    """How many bytes the store answers each request for content with, in the context."""
+    """Record the number of bytes that the store sends for each read of content in this context."""
     dispatcher = pytest.importorskip("moto.server").DomainDispatcherApplication
     answer, counts = dispatcher.__call__, list[int]()
 
@@ -58,7 +58,7 @@ def bytes_sent(monkeypatch: pytest.MonkeyPatch) -> Iterator[list[int]]:
 
 @contextmanager
 def fresh_connections() -> Iterator[None]:
-    """Connections of the context are made as the environment says now, and forgotten at its end."""
+    """Make connections with the current environment, and drop them at the end of the context."""
     s3fs = pytest.importorskip("s3fs")
     s3fs.S3FileSystem.clear_instance_cache()
     try:
@@ -69,7 +69,7 @@ def fresh_connections() -> Iterator[None]:
 
 @contextmanager
 def refusing_everybody(url: str) -> Iterator[None]:
-    """The store asks who comes, and knows nobody."""
+    """Make the store require authentication, and reject everyone."""
     _let_in(url, 0)
     try:
         yield
@@ -78,7 +78,7 @@ def refusing_everybody(url: str) -> Iterator[None]:
 
 
 def _let_in(url: str, requests: float) -> None:
-    """Let in so many requests of anybody."""
+    """Let this many requests in without authentication."""
     request = urllib.request.Request(
         f"{url}/moto-api/reset-auth", str(requests).encode(), {"Content-Type": "text/plain"}
     )

@@ -1,4 +1,4 @@
-"""Outcomes as one would write them on paper."""
+"""Outcomes in the form in which one would write them on paper."""
 
 from __future__ import annotations
 
@@ -16,9 +16,9 @@ class Row(NamedTuple):
     Attributes:
         side: ``truth`` or ``detections``.
         frame: Its frame.
-        row: Its place in the frame.
-        outcome: What became of it.
-        partner: Row of its partner, -1 without one.
+        row: Its index in the frame.
+        outcome: Its outcome.
+        partner: Row of its partner, or -1.
         share: What it adds to the measure.
     """
 

@@ -1,8 +1,8 @@
-"""The status that a server ends an asyncio call with, where grpc puts one of its own in its place.
+"""Let an asyncio call end with the server's status, which grpc may replace by its own.
 
-A write that fails because the server has just ended the call makes grpc say INTERNAL, "Internal
-error from Core" (https://github.com/grpc/grpc/issues/36066). The SDK tells the server's status all
-the same; tests that call without it need this.
+If a write fails because the server has just ended the call, grpc reports INTERNAL, "Internal error
+from Core" (https://github.com/grpc/grpc/issues/36066). The SDK still reports the server's status;
+tests that call without the SDK need this module.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from grpc.aio import _call
 
 
 class _OwnStatus:
-    """A call that leaves its status to the server; after a failed write grpc waits for that."""
+    """A call that ends with the server's status only; after a failed write, grpc waits for that."""
 
     def __init__(self, call: Any) -> None:
         self._call = call
@@ -25,12 +25,12 @@ class _OwnStatus:
         return getattr(self._call, name)
 
     def set_internal_error(self, text: str) -> None:
-        """Do not."""
+        """Ignore the error."""
 
 
 @contextmanager
 def servers_own_status() -> Iterator[None]:
-    """Let calls that are made in this block end with the status that their server sends."""
+    """Make calls in this block end with the status that their server sends."""
     make = _call.Call.__init__
 
     def make_with_own_status(call: Any, inner: Any, *arguments: Any) -> None:

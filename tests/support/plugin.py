@@ -1,4 +1,4 @@
-"""The plug-in of tests/plugin, installed for as long as a module of tests needs it."""
+"""The plug-in of tests/plugin, installed while a test module needs it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ PLUGIN = ROOT / "tests/plugin"
 
 
 def forget_plug_ins() -> None:
-    """Look for the evaluators and presets of plug-ins anew."""
+    """Make the next lookup search for plug-ins again."""
     registry._plug_ins.cache_clear()
     evaluator_class.cache_clear()
     _files._plug_ins.cache_clear()
@@ -30,7 +30,7 @@ def forget_plug_ins() -> None:
 
 @pytest.fixture(scope="session")
 def built_plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """Build the plug-in's wheel and unpack it: a folder from which it can be imported."""
+    """Build the plug-in's wheel and unpack it into a folder from which it can be imported."""
     folder = tmp_path_factory.mktemp("plugin")
     subprocess.run(
         [sys.executable, "-m", "hatchling", "build", "-t", "wheel", "-d", str(folder)],
@@ -48,7 +48,7 @@ def built_plugin(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def counting_plugin(built_plugin: Path) -> Iterator[Path]:
     """Install the evaluator ``count_error`` here, in worker processes and in subprocesses.
 
-    Only for the module that asks: everywhere else the built-in evaluators are all there are.
+    Only for the module that asks; all other modules have only the built-in evaluators.
     """
     with pytest.MonkeyPatch.context() as patch:
         patch.syspath_prepend(str(built_plugin))

@@ -1,4 +1,4 @@
-"""A PostgreSQL of the tests' own: a cluster in a temporary folder, reached over a socket in it."""
+"""A PostgreSQL for tests: a cluster in a temporary folder, reached over a socket in it."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ USER = "vidscore"
 TIMEOUT_S = 120
 
 FAST = ("fsync=off", "full_page_writes=off")
-"""Settings under which a crash of the machine, which no test can cause, would lose data."""
+"""Settings that would lose data if the machine crashed, which no test can cause."""
 
 _numbers = count(1)
 
@@ -30,21 +30,21 @@ class Cluster:
     """A database server that a test may stop and start.
 
     Args:
-        folder: Where it keeps everything; its own.
+        folder: A folder of its own, for all its files.
         settings: Settings of PostgreSQL.
 
     Attributes:
-        folder: Where it keeps everything, its socket too.
+        folder: Holds all its files, and its socket.
     """
 
     def __init__(self, folder: Path, settings: tuple[str, ...] = ()) -> None:
-        """Make it; it does not run yet."""
+        """Create the cluster without starting it."""
         self.folder = folder
         self._programs = _programs()
         self._user = _unprivileged_user()
         if self._user is not None:
             os.chown(folder, self._user.pw_uid, self._user.pw_gid)
-        # An ICU locale orders names by language, as many a site's database does.
+        # An ICU locale sorts names by language, as the databases of many sites do.
         locale = ("--encoding=UTF8", "--locale-provider=icu", "--icu-locale=en-US", "--no-sync")
         self._run("initdb", f"--username={USER}", "--auth=trust", *locale)
         own = ("listen_addresses=''", f"unix_socket_directories='{folder}'", "shared_buffers=16MB")
@@ -52,16 +52,16 @@ class Cluster:
             file.writelines(f"{setting}\n" for setting in (*own, *settings))
 
     def start(self) -> None:
-        """Start it, and wait until it answers."""
+        """Start it, and wait until it accepts connections."""
         log = self.folder / "log"
         self._run("pg_ctl", "start", "--wait", f"--timeout={TIMEOUT_S}", f"--log={log}")
 
     def stop(self, mode: str = "fast") -> None:
-        """Stop it; in the mode ``immediate`` as if it had been killed."""
+        """Stop it; the mode ``immediate`` acts like a kill."""
         self._run("pg_ctl", "stop", "--wait", f"--timeout={TIMEOUT_S}", f"--mode={mode}")
 
     def start_as_standby(self) -> None:
-        """Start it, stopped before, as a standby that can be read alone, until `promote`."""
+        """Start the stopped cluster as a read-only standby, until `promote`."""
         signal = self.folder / "data" / "standby.signal"
         signal.touch()
         if self._user is not None:
@@ -69,7 +69,7 @@ class Cluster:
         self.start()
 
     def promote(self) -> None:
-        """Let a standby be written to; waits until it can be."""
+        """Make a standby writable, and wait until it is."""
         with self.connect("postgres") as connection:
             done = connection.execute("SELECT pg_promote()").fetchone()
             assert done == (True,)
@@ -80,22 +80,22 @@ class Cluster:
         return f"postgresql://{USER}@/{database}?host={self.folder}{extra}"
 
     def database(self, options: str = "") -> str:
-        """Make a database; gives its address."""
+        """Create a database, and return its address."""
         name = f"site{next(_numbers)}"
         with self.connect("postgres") as connection:
             connection.execute(f"CREATE DATABASE {name} {options}".encode())
         return self.address(name)
 
     def connect(self, database: str) -> psycopg.Connection[Any]:
-        """A connection of the test's own; every statement counts at once."""
+        """A separate connection for a test; every statement commits at once."""
         return psycopg.connect(self.address(database), autocommit=True)
 
     def _run(self, program: str, *arguments: str) -> None:
-        # By a program of its own, not by `subprocess`: that would fork this process, which gRPC's
-        # threads do not always outlive.
+        # In a separate program, not by `subprocess`: that would fork this process, which gRPC's
+        # threads do not always survive.
         drop = [] if self._user is None else _dropping(self._user)
         command = [*drop, str(self._programs / program), f"--pgdata={self.folder / 'data'}"]
-        # Into a file: the server that pg_ctl leaves behind would hold a pipe open for ever.
+        # Into a file: the server that pg_ctl starts would keep a pipe open forever.
         with tempfile.TemporaryFile() as said:
             done = subprocess.run(
                 [*command, *arguments], stdout=said, stderr=said, cwd=self.folder, timeout=TIMEOUT_S
@@ -106,8 +106,8 @@ class Cluster:
 
 @contextmanager
 def running_cluster(*settings: str) -> Iterator[Cluster]:
-    """A cluster that runs, and is gone afterwards."""
-    # Not pytest's folder: its path is too long for a socket, and closed to other users.
+    """A running cluster that is removed afterwards."""
+    # Not in pytest's folder: its path is too long for a socket, and other users cannot read it.
     with tempfile.TemporaryDirectory(prefix="vidscore-pg-") as folder:
         cluster = Cluster(Path(folder), settings)
         cluster.start()
@@ -132,23 +132,23 @@ def _programs() -> Path:
 
 
 def _dropping(user: pwd.struct_passwd) -> list[str]:
-    """What runs a command as a user."""
+    """The command prefix that runs a command as another user."""
     return ["setpriv", f"--reuid={user.pw_uid}", f"--regid={user.pw_gid}", "--clear-groups"]
 
 
 def _unprivileged_user() -> pwd.struct_passwd | None:
-    """Who runs it where we are root, which PostgreSQL refuses."""
+    """The user for the server if we are root, which PostgreSQL refuses."""
     return pwd.getpwnam("nobody") if os.geteuid() == 0 else None
 
 
 @pytest.fixture(scope="session")
 def cluster() -> Iterator[Cluster]:
-    """A cluster for every test of a process; fast, because nothing of it is to outlive a crash."""
+    """One cluster per test process; it is fast because it need not survive a crash."""
     with running_cluster(*FAST) as running:
         yield running
 
 
 @pytest.fixture
 def database(cluster: Cluster) -> str:
-    """Address of a database with nothing in it."""
+    """Address of an empty database."""
     return cluster.database()

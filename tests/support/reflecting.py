@@ -1,4 +1,4 @@
-"""A client of gRPC reflection, of either version."""
+"""A client for either version of gRPC reflection."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ Response = reflection_pb2.ServerReflectionResponse
 
 
 def reflection_call(channel: Any, version: str, requests: Any = None) -> Any:
-    """A stream of questions; without requests, one to which they are written.
+    """A stream of questions; if no requests are given, write them to the stream.
 
     Both versions have the same messages.
     """
@@ -26,5 +26,5 @@ def reflection_call(channel: Any, version: str, requests: Any = None) -> Any:
 
 
 async def reflected(channel: Any, version: str, *requests: Request) -> list[Response]:
-    """The answers to some questions."""
+    """The answers to the given questions."""
     return [answer async for answer in reflection_call(channel, version, requests)]

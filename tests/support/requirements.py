@@ -1,4 +1,4 @@
-"""How a test says that this machine lacks what it needs."""
+"""How a test reports that this machine lacks something it needs."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ import pytest
 
 
 def missing(reason: str) -> NoReturn:
-    """Skip the test, or fail it where everything must be present (VIDSCORE_REQUIRE_ALL=1)."""
+    """Skip the test, or fail it if nothing may be missing (VIDSCORE_REQUIRE_ALL=1)."""
     if os.environ.get("VIDSCORE_REQUIRE_ALL") == "1":
         pytest.fail(f"required here: {reason}", pytrace=False)
     pytest.skip(reason)

@@ -1,4 +1,4 @@
-"""New sites, as copies of one: making the tables takes longer than most tests do."""
+"""New sites as copies of one site: creating the tables takes longer than most tests."""
 
 from __future__ import annotations
 
@@ -12,9 +12,9 @@ STORE_MODE = 0o600
 
 
 def new_site(path: Path) -> str:
-    """The secret of an organiser at the store in a file, which is made if it is not there.
+    """Create a store in a file if it does not exist; returns the organiser's secret.
 
-    All that are made so have one organiser's token and one secret of the site.
+    All sites that are made so share one organiser's token and one secret of the site.
     """
     if path.exists():
         return initialise(path).secret
@@ -25,7 +25,7 @@ def new_site(path: Path) -> str:
 
 
 def forget_site() -> None:
-    """Let the next site be made anew, with other secrets."""
+    """Create the next site from scratch, with other secrets."""
     _made.cache_clear()
 
 

@@ -1,4 +1,4 @@
-"""What becomes of the connections of a listening socket."""
+"""Properties of the connections that a listening socket accepts."""
 
 from __future__ import annotations
 
@@ -8,13 +8,14 @@ import socket
 
 
 async def sends_at_once(listener: socket.socket) -> bool:
-    """Whether asyncio sends every write on a connection of a listener without waiting for others.
+    """Whether asyncio sends each write on an accepted connection without delay (TCP_NODELAY).
 
-    Otherwise the end of an answer waits until the client has acknowledged its beginning, for which
-    systems take 40 ms and more.
+    Otherwise the end of an answer waits until the client acknowledges its beginning, which takes 40
+    ms
+    or more.
 
     Args:
-        listener: Listens; it is closed in the end.
+        listener: A listening socket; it is closed at the end.
     """
     accepted: asyncio.Future[int] = asyncio.get_running_loop().create_future()
 

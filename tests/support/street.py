@@ -1,7 +1,7 @@
-"""Two systems in two videos, small enough to be counted by hand.
+"""Two systems in two videos, small enough to count by hand.
 
-The truth is a car in every frame and a person in those of Tower/001. falcon misses the person once
-and has one false alarm; mole never finds the person, misses the car once, and has two false alarms.
+Every frame has a car; frames of Tower/001 also have a person. falcon misses the person once and has
+one false alarm; mole never finds the person, misses the car once, and has two false alarms.
 """
 
 from __future__ import annotations
@@ -73,10 +73,10 @@ def street(
     """The videos as material of a page.
 
     Args:
-        folder: Where files may be written.
+        folder: Folder for the files.
         evaluators: Names of evaluators.
-        systems: How many systems, 1 or 2.
-        at: Where evaluators are looked at.
+        systems: Number of systems, 1 or 2.
+        at: Where to look up evaluators.
     """
     write_street(folder)
     return material_of(folder, ("falcon", "mole")[:systems], *evaluators, at=at)
@@ -92,11 +92,11 @@ def scene_of(
     """One system, ``found``, as material of a page.
 
     Args:
-        folder: Where files may be written.
+        folder: Folder for the files.
         truth: Rows of the truth.
         found: Rows of the system.
         evaluator: Name of the evaluator.
-        dont_care_frames: Frames of sequence 001 that do not count.
+        dont_care_frames: Don't-care frames of sequence 001.
     """
     lines = csv_of(truth, confidences=False).splitlines()
     lines = [f"{line},{'flags' if not row else ''}" for row, line in enumerate(lines)]
@@ -112,7 +112,7 @@ def material_of(
     *evaluators: str,
     at: OperatingPoint = OperatingPoint(),
 ) -> Material:
-    """truth.csv of a folder and a CSV of each system as material of a page."""
+    """truth.csv of a folder and one CSV per system as material of a page."""
     truth = read(folder / "truth.csv")
     sides: dict[str, Annotations] = {
         name: read(folder / f"{name}.csv", side=Side.DETECTIONS) for name in systems

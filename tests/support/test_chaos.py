@@ -1,4 +1,4 @@
-"""The proxy does to a connection what it is told, and nothing else."""
+"""The proxy does what it is told to a connection, and nothing else."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ TIMEOUT_S = 60.0
 
 
 class EchoServer:
-    """Sends back what it gets, and notes it; ends a connection when its client does."""
+    """Sends back and records what it receives; ends a connection when its client does."""
 
     def __init__(self) -> None:
         self.received = bytearray()
@@ -75,7 +75,7 @@ def all_of(client: socket.socket, count: int) -> bytes:
     return data
 
 
-def test_bytes_go_through_as_they_are(proxy: ChaosProxy) -> None:
+def test_bytes_are_forwarded_unchanged(proxy: ChaosProxy) -> None:
     data = bytes(range(256)) * 2000
     with connected(proxy) as client:
         sender = threading.Thread(target=client.sendall, args=(data,))
@@ -86,14 +86,14 @@ def test_bytes_go_through_as_they_are(proxy: ChaosProxy) -> None:
     eventually(lambda: proxy.connections_open == 0)
 
 
-def test_a_client_that_has_sent_everything_still_gets_the_answer(proxy: ChaosProxy) -> None:
+def test_a_client_that_has_finished_sending_still_gets_the_answer(proxy: ChaosProxy) -> None:
     with connected(proxy) as client:
         client.sendall(b"all")
         client.shutdown(socket.SHUT_WR)
         assert all_of(client, 4) == b"all"
 
 
-def test_what_is_delayed_without_end_goes_on_when_the_way_is_calmed(proxy: ChaosProxy) -> None:
+def test_an_endless_delay_ends_with_calm(proxy: ChaosProxy) -> None:
     proxy.delay(math.inf, Direction.TO_CLIENT)
     with connected(proxy) as client:
         client.sendall(b"late")
@@ -103,7 +103,7 @@ def test_what_is_delayed_without_end_goes_on_when_the_way_is_calmed(proxy: Chaos
         assert all_of(client, 4) == b"late"
 
 
-def test_a_throttled_way_lets_a_little_through_at_a_time(proxy: ChaosProxy) -> None:
+def test_a_throttled_direction_forwards_little_at_a_time(proxy: ChaosProxy) -> None:
     proxy.throttle(200.0, Direction.TO_SERVER)
     with connected(proxy) as client:
         client.sendall(bytes(100_000))
@@ -114,7 +114,7 @@ def test_a_throttled_way_lets_a_little_through_at_a_time(proxy: ChaosProxy) -> N
 
 
 @pytest.mark.parametrize("reset", [False, True])
-def test_a_cut_lets_exactly_so_many_bytes_through(
+def test_a_cut_forwards_exactly_the_given_number_of_bytes(
     proxy: ChaosProxy, echo: EchoServer, reset: bool
 ) -> None:
     with connected(proxy) as client:
@@ -124,7 +124,7 @@ def test_a_cut_lets_exactly_so_many_bytes_through(
         client.sendall(b"message")
         assert echo.ended.acquire(timeout=TIMEOUT_S)
     assert proxy.bytes_passed(Direction.TO_SERVER) == 11
-    # The server may lose to a reset what it has not read.
+    # A reset may drop data that the server has not read.
     assert b"beforemessa".startswith(bytes(echo.received))
     assert len(echo.received) == 11 or reset
     with connected(proxy) as client:
@@ -132,7 +132,7 @@ def test_a_cut_lets_exactly_so_many_bytes_through(
         assert all_of(client, 5) == b"after"
 
 
-def test_a_cut_counts_the_pieces_together(proxy: ChaosProxy) -> None:
+def test_a_cut_counts_bytes_over_all_pieces(proxy: ChaosProxy) -> None:
     proxy.cut_after(5, Direction.TO_CLIENT)
     with connected(proxy) as client:
         for sign in (b"a", b"b", b"c", b"d"):
@@ -142,7 +142,7 @@ def test_a_cut_counts_the_pieces_together(proxy: ChaosProxy) -> None:
         assert all_of(client, 2) == b"e"
 
 
-def test_a_half_closed_connection_goes_on_the_other_way(
+def test_a_half_closed_connection_still_works_in_the_other_direction(
     proxy: ChaosProxy, echo: EchoServer
 ) -> None:
     with connected(proxy) as client:
@@ -155,7 +155,7 @@ def test_a_half_closed_connection_goes_on_the_other_way(
         assert proxy.bytes_passed(Direction.TO_CLIENT) == 3
 
 
-def test_a_reset_is_felt_as_one(proxy: ChaosProxy) -> None:
+def test_a_reset_is_received_as_a_reset(proxy: ChaosProxy) -> None:
     with connected(proxy) as client:
         client.sendall(b"one")
         assert all_of(client, 3) == b"one"
@@ -164,7 +164,7 @@ def test_a_reset_is_felt_as_one(proxy: ChaosProxy) -> None:
             client.recv(1)
 
 
-def test_a_refused_connection_finds_nobody_until_they_are_taken_again(proxy: ChaosProxy) -> None:
+def test_new_connections_are_refused_until_they_are_accepted_again(proxy: ChaosProxy) -> None:
     with connected(proxy) as old:
         eventually(lambda: proxy.connections_made == 1)
         proxy.refuse()
@@ -178,7 +178,7 @@ def test_a_refused_connection_finds_nobody_until_they_are_taken_again(proxy: Cha
         assert all_of(client, 3) == b"new"
 
 
-def test_a_server_that_is_not_there_resets_the_client() -> None:
+def test_a_server_that_does_not_listen_resets_the_client() -> None:
     with (
         ChaosProxy("127.0.0.1:1") as proxy,
         pytest.raises(ConnectionResetError),
@@ -187,7 +187,7 @@ def test_a_server_that_is_not_there_resets_the_client() -> None:
         client.recv(1)
 
 
-async def test_it_serves_asyncio_tests_too(proxy: ChaosProxy) -> None:
+async def test_the_proxy_works_in_asyncio_tests(proxy: ChaosProxy) -> None:
     host, port = proxy.address.split(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(b"one")
@@ -203,7 +203,7 @@ def echoed(client: socket.socket, data: bytes) -> bytes:
     return all_of(client, len(data))
 
 
-def test_a_connection_goes_silent_and_a_later_one_does_not(
+def test_silence_affects_the_open_connection_and_no_later_one(
     echo: EchoServer, proxy: ChaosProxy
 ) -> None:
     with connected(proxy) as first:
@@ -216,19 +216,22 @@ def test_a_connection_goes_silent_and_a_later_one_does_not(
         eventually(lambda: proxy.connections_open == 1)
 
 
-def test_a_connection_goes_silent_after_so_many_bytes(echo: EchoServer, proxy: ChaosProxy) -> None:
+def test_a_connection_is_silenced_after_the_given_number_of_bytes(
+    echo: EchoServer, proxy: ChaosProxy
+) -> None:
     proxy.silence_after(6, Direction.TO_SERVER)
     with connected(proxy) as first, connected(proxy) as second:
         assert echoed(first, b"one") == b"one"
         first.sendall(b"lost")
-        eventually(lambda: proxy.connections_broken == 1)  # else the second may come before it
+        # Otherwise the second might arrive before the first.
+        eventually(lambda: proxy.connections_broken == 1)
         assert echoed(second, b"two") == b"two"
         assert bytes(echo.received) == b"onetwo"
 
 
 @pytest.mark.parametrize("closing", [False, True])
-def test_nothing_stays_open_where_the_other_end_does_not_read(closing: bool) -> None:
-    """What is on its way to it keeps a connection open that was closed in order."""
+def test_nothing_stays_open_if_the_other_end_does_not_read(closing: bool) -> None:
+    """Data on its way to the other end keeps a normally closed connection open."""
     with socket.create_server(("127.0.0.1", 0)) as deaf, warnings.catch_warnings():
         warnings.simplefilter("error")
         found: list[object] = []
@@ -237,7 +240,7 @@ def test_nothing_stays_open_where_the_other_end_does_not_read(closing: bool) -> 
             with ChaosProxy(f"127.0.0.1:{deaf.getsockname()[1]}") as proxy:
                 client = connected(proxy)
                 client.settimeout(0.2)
-                with client, pytest.raises(TimeoutError):  # every buffer on the way is full
+                with client, pytest.raises(TimeoutError):  # Fills every buffer on the way.
                     client.sendall(bytes(1 << 26))
                 if closing:
                     proxy.close_connections()
@@ -246,7 +249,7 @@ def test_nothing_stays_open_where_the_other_end_does_not_read(closing: bool) -> 
 
 
 @pytest.mark.parametrize("reset", [False, True])
-def test_new_connections_are_hung_up_until_it_is_calmed(proxy: ChaosProxy, reset: bool) -> None:
+def test_new_connections_are_closed_until_calm(proxy: ChaosProxy, reset: bool) -> None:
     proxy.hang_up(reset=reset)
     try:
         with connected(proxy) as first:
@@ -258,7 +261,7 @@ def test_new_connections_are_hung_up_until_it_is_calmed(proxy: ChaosProxy, reset
         assert echoed(second, b"two") == b"two"
 
 
-def test_a_silent_connection_hears_nothing_of_a_server_that_dies() -> None:
+def test_a_silent_connection_does_not_show_that_the_server_died() -> None:
     listening = socket.create_server(("127.0.0.1", 0))
     host, port = listening.getsockname()
     with listening, ChaosProxy(f"{host}:{port}") as proxy, connected(proxy) as client:
@@ -266,7 +269,7 @@ def test_a_silent_connection_hears_nothing_of_a_server_that_dies() -> None:
         proxy.silence()
         served.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, RESET_ON_CLOSE)
         served.close()
-        with connected(proxy) as other:  # once it is through, so is what was before
+        with connected(proxy) as other:  # Once this has arrived, everything before it has too.
             _greeted(listening, other).close()
         client.setblocking(False)
         with pytest.raises(BlockingIOError):
@@ -274,7 +277,7 @@ def test_a_silent_connection_hears_nothing_of_a_server_that_dies() -> None:
 
 
 def _greeted(listening: socket.socket, client: socket.socket) -> socket.socket:
-    """The server's side of a connection, over which a word has come to the client."""
+    """The server's side of a connection over which the client has received a greeting."""
     served, _ = listening.accept()
     served.sendall(b"hello")
     assert all_of(client, 5) == b"hello"

@@ -1,4 +1,4 @@
-"""Loops that leave their arrays, or do what C leaves undefined, end the process."""
+"""Loops that access memory outside their arrays, or have undefined behaviour, end the process."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from hatch_build import compile_loops
 from tests.support.tree import ROOT
 
 UNDEFINED = ("-fsanitize=undefined", "-fsanitize-trap=undefined")
-"""What `make test-loops` compiles with."""
+"""Compiler flags of `make test-loops`."""
 
 SOURCE = """
 #include <stdint.h>
@@ -62,7 +62,7 @@ def test_the_makefile_compiles_with_these_flags() -> None:
     assert " ".join(UNDEFINED) in (ROOT / "Makefile").read_text("utf-8")
 
 
-def test_what_stays_in_its_arrays_works_as_ever(built: Path) -> None:
+def test_access_inside_the_arrays_works_as_before(built: Path) -> None:
     call = "read(values, 0), read(values, 9), write(flags, 9), flags.tolist()[-2:], increase(1)"
     done = run(built, call)
     assert (done.returncode, done.stdout) == (0, "(0, 9, 7, [0, 7], 2)\n"), done.stderr
@@ -79,9 +79,9 @@ def test_what_stays_in_its_arrays_works_as_ever(built: Path) -> None:
         "write(flags, -1)",
     ],
 )
-def test_what_leaves_its_array_ends_the_process(built: Path, call: str) -> None:
+def test_access_outside_an_array_ends_the_process(built: Path, call: str) -> None:
     assert run(built, call).returncode == -signal.SIGSEGV
 
 
-def test_what_is_undefined_ends_the_process(built: Path) -> None:
+def test_undefined_behaviour_ends_the_process(built: Path) -> None:
     assert run(built, "increase(2**63 - 1)").returncode in {-signal.SIGILL, -signal.SIGTRAP}

@@ -1,4 +1,4 @@
-"""The repository as the tests see it."""
+"""The files of the repository."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ ROOT = Path(__file__).resolve().parents[2]
 
 @cache
 def tracked_files() -> tuple[Path, ...]:
-    """List what git tracks or would track, so that a rule also holds before a file is added."""
+    """List the files that git tracks or would track, so that rules cover new files too."""
     listing = subprocess.run(
         ["git", "ls-files", "-z", "--cached", "--others", "--exclude-standard"],
         cwd=ROOT,
@@ -24,12 +24,12 @@ def tracked_files() -> tuple[Path, ...]:
 
 
 def is_generated(path: Path) -> bool:
-    """Tell generated protocol code from what we wrote."""
+    """Whether a file is generated protocol code."""
     return "_pb2" in path.name
 
 
 def python_files() -> list[Path]:
-    """List the Python files that we wrote."""
+    """List the Python files that are not generated."""
     return [path for path in tracked_files() if path.suffix == ".py" and not is_generated(path)]
 
 

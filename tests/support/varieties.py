@@ -1,4 +1,4 @@
-"""Which varieties of a test the gate runs, and which only the night does."""
+"""Which variants of a test run in the gate, and which only at night."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ Value = TypeVar("Value")
 
 
 def mostly_nightly(values: Iterable[Any], *, gate: int = 1, unpacked: bool = False) -> list[Any]:
-    """Parameters of a test of which each takes seconds and the first few hold the same rule.
+    """Parameters of a test whose variants each take seconds; the first few show the same rule.
 
     Args:
-        values: What the test is parametrised by, the most telling first.
-        gate: How many of them the gate runs; `make test-nightly` runs all.
-        unpacked: Whether each is a tuple, of as many parameters.
+        values: The parameters, the most telling first.
+        gate: Number of parameters for the gate; `make test-nightly` runs all.
+        unpacked: Whether each value is a tuple with one item per parameter.
     """
     return [
         pytest.param(
@@ -27,6 +27,6 @@ def mostly_nightly(values: Iterable[Any], *, gate: int = 1, unpacked: bool = Fal
 
 
 def first_else_nightly(values: Sequence[Value], group: Callable[[Value], str]) -> list[Any]:
-    """Parameters of which the gate runs the first of each group, and the night every one."""
+    """Parameters of which the gate runs the first of each group, and the night all."""
     first = {group(one): one for one in reversed(values)}.values()
     return [one if one in first else pytest.param(one, marks=pytest.mark.nightly) for one in values]

@@ -1,4 +1,4 @@
-"""Waiting for what others bring about: threads, tasks, processes."""
+"""Wait for the effects of other threads, tasks and processes."""
 
 from __future__ import annotations
 
@@ -8,13 +8,13 @@ import time
 from collections.abc import Callable
 
 TIMEOUT_S = 120.0
-"""How long a test waits before it fails; a busy machine takes its time."""
+"""Time until a waiting test fails; a busy machine needs much of it."""
 
 PAUSE_S = 0.01
 
 
 def eventually(condition: Callable[[], bool]) -> None:
-    """Wait in this thread until something holds; fail where it does not."""
+    """Wait in this thread until a condition holds; fail if it never does."""
     give_up_s = time.monotonic() + TIMEOUT_S
     while not condition():
         assert time.monotonic() < give_up_s, "it did not come to that"
@@ -22,14 +22,14 @@ def eventually(condition: Callable[[], bool]) -> None:
 
 
 async def until(condition: Callable[[], bool]) -> None:
-    """Wait in this task until something holds; fail where it does not."""
+    """Wait in this task until a condition holds; fail if it never does."""
     async with asyncio.timeout(TIMEOUT_S):
         while not condition():  # noqa: ASYNC110 - what is waited for may be in another process
             await asyncio.sleep(PAUSE_S)
 
 
 def returns_before(go_on: threading.Event, action: Callable[[], object]) -> bool:
-    """Whether an action, in a thread of its own, returns before an event that is set thereafter."""
+    """Whether an action in a new thread returns before an event that is set afterwards."""
     acting = threading.Thread(target=action, daemon=True)
     acting.start()
     acting.join(TIMEOUT_S)

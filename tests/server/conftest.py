@@ -1,4 +1,4 @@
-"""What tests of the server share: an evaluator of moods, worker processes, a server here."""
+"""Shared fixtures of server tests: the plug-in evaluators, worker processes, a server here."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def moody(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
 
 @pytest.fixture(scope="module")
 def tracer(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
-    """Install the evaluator ``tracer`` likewise."""
+    """Install the evaluator ``tracer`` in the same way."""
     yield from _installed("tracer", tmp_path_factory.mktemp("site"))
 
 
@@ -64,7 +64,7 @@ def _installed(name: str, site: Path) -> Iterator[None]:
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def workers(moody: None) -> AsyncIterator[WorkerPool]:
     """Two worker processes that know ``moody``."""
-    del moody  # it had to be installed before them
+    del moody  # Install it before they start.
     pool = WorkerPool(2)
     yield pool
     await asyncio.to_thread(pool.close)

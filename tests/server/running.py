@@ -1,4 +1,4 @@
-"""A server in the process of the tests."""
+"""A server in the test process."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ class Running:
 
 
 class PlayedWorkers(WorkerPool):
-    """Workers without processes; `gate` can hold them."""
+    """Workers without processes; `gate` can pause them."""
 
     def __init__(self) -> None:
         self.gate = asyncio.Event()
@@ -63,7 +63,7 @@ class PlayedWorkers(WorkerPool):
 
 @asynccontextmanager
 async def serving(workers: WorkerPool, **flags: object) -> AsyncIterator[Running]:
-    """A server with limits of one's own."""
+    """A server with the given limits."""
     settings = load_settings(flags={"listen": "127.0.0.1:0", **flags})
     server = ScoringServer(settings, workers)
     address = str(await server.start())

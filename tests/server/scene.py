@@ -1,4 +1,4 @@
-"""Small requests, and what a refused call says; written against the protocol alone."""
+"""Small requests, and the status of a refused call; they use only the generated protocol."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE: Points = [(10.0, 20.0)]
 
 
 def report_bytes(report: report_pb2.Report) -> bytes:
-    """A report without its specification: equal ones are equal bytes."""
+    """A report without its specification; equal reports give equal bytes."""
     report.specification.Clear()
     return report.SerializeToString(deterministic=True)
 
@@ -39,7 +39,7 @@ def configuration(
     live: scoring_service_pb2.LiveReporting | None = None,
     **parameters: bool | float | str,
 ) -> scoring_service_pb2.ScoreConfiguration:
-    """A configuration for points, the evaluators all with the same parameters."""
+    """A configuration for points; all evaluators get the same parameters."""
     return scoring_service_pb2.ScoreConfiguration(
         specification=specification_pb2.BenchmarkSpec(
             evaluators=[
@@ -57,7 +57,7 @@ def configuration(
 
 
 def parameter(name: str, value: bool | float | str) -> specification_pb2.Parameter:
-    """A parameter of whichever type its value has."""
+    """A parameter message of the type of its value."""
     if isinstance(value, bool):
         return specification_pb2.Parameter(name=name, boolean=value)
     if isinstance(value, str):
@@ -82,7 +82,7 @@ def request(side: str, batch: annotations_pb2.AnnotationBatch) -> scoring_servic
 
 
 def counts(report: report_pb2.Report) -> dict[str, int]:
-    """The counts of a report that are over everything."""
+    """The counts of a report over everything."""
     return {
         score.measure: score.value.count
         for score in report.scores
@@ -92,7 +92,7 @@ def counts(report: report_pb2.Report) -> dict[str, int]:
 
 @dataclass(frozen=True)
 class Refused:
-    """What a refused call says."""
+    """The status of a refused call."""
 
     code: grpc.StatusCode
     message: str
@@ -102,7 +102,7 @@ class Refused:
 
 
 def refused(error: grpc.RpcError) -> Refused:
-    """Read the status and its details out of a failed call."""
+    """Read the status of a failed call, with its details."""
     assert isinstance(error, grpc.Call | grpc.aio.AioRpcError)
     trailing: Iterable[tuple[str, str | bytes]] = error.trailing_metadata() or ()
     [data] = [value for key, value in trailing if key == "grpc-status-details-bin"]

@@ -1,4 +1,4 @@
-"""The server as a whole: health, reflection, TLS, ports, and how it stops."""
+"""The server as a whole: health, reflection, TLS, ports, and shutdown."""
 
 from __future__ import annotations
 
@@ -78,7 +78,7 @@ async def test_reflection_lists_the_services(running: Running, version: str) -> 
     assert names == sorted(names)
 
 
-async def test_a_method_that_there_is_not_is_unimplemented(running: Running) -> None:
+async def test_an_unknown_method_is_unimplemented(running: Running) -> None:
     call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = running.channel.unary_unary(
         "/vidscore.v1.ScoringService/Nothing"
     )
@@ -87,13 +87,15 @@ async def test_a_method_that_there_is_not_is_unimplemented(running: Running) -> 
     assert caught.value.code() is grpc.StatusCode.UNIMPLEMENTED
 
 
-async def test_a_port_in_use_is_an_error_and_not_shared_in_silence(running: Running) -> None:
+async def test_a_port_in_use_is_an_error_and_is_not_shared(running: Running) -> None:
     second = ScoringServer(load_settings(flags={"listen": running.address}), PlayedWorkers())
     with pytest.raises(ListenError, match="the port is in use, or the address is none of this"):
         await second.start()
 
 
-async def test_a_draining_server_is_not_healthy_and_begins_nothing_but_ends_what_runs() -> None:
+async def test_a_draining_server_is_not_healthy_and_starts_nothing_but_finishes_running_calls() -> (
+    None
+):
     async with serving(PlayedWorkers()) as running:
         stub = scoring_service_pb2_grpc.ScoringServiceStub(running.channel)
         call = stub.Score()
@@ -118,7 +120,7 @@ async def test_a_draining_server_is_not_healthy_and_begins_nothing_but_ends_what
         await stopping
 
 
-async def test_a_stream_that_outlives_the_drain_timeout_is_told_so() -> None:
+async def test_a_stream_that_outlasts_the_drain_timeout_gets_a_clear_status() -> None:
     async with serving(PlayedWorkers()) as running:
         stub = scoring_service_pb2_grpc.ScoringServiceStub(running.channel)
         call = stub.Score()
@@ -133,7 +135,7 @@ async def test_a_stream_that_outlives_the_drain_timeout_is_told_so() -> None:
 
 
 @pytest.mark.slow
-async def test_a_client_that_has_vanished_without_a_word_gives_its_place_back() -> None:
+async def test_the_place_of_a_client_that_vanished_becomes_free() -> None:
     flags = {"keepalive_interval_s": 1, "keepalive_timeout_s": 1, "idle_timeout_s": 3600}
     async with serving(PlayedWorkers(), **flags) as running:
         with ChaosProxy(str(running.address)) as proxy:
@@ -189,8 +191,8 @@ async def test_with_a_certificate_the_server_speaks_tls(tmp_path: Path) -> None:
         assert response.status == SERVING
 
 
-async def test_a_certificate_and_the_key_of_another_one_are_named_as_such(tmp_path: Path) -> None:
-    """And not said to be a port in use."""
+async def test_a_certificate_with_the_key_of_another_is_reported_as_such(tmp_path: Path) -> None:
+    """The error does not say that the port is in use."""
     certificate, key = _certificate(tmp_path / "one")
     _, other = _certificate(tmp_path / "two")
     wrong = {other: ", the key of another one, expected", certificate: ", expected"}
@@ -210,7 +212,7 @@ async def test_a_certificate_and_the_key_of_another_one_are_named_as_such(tmp_pa
 
 
 @pytest.mark.parametrize("text", [None, "no certificate"])
-async def test_a_tls_file_that_cannot_be_used_is_named(tmp_path: Path, text: str | None) -> None:
+async def test_an_unusable_tls_file_is_named(tmp_path: Path, text: str | None) -> None:
     file = tmp_path / "certificate.pem"
     if text is not None:
         file.write_text(text, encoding="utf-8")

@@ -1,4 +1,4 @@
-"""Large work runs on an executor, and the server's own workers do what a cluster cannot."""
+"""Large work runs on an executor; the server's own workers do what a cluster cannot."""
 
 from __future__ import annotations
 
@@ -45,12 +45,12 @@ FRAME_COUNT = 60
 @pytest.mark.parametrize(
     "text", ["dask", "tcp://", "tcp://head", "http://head:8786", "tls://head:8786/path"]
 )
-def test_an_executor_that_is_none_is_refused_with_what_is_expected(text: str) -> None:
+def test_an_unknown_executor_is_refused_with_the_expected_values(text: str) -> None:
     with pytest.raises(SettingsError, match="none, processes, or an address"):
         load_settings(flags={"executor": text})
 
 
-def test_truth_goes_to_another_machine_over_tls_or_by_an_explicit_setting() -> None:
+def test_truth_is_sent_to_another_machine_over_tls_or_by_an_explicit_setting() -> None:
     with pytest.raises(SettingsError, match="tls://, because truth is sent there"):
         load_settings(flags={"executor": "tcp://head:8786"})
     load_settings(flags={"executor": "tls://head:8786"})
@@ -68,22 +68,22 @@ def _niceness(_: object) -> int:
 
 
 @pytest.mark.slow
-async def test_processes_give_the_same_bytes_and_way_to_the_workers() -> None:
+async def test_processes_give_the_same_bytes_as_the_workers_and_yield_to_them() -> None:
     pool = open_executor(load_settings(flags={"executor": "processes", "workers": 1}), object())  # type: ignore[arg-type]
     assert isinstance(pool, WorkerPool)
     try:
         assert await pool.capacity() == 1
         assert await pool.run(JOB) == run_job(JOB)
         found: Any = await pool._run(JOB, _niceness)
-        assert found == min(19, os.nice(0) + NICENESS)  # the system has no greater one
+        assert found == min(19, os.nice(0) + NICENESS)  # The highest niceness of the system.
     finally:
         pool.close()
 
 
-# --- A job where it is run
+# --- A job on its worker
 
 
-def test_a_shipped_job_gives_the_bytes_that_it_gives_here() -> None:
+def test_a_shipped_job_gives_the_same_bytes_as_here() -> None:
     assert run_shipped(pickle.dumps(JOB), software_versions()) == run_job(JOB)
 
 
@@ -108,7 +108,7 @@ def test_an_unexpected_error_is_a_result_without_its_text(monkeypatch: pytest.Mo
 
 @pytest.fixture
 def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster]:
-    """A scheduler without workers, and a look at them ten times a second."""
+    """A scheduler without workers, which is checked for workers ten times a second."""
     pytest.importorskip("distributed")
     monkeypatch.setattr(executors, "LOOK_S", 0.1)
     with running_cluster(tmp_path / "cluster", TASK) as found:
@@ -117,20 +117,20 @@ def cluster(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Cluster
 
 @pytest.fixture
 async def runner(cluster: Cluster) -> AsyncIterator[DaskRunner]:
-    """What runs jobs on it."""
+    """Runs jobs on the cluster."""
     runner = DaskRunner(cluster.address, PlayedWorkers())
     yield runner
     await asyncio.to_thread(runner.close)
 
 
 def own_jobs(runner: DaskRunner) -> int:
-    """How many jobs the server's own workers have got."""
+    """Number of jobs that the server's own workers have received."""
     assert isinstance(runner._workers, PlayedWorkers)
     return len(runner._workers.jobs)
 
 
 @pytest.mark.slow
-async def test_a_worker_gives_tallies_and_errors_and_writes_nothing_of_either(
+async def test_a_worker_returns_tallies_and_errors_and_writes_neither(
     cluster: Cluster, runner: DaskRunner
 ) -> None:
     cluster.add_held_worker(free=2)
@@ -177,7 +177,7 @@ async def test_the_server_does_what_a_cluster_without_workers_or_scheduler_canno
 
 
 @pytest.mark.slow
-async def test_a_scheduler_that_dies_leaves_its_jobs_to_the_server(
+async def test_the_server_takes_over_the_jobs_of_a_scheduler_that_dies(
     cluster: Cluster, runner: DaskRunner
 ) -> None:
     cluster.add_held_worker()
@@ -190,7 +190,7 @@ async def test_a_scheduler_that_dies_leaves_its_jobs_to_the_server(
 
 
 @pytest.mark.nightly
-async def test_a_scheduler_that_is_not_there_leaves_its_jobs_to_the_server() -> None:
+async def test_the_server_takes_over_the_jobs_if_there_is_no_scheduler() -> None:
     pytest.importorskip("distributed")
     runner = DaskRunner("tcp://127.0.0.1:1", PlayedWorkers())
     assert await runner.run(JOB) == run_job(JOB)
@@ -198,7 +198,7 @@ async def test_a_scheduler_that_is_not_there_leaves_its_jobs_to_the_server() -> 
 
 
 @pytest.mark.slow
-async def test_a_worker_of_another_version_leaves_its_job_to_the_server(
+async def test_the_server_takes_over_the_job_of_a_worker_of_another_version(
     cluster: Cluster, runner: DaskRunner
 ) -> None:
     cluster.add_worker_of_other_version()
@@ -208,7 +208,7 @@ async def test_a_worker_of_another_version_leaves_its_job_to_the_server(
 
 
 @pytest.mark.nightly
-async def test_a_job_that_ends_every_worker_is_not_tried_by_the_server(
+async def test_a_job_that_ends_every_worker_is_not_run_by_the_server(
     cluster: Cluster, runner: DaskRunner
 ) -> None:
     for _ in range(5):
@@ -223,9 +223,7 @@ _DYING = "executors.run_shipped = lambda *_: os._exit(1)\n"
 
 
 @pytest.mark.slow
-async def test_a_caller_that_is_cancelled_takes_its_job_back(
-    cluster: Cluster, runner: DaskRunner
-) -> None:
+async def test_a_cancelled_caller_withdraws_its_job(cluster: Cluster, runner: DaskRunner) -> None:
     cluster.add_held_worker(free=1)
     await _ready(cluster)
     assert await runner.run(JOB) == run_job(JOB)
@@ -239,7 +237,7 @@ async def test_a_caller_that_is_cancelled_takes_its_job_back(
 
 
 async def _ready(cluster: Cluster, workers: int = 1) -> None:
-    """Wait until so many workers have reached the scheduler."""
+    """Wait until this many workers have connected to the scheduler."""
     await until(lambda: _log(cluster).count("Registered to") >= workers)
 
 
@@ -264,7 +262,7 @@ async def _report(organiser: Client) -> bytes:
 
 
 @pytest.mark.parametrize(("bound", "large"), [(0, True), (1 << 20, False)])
-async def test_a_submission_from_a_size_on_is_scored_by_the_executor(
+async def test_the_executor_scores_submissions_above_a_size(
     tmp_path: Path, bound: int, *, large: bool
 ) -> None:
     executor = PlayedWorkers()
@@ -276,7 +274,7 @@ async def test_a_submission_from_a_size_on_is_scored_by_the_executor(
 
 
 @pytest.mark.slow
-async def test_what_is_scored_again_is_scored_by_the_executor_whatever_its_size(
+async def test_the_executor_rescores_submissions_of_any_size(
     tmp_path: Path,
 ) -> None:
     executor = PlayedWorkers()
@@ -291,7 +289,7 @@ async def test_what_is_scored_again_is_scored_by_the_executor_whatever_its_size(
 
 
 @pytest.mark.nightly
-async def test_a_server_that_is_killed_while_a_cluster_scores_scores_again_to_the_same_bits(
+async def test_a_server_killed_while_a_cluster_scores_scores_again_to_the_same_bits(
     cluster: Cluster, tmp_path: Path
 ) -> None:
     cluster.add_held_worker()

@@ -1,4 +1,4 @@
-"""However a call ends, nothing of it stays: no place, no task, no file descriptor."""
+"""Every end of a call frees its place, its tasks and its file descriptors."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ async def _stream_deadline(_: Running, stub: Stub) -> grpc.StatusCode:
 
 
 async def _stream_cancel(_: Running, stub: Stub) -> grpc.StatusCode:
-    """Cancelled while a live report is made and the client still sends."""
+    """Cancelled while a live report is made and the client is still sending."""
     call = stub.Score()
     for message in _stream("slow"):
         await call.write(message)
@@ -107,7 +107,7 @@ async def _examined(running: Running, *, bad: bool = False) -> grpc.StatusCode:
 
 
 async def _examination_ok(running: Running, _: Stub) -> grpc.StatusCode:
-    """Each with a process of its own."""
+    """Each examination runs in its own process."""
     return await _examined(running)
 
 
@@ -140,12 +140,14 @@ async def _read_to_the_end(
         (_examination_error, grpc.StatusCode.INVALID_ARGUMENT),
     ],
 )
-async def test_a_call_leaves_places_tasks_and_descriptors_as_they_were(
+async def test_a_call_leaves_places_tasks_and_descriptors_unchanged(
     running: Running, call: Call, code: grpc.StatusCode
 ) -> None:
     stub = scoring_service_pb2_grpc.ScoringServiceStub(running.channel)
-    assert await _stream_ok(running, stub) is grpc.StatusCode.OK  # connects, starts threads
-    await asyncio.gather(*(stub.ScoreBatch(_batch("slow")) for _ in range(2)))  # starts workers
+    # This connects, and starts threads.
+    assert await _stream_ok(running, stub) is grpc.StatusCode.OK
+    # This starts workers.
+    await asyncio.gather(*(stub.ScoreBatch(_batch("slow")) for _ in range(2)))
     await until(lambda: running.server.sessions.open_count == 0)
     await asyncio.sleep(0.05)
     tasks, descriptors = len(asyncio.all_tasks()), _descriptors()

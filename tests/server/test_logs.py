@@ -1,4 +1,4 @@
-"""Log lines are JSON objects that say where, and never what."""
+"""Log lines are JSON objects that name places, and never data."""
 
 from __future__ import annotations
 
@@ -40,7 +40,9 @@ def test_a_line_is_one_json_object_with_time_level_event_and_fields(
     assert line == {"level": "warning", "event": "this one", "frames": 3, "name": "Stra\u00dfe\n"}
 
 
-def test_places_name_types_files_and_functions_of_an_error_and_its_cause_but_no_text() -> None:
+def test_error_places_have_types_files_and_functions_of_an_error_and_its_cause_but_no_text() -> (
+    None
+):
     def fail() -> None:
         try:
             raise KeyError("secret")
@@ -57,7 +59,7 @@ def test_places_name_types_files_and_functions_of_an_error_and_its_cause_but_no_
     assert "secret" not in str(places)
 
 
-def test_lines_of_one_call_have_its_id_and_those_of_another_have_another(
+def test_lines_of_one_call_share_an_id_that_other_calls_lack(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
     caplog.set_level(logging.INFO, LOGGER_NAME)
@@ -79,7 +81,7 @@ def _text(**fields: object) -> str:
     return TextFormatter().format(record).partition("INFO")[2]
 
 
-def test_a_line_for_people_has_words_as_they_are_and_everything_else_escaped() -> None:
+def test_a_line_for_people_shows_words_unchanged_and_escapes_the_rest() -> None:
     assert _text(code="OK", duration_ms=1.5) == "    call code=OK duration_ms=1.5"
     assert _text(a="two words") == '    call a="two words"'
     assert _text(a="", b='"', c="x=1") == '    call a="" b="\\"" c="x=1"'
@@ -91,7 +93,7 @@ def test_a_line_for_people_has_words_as_they_are_and_everything_else_escaped() -
     ("format_", "on_a_terminal", "as_json"),
     [("auto", True, False), ("auto", False, True), ("json", True, True), ("text", False, False)],
 )
-def test_lines_are_for_people_on_a_terminal_and_json_elsewhere_unless_chosen(
+def test_lines_are_for_people_on_a_terminal_and_json_elsewhere_by_default(
     monkeypatch: pytest.MonkeyPatch, format_: Format, on_a_terminal: bool, as_json: bool
 ) -> None:
     stderr = io.StringIO()

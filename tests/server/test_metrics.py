@@ -30,7 +30,7 @@ from vidscore_server.addresses import parse_address
 from vidscore_server.domain.administration import initialise
 
 PLANTED = ("planted-team", "planted-run", "planted-stream")
-"""What only a client has said; none of it may be seen."""
+"""Texts that only clients have sent; metrics must not show them."""
 
 Samples = dict[tuple[str, frozenset[tuple[str, str]]], float]
 
@@ -61,7 +61,7 @@ class Metered:
 
 
 @pytest.mark.parametrize("breaks_off", [True, False])
-def test_a_scrape_that_does_not_come_to_its_end_keeps_no_thread_and_says_nothing(
+def test_an_incomplete_scrape_leaves_no_thread_and_no_log_line(
     monkeypatch: pytest.MonkeyPatch, capfd: pytest.CaptureFixture[str], breaks_off: bool
 ) -> None:
     monkeypatch.setattr(metrics, "REQUEST_TIMEOUT_S", TIMEOUT_S if breaks_off else 0.1)
@@ -71,7 +71,7 @@ def test_a_scrape_that_does_not_come_to_its_end_keeps_no_thread_and_says_nothing
         with socket.create_connection(endpoint.address) as connection:
             connection.sendall(b"GET / HT")
             eventually(lambda: threading.active_count() > before or not breaks_off)
-            if breaks_off:  # by a reset
+            if breaks_off:  # Ended by a reset.
                 at_once = struct.pack("ii", 1, 0)
                 connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, at_once)
             else:
@@ -112,7 +112,7 @@ SCORING = {"grpc_service": "vidscore.v1.ScoringService"}
 
 
 @pytest.mark.slow
-def test_calls_messages_and_frames_are_counted_by_grpcs_names(server: Metered) -> None:
+def test_calls_messages_and_frames_are_counted_under_grpc_names(server: Metered) -> None:
     before = server.samples()
 
     def more(name: str, **labels: str) -> float:
@@ -147,7 +147,7 @@ def test_a_refused_call_is_counted_under_its_code(server: Metered) -> None:
     assert server.value("grpc_server_handled_total", grpc_code="OK", **names) == 0
 
 
-def test_what_is_open_shows_while_it_is_open(server: Metered) -> None:
+def test_open_calls_and_streams_are_shown_while_they_are_open(server: Metered) -> None:
     end = threading.Event()
 
     def requests() -> Iterator[scoring_service_pb2.ScoreRequest]:
@@ -160,13 +160,13 @@ def test_what_is_open_shows_while_it_is_open(server: Metered) -> None:
     end.set()
     list(call)
     eventually(lambda: server.value("vidscore_open_streams") == 0)
-    eventually(lambda: server.value("vidscore_workers") == 1)  # it starts beside the server
+    eventually(lambda: server.value("vidscore_workers") == 1)  # It starts beside the server.
     assert server.value("vidscore_draining") == 0
     assert server.value("vidscore_store_up") == 1
 
 
 @pytest.mark.slow
-def test_a_hosted_submission_shows_in_figures_and_in_no_label(tmp_path: Path) -> None:
+def test_a_hosted_submission_appears_in_figures_and_in_no_label(tmp_path: Path) -> None:
     with metered(tmp_path) as server:
         _submit(server)
         text = server.text()
@@ -182,7 +182,9 @@ def test_a_hosted_submission_shows_in_figures_and_in_no_label(tmp_path: Path) ->
 
 
 @pytest.mark.slow
-def test_sealed_submissions_wait_in_the_queue_for_their_truth(tmp_path: Path) -> None:
+def test_sealed_submissions_without_truth_are_counted_as_waiting_for_it(
+    tmp_path: Path,
+) -> None:
     with metered(tmp_path) as server:
         _submit(server, with_truth=False)
         eventually(
@@ -194,7 +196,7 @@ def test_sealed_submissions_wait_in_the_queue_for_their_truth(tmp_path: Path) ->
 
 
 def _submit(server: Metered, *, with_truth: bool = True) -> None:
-    """A team's whole submission."""
+    """A team's complete submission."""
     team, run, stream = PLANTED
     organiser = server.organiser
     if with_truth:
@@ -228,7 +230,7 @@ def _submit(server: Metered, *, with_truth: bool = True) -> None:
 
 
 @pytest.mark.slow
-def test_an_address_that_is_taken_ends_the_process_with_one_sentence(server: Metered) -> None:
+def test_a_metrics_address_in_use_ends_the_process_with_one_sentence(server: Metered) -> None:
     address = server.address
     ended = subprocess.run(
         [*COMMAND, "--listen", "127.0.0.1:0", "--workers", "1", "--metrics-listen", address],
@@ -252,7 +254,7 @@ def test_without_the_setting_nothing_listens_for_metrics() -> None:
         process.close()
 
 
-def test_a_wrong_address_is_named() -> None:
+def test_an_invalid_address_is_named() -> None:
     command = [*COMMAND, "--metrics-listen", "here"]
     ended = subprocess.run(command, capture_output=True, text=True, timeout=TIMEOUT_S)
     assert ended.returncode == 2

@@ -1,4 +1,4 @@
-"""A real server process, `vidscore serve`: it starts, survives its workers, and stops in order."""
+"""A real server process, `vidscore serve`: start, dying workers, and orderly shutdown."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ class Process:
             self._lines.put(line)
 
     def line(self, event: str) -> dict[str, Any]:
-        """The first log line about an event that was not asked for before."""
+        """The next unread log line about an event."""
         for position, passed in enumerate(self._passed):
             if passed["event"] == event:
                 return self._passed.pop(position)
@@ -67,7 +67,7 @@ class Process:
             self._passed.append(line)
 
     def rest(self) -> list[str]:
-        """The lines to come, until no process is left that could write one."""
+        """The remaining lines, read until no process is left that could write one."""
         self._reader.join(TIMEOUT_S)
         assert not self._reader.is_alive()
         return [self._lines.get() for _ in range(self._lines.qsize())]
@@ -91,7 +91,7 @@ def _process(**settings: str) -> Iterator[Process]:
 
 
 class Stream:
-    """A stream that sends when the test says so."""
+    """A stream that sends on request of the test."""
 
     def __init__(self, process: Process, **parameters: Any) -> None:
         configured = configuration("moody", **parameters)
@@ -123,7 +123,7 @@ class Stream:
 
 
 @pytest.mark.slow
-def test_sigterm_lets_a_running_stream_end_and_then_ends_the_process_without_error() -> None:
+def test_after_sigterm_a_running_stream_completes_and_the_process_exits_with_0() -> None:
     with _process(drain_timeout_s="60") as server:
         stream = Stream(server)
         stream.frame(1)
@@ -141,7 +141,7 @@ def test_sigterm_lets_a_running_stream_end_and_then_ends_the_process_without_err
 
 @pytest.mark.slow
 @pytest.mark.parametrize("hurried", [False, True], ids=["timeout", "second signal"])
-def test_a_client_that_keeps_sending_is_told_that_the_server_stops(hurried: bool) -> None:
+def test_a_client_that_keeps_sending_learns_that_the_server_stops(hurried: bool) -> None:
     with _process(drain_timeout_s="60" if hurried else "0") as server:
         stream = Stream(server)
         server.process.send_signal(signal.SIGTERM)
@@ -154,7 +154,7 @@ def test_a_client_that_keeps_sending_is_told_that_the_server_stops(hurried: bool
 
 
 @pytest.mark.slow
-def test_a_worker_that_is_killed_at_work_costs_neither_the_stream_nor_the_server(
+def test_a_worker_killed_at_work_affects_neither_the_stream_nor_the_server(
     tmp_path: Path,
 ) -> None:
     marker = tmp_path / "at-work"
@@ -172,7 +172,7 @@ def test_a_worker_that_is_killed_at_work_costs_neither_the_stream_nor_the_server
 
 
 @pytest.mark.slow
-def test_workers_end_with_a_server_that_is_killed() -> None:
+def test_workers_end_when_their_server_is_killed() -> None:
     with _process() as server:
         worker = server.line("worker started")["process_id"]
         server.process.kill()
@@ -184,10 +184,10 @@ def _lives(process_id: int) -> bool:
         state = Path(f"/proc/{process_id}/stat").read_text(encoding="utf-8").rsplit(")")[-1]
     except (FileNotFoundError, ProcessLookupError):
         return False
-    return state.split()[0] != "Z"  # it has ended, and nobody has asked how yet
+    return state.split()[0] != "Z"  # It has ended, but its parent has not waited for it yet.
 
 
-def test_wrong_settings_end_the_process_with_every_fault_and_no_traceback() -> None:
+def test_invalid_settings_end_the_process_with_every_fault_and_no_traceback() -> None:
     environment = {
         "VIDSCORE_SERVER_LISTEN": "0.0.0.0:1",
         "VIDSCORE_SERVER_TLS_KEY_FILE": "key.pem",
@@ -205,8 +205,8 @@ def test_wrong_settings_end_the_process_with_every_fault_and_no_traceback() -> N
 
 
 @pytest.mark.slow
-def test_a_server_that_is_killed_leaves_nothing_in_the_log_that_is_no_json() -> None:
-    """Its helper, which outlives it, frees what it held, and does not speak of it."""
+def test_a_killed_server_leaves_only_json_in_the_log() -> None:
+    """Its helper process outlives it, frees its resources, and logs nothing."""
     with _process() as server:
         server.line("worker started")
         server.process.kill()

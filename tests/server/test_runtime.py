@@ -1,11 +1,11 @@
-"""What is kept is bounded."""
+"""Caches are bounded."""
 
 from __future__ import annotations
 
 from vidscore_server.runtime import Kept
 
 
-def test_what_was_not_asked_for_longest_goes_first() -> None:
+def test_the_least_recently_used_entry_is_evicted() -> None:
     kept: Kept[str] = Kept(10)
     kept.put("one", "a", 4)
     kept.put("two", "b", 4)
@@ -14,7 +14,7 @@ def test_what_was_not_asked_for_longest_goes_first() -> None:
     assert [kept.get(key) for key in ("one", "two", "three")] == ["a", None, "c"]
 
 
-def test_what_is_larger_than_the_room_is_not_kept() -> None:
+def test_an_entry_larger_than_the_cache_is_not_kept() -> None:
     kept: Kept[str] = Kept(10)
     kept.put("one", "a", 11)
     assert kept.get("one") is None

@@ -1,4 +1,4 @@
-"""Settings come from three places, and everything that is wrong in them is said at once."""
+"""Settings come from three sources, and all their faults are reported at once."""
 
 from __future__ import annotations
 
@@ -25,11 +25,11 @@ def _file(folder: Path, text: str) -> Path:
     return file
 
 
-def test_without_any_source_the_server_listens_on_loopback_alone() -> None:
+def test_without_any_source_the_server_listens_on_loopback_only() -> None:
     assert load_settings().address == ListenAddress("127.0.0.1", 50051)
 
 
-def test_a_flag_goes_before_the_environment_and_the_environment_before_the_file(
+def test_a_flag_overrides_the_environment_and_the_environment_overrides_the_file(
     tmp_path: Path,
 ) -> None:
     file = _file(tmp_path, "workers = 1\nmaximum_streams = 1\nmaximum_evaluators = 1\n")
@@ -44,7 +44,7 @@ def test_a_flag_goes_before_the_environment_and_the_environment_before_the_file(
     assert (settings.workers, settings.maximum_streams, settings.maximum_evaluators) == (1, 2, 3)
 
 
-def test_every_fault_of_every_source_is_reported_with_the_spelling_it_has_there(
+def test_every_fault_of_every_source_is_reported_with_the_name_in_that_source(
     tmp_path: Path,
 ) -> None:
     file = _file(tmp_path, 'workers = -1\nmaximum_stream = 5\nlisten = "x"\n')
@@ -71,7 +71,7 @@ def test_every_fault_of_every_source_is_reported_with_the_spelling_it_has_there(
         (f"workers = {'[' * 5000}{']' * 5000}", "arrays or tables that are too deep"),
     ],
 )
-def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | bytes, found: str) -> None:
+def test_an_unreadable_file_is_named(tmp_path: Path, text: str | bytes, found: str) -> None:
     file = tmp_path / "server.toml"
     file.write_bytes(text.encode() if isinstance(text, str) else text)
     with pytest.raises(SettingsError, match=found) as caught:
@@ -79,8 +79,8 @@ def test_a_file_that_cannot_be_read_is_named(tmp_path: Path, text: str | bytes, 
     assert str(file) in str(caught.value)
 
 
-def test_a_file_that_begins_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
-    """As editors of Windows write it."""
+def test_a_file_with_a_byte_order_mark_is_read(tmp_path: Path) -> None:
+    """Editors of Windows write one."""
     file = tmp_path / "server.toml"
     file.write_text("workers = 3\n", encoding="utf-8-sig")
     assert load_settings(file).workers == 3
@@ -109,7 +109,7 @@ def test_loopback_addresses_need_no_permission(listen: str, address: ListenAddre
 
 
 @pytest.mark.parametrize("listen", ["0.0.0.0:50051", "[::]:50051", "192.0.2.1:1", "example.org:1"])
-def test_other_addresses_need_an_explicit_setting_because_nobody_is_authenticated(
+def test_other_addresses_need_an_explicit_setting_because_callers_are_not_authenticated(
     listen: str,
 ) -> None:
     with pytest.raises(SettingsError, match="insecure_listen = true"):
@@ -144,7 +144,7 @@ def test_with_tokens_and_tls_the_server_may_listen_beyond_this_machine() -> None
 @pytest.mark.parametrize(
     "listen", ["", "localhost", ":50051", "localhost:", "localhost:65536", "localhost:-1", "::1:5"]
 )
-def test_an_address_that_is_none_is_refused(listen: str) -> None:
+def test_an_invalid_address_is_refused(listen: str) -> None:
     with pytest.raises(SettingsError, match="listen: found"):
         load_settings(flags={"listen": listen, "insecure_listen": True})
 
@@ -156,7 +156,7 @@ def test_an_address_that_is_none_is_refused(listen: str) -> None:
         ("tls_key_file", "tls_certificate_file"),
     ],
 )
-def test_a_certificate_and_its_key_come_together(given: str, missing: str) -> None:
+def test_a_certificate_and_its_key_must_both_be_set(given: str, missing: str) -> None:
     with pytest.raises(SettingsError, match=missing):
         load_settings(flags={given: "file.pem"})
 
@@ -175,11 +175,11 @@ def _web_faults(**flags: object) -> dict[str | None, str]:
     return {fault.field: str(fault) for fault in caught.value.faults}
 
 
-def test_a_site_needs_a_store_whose_benchmarks_it_shows() -> None:
+def test_a_site_needs_a_store() -> None:
     assert "a store, whose benchmarks the site shows" in _web_faults(web="127.0.0.1:0")["store"]
 
 
-def test_a_site_that_other_machines_reach_needs_tls() -> None:
+def test_a_site_reachable_from_other_machines_needs_tls() -> None:
     faults = _web_faults(web="0.0.0.0:8080", store="x.db")
     assert "tokens are not secret without TLS" in faults["--web"]
     flags = {"web": "0.0.0.0:8080", "store": "x.db", "insecure_listen": True}

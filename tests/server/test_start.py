@@ -1,4 +1,4 @@
-"""What a server that starts asks of the system: freed memory goes back, files may be many."""
+"""Process settings at start: freed memory is returned, and many files may be open."""
 
 from __future__ import annotations
 
@@ -35,8 +35,8 @@ print(used() - before)
 
 
 @pytest.mark.skipif(not sys.platform.startswith("linux"), reason="reads /proc")
-def test_large_pieces_that_are_freed_do_not_stay_in_the_heap() -> None:
-    """99 of 100 MiB are freed, and the last one lies behind them."""
+def test_large_freed_blocks_do_not_stay_in_the_heap() -> None:
+    """99 of 100 MiB are freed, and the last MiB lies behind them."""
 
     def kept(how: str) -> int:
         command = [sys.executable, "-c", HOLD_AND_FREE, how]
@@ -57,15 +57,15 @@ print(resource.getrlimit(resource.RLIMIT_NOFILE) == (most, most))
 """
 
 
-def test_as_many_files_are_open_as_the_system_allows() -> None:
+def test_the_open_file_limit_is_raised_to_what_the_system_allows() -> None:
     command = [sys.executable, "-c", LIMITS]
     assert subprocess.run(command, check=True, capture_output=True, text=True).stdout == "True\n"
 
 
-def test_a_server_starts_where_the_hard_limit_itself_may_not_be_taken(
+def test_a_server_starts_if_the_hard_limit_itself_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """As on macOS, whose hard limit is infinite and whose kernel allows 10,240 files."""
+    """As on macOS, whose hard limit is infinite although its kernel allows 10,240 files."""
 
     def refuse(_: int, __: tuple[int, int]) -> None:
         raise ValueError("current limit exceeds maximum limit")

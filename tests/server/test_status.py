@@ -101,8 +101,8 @@ def test_the_first_twenty_violations_are_listed_and_all_are_counted() -> None:
     assert status.message == "truth.x[0]: found 0, expected less (and 999 more)"
 
 
-def test_a_status_stays_small_enough_for_trailing_metadata_whatever_the_input_says() -> None:
-    """8 KiB is what many clients take, in base64 and together with the status message."""
+def test_a_status_fits_into_trailing_metadata_for_any_input() -> None:
+    """Many clients accept 8 KiB, in base64 and together with the status message."""
     endless = "\u20ac" * 100_000
     faults = [Fault(endless, endless, endless, row, row, endless) for row in range(100)]
     status, _, bad_request = _details(InputError(faults))
@@ -110,7 +110,7 @@ def test_a_status_stays_small_enough_for_trailing_metadata_whatever_the_input_sa
     assert len(bad_request.field_violations) >= 1
 
 
-def test_a_fault_without_a_place_is_told_without_one() -> None:
+def test_a_fault_without_a_place_is_reported_without_one() -> None:
     status, _, _ = _details(InputError([Fault("invalid JSON", "a JSON object")]))
     assert status.message == "found invalid JSON, expected a JSON object"
 
@@ -142,7 +142,7 @@ def test_several_errors_at_once_take_the_first_code_and_list_all_violations() ->
         WorkFailedError(["ValueError", "file.py:3 function"]),
     ],
 )
-def test_an_unexpected_error_shows_an_incident_to_the_client_and_its_place_to_the_log(
+def test_an_unexpected_error_gives_the_client_an_incident_and_the_log_its_place(
     error: Exception, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.ERROR, "vidscore_server")

@@ -1,4 +1,4 @@
-"""Neighbouring minor versions work together; others are told both versions and what to do."""
+"""Adjacent minor versions work together; others get both versions and advice."""
 
 from __future__ import annotations
 
@@ -23,14 +23,14 @@ from vidscore_server.version import (
 pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 
-async def test_the_first_two_numbers_of_a_version_count() -> None:
+async def test_only_the_first_two_numbers_of_a_version_count() -> None:
     assert parse_version("1.2.3") == Version(1, 2)
     assert parse_version("0.10.0rc1") == parse_version("0.10") == Version(0, 10)
     assert parse_version("2.0.0.dev1+local") == Version(2, 0)
 
 
 @pytest.mark.parametrize("text", ["", "1", "one.two", "1.2.3 ", "01.2", "1.-2", "1.2" + "3" * 99])
-async def test_what_is_no_version_is_none(text: str) -> None:
+async def test_an_invalid_version_is_none(text: str) -> None:
     assert parse_version(text) is None
 
 
@@ -40,7 +40,7 @@ async def test_the_minor_versions_before_and_after_are_supported() -> None:
 
 
 @pytest.mark.parametrize("client", ["1.3.0", "1.3.99", "1.4.0", "1.5.0", "1.5.7rc1"])
-async def test_neighbours_are_let_in(client: str) -> None:
+async def test_adjacent_versions_are_accepted(client: str) -> None:
     check_client(client, "1.4.2")
 
 
@@ -65,7 +65,7 @@ async def test_others_are_refused_with_both_versions_and_advice(client: str, adv
 
 
 @pytest.mark.parametrize("client", ["newest", b"1.4.2"])
-async def test_a_client_that_says_something_else_is_told_what_is_expected(
+async def test_a_client_with_an_invalid_version_is_told_the_expected_form(
     client: str | bytes,
 ) -> None:
     with pytest.raises(InputError, match=r"vidscore-client-version: found .*, expected a version"):
@@ -90,7 +90,7 @@ def _of_minor(difference: int) -> str:
 
 
 @pytest.mark.parametrize("said", [None, 0, 1])
-async def test_a_server_tells_its_version_to_neighbours_and_to_those_who_say_nothing(
+async def test_a_server_sends_its_version_to_adjacent_clients_and_to_those_without_a_version(
     running: Running, said: int | None
 ) -> None:
     metadata = [] if said is None else [("vidscore-client-version", _of_minor(said))]
@@ -117,7 +117,7 @@ async def test_a_server_refuses_a_client_of_the_minor_version_after_the_next(
     assert status.metadata["server_version"] == server_version()
 
 
-async def test_a_server_names_the_metadata_that_is_no_version(running: Running) -> None:
+async def test_a_server_names_the_metadata_of_an_invalid_version(running: Running) -> None:
     status = await _refusal(running, "newest")
     assert (status.code, status.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_INPUT")
     assert list(status.violations) == ["vidscore-client-version"]

@@ -1,4 +1,4 @@
-"""Worker processes do the work, and their deaths stay their own."""
+"""Worker processes do the work, and the death of one affects only its own job."""
 
 from __future__ import annotations
 
@@ -39,24 +39,24 @@ def _job(**parameters: object) -> Job:
     return make_job(evaluator, BATCH, BATCH)
 
 
-async def test_a_worker_gives_the_bytes_that_the_same_job_gives_here(workers: WorkerPool) -> None:
+async def test_a_worker_gives_the_same_bytes_as_the_job_here(workers: WorkerPool) -> None:
     job = _job()
     assert await workers.run(job) == run_job(job)
 
 
-async def test_an_error_in_the_input_comes_back_as_itself(workers: WorkerPool) -> None:
+async def test_an_input_error_is_raised_here_unchanged(workers: WorkerPool) -> None:
     with pytest.raises(InputError, match="found a mood, expected a better one"):
         await workers.run(_job(mood="input_error"))
 
 
-async def test_another_domain_error_comes_back_as_itself(workers: WorkerPool) -> None:
+async def test_another_domain_error_is_raised_here_unchanged(workers: WorkerPool) -> None:
     job = _job()
     unknown = Job("nobody", "1", {}, job.specification, job.truth, job.detections)
     with pytest.raises(UnknownEvaluatorError, match="nobody"):
         await workers.run(unknown)
 
 
-async def test_an_unexpected_error_comes_back_as_places_without_its_text(
+async def test_an_unexpected_error_is_reduced_to_places_without_its_text(
     workers: WorkerPool,
 ) -> None:
     with pytest.raises(WorkFailedError) as caught:
@@ -66,7 +66,7 @@ async def test_an_unexpected_error_comes_back_as_places_without_its_text(
     assert "123.456" not in str(caught.value)
 
 
-async def test_a_job_whose_worker_dies_is_tried_again(workers: WorkerPool, tmp_path: Path) -> None:
+async def test_a_job_whose_worker_dies_is_retried(workers: WorkerPool, tmp_path: Path) -> None:
     marker = tmp_path / "crashed"
     job = _job(mood="crash_once", marker=str(marker))
     tally = await workers.run(job)
@@ -76,7 +76,7 @@ async def test_a_job_whose_worker_dies_is_tried_again(workers: WorkerPool, tmp_p
 
 @pytest.mark.slow
 async def test_a_job_that_kills_every_worker_fails_alone(workers: WorkerPool) -> None:
-    """Other jobs, which run at the same time, are done as if nothing had happened."""
+    """Concurrent jobs of others complete as usual."""
     expected = run_job(_job())
     results = await asyncio.gather(
         workers.run(_job(mood="crash")),
@@ -88,7 +88,7 @@ async def test_a_job_that_kills_every_worker_fails_alone(workers: WorkerPool) ->
 
 
 @pytest.mark.slow
-async def test_a_worker_that_dies_while_idle_is_replaced_unnoticed(workers: WorkerPool) -> None:
+async def test_an_idle_worker_that_dies_is_replaced_unnoticed(workers: WorkerPool) -> None:
     await asyncio.gather(workers.run(_job()), workers.run(_job()))
     await until(lambda: len(workers.process_ids) == 2)
     killed = workers.process_ids
@@ -99,7 +99,7 @@ async def test_a_worker_that_dies_while_idle_is_replaced_unnoticed(workers: Work
     assert not set(killed) & set(workers.process_ids)
 
 
-async def test_a_caller_that_gives_up_leaves_the_worker_usable(workers: WorkerPool) -> None:
+async def test_a_cancelled_caller_leaves_the_worker_usable(workers: WorkerPool) -> None:
     async def give_up() -> None:
         async with asyncio.timeout(0.05):
             await workers.run(_job(mood="slow", delay_s=0.3))
@@ -123,7 +123,7 @@ async def test_the_first_worker_starts_at_once_and_the_next_when_it_is_busy() ->
         await asyncio.to_thread(pool.close)
 
 
-async def test_closing_ends_processes_that_are_at_work() -> None:
+async def test_closing_ends_busy_processes() -> None:
     pool = WorkerPool(1)
     await until(lambda: len(pool.process_ids) == 1)
     [process_id] = pool.process_ids
@@ -136,7 +136,7 @@ async def test_closing_ends_processes_that_are_at_work() -> None:
     await asyncio.gather(running, return_exceptions=True)
 
 
-async def test_a_worker_says_what_became_of_each_object(workers: WorkerPool) -> None:
+async def test_a_worker_computes_the_outcome_of_each_object(workers: WorkerPool) -> None:
     rules = BatchRules(2, Settings())
     truth = read_batch(points({1: [(10.0, 20.0), (30.0, 40.0)]}), "truth", rules)
     detections = read_batch(points({1: [(10.0, 20.0), (500.0, 500.0)]}), "detections", rules)
@@ -151,7 +151,7 @@ async def test_a_worker_says_what_became_of_each_object(workers: WorkerPool) -> 
     ]
 
 
-# --- An analysis in a process of its own
+# --- An analysis in its own process
 
 
 SECRET = "123.4567"
@@ -193,24 +193,24 @@ async def test_the_document_comes_with_progress_from_another_process() -> None:
     assert told == [("first", 0, 0), ("second", 1, 2)]
 
 
-async def test_what_is_wrong_with_an_input_comes_back_as_it_is() -> None:
+async def test_an_input_error_of_an_analysis_is_raised_here_unchanged() -> None:
     with pytest.raises(InputError, match="one system"):
         await run("refuse")
 
 
-async def test_of_an_unexpected_error_places_come_back_and_no_text() -> None:
+async def test_an_unexpected_error_of_an_analysis_is_reduced_to_places_without_its_text() -> None:
     with pytest.raises(WorkFailedError) as caught:
         await run("fail")
     assert "ValueError" in caught.value.places
     assert SECRET not in repr(caught.value)
 
 
-async def test_a_process_that_dies_is_told_as_such() -> None:
+async def test_a_process_that_dies_is_reported_as_such() -> None:
     with pytest.raises(WorkerLostError):
         await run("die")
 
 
-async def test_a_call_that_is_cancelled_ends_its_process() -> None:
+async def test_a_cancelled_call_ends_its_process() -> None:
     began = asyncio.Event()
     before = set(multiprocessing.active_children())
     call = asyncio.create_task(run("hang", on_progress=lambda *_: began.set()))
@@ -223,7 +223,7 @@ async def test_a_call_that_is_cancelled_ends_its_process() -> None:
     await until(lambda: process not in multiprocessing.active_children())
 
 
-# --- Work in a process of its own that may take only so much memory and time
+# --- Work in its own process with limits of memory and time
 
 
 MEBIBYTE = 1 << 20
@@ -238,7 +238,7 @@ def _fail() -> NoReturn:
     raise ValueError(f"the detections at {SECRET} are odd")
 
 
-async def test_work_is_done_in_another_process_and_its_result_comes_back() -> None:
+async def test_bounded_work_runs_in_another_process_and_returns_its_result() -> None:
     assert await run_bounded(os.getpid, MEMORY_BYTES) != os.getpid()
     assert await run_bounded(partial(bytearray, MEBIBYTE), MEMORY_BYTES) == bytearray(MEBIBYTE)
 
@@ -251,19 +251,19 @@ async def test_work_is_done_in_another_process_and_its_result_comes_back() -> No
         partial(os._exit, 9),
     ],
 )
-async def test_work_that_takes_more_memory_ends_and_is_told_as_such(
+async def test_work_over_the_memory_limit_is_ended_and_reported(
     work: partial[object],
 ) -> None:
     with pytest.raises(MemoryError):
         await run_bounded(work, MEMORY_BYTES)
 
 
-async def test_work_that_takes_longer_ends_and_is_told_as_such() -> None:
+async def test_work_over_the_time_limit_is_ended_and_reported() -> None:
     with pytest.raises(TimeoutError):
         await run_bounded(partial(time.sleep, LONG_S), MEMORY_BYTES, timeout_s=0.1)
 
 
-async def test_errors_of_bounded_work_come_back_as_those_of_analyses_do() -> None:
+async def test_errors_of_bounded_work_are_raised_like_those_of_analyses() -> None:
     with pytest.raises(InputError, match="one column"):
         await run_bounded(_refuse, MEMORY_BYTES)
     with pytest.raises(WorkFailedError) as caught:

@@ -67,7 +67,7 @@ def test_its_labels_are_those_of_its_evaluators_alone(street: str) -> None:
     assert [one.specification.classes_of("any") for one in created] == [None, ("car",), ("car",)]
 
 
-def test_labels_of_the_specification_come_before_those_of_the_preset(street: str) -> None:
+def test_labels_of_the_specification_override_those_of_the_preset(street: str) -> None:
     domains = (DomainSpec("north", ("bus",)), DomainSpec("south"))
     created = evaluators_of(EvaluatorSpec(street), BenchmarkSpec(domains=domains), files=True)
     asked = [created[0].scored_classes(name) for name in ("north", "south", "west")]

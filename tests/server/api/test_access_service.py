@@ -1,4 +1,4 @@
-"""Tokens over a channel: made, listed, ended; and the record of who did what."""
+"""Tokens over a channel: created, listed, revoked; and the audit record."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vidscore_protos.v1 import access_service_pb2 as pb
 from vidscore_protos.v1 import benchmark_service_pb2, submission_service_pb2, token_pb2
 
 
-async def test_a_revoked_token_ends_at_once(hosted: Hosted) -> None:
+async def test_a_revoked_token_is_refused_at_once(hosted: Hosted) -> None:
     secret = await create_token(hosted.organiser, token_pb2.ROLE_VIEWER)
     viewer = hosted.client(secret)
     await _list(viewer)
@@ -23,7 +23,7 @@ async def test_a_revoked_token_ends_at_once(hosted: Hosted) -> None:
     assert (await refusal(_list(viewer))).code is grpc.StatusCode.UNAUTHENTICATED
 
 
-async def test_a_token_ends_with_its_lifetime(hosted: Hosted) -> None:
+async def test_a_token_is_refused_after_its_lifetime(hosted: Hosted) -> None:
     lifetime = Duration(seconds=60)
     viewer = hosted.client(
         await create_token(hosted.organiser, token_pb2.ROLE_VIEWER, lifetime=lifetime)
@@ -48,12 +48,12 @@ async def test_a_stream_ends_with_its_token(hosted: Hosted) -> None:
     await call.write(request(1))
     await call.read()
     await _revoke(hosted, secret)
-    with suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):  # it may have ended already
+    with suppress(asyncio.InvalidStateError, grpc.aio.AioRpcError):  # It may have ended already.
         await call.write(request(2))
     assert await call.code() is grpc.StatusCode.UNAUTHENTICATED
 
 
-async def test_no_list_holds_a_secret(hosted: Hosted) -> None:
+async def test_no_list_contains_a_secret(hosted: Hosted) -> None:
     answer = await hosted.organiser.access.ListTokens(
         pb.ListTokensRequest(), metadata=hosted.organiser.metadata
     )
@@ -62,13 +62,13 @@ async def test_no_list_holds_a_secret(hosted: Hosted) -> None:
         assert client.secret.rpartition("_")[2] not in str(answer)
 
 
-async def test_the_store_holds_no_secret(hosted: Hosted, tmp_path: Path) -> None:
+async def test_the_store_contains_no_secret(hosted: Hosted, tmp_path: Path) -> None:
     files = await asyncio.to_thread(_contents, tmp_path)
     for client in (hosted.organiser, hosted.red):
         assert not any(client.secret.rpartition("_")[2].encode() in data for data in files)
 
 
-async def test_tokens_and_records_come_in_pages_without_gaps(hosted: Hosted) -> None:
+async def test_tokens_and_audit_records_are_paged_without_gaps(hosted: Hosted) -> None:
     seen: list[str] = []
     token = ""
     while True:
@@ -82,7 +82,7 @@ async def test_tokens_and_records_come_in_pages_without_gaps(hosted: Hosted) -> 
     assert len(set(seen)) == len(seen) == 4
 
 
-async def test_whatever_changes_something_is_on_the_record_with_who_did_it(
+async def test_every_change_is_recorded_with_who_made_it(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark()

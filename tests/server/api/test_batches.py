@@ -1,4 +1,4 @@
-"""Batches become annotations and back without loss, and what is wrong in one is named."""
+"""Batches become annotations and back without loss, and faults in a batch are named."""
 
 from __future__ import annotations
 
@@ -117,7 +117,7 @@ def mask_lists(annotations: Annotations) -> list[list[Any]] | None:
     return [masks.sizes.tolist(), masks.starts.tolist(), masks.runs.tolist()]
 
 
-def test_columns_at_their_defaults_take_no_room_on_the_wire() -> None:
+def test_default_columns_take_no_space_on_the_wire() -> None:
     message = write_batch(read_batch(points({0: [(1, 2)]}), "truth", RULES))
     for name in (
         "labels", "label_indices", "confidences", "track_ids", "object_flags", "frame_times_s",
@@ -221,7 +221,7 @@ def _paths(message: annotations_pb2.AnnotationBatch) -> list[str]:
     return [field_path(fault) for fault in caught.value.faults]
 
 
-def test_a_bad_number_is_named_by_side_column_and_row() -> None:
+def test_an_invalid_number_is_named_by_side_column_and_row() -> None:
     message = points({0: [(float("nan"), 1), (2, float("inf"))]})
     assert _paths(message) == ["truth.coordinates[0]", "truth.coordinates[3]"]
 
@@ -248,7 +248,7 @@ def test_a_geometry_other_than_the_configured_one_is_refused(geometry: int) -> N
 
 
 @pytest.mark.parametrize("geometry", [0, 77])
-def test_a_batch_without_objects_states_a_shape_that_there_is(geometry: int) -> None:
+def test_a_batch_without_objects_must_state_a_known_shape(geometry: int) -> None:
     message = points({1: []})
     message.geometry = geometry  # type: ignore[assignment]  # any number may come
     assert _paths(message) == ["truth.geometry"]
@@ -256,7 +256,7 @@ def test_a_batch_without_objects_states_a_shape_that_there_is(geometry: int) -> 
 
 @pytest.mark.parametrize("geometry", [1, 2, 3])
 def test_a_batch_without_objects_may_state_any_shape(geometry: int) -> None:
-    """A file that only lists frames does not say which; they are of the configured one."""
+    """A file that only lists frames does not state a shape; the configured one applies."""
     message = points({1: []})
     message.geometry = geometry  # type: ignore[assignment]  # any number may come
     assert read_batch(message, "truth", RULES).arity == 2
@@ -288,14 +288,14 @@ def test_a_batch_over_a_limit_is_refused_with_the_limits_name(
     assert (caught.value.limit, caught.value.maximum) == (limit, maximum)
 
 
-def test_counts_that_ask_for_more_than_there_is_are_refused_before_room_is_made() -> None:
+def test_counts_larger_than_the_batch_are_refused_before_memory_is_allocated() -> None:
     message = points({0: []})
     message.frame_object_counts[0] = 2**32 - 1
     with pytest.raises(LimitError, match="4294967295 objects"):
         read_batch(message, "truth", RULES)
 
 
-# --- Batches out of the store, however many are read at once
+# --- Batches from the store, read one or many at a time
 
 
 def _batch(sequence: str, *numbers: int, **fields: object) -> annotations_pb2.AnnotationBatch:
@@ -341,7 +341,7 @@ def _objects(columns: Annotations) -> list[tuple[object, ...]]:
     ]
 
 
-def test_many_batches_are_read_as_each_alone_would_be() -> None:
+def test_many_batches_are_read_as_if_each_were_read_alone() -> None:
     joined = read_stored_batches(_data(), 2)
     alone = concatenate([read_stored_batch(data, 2) for data in _data()])
     assert _objects(joined) == _objects(alone)
@@ -353,7 +353,7 @@ def test_many_batches_are_read_as_each_alone_would_be() -> None:
     assert times_s[~np.isnan(times_s)].tolist() == [1732270000.5]
 
 
-def test_no_batches_are_no_frames() -> None:
+def test_reading_no_batches_gives_no_frames() -> None:
     assert read_stored_batches([], 4).frame_count == 0
     assert read_stored_batches([], 4).arity == 4
 
@@ -375,7 +375,7 @@ def _boxes(number: int, runs: list[int], objects: int = 1) -> annotations_pb2.An
     )
 
 
-def test_masks_of_many_batches_are_joined_where_all_objects_have_one() -> None:
+def test_masks_of_many_batches_are_joined_if_all_objects_have_one() -> None:
     batches = [_boxes(0, [1, 5]), _boxes(1, [], objects=0), _boxes(2, [0, 2, 4], objects=2)]
     masks = read_stored_batches([batch.SerializeToString() for batch in batches], 4).masks
     assert masks is not None
@@ -392,7 +392,7 @@ def test_batches_with_masks_and_without_are_read_together() -> None:
 
 
 def test_the_size_of_a_stored_batch_counts_its_masks() -> None:
-    """Two masks of 24 bytes, and six runs of 4."""
+    """Two masks of 24 bytes each, and six runs of 4."""
     keys = [
         stored_sizes(_boxes(0, runs, objects=2).SerializeToString(), 4) for runs in ([], [1, 1, 4])
     ]

@@ -1,4 +1,4 @@
-"""A batch that was changed on its way is told from one that was not, whoever wrote the message."""
+"""A batch that changed in transit is detected, whoever encoded the message."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def _append(crc32: int | None) -> bytes:
 
 
 def _within(number: int, *parts: bytes) -> bytes:
-    """A short field that has others in it, as the encoding of protobuf has it."""
+    """A length-delimited field of protobuf."""
     inner = b"".join(parts)
     assert len(inner) < 0x80
     return bytes([number << 3 | 2, len(inner)]) + inner
@@ -36,7 +36,7 @@ def _fixed(number: int, value: int) -> bytes:
     return bytes([number << 3 | 5]) + value.to_bytes(4, "little")
 
 
-def test_the_checksum_is_that_of_zip_and_png_over_the_bytes_of_the_batch() -> None:
+def test_the_checksum_is_crc_32_over_the_bytes_of_the_batch() -> None:
     """The check value of CRC-32 in every catalogue of CRCs: CBF43926 for 123456789."""
     right = _within(4, b"123456789") + _fixed(5, 0xCBF43926)
     wrong = _within(4, b"123456789") + _fixed(5, 0xCBF43927)
@@ -47,7 +47,7 @@ def test_the_checksum_is_that_of_zip_and_png_over_the_bytes_of_the_batch() -> No
     assert "cbf43927" in str(damage)
 
 
-def test_every_bit_of_a_batch_that_is_flipped_is_told() -> None:
+def test_every_flipped_bit_of_a_batch_is_detected() -> None:
     data = _append(zlib.crc32(DATA))
     assert damage_of(APPEND, data) is None
     start = data.index(DATA)
@@ -57,12 +57,12 @@ def test_every_bit_of_a_batch_that_is_flipped_is_told() -> None:
         assert damage_of(APPEND, bytes(flipped)) is not None
 
 
-def test_a_batch_without_a_checksum_is_not_compared() -> None:
+def test_a_batch_without_a_checksum_is_not_checked() -> None:
     assert damage_of(APPEND, _append(None)) is None
 
 
 def test_fields_may_come_in_any_order_and_a_batch_in_pieces() -> None:
-    """Pieces of a message are joined, as protobuf says, and so are their bytes."""
+    """Pieces of a message are joined, as protobuf defines, and so are their bytes."""
     more = annotations_pb2.AnnotationBatch(labels=["car"]).SerializeToString()
     pieces = (_fixed(5, zlib.crc32(DATA + more)), _within(4, DATA), b"\x10\x03", _within(4, more))
     data = b"".join(pieces)
@@ -72,7 +72,7 @@ def test_fields_may_come_in_any_order_and_a_batch_in_pieces() -> None:
     assert damage_of(APPEND, b"".join(pieces[:-1])) is not None
 
 
-def test_a_batch_of_truth_is_compared_too() -> None:
+def test_a_batch_of_truth_is_checked_too() -> None:
     def upload(crc32: int) -> bytes:
         request = organiser_pb2.UploadTruthRequest(truth=BATCH, truth_crc32=crc32)
         return request.SerializeToString()
@@ -82,7 +82,7 @@ def test_a_batch_of_truth_is_compared_too() -> None:
 
 
 @pytest.mark.parametrize("method", sorted(CHECKED_METHODS))
-def test_bytes_that_are_no_message_are_left_to_whoever_reads_them(method: str) -> None:
+def test_bytes_that_are_not_a_message_are_left_to_the_decoder(method: str) -> None:
     chance = random.Random(7)
     junk = [chance.randbytes(chance.randrange(60)) for _ in range(5_000)]
     cut = [_append(zlib.crc32(DATA))[:size] for size in range(1, 40)]
@@ -90,8 +90,8 @@ def test_bytes_that_are_no_message_are_left_to_whoever_reads_them(method: str) -
         damage_of(method, data)
 
 
-def test_what_is_in_more_pieces_than_any_library_writes_is_not_looked_through() -> None:
-    """Otherwise a message of millions of empty fields would hold up everything."""
+def test_a_batch_in_more_pieces_than_any_library_writes_is_not_searched() -> None:
+    """Otherwise a message of millions of empty fields would block the server."""
     many = _fixed(9, 1) * MOST_FIELDS
     wrong = _within(2, DATA) + _fixed(4, 0)
     assert damage_of(UPLOAD, wrong) is not None

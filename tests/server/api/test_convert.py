@@ -1,4 +1,4 @@
-"""Specifications and reports on the wire say exactly what they say elsewhere."""
+"""Specifications and reports have the same content on the wire as elsewhere."""
 
 from __future__ import annotations
 
@@ -96,7 +96,7 @@ def test_a_specification_survives_the_wire(specification: BenchmarkSpec) -> None
     assert read_specification(message, "specification") == specification
 
 
-def test_a_parameter_of_a_type_that_no_message_has_is_a_bug_that_shows() -> None:
+def test_a_parameter_type_without_a_message_raises_an_error() -> None:
     with pytest.raises(FormError, match=r"parameters\['y'\]: found {}"):
         write_specification({"evaluators": [{"name": "x", "parameters": {"y": {}}}]})
 
@@ -125,7 +125,7 @@ def test_every_fault_of_a_specification_is_named_by_its_path() -> None:
     ]
 
 
-# --- A report on the wire says exactly what its JSON form says
+# --- A report on the wire has the same content as its JSON form
 
 
 NAMES = st.text(max_size=4)
@@ -192,7 +192,7 @@ def _optional(message: Any, name: str) -> str | None:
 
 
 def _json_form(message: report_pb2.Report) -> dict[str, Any]:
-    """The JSON form, written here from the comments in the .proto alone."""
+    """The JSON form, derived here only from the comments in the .proto."""
     return {
         "evaluator": message.evaluator,
         "version": message.version,
@@ -248,12 +248,12 @@ def test_a_report_survives_the_wire(report: Report) -> None:
     expected = report_to_dict(report)
     found = _json_form(report_pb2.Report.FromString(data))
     assert found == expected
-    # 1 == 1.0 == True in Python, so the types are held as well.
+    # 1 == 1.0 == True in Python, so the types are compared as well.
     assert repr(found["scores"]) == repr(expected["scores"])
     assert repr(sorted(found["parameters"].items())) == repr(sorted(expected["parameters"].items()))
 
 
-def test_a_summary_leaves_out_single_sequences_and_curves_and_nothing_else() -> None:
+def test_a_summary_leaves_out_only_single_sequences_and_curves() -> None:
     report = Report(
         evaluator="e",
         version="1",
@@ -275,7 +275,7 @@ def test_a_summary_leaves_out_single_sequences_and_curves_and_nothing_else() -> 
     assert len(message.warnings) == 1
 
 
-def test_coverage_says_who_waits_for_whom() -> None:
+def test_coverage_says_which_side_waits() -> None:
     message = write_coverage(Coverage(paired=1, waiting_for_detections=2, waiting_for_truth=3))
     assert message.paired_frames == 1
     assert message.frames_waiting_for_detections == 2

@@ -1,4 +1,4 @@
-"""Messages as dictionaries, a client's and the server's, have the keys that the rules have."""
+"""Messages as dictionaries, of client and server, have the keys of the policy's fields."""
 
 from __future__ import annotations
 
@@ -36,16 +36,16 @@ DOCUMENT = {
 }
 
 
-def test_every_rule_of_a_policy_has_a_key_and_every_key_a_rule() -> None:
+def test_rules_of_a_policy_and_keys_of_its_dictionary_match() -> None:
     assert {*POLICY} == {field.name for field in dataclasses.fields(Policy)}
 
 
-def test_a_definition_has_the_keys_that_its_rules_have() -> None:
+def test_a_definition_has_the_keys_of_its_fields() -> None:
     assert {*SPECIFICATION} == {*rules_of(BenchmarkSpec)}
     assert {*SPECIFICATION, *DEFINITION, "policy"} == {*KEYS}
 
 
-def test_what_a_client_writes_comes_back_from_the_server_with_defaults_said() -> None:
+def test_what_a_client_writes_is_returned_by_the_server_with_defaults() -> None:
     message = write_definition(read_definition(encode_definition(DOCUMENT)))
     found = decode_definition(message)
     policy = found.pop("policy")
@@ -59,7 +59,7 @@ def test_what_a_client_writes_comes_back_from_the_server_with_defaults_said() ->
     ("field", "number", "found"),
     [("visibility", 77, "'77'"), ("outcomes", 9, "'9'"), ("rescore", 5, "'5'")],
 )
-def test_a_word_that_this_version_does_not_know_is_a_fault_with_its_number(
+def test_an_unknown_enum_value_is_a_fault_with_its_number(
     field: str, number: int, found: str
 ) -> None:
     message = encode_definition(DOCUMENT)
@@ -70,7 +70,7 @@ def test_a_word_that_this_version_does_not_know_is_a_fault_with_its_number(
     assert (fault.field, fault.found) == (f"policy.{field}", found)
 
 
-def test_a_client_shows_a_word_that_it_does_not_know_as_its_number() -> None:
+def test_a_client_shows_an_unknown_enum_value_as_its_number() -> None:
     message = benchmark_pb2.Benchmark()
     message.policy.visibility = 77  # type: ignore[assignment]
     message.public_names.kinds.append(8)  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""Lists of evaluators, page by page, and what is said about names that are none."""
+"""Paged lists of evaluators, and errors for names of no evaluator."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ pytestmark = [pytest.mark.asyncio(loop_scope="module"), pytest.mark.usefixtures(
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running(moody: None) -> AsyncIterator[Running]:
-    """A server whose evaluators are asked for, but not for work."""
+    """A server whose evaluators are listed but not used."""
     del moody
     async with serving(PlayedWorkers()) as found:
         yield found
@@ -29,7 +29,7 @@ def _stub(running: Running) -> evaluator_service_pb2_grpc.EvaluatorServiceAsyncS
     return evaluator_service_pb2_grpc.EvaluatorServiceStub(running.channel)
 
 
-async def test_pages_together_list_every_evaluator_once_built_in_ones_first(
+async def test_the_pages_list_every_evaluator_once_built_in_ones_first(
     running: Running,
 ) -> None:
     names, token = [], ""
@@ -51,7 +51,7 @@ async def test_without_a_page_size_a_few_evaluators_fit_on_one_page(running: Run
     assert not page.next_page_token
 
 
-async def test_a_plug_in_that_cannot_be_used_hides_no_other(
+async def test_a_plug_in_that_cannot_be_loaded_hides_no_other(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     names = ("no-such-evaluator", *evaluator_names())
@@ -69,9 +69,7 @@ async def test_an_evaluator_is_got_by_its_resource_name(running: Running) -> Non
 
 
 @pytest.mark.parametrize("name", ["", "moody", "evaluators/", "evaluators/a/b", "benchmarks/x"])
-async def test_a_name_that_is_no_resource_name_is_an_invalid_argument(
-    running: Running, name: str
-) -> None:
+async def test_an_invalid_resource_name_is_an_invalid_argument(running: Running, name: str) -> None:
     request = evaluator_service_pb2.GetEvaluatorRequest(name=name)
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await _stub(running).GetEvaluator(request)
@@ -80,7 +78,7 @@ async def test_a_name_that_is_no_resource_name_is_an_invalid_argument(
     assert list(status.violations) == ["name"]
 
 
-async def test_an_evaluator_that_there_is_not_is_not_found(running: Running) -> None:
+async def test_an_unknown_evaluator_is_not_found(running: Running) -> None:
     request = evaluator_service_pb2.GetEvaluatorRequest(name="evaluators/mody")
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await _stub(running).GetEvaluator(request)
@@ -98,7 +96,7 @@ async def test_an_evaluator_that_there_is_not_is_not_found(running: Running) -> 
         ("page_token", evaluator_service_pb2.ListEvaluatorsRequest(page_token="\u20ac")),
     ],
 )
-async def test_a_bad_page_is_an_invalid_argument(
+async def test_an_invalid_page_is_an_invalid_argument(
     running: Running, field: str, request_: evaluator_service_pb2.ListEvaluatorsRequest
 ) -> None:
     with pytest.raises(grpc.aio.AioRpcError) as caught:

@@ -1,4 +1,4 @@
-"""The description of an evaluator says what its class declares."""
+"""The description of an evaluator on the wire equals what its class declares."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def test_names_measures_and_needs_are_those_of_the_class() -> None:
     assert (message.uses_confidences, message.needs_tracks) == (True, False)
 
 
-def test_a_measure_without_a_greatest_value_has_none_on_the_wire() -> None:
+def test_a_measure_without_an_upper_bound_has_none_on_the_wire() -> None:
     [frames, *_] = write_evaluator(evaluator_class("moody")).measures
     assert frames.HasField("minimum")
     assert not frames.HasField("maximum")

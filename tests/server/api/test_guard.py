@@ -1,4 +1,4 @@
-"""What the guard does around a call, without a channel: who is let in and what is told."""
+"""What the guard does around a call, without a channel: access, and what clients are told."""
 
 from __future__ import annotations
 
@@ -39,11 +39,11 @@ Metadata = list[tuple[str, str | bytes]]
 
 
 class AbortedError(Exception):
-    """What gRPC ends a call with."""
+    """The error with which gRPC ends a call."""
 
 
 class Context:
-    """gRPC's side of a call, with the requests that come."""
+    """gRPC's side of a call, with its requests."""
 
     def __init__(self, *requests: object) -> None:
         self.requests = list(requests)
@@ -76,7 +76,7 @@ class Context:
 
 
 class Site:
-    """A guard with what it needs, and what it has counted and logged."""
+    """A guard with its dependencies, its metrics and its log."""
 
     def __init__(self, gate: Gate | None = None, *, draining: bool = False, **rest: Any) -> None:
         self.registry = CollectorRegistry()
@@ -108,7 +108,7 @@ class Site:
         )
 
     def counts(self) -> dict[str, float]:
-        """What was counted, by its name or its code."""
+        """Counters by name or code."""
         return {
             sample.labels.get("grpc_code") or sample.name.removeprefix("grpc_server_"): sample.value
             for metric in self.registry.collect()
@@ -142,7 +142,7 @@ def lines(monkeypatch: pytest.MonkeyPatch) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize(("handler", "method"), [(unary(echo), HEALTH), (None, UNARY)])
-async def test_what_is_not_ours_or_not_there_is_left_alone(handler: Any, method: str) -> None:
+async def test_unknown_methods_and_other_services_are_left_alone(handler: Any, method: str) -> None:
     assert await Site().handler(handler, method) is handler
 
 
@@ -189,10 +189,10 @@ async def test_a_service_is_told_who_calls(known: bool) -> None:
 
 
 @pytest.mark.parametrize("kind", ["unary_unary", "unary_stream", "stream_unary"])
-async def test_a_call_that_is_not_let_in_is_refused_before_anything_is_read(
+async def test_a_refused_call_is_refused_before_anything_is_read(
     kind: str, lines: list[dict[str, Any]]
 ) -> None:
-    """As a stream: of any other gRPC would read a message first."""
+    """As a stream: for other calls, gRPC would read a message first."""
     site, context = Site(transport=ELSEWHERE), Context()
     made = getattr(grpc, f"{kind}_rpc_method_handler")(never, bytes.decode, str.encode)
     found = await site.handler(made)
@@ -213,7 +213,7 @@ async def test_a_call_that_is_not_let_in_is_refused_before_anything_is_read(
         ([("x", "1"), (CLIENT_KEY, "no version")], False, grpc.StatusCode.INVALID_ARGUMENT),
     ],
 )
-async def test_a_server_that_stops_and_a_client_of_another_time_refuse_all_but_who_asks_why(
+async def test_draining_servers_and_unsupported_clients_get_only_the_calls_that_are_always_answered(
     metadata: Metadata, draining: bool, code: grpc.StatusCode
 ) -> None:
     site, context = Site(draining=draining), Context()
@@ -226,14 +226,14 @@ async def test_a_server_that_stops_and_a_client_of_another_time_refuse_all_but_w
 
 
 @pytest.mark.parametrize("metadata", [[(CLIENT_KEY, server_version())], [("x", "99.0.0")], []])
-async def test_clients_of_this_time_and_those_that_do_not_say_are_answered(
+async def test_clients_of_supported_versions_and_of_unknown_ones_are_answered(
     metadata: Metadata,
 ) -> None:
     found = await Site().handler(unary(echo), UNARY, metadata)
     assert await found.stream_unary(None, Context("")) == "answer to "
 
 
-async def test_plain_calls_of_a_team_are_counted_and_streams_are_not() -> None:
+async def test_unary_calls_of_a_team_are_limited_and_streams_are_not() -> None:
     site = Site(plain_calls=PlainCalls(1))
     for _ in range(3):
         assert (await site.handler(stream(echo), STREAM)).stream_stream is not None
@@ -254,7 +254,7 @@ async def test_a_message_that_is_too_large_is_refused_with_the_limit() -> None:
     assert context.events == [grpc.StatusCode.RESOURCE_EXHAUSTED]
 
 
-async def test_a_call_that_ends_before_its_message_is_told_so() -> None:
+async def test_a_call_that_ends_before_its_message_gets_a_status() -> None:
     found, context = await Site().handler(unary(never)), Context()
     with pytest.raises(AbortedError, match="the end of the call"):
         await found.stream_unary(None, context)
@@ -274,7 +274,7 @@ async def echo_all(requests: Any, responses: Responses[Any]) -> None:
         await responses.send_buffered(f"answer to {request}")
 
 
-async def test_all_responses_of_a_stream_are_taken_before_it_ends(
+async def test_all_responses_of_a_stream_are_sent_before_it_ends(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     closed: list[object] = []
@@ -295,7 +295,7 @@ async def test_all_responses_of_a_stream_are_taken_before_it_ends(
     }  # fmt: skip
 
 
-async def test_responses_that_are_on_their_way_arrive_before_a_refusal() -> None:
+async def test_responses_in_transit_arrive_before_a_refusal() -> None:
     async def fail(requests: Any, responses: Responses[Any]) -> None:
         await echo_all(requests, responses)
         raise LimitError("much", "maximum_frames", 1)
@@ -320,7 +320,7 @@ async def test_responses_that_are_on_their_way_arrive_before_a_refusal() -> None
         (LimitError("much", "maximum_frames", 1), "RESOURCE_EXHAUSTED", "LIMIT_EXCEEDED"),
     ],
 )
-async def test_an_error_is_told_as_its_status(
+async def test_an_error_is_sent_as_its_status(
     error: Exception, code: str, reason: str, lines: list[dict[str, Any]]
 ) -> None:
     async def fail(_: Any, __: Responses[Any]) -> None:
@@ -336,7 +336,7 @@ async def test_an_error_is_told_as_its_status(
     assert [(line["code"], line["reason"]) for line in lines] == [(code, reason)]
 
 
-async def test_a_call_that_its_client_has_cancelled_is_told_nothing(
+async def test_a_call_cancelled_by_its_client_gets_no_status(
     lines: list[dict[str, Any]],
 ) -> None:
     context = Context("")

@@ -1,4 +1,4 @@
-"""Messages that come slowly, or not to their end, take little memory and nobody's place."""
+"""Messages that arrive slowly or never take little memory and no place of others."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIST = "/vidscore.v1.SubmissionService/ListSubmissions"
 Answer = asyncio.Task[bytes]
 
 
-async def test_a_message_that_is_more_than_a_little_too_large_is_refused_by_its_length() -> None:
+async def test_a_message_far_over_the_limit_is_refused_by_its_length() -> None:
     async with (
         serving(PlayedWorkers()) as running,
         half_sent(running.address, GET_SERVER) as call,
@@ -42,7 +42,7 @@ async def test_a_message_that_is_more_than_a_little_too_large_is_refused_by_its_
 
 @asynccontextmanager
 async def _beginning(address: str, method: str, count: int) -> AsyncIterator[list[Answer]]:
-    """Begin calls of which no more than a part of the message comes."""
+    """Begin calls of which only a part of the message is sent."""
     async with AsyncExitStack() as stack:
         answers: list[Answer] = []
         for _ in range(count):
@@ -55,7 +55,7 @@ async def _beginning(address: str, method: str, count: int) -> AsyncIterator[lis
 
 @pytest.mark.parametrize("method", [GET_SERVER, HEALTH])
 @pytest.mark.parametrize(("calls", "ended"), [(16, 14), (4, 3)])
-async def test_calls_whose_message_does_not_come_leave_seven_eighths_to_others(
+async def test_calls_whose_message_does_not_arrive_leave_seven_eighths_to_others(
     monkeypatch: pytest.MonkeyPatch, method: str, calls: int, ended: int
 ) -> None:
     monkeypatch.setattr(sessions, "LATE_S", 0.05)
@@ -71,7 +71,7 @@ async def test_calls_whose_message_does_not_come_leave_seven_eighths_to_others(
         assert sum(answer.done() for answer in answers) == ended
 
 
-async def test_a_message_has_the_idle_timeout_to_come() -> None:
+async def test_a_message_must_arrive_within_the_idle_timeout() -> None:
     async with (
         serving(PlayedWorkers(), idle_timeout_s=1) as running,
         _beginning(running.address, GET_SERVER, 1) as [answer],
@@ -80,7 +80,7 @@ async def test_a_message_has_the_idle_timeout_to_come() -> None:
         assert b"no message has come for 1 s" in await answer
 
 
-async def test_a_call_ends_with_its_token_though_its_message_has_not_come(
+async def test_a_call_ends_with_its_token_even_before_its_message_has_arrived(
     tmp_path: Path,
 ) -> None:
     async with hosting(tmp_path) as hosted:

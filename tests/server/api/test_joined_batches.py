@@ -1,4 +1,4 @@
-"""Batches that are checked as one are accepted exactly when each alone is, and mean the same."""
+"""Batches checked as one are accepted exactly if each alone is, with the same content."""
 
 from __future__ import annotations
 
@@ -31,19 +31,19 @@ RULES = BatchRules(
 )
 Number = TypeVar("Number", int, float)
 NAMES = st.sampled_from(["a", "b", "c", ""])
-GEOMETRIES: list[Any] = [0, 2, 7]  # of which the last is none that this version knows
+GEOMETRIES: list[Any] = [0, 2, 7]  # The last is not known to this version.
 COORDINATES = st.sampled_from([0.0, 1.5, -3.0, 1e9, 2e9, float("nan")])
 
 
 def _values(values: st.SearchStrategy[Number], usual: int) -> st.SearchStrategy[list[Number]]:
-    """Mostly nothing, or as many as usual; sometimes another number."""
+    """Mostly none, or the usual number; sometimes another number."""
     exact = st.lists(values, min_size=usual, max_size=usual)
     return st.one_of(st.just([]), exact, exact, st.lists(values, max_size=6))
 
 
 @st.composite
 def batches(draw: st.DrawFn) -> annotations_pb2.AnnotationBatch:
-    """Small batches, about half of which keep the rules."""
+    """Small batches, about half of them valid."""
     counts = draw(st.lists(st.integers(0, 2), min_size=0, max_size=3))
     counts = draw(st.sampled_from([counts, counts, counts, [*counts, 5], [*counts, 2**32 - 1]]))
     frames, objects = len(counts), min(sum(counts), 6)
@@ -85,7 +85,7 @@ def _alone(messages: Sequence[annotations_pb2.AnnotationBatch]) -> list[object]:
 
 
 @given(st.lists(batches(), min_size=1, max_size=4))
-def test_batches_that_are_accepted_together_are_accepted_alone_and_are_the_same(
+def test_batches_that_are_accepted_together_are_accepted_alone_with_the_same_content(
     messages: list[annotations_pb2.AnnotationBatch],
 ) -> None:
     data = [message.SerializeToString(deterministic=True) for message in messages]
@@ -112,7 +112,7 @@ def test_batches_that_are_accepted_together_are_accepted_alone_and_are_the_same(
     )
 )
 @example(annotations_pb2.AnnotationBatch(sequences=[annotations_pb2.SequenceKey(sequence="a")]))
-def test_a_batch_without_further_columns_is_accepted_joined_when_it_is_alone(
+def test_a_batch_without_optional_columns_is_accepted_joined_if_it_is_alone(
     message: annotations_pb2.AnnotationBatch,
 ) -> None:
     [alone] = _alone([message])
@@ -146,7 +146,7 @@ def test_a_batch_without_times_beside_one_with_them_has_none() -> None:
     assert joined.frame_times_s is None
 
 
-def test_objects_that_one_batch_lacks_are_not_made_up_for_by_the_next() -> None:
+def test_missing_objects_of_one_batch_are_not_taken_from_the_next() -> None:
     more, fewer = _batch(1), _batch(2)
     more.frame_object_counts[0], fewer.frame_object_counts[0] = 2, 0
     data = [message.SerializeToString() for message in (more, fewer)]
@@ -154,7 +154,7 @@ def test_objects_that_one_batch_lacks_are_not_made_up_for_by_the_next() -> None:
         join_columns(data, Lengths([more, fewer]), 2)
 
 
-def test_an_index_means_the_table_of_its_own_batch() -> None:
+def test_an_index_refers_to_the_table_of_its_own_batch() -> None:
     first = _batch(1, labels=["x", "y"], label_indices=[1])
     second = _batch(2, labels=["y"], label_indices=[1])
     data = [message.SerializeToString() for message in (first, second)]
@@ -167,8 +167,8 @@ def test_an_index_means_the_table_of_its_own_batch() -> None:
     assert np.asarray(columns.label_indices).tolist() == [1, 1]
 
 
-def test_columns_that_are_not_packed_are_joined_as_packed_ones_are() -> None:
-    """Protobuf takes both forms of a repeated number."""
+def test_unpacked_columns_are_joined_like_packed_ones() -> None:
+    """Protobuf accepts both forms of a repeated number."""
     packed = _batch(1, confidences=[0.5])
     frame_numbers = bytes([4 << 3, 9])
     message = annotations_pb2.AnnotationBatch.FromString(packed.SerializeToString() + frame_numbers)
@@ -181,7 +181,7 @@ def test_columns_that_are_not_packed_are_joined_as_packed_ones_are() -> None:
     assert np.asarray(columns.frame_numbers).tolist() == [1, 9]
 
 
-def test_fields_that_this_version_does_not_know_change_nothing() -> None:
+def test_unknown_fields_change_nothing() -> None:
     message = _batch(1)
     later = annotations_pb2.AnnotationBatch.FromString(
         message.SerializeToString() + bytes([0xF8, 0x3F, 7])
@@ -228,7 +228,7 @@ NO_MASK: dict[str, object] = {
     ],
     ids=["missing", "runs moved", "sizes moved", "too long", "runs alone", "widths alone"],
 )
-def test_masks_that_do_not_fit_each_batch_are_not_read_as_one(
+def test_masks_that_do_not_fit_their_batch_are_not_joined(
     messages: list[annotations_pb2.AnnotationBatch],
 ) -> None:
     data = [message.SerializeToString() for message in messages]
@@ -236,7 +236,7 @@ def test_masks_that_do_not_fit_each_batch_are_not_read_as_one(
         read_alike_batches(messages, data, "x", BatchRules(4, Settings()))
 
 
-def test_masks_of_alike_batches_are_joined() -> None:
+def test_masks_of_similar_batches_are_joined() -> None:
     messages = [_masked(0), _masked(1, mask_run_counts=[1], mask_runs=[6])]
     data = [message.SerializeToString() for message in messages]
     joined, _ = read_alike_batches(messages, data, "x", BatchRules(4, Settings()))

@@ -1,4 +1,4 @@
-"""Answers to reads are kept while they hold, and not a commit, a caller or a second longer."""
+"""Answers to reads are cached until a commit or a time changes them, separately per caller."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 class Maker:
-    """Makes answers that say how many were made before."""
+    """Makes answers that state how many were made before."""
 
     def __init__(self, until: datetime | None = None, size: int = 0) -> None:
         self.count = 0
@@ -71,12 +71,12 @@ async def asked(answers: KeptAnswers, make: Make, name: str = "b", *also: object
     return cast("pb.GetBenchmarkResponse", answer.message).benchmark.name
 
 
-async def test_an_answer_is_made_once_while_nothing_is_committed(context: Context) -> None:
+async def test_an_answer_is_made_once_until_the_next_commit(context: Context) -> None:
     answers, make = KeptAnswers(context), Maker()
     assert [await asked(answers, make) for _ in range(3)] == ["0", "0", "0"]
 
 
-async def test_whatever_is_committed_has_it_made_anew(context: Context) -> None:
+async def test_any_commit_invalidates_an_answer(context: Context) -> None:
     answers, make = KeptAnswers(context), Maker()
     found = [await asked(answers, make)]
     put(context.store, lambda transaction: transaction.insert_token(r.token("other")))
@@ -84,7 +84,7 @@ async def test_whatever_is_committed_has_it_made_anew(context: Context) -> None:
     assert found == ["0", "1", "1"]
 
 
-async def test_an_answer_during_which_something_was_committed_is_not_kept(
+async def test_an_answer_is_not_cached_if_a_commit_happened_meanwhile(
     context: Context,
 ) -> None:
     answers, made = KeptAnswers(context), Maker()
@@ -98,7 +98,7 @@ async def test_an_answer_during_which_something_was_committed_is_not_kept(
     assert await asked(answers, made) == "1"
 
 
-async def test_other_requests_callers_and_circumstances_have_answers_of_their_own(
+async def test_answers_are_cached_separately_by_request_caller_and_circumstances(
     context: Context,
 ) -> None:
     answers, make = KeptAnswers(context), Maker()
@@ -110,7 +110,7 @@ async def test_other_requests_callers_and_circumstances_have_answers_of_their_ow
     assert found == ["0", "1", "2", "3", "4"]
 
 
-async def test_an_answer_is_kept_until_the_clock_changes_it(
+async def test_an_answer_is_cached_until_its_time_of_change(
     context: Context, clock: PlayedClock
 ) -> None:
     answers, make = KeptAnswers(context), Maker(NOON + timedelta(seconds=10))
@@ -122,7 +122,7 @@ async def test_an_answer_is_kept_until_the_clock_changes_it(
     assert found == ["0", "0", "1"]
 
 
-async def test_a_store_that_cannot_tell_its_state_is_asked_each_time(
+async def test_a_store_without_state_numbers_is_asked_each_time(
     context: Context, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(context.store, "state_number", lambda: None)
@@ -130,20 +130,20 @@ async def test_a_store_that_cannot_tell_its_state_is_asked_each_time(
     assert [await asked(answers, make) for _ in range(2)] == ["0", "1"]
 
 
-async def test_the_answer_that_was_asked_for_longest_ago_makes_room(context: Context) -> None:
+async def test_the_least_recently_used_answer_is_evicted(context: Context) -> None:
     answers, make = KeptAnswers(context, maximum_bytes=2 * OVERHEAD_BYTES + 100), Maker()
     found = [await asked(answers, make, name) for name in ("a", "b", "a", "c", "a", "b")]
     assert found == ["0", "1", "0", "2", "0", "3"]
 
 
-async def test_a_large_answer_is_not_kept(context: Context) -> None:
+async def test_a_large_answer_is_not_cached(context: Context) -> None:
     answers, make = KeptAnswers(context), Maker(size=MAXIMUM_ANSWER_BYTES)
     await asked(answers, make)
     await asked(answers, make)
     assert make.count == 2
 
 
-def test_the_next_change_is_the_first_of_the_times_to_come() -> None:
+def test_the_next_change_is_the_earliest_future_time() -> None:
     hour = timedelta(hours=1)
     assert next_change(NOON, None, NOON - hour, NOON + 2 * hour, NOON + hour) == NOON + hour
     assert next_change(NOON, None, NOON) is None

@@ -1,4 +1,4 @@
-"""A specification says in a few bytes how many frames there are: that is legal, and cheap."""
+"""A few bytes of a specification can stand for millions of frames: that is valid, and cheap."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ MILLION = 1_000_000
 
 
 def _sequence(*, ranges: int) -> specification_pb2.SequenceSpec:
-    """A video of a million frames, or of every second one, each by itself."""
+    """A video of a million frames, as one range or as every second frame."""
     sequence = specification_pb2.SequenceSpec(name="1")
     if not ranges:
         sequence.frame_count = MILLION
@@ -45,7 +45,7 @@ async def test_every_frame_that_a_specification_evaluates_is_scored(
 
 
 class CountingWorkers(PlayedWorkers):
-    """Workers beside the event loop, which know how many large jobs there were at once."""
+    """Workers in this process that record the maximum number of large jobs at once."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -62,7 +62,7 @@ class CountingWorkers(PlayedWorkers):
 
 
 @pytest.mark.slow
-async def test_frames_that_nobody_has_sent_are_made_for_one_call_at_a_time() -> None:
+async def test_missing_frames_are_created_for_one_call_at_a_time() -> None:
     configured = configuration("moody")
     configured.specification.sequences.append(_sequence(ranges=0))
     message = scoring_service_pb2.ScoreBatchRequest(configuration=configured)

@@ -1,4 +1,4 @@
-"""Calls within the process: the guard, its limits and its errors are those of gRPC."""
+"""Calls within the process have the guard, limits and errors of gRPC."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ async def test_a_call_answers_as_over_grpc(hosted: Hosted) -> None:
     assert answer.submission == await hosted.red.get()
 
 
-async def test_appends_of_both_ways_share_their_offsets(hosted: Hosted) -> None:
+async def test_local_and_grpc_appends_share_offsets(hosted: Hosted) -> None:
     stream = await hosted.red.submission()
     await hosted.red.append(stream, 0, TRUTH)
     with pytest.raises(Refused) as caught:
@@ -72,7 +72,7 @@ async def test_roles_are_those_of_grpc(hosted: Hosted, caller: str, code: str) -
     assert caught.value.code.name == code
 
 
-async def test_another_teams_submission_is_not_there(hosted: Hosted) -> None:
+async def test_another_teams_submission_is_not_found(hosted: Hosted) -> None:
     await hosted.red.submission()
     request = pb.GetSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
     with pytest.raises(Refused) as caught:
@@ -83,7 +83,7 @@ async def test_another_teams_submission_is_not_there(hosted: Hosted) -> None:
 @pytest.mark.parametrize(
     ("data", "code"), [(b"\xff\xff", "INVALID_ARGUMENT"), (b"x" * 65_537, "RESOURCE_EXHAUSTED")]
 )
-async def test_bytes_that_are_no_request_are_refused(
+async def test_bytes_that_are_not_a_request_are_refused(
     hosted: Hosted, data: bytes, code: str
 ) -> None:
     calls = _calls(hosted)
@@ -93,7 +93,7 @@ async def test_bytes_that_are_no_request_are_refused(
     assert caught.value.code.name == code
 
 
-async def test_a_watch_that_nobody_reads_any_more_ends(hosted: Hosted) -> None:
+async def test_a_watch_that_nobody_reads_ends(hosted: Hosted) -> None:
     await hosted.red.submission()
     calls = _calls(hosted)
 

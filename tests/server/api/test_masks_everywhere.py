@@ -1,4 +1,4 @@
-"""The same masks come out of every form that they go through, bit by bit."""
+"""Masks are the same, bit by bit, after every form that they pass through."""
 
 from __future__ import annotations
 
@@ -79,7 +79,7 @@ def through_store(given: Annotations, _: Path) -> Annotations:
 
 
 def through_client(given: Annotations, _: Path) -> Annotations:
-    """From an organiser's program to the server, and down again."""
+    """From an organiser's program to the server, and back by download."""
     sent = read_batch(encode_frames(to_frames(given)), "truth", RULES)
     message = annotations_pb2.AnnotationBatch.FromString(data_of(write_batch(sent)))
     return to_annotations(decode_frames(message))
@@ -99,14 +99,14 @@ WAYS: dict[str, Callable[[Annotations, Path], Annotations]] = {
 def test_masks_come_back_to_the_last_run(
     given_truth: Annotations, tmp_path: Path, way: str
 ) -> None:
-    """And with them the objects that they are of: the digest of all of it is the same."""
+    """Their objects come back too: the digest of everything is the same."""
     back = WAYS[way](given_truth, tmp_path)
     assert mask_lists(back) == mask_lists(given_truth)
-    if way != "coco-json":  # which numbers its images anew
+    if way != "coco-json":  # This form numbers its images anew.
         assert fingerprint(back) == fingerprint(given_truth)
 
 
-def test_masks_come_back_through_all_forms_one_after_the_other(
+def test_masks_come_back_through_all_forms_in_turn(
     given_truth: Annotations, tmp_path: Path
 ) -> None:
     passed = given_truth

@@ -1,4 +1,4 @@
-"""Requests that are small and stand for very much: refused, or read once there is room for them."""
+"""Small requests that stand for very much are refused, or read once there is memory for them."""
 
 from __future__ import annotations
 
@@ -67,7 +67,7 @@ def _delimited(field: int, data: bytes) -> bytes:
 
 
 def _empty_sequences(count: int, field: int = 2) -> bytes:
-    """A check, or another request, of a batch that names so many empty sequences."""
+    """A check, or another request, with a batch that names this many empty sequences."""
     return _delimited(1, BENCHMARK.encode()) + _delimited(field, b"\x0a\x00" * count)
 
 
@@ -85,8 +85,8 @@ def test_only_requests_with_frames_specifications_or_lists_may_be_large() -> Non
 
 
 @pytest.mark.parametrize("inside", [b"", b"\x0a\x01\xff"], ids=["nothing", "no sequence"])
-def test_what_follows_an_unknown_group_is_counted(inside: bytes) -> None:
-    group = b"\xf3\x01" + inside + b"\xf4\x01"  # field 30, which no batch has
+def test_fields_after_an_unknown_group_are_counted(inside: bytes) -> None:
+    group = b"\xf3\x01" + inside + b"\xf4\x01"  # Field 30 is unknown in a batch.
     empty = b"\x0a\x00" * 1000
     kind = _kind(annotations_pb2.AnnotationBatch())
     assert len(annotations_pb2.AnnotationBatch.FromString(group + empty).sequences) == 1000
@@ -102,13 +102,13 @@ def test_what_follows_an_unknown_group_is_counted(inside: bytes) -> None:
         scoring_service_pb2.ScoreBatchRequest(configuration=configuration("spotgeo")),
     ],
 )
-def test_a_message_weighs_more_than_its_bytes_and_not_very_much_more(message: Message) -> None:
+def test_the_estimated_size_of_a_message_is_a_small_multiple_of_its_bytes(message: Message) -> None:
     data = message.SerializeToString()
     weight = weight_of(_kind(message), data, MOST_BYTES)
     assert len(data) < sum(weight) < 40 * len(data)
 
 
-def test_columns_weigh_what_their_numbers_take() -> None:
+def test_columns_weigh_the_size_of_their_numbers() -> None:
     request = pb.CheckDetectionsRequest()
     request.detections.coordinates.extend([1.0] * 1000)
     request.detections.track_ids.extend([1] * 1000)
@@ -124,21 +124,20 @@ _SEQUENCE = b"\x0a\x03\x0a\x01a"
     ("data", "weight"),
     [
         (b"", (0, 0)),
-        (b"\x38\x02", (48, 0)),  # geometry, a number alone
-        (b"\x22\x03\x01\x02\x03", (48, 24)),  # three frame numbers of eight bytes
-        (b"\xc2\x02\x02\x05\x05", (48, 8)),  # two heights of masks, field 40, of four bytes
-        (b"\x42\x08" + b"\x00" * 8, (48, 8)),  # a coordinate
-        (b"\x12\x80\x01" + b"x" * 128, (48, 128)),  # a label
-        (b"\x80\x01\x05", (48, 0)),  # field 16, which no batch has, in each of its encodings
+        (b"\x38\x02", (48, 0)),  # The geometry, a single number.
+        (b"\x22\x03\x01\x02\x03", (48, 24)),  # Three frame numbers of eight bytes.
+        (b"\xc2\x02\x02\x05\x05", (48, 8)),  # Two heights of masks, field 40, of four bytes.
+        (b"\x42\x08" + b"\x00" * 8, (48, 8)),  # A coordinate.
+        (b"\x12\x80\x01" + b"x" * 128, (48, 128)),  # A label.
+        # Field 16 is unknown in a batch; here in each of its encodings.
+        (b"\x80\x01\x05", (48, 0)),
         (b"\x81\x01" + b"\xff" * 8, (48, 0)),
         (b"\x82\x01\x02xx", (48, 2)),
         (b"\x85\x01" + b"\xff" * 4, (48, 0)),
         (b"\x83\x01\x0a\x01a\x84\x01", (3 * 48, 1)),
     ],
 )
-def test_a_field_weighs_what_it_takes_and_what_follows_it_too(
-    data: bytes, weight: tuple[int, int]
-) -> None:
+def test_a_field_and_the_fields_after_it_are_weighed(data: bytes, weight: tuple[int, int]) -> None:
     """A sequence with a domain of one letter: 48 + 2 * 8 for itself, 48 + 1 for the text."""
     kind = _kind(annotations_pb2.AnnotationBatch())
     assert weight_of(kind, data, MOST_BYTES) == weight
@@ -169,11 +168,11 @@ def test_a_call_that_takes_no_frames_has_the_smaller_limit(
 
 
 @pytest.mark.parametrize("data", [b"\xff", b"\x0a\x05x", b"\x0b", b"\x80" * 20, b"\x09"])
-def test_bytes_that_are_no_message_are_weighed_without_an_error(data: bytes) -> None:
+def test_bytes_that_are_not_a_message_are_weighed_without_an_error(data: bytes) -> None:
     weight_of(_kind(pb.CheckDetectionsRequest()), data, MOST_BYTES)
 
 
-def test_weighing_ends_where_there_are_too_many_parts() -> None:
+def test_weighing_stops_after_too_many_parts() -> None:
     most = 10_000
     for parts in (_empty_sequences(100_000), b"\x18\x00" * 100_000, b"\xaa\x06\x00" * 100_000):
         weight = weight_of(_kind(pb.CheckDetectionsRequest()), parts, most)
@@ -185,7 +184,7 @@ def test_objects_and_texts_of_json_have_weight_and_numbers_have_none() -> None:
     assert json_weight(b'{"x":[' + b"1.5," * 1_000_000 + b"1]}") < 1000
 
 
-async def test_calls_without_frames_take_small_messages_alone(tmp_path: Path) -> None:
+async def test_calls_without_frames_accept_only_small_messages(tmp_path: Path) -> None:
     async with hosting(tmp_path) as hosted:
         data = _delimited(1, b"x" * SMALL_BYTES)
         told = await _refused_call(hosted, GET, data, hosted.red.secret)
@@ -194,7 +193,7 @@ async def test_calls_without_frames_take_small_messages_alone(tmp_path: Path) ->
     assert told.metadata["maximum"] == str(SMALL_BYTES)
 
 
-async def test_a_message_of_very_many_parts_is_refused_before_it_is_read(
+async def test_a_message_of_very_many_parts_is_refused_before_it_is_decoded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def read(_: object) -> None:
@@ -209,7 +208,9 @@ async def test_a_message_of_very_many_parts_is_refused_before_it_is_read(
     assert told.metadata["limit"] == "maximum_unstored_call_bytes"
 
 
-async def test_so_is_one_of_a_stream(tmp_path: Path) -> None:
+async def test_a_stream_message_of_very_many_parts_is_refused_before_it_is_decoded(
+    tmp_path: Path,
+) -> None:
     async with hosting(tmp_path) as hosted:
         append = "/vidscore.v1.SubmissionService/AppendFrames"
         stub: Any = hosted.channel.stream_stream(append)
@@ -222,7 +223,7 @@ async def test_so_is_one_of_a_stream(tmp_path: Path) -> None:
     assert refused(caught.value).metadata["limit"] == "maximum_unstored_call_bytes"
 
 
-async def test_json_of_very_many_objects_is_refused_before_it_is_taken_apart(
+async def test_json_of_very_many_objects_is_refused_before_it_is_parsed(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def loads(_: object) -> None:
@@ -244,7 +245,7 @@ async def test_json_of_very_many_objects_is_refused_before_it_is_taken_apart(
             assert info["metadata"]["limit"].startswith(limit), info
 
 
-async def test_large_requests_of_a_team_are_read_as_there_is_room_for_them() -> None:
+async def test_large_requests_of_a_team_are_read_when_there_is_memory_for_them() -> None:
     workers = PlayedWorkers()
     bounds = {"maximum_unstored_call_bytes": MEBIBYTE, "maximum_unstored_team_bytes": MEBIBYTE}
     async with serving(workers, **bounds) as running:

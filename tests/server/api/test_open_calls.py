@@ -1,4 +1,4 @@
-"""What anybody may call is bounded, and whoever has no token shuts nobody out with it."""
+"""Calls without a token are bounded, and cannot keep out callers with a token."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ STRANGERS = 400
 
 @asynccontextmanager
 async def _site(folder: Path, *, encrypted: bool) -> AsyncIterator[tuple[Hosted, Tls | bool]]:
-    """A hosting server, and how the SDK encrypts to it."""
+    """A hosting server, and the SDK's encryption settings for it."""
     if not encrypted:
         async with hosting(folder) as hosted:
             yield hosted, False
@@ -56,7 +56,7 @@ def _watch(channel: Any) -> Any:
 
 
 def _half_sent_check(channel: Any) -> Any:
-    """A health check whose message never comes."""
+    """A health check whose message never arrives."""
     return channel.stream_unary("/grpc.health.v1.Health/Check")()
 
 
@@ -70,7 +70,7 @@ IDLE_CALLS: dict[str, Callable[[Any], Any]] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("encrypted", mostly_nightly([True, False]), ids=["tls", "plain"])
 @pytest.mark.parametrize("kind", IDLE_CALLS)
-async def test_idle_calls_of_strangers_shut_nobody_out(
+async def test_idle_calls_without_a_token_do_not_keep_others_out(
     tmp_path: Path, kind: str, *, encrypted: bool
 ) -> None:
     async with _site(tmp_path, encrypted=encrypted) as (hosted, tls):
@@ -127,7 +127,7 @@ async def test_both_versions_of_reflection_share_their_places() -> None:
 
 
 async def _is_refused(call: Any, kind: str) -> bool:
-    """Whether a call that is new is refused; one that is not ends here."""
+    """Whether a new call is refused; one that is not refused ends here."""
     if kind.startswith("reflection"):
         await call.write(Request(list_services=""))
     try:
@@ -139,7 +139,7 @@ async def _is_refused(call: Any, kind: str) -> bool:
 
 
 @pytest.mark.parametrize("kind", IDLE_CALLS)
-async def test_calls_that_anybody_may_make_last_for_a_time_alone(
+async def test_calls_without_a_token_have_a_time_limit(
     monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     for name in ("WATCH_LIFETIME_S", "STREAM_LIFETIME_S", "PLAIN_LIFETIME_S"):
@@ -148,11 +148,11 @@ async def test_calls_that_anybody_may_make_last_for_a_time_alone(
         call = IDLE_CALLS[kind](running.channel)
         async with asyncio.timeout(TIMEOUT_S):
             if kind == "watches":
-                await call.read()  # what is not read holds the status up
+                await call.read()  # Unread responses delay the status.
             assert await call.code() is grpc.StatusCode.UNAVAILABLE
 
 
-async def test_a_service_of_health_that_there_is_not_is_unimplemented() -> None:
+async def test_the_health_of_an_unknown_service_is_unimplemented() -> None:
     async with serving(PlayedWorkers()) as running:
         call: Any = running.channel.unary_unary("/grpc.health.v1.Health/List")
         with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -161,7 +161,7 @@ async def test_a_service_of_health_that_there_is_not_is_unimplemented() -> None:
 
 
 @pytest.mark.slow
-async def test_a_connection_over_which_nothing_goes_is_closed() -> None:
+async def test_an_idle_connection_is_closed() -> None:
     async with serving(PlayedWorkers(), idle_timeout_s=1) as running:
         host, _, port = running.address.rpartition(":")
         with socket.create_connection((host, int(port))) as connection:

@@ -1,4 +1,4 @@
-"""Outcomes on the wire: what the client reads is what the evaluator says, for every evaluator."""
+"""Outcomes on the wire: the client reads what the evaluator computed, for every evaluator."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ SIZE_PX = 20.0
 
 
 def side(arity: int, seed: int) -> Annotations:
-    """Twelve frames of two sequences with three objects each, which move a little."""
+    """Twelve frames of two sequences with three objects each, which move slightly."""
     chance = np.random.default_rng(seed)
     frames, objects = 12, 36
     corners = np.repeat([[0.0, 0.0], [100.0, 0.0], [0.0, 100.0]], frames, axis=0)
@@ -44,7 +44,7 @@ def side(arity: int, seed: int) -> Annotations:
     )
 
 
-def test_there_are_evaluators_with_outcomes() -> None:
+def test_some_evaluators_have_outcomes() -> None:
     assert {"spotgeo", "f1", "clear"} <= set(NAMES)
 
 
@@ -85,7 +85,7 @@ def _check_equal(found: Outcomes, expected: Outcomes) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_pages_read_what_the_server_has_written(name: str) -> None:
+def test_pages_read_what_the_server_sends(name: str) -> None:
     needs = evaluator_class(name).needs
     truth, detections = side(needs.truth_arities[0], 1), side(needs.detection_arities[0], 2)
     found = create_evaluator(name).outcomes(align(truth, detections))

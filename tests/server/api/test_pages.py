@@ -26,7 +26,7 @@ def _filled(message: Message, **values: object) -> Message:
     return message
 
 
-def test_times_enums_numbers_and_what_is_not_there_are_plain() -> None:
+def test_times_enums_numbers_and_missing_fields_become_plain_values() -> None:
     message = pb.Submission(
         name="benchmarks/b/submissions/s",
         state=pb.SUBMISSION_STATE_WAITING_FOR_TRUTH,
@@ -44,7 +44,7 @@ def test_times_enums_numbers_and_what_is_not_there_are_plain() -> None:
     assert found["warnings"] == []
 
 
-def test_an_optional_number_that_is_not_there_is_none_and_no_zero() -> None:
+def test_a_missing_optional_number_is_none_and_not_zero() -> None:
     assert plain(benchmark_pb2.Policy())["ladder_step"] is None
     assert plain(benchmark_pb2.Policy(ladder_step=0.0))["ladder_step"] == 0.0
 
@@ -56,16 +56,16 @@ def test_maps_are_dictionaries_and_durations_seconds() -> None:
     assert plain(policy)["quiet_timeout"] == 1.5
 
 
-def test_an_enum_that_says_nothing_is_an_empty_word() -> None:
+def test_an_unspecified_enum_is_an_empty_word() -> None:
     assert plain(benchmark_pb2.Policy())["visibility"] == ""
 
 
-def test_a_field_that_a_message_lacks_is_a_mistake() -> None:
+def test_a_field_that_a_message_lacks_is_an_error() -> None:
     with pytest.raises(KeyError):
         fill(pb.Submission(), {"nmae": "x"})
 
 
-def test_annotations_stand_for_a_batch() -> None:
+def test_annotations_can_replace_a_batch() -> None:
     batch = points({1: [(10.0, 20.0)], 2: []})
     annotations = read_stored_batch(batch.SerializeToString(), 2)
     message = _filled(pb.AppendRequest(), stream="s", offset=3, detections=annotations)
@@ -90,11 +90,11 @@ def test_a_mask_is_a_list_of_paths() -> None:
         public_board=st.none() | st.booleans(),
     )
 )
-def test_what_is_made_plain_can_be_filled_in_again(policy: benchmark_pb2.Policy) -> None:
+def test_plain_values_can_fill_a_message_again(policy: benchmark_pb2.Policy) -> None:
     assert _filled(benchmark_pb2.Policy(), **plain(policy)) == policy
 
 
-# --- Messages that hold others without a type, and what may stand for messages
+# --- Messages that contain messages of any type, and plain values for them
 
 
 def test_a_message_without_a_type_has_the_name_of_its_type() -> None:
@@ -106,7 +106,7 @@ def test_a_message_without_a_type_has_the_name_of_its_type() -> None:
     assert (found["error"], found["response"]) == (None, None)
 
 
-def test_a_definition_and_a_policy_stand_for_their_messages() -> None:
+def test_a_definition_and_a_policy_can_replace_their_messages() -> None:
     document = {"title": "Sky", "evaluators": [{"name": "spotgeo"}]}
     request = organiser_pb2.CreateBenchmarkRequest()
     fill(request, {"benchmark": definition_from_dict(document)})

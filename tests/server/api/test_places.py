@@ -1,4 +1,4 @@
-"""Places for calls that need no token, without a channel: who gets one, and how each call ends."""
+"""Places for calls without a token, tested without a channel: who gets one, how calls end."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ OURS = "/vidscore.v1.EvaluatorService/GetEvaluator"
 # --- Places
 
 
-def test_no_more_places_are_held_than_there_are_whatever_hosts_ask() -> None:
+def test_the_number_of_places_is_never_exceeded() -> None:
     bound = Bound(60, "maximum_health_watches", 8)
     with ExitStack() as held:
         for host in "abcd":
@@ -35,7 +35,7 @@ def test_no_more_places_are_held_than_there_are_whatever_hosts_ask() -> None:
 
 
 @pytest.mark.parametrize(("maximum", "places"), [(1, 1), (2, 1), (7, 1), (8, 2), (100, 25)])
-def test_a_host_has_a_quarter_of_the_places_and_one_at_least(maximum: int, places: int) -> None:
+def test_a_host_has_a_quarter_of_the_places_and_at_least_one(maximum: int, places: int) -> None:
     bound = Bound(60, "maximum_health_watches", maximum)
     with ExitStack() as held:
         for _ in range(places):
@@ -47,7 +47,7 @@ def test_a_host_has_a_quarter_of_the_places_and_one_at_least(maximum: int, place
             held.enter_context(bound.place("b"))
 
 
-def test_a_place_is_free_again_once_its_call_ends_and_nothing_is_kept_of_it() -> None:
+def test_the_place_of_an_ended_call_is_free_and_no_record_of_it_remains() -> None:
     bound = Bound(60, "maximum_health_watches", 8)
     with bound.place("a"):
         with bound.place("a"):
@@ -68,7 +68,7 @@ def test_without_a_maximum_there_is_a_place_for_every_call() -> None:
 
 
 class AbortedError(Exception):
-    """What gRPC ends a call with."""
+    """The error with which gRPC ends a call."""
 
 
 class Context:
@@ -91,7 +91,7 @@ class Context:
 
 
 async def put(calls: OpenCalls, handler: Any, method: str = HEALTH_WATCH) -> Any:
-    """What stands in the place of a handler."""
+    """A replacement for a handler."""
 
     async def continuation(_: object) -> Any:
         return handler
@@ -148,7 +148,7 @@ Handlers = Callable[..., Any]
     ],
 )
 @pytest.mark.parametrize("method", [HEALTH_WATCH, *REFLECTIONS, CHECK])
-async def test_a_handler_answers_as_it_does_alone(
+async def test_a_handler_answers_as_it_does_without_places(
     kind: Handlers, behaviour: Handlers, expected: list[str], method: str
 ) -> None:
     handler = kind(behaviour, bytes.decode, str.encode)
@@ -162,7 +162,7 @@ async def test_a_handler_answers_as_it_does_alone(
     ("handler", "method"),
     [(grpc.unary_unary_rpc_method_handler(_returns), OURS), (None, CHECK), (None, OURS)],
 )
-async def test_what_is_guarded_or_not_there_is_left_alone(handler: Any, method: str) -> None:
+async def test_guarded_and_unknown_methods_are_left_alone(handler: Any, method: str) -> None:
     assert await put(open_calls(), handler, method) is handler
 
 
@@ -183,7 +183,7 @@ async def test_a_call_without_a_request_is_refused() -> None:
     assert "the end of the call" in told
 
 
-async def test_what_a_service_has_not_is_unimplemented() -> None:
+async def test_a_method_that_a_service_lacks_is_unimplemented() -> None:
     async def missing(_: str, __: Context) -> None:
         raise NotImplementedError
 
@@ -200,7 +200,7 @@ async def test_what_a_service_has_not_is_unimplemented() -> None:
         (CHECK, "PLAIN_LIFETIME_S"),
     ],
 )
-async def test_a_call_lasts_as_long_as_those_of_its_kind(
+async def test_a_call_has_the_time_limit_of_its_kind(
     method: str, name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def wait(_: str, __: Context) -> None:
@@ -230,7 +230,7 @@ async def _held(calls: OpenCalls, context: Context, method: str) -> asyncio.Task
     return task
 
 
-async def test_one_host_is_one_from_every_port_and_another_has_its_own_places() -> None:
+async def test_one_host_is_the_same_from_every_port_and_another_has_its_own_places() -> None:
     calls = open_calls(maximum_health_watches=8, maximum_reflection_streams=4)
     watch, reflect = HEALTH_WATCH, REFLECTIONS[0]
     held = [

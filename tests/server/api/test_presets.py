@@ -1,4 +1,4 @@
-"""What a client may ask of presets, and what stays refused."""
+"""What a client may ask of presets, and what is refused."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ COUNT = len(find_preset("mot17").evaluators)
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def running() -> AsyncIterator[Running]:
-    """A server that is asked, but not for work."""
+    """A server that is asked about presets, but scores nothing."""
     async with serving(PlayedWorkers()) as server:
         yield server
 
@@ -39,7 +39,7 @@ def _stub(running: Running) -> evaluator_service_pb2_grpc.EvaluatorServiceAsyncS
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_pages_together_list_every_preset_once_with_all_that_it_says(
+async def test_the_pages_list_every_preset_once_with_all_its_fields(
     running: Running,
 ) -> None:
     names, token = [], ""
@@ -68,7 +68,7 @@ async def test_pages_together_list_every_preset_once_with_all_that_it_says(
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_an_evaluator_of_a_presets_name_is_not_found(running: Running) -> None:
+async def test_there_is_no_evaluator_with_the_name_of_a_preset(running: Running) -> None:
     request = evaluator_service_pb2.GetEvaluatorRequest(name="evaluators/mot17")
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await _stub(running).GetEvaluator(request)
@@ -83,7 +83,7 @@ def _configuration() -> scoring_service_pb2.ScoreConfiguration:
     return message
 
 
-def test_the_evaluators_that_a_preset_stands_for_count_towards_the_limit() -> None:
+def test_the_evaluators_of_a_preset_count_towards_the_limit() -> None:
     enough = load_settings(flags={"maximum_evaluators": COUNT})
     assert len(read_configuration(_configuration(), enough).evaluators) == COUNT
     few = load_settings(flags={"maximum_evaluators": COUNT - 1})
@@ -92,7 +92,7 @@ def test_the_evaluators_that_a_preset_stands_for_count_towards_the_limit() -> No
     assert caught.group_contains(LimitError, match=f"{COUNT} evaluators")
 
 
-def test_they_count_in_an_examination_too() -> None:
+def test_the_evaluators_of_a_preset_count_towards_the_limit_in_an_examination() -> None:
     message = ranking_service_pb2.ExaminationConfiguration(
         truth_geometry=BOX, detection_geometry=BOX, systems=["a", "b"]
     )
@@ -102,7 +102,7 @@ def test_they_count_in_an_examination_too() -> None:
         read_examination(message, few)
 
 
-def test_labels_of_the_specification_come_before_those_of_the_preset() -> None:
+def test_labels_of_the_specification_override_those_of_the_preset() -> None:
     message = _configuration()
     preset = find_preset("mot17").labels
     read = read_configuration(message, load_settings())

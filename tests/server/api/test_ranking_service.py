@@ -1,4 +1,4 @@
-"""RankingService over a real server: what comes back, what is refused, what stays."""
+"""RankingService over a real server: results, refusals, and what remains afterwards."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def configured(
 
 
 def upload() -> list[Request]:
-    """Two frames of truth, of which the first system is 5 px off and the second is right."""
+    """Two frames of truth; the first system is 5 px off and the second is exact."""
     return [
         configured(),
         Request(truth=points({1: HERE, 2: HERE})),
@@ -88,7 +88,7 @@ async def refusal(running: Running, requests: Sequence[Request]) -> Refused:
 
 @pytest.mark.slow
 async def test_the_outcome_comes_last_and_puts_the_exact_system_first(running: Running) -> None:
-    """Both find everything, but 5 px are more than spotGEO forgives: the second is first."""
+    """Both find everything, but 5 px is beyond spotGEO's tolerance: the second is first."""
     *told, last = await answers(running, upload())
     assert {response.WhichOneof("message") for response in told} == {"progress"}
     document = json.loads(last.outcome.document_json)
@@ -98,7 +98,9 @@ async def test_the_outcome_comes_last_and_puts_the_exact_system_first(running: R
 
 
 @pytest.mark.slow
-async def test_any_cut_and_order_of_the_upload_gives_the_same_document(running: Running) -> None:
+async def test_the_division_and_order_of_the_upload_do_not_change_the_document(
+    running: Running,
+) -> None:
     first, *_ = upload()
     pieces = [
         Request(detections=points({2: HERE}), system=1),
@@ -114,7 +116,7 @@ async def test_any_cut_and_order_of_the_upload_gives_the_same_document(running: 
     assert outcomes[0] == outcomes[1]
 
 
-async def test_every_fault_of_a_configuration_is_told_with_its_field(running: Running) -> None:
+async def test_every_fault_of_a_configuration_names_its_field(running: Running) -> None:
     wrong = configured(
         systems=["a", "a", ""], evaluators=(), geometry=annotations_pb2.GEOMETRY_UNSPECIFIED,
         coverage=2.0,
@@ -130,7 +132,7 @@ async def test_every_fault_of_a_configuration_is_told_with_its_field(running: Ru
     }
 
 
-async def test_an_evaluator_that_there_is_not_is_told_with_its_place(running: Running) -> None:
+async def test_an_unknown_evaluator_is_reported_with_its_place(running: Running) -> None:
     told = await refusal(running, [configured(evaluators=["spotgeo", "spotgio"])])
     assert told.code is grpc.StatusCode.NOT_FOUND
     assert list(told.violations) == ["configuration.specification.evaluators[1].name"]
@@ -161,7 +163,7 @@ async def test_an_evaluator_that_there_is_not_is_told_with_its_place(running: Ru
         ),
     ],
 )  # fmt: skip
-async def test_what_is_wrong_is_told_with_its_field(
+async def test_an_invalid_request_names_its_field(
     running: Running, requests: list[Request], field: str
 ) -> None:
     told = await refusal(running, requests)
@@ -180,24 +182,22 @@ async def test_what_is_wrong_is_told_with_its_field(
         ("maximum_frames", 1, upload()[:2]),
     ],
 )
-async def test_as_much_as_a_limit_says_is_taken_and_no_more(
-    limit: str, maximum: int, requests: list[Request]
-) -> None:
+async def test_limits_are_inclusive(limit: str, maximum: int, requests: list[Request]) -> None:
     async with serving(PlayedWorkers(), **{limit: maximum}) as running:
         told = await refusal(running, requests)
     assert told.code is grpc.StatusCode.RESOURCE_EXHAUSTED
     assert (told.metadata["limit"], told.metadata["maximum"]) == (limit, str(maximum))
 
 
-async def test_more_bytes_than_may_be_held_are_refused() -> None:
+async def test_an_upload_over_the_memory_limit_is_refused() -> None:
     settings = replace(load_settings(flags={}), maximum_buffered_bytes=1)
     contest = UploadedContest(read_examination(configured().configuration, settings), settings)
     with pytest.raises(LimitError, match="maximum_buffered_bytes"):
         contest.add_truth(partial(read_batch, points({1: HERE}), "truth"))
 
 
-async def test_an_upload_beyond_those_at_once_is_refused_until_one_ends(running: Running) -> None:
-    """By default there is one place."""
+async def test_an_upload_is_refused_while_all_places_are_taken(running: Running) -> None:
+    """The default is one place."""
     stub = ranking_service_pb2_grpc.RankingServiceStub(running.channel)
     open_call = stub.ExamineUpload(timeout=WAIT_S)
     await open_call.write(configured())
@@ -211,7 +211,7 @@ async def test_an_upload_beyond_those_at_once_is_refused_until_one_ends(running:
 
 
 async def test_a_cancelled_call_ends_the_process_of_its_analysis(running: Running) -> None:
-    """An analysis that would take long: it is cancelled when it tells that it has begun."""
+    """The analysis would take long; the call is cancelled when it reports its first progress."""
     before = set(multiprocessing.active_children())
     long = configured(draws=9_000, trials=9_000, noise_px=5.0)
     call = call_of(running, [long, *upload()[1:]])

@@ -1,4 +1,4 @@
-"""Reflection tells generic tools of services, methods and messages, in both of its versions."""
+"""Reflection describes services, methods and messages to generic tools, in both versions."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ pytestmark = [
 
 METHOD_OPTIONS = "google.protobuf.MethodOptions"
 HTTP: Any = import_module("google.api.annotations_pb2").http
-"""An extension of the options of methods that is in every process that serves operations."""
+"""An extension of method options that exists in every process with operations."""
 
 
 SERVICE, SERVICE_FILE = "vidscore.v1.ScoringService", "vidscore/v1/scoring_service.proto"
@@ -49,7 +49,7 @@ def files_of(answer: Response) -> dict[str, descriptor_pb2.FileDescriptorProto]:
 
 
 def pool_of(answer: Response) -> descriptor_pool.DescriptorPool:
-    """What a tool can make of an answer: its files must be all that it takes."""
+    """The pool that a tool builds from an answer: its files must be complete."""
     pool, files = descriptor_pool.DescriptorPool(), files_of(answer)
 
     def add(name: str) -> None:
@@ -74,7 +74,7 @@ def pool_of(answer: Response) -> descriptor_pool.DescriptorPool:
         "grpc.reflection.v1alpha.ServerReflection.ServerReflectionInfo",
     ],
 )
-async def test_a_method_is_found_by_its_name_with_all_that_it_takes_to_call_it(
+async def test_a_method_is_found_by_its_name_with_all_files_needed_to_call_it(
     running: Running, version: str, method: str
 ) -> None:
     [answer] = await reflected(running.channel, version, Request(file_containing_symbol=method))
@@ -104,7 +104,7 @@ async def test_a_file_is_found_by_its_name_a_symbol_or_an_extension(
 
 
 async def test_every_field_has_its_json_name(running: Running, version: str) -> None:
-    """Tools of other languages write and read JSON by it, and do not work it out."""
+    """Tools of other languages use it to read and write JSON, and do not derive it."""
     wanted = Request(file_containing_symbol="vidscore.v1.GetServerResponse")
     [answer] = await reflected(running.channel, version, wanted)
     names: dict[str, str] = {}
@@ -139,7 +139,7 @@ async def test_extensions_of_a_type_are_listed(running: Running, version: str) -
         (Request(all_extension_numbers_of_type="no.Type"), "'no.Type'"),
     ],
 )
-async def test_what_there_is_not_is_not_found_and_the_stream_goes_on(
+async def test_an_unknown_name_is_not_found_and_the_stream_continues(
     running: Running, version: str, request_: Request, found: str
 ) -> None:
     refused, listed = await reflected(running.channel, version, request_, Request(list_services=""))
@@ -151,7 +151,7 @@ async def test_what_there_is_not_is_not_found_and_the_stream_goes_on(
     assert listed.list_services_response.service
 
 
-async def test_a_request_that_asks_nothing_is_invalid(running: Running, version: str) -> None:
+async def test_an_empty_request_is_invalid(running: Running, version: str) -> None:
     [answer] = await reflected(running.channel, version, Request(host="here"))
     assert answer.error_response.error_code == grpc.StatusCode.INVALID_ARGUMENT.value[0]
     assert answer.error_response.error_message == (

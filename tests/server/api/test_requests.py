@@ -1,4 +1,4 @@
-"""Tokens of pages come back as they were given, and nothing else passes for one."""
+"""Page tokens are read back as written, and nothing else is accepted."""
 
 from __future__ import annotations
 
@@ -34,12 +34,12 @@ def test_a_token_is_read_as_it_was_written() -> None:
         write_page_token("a\0b", 1),
     ],
 )
-def test_what_no_store_can_be_asked_for_is_no_token(token: str) -> None:
+def test_a_token_that_no_store_could_have_given_is_refused(token: str) -> None:
     with pytest.raises(InputError, match="a token of the page before"):
         read_page_token(asked(token), str, int)
 
 
 @pytest.mark.parametrize("time", ["soon", "2026-01-02T03:04:05", 7])
-def test_a_time_that_is_none_is_no_token(time: str | int) -> None:
+def test_a_token_with_an_invalid_time_is_refused(time: str | int) -> None:
     with pytest.raises(InputError, match="a token of the page before"):
         read_page_token(asked(write_page_token(time, "a")), Time, str)

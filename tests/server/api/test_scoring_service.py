@@ -1,4 +1,4 @@
-"""The three ways to score, over a channel, with the generated stubs alone."""
+"""The three ways to score, over a channel, with only the generated stubs."""
 
 from __future__ import annotations
 
@@ -81,7 +81,7 @@ async def _last(call: Call) -> scoring_service_pb2.ScoreResponse:
 def _by_frame(
     side: str, batch: annotations_pb2.AnnotationBatch
 ) -> list[tuple[str, annotations_pb2.AnnotationBatch]]:
-    """The frames of a batch of points, each in a batch of its own."""
+    """The frames of a batch of points, one batch per frame."""
     ends = [sum(batch.frame_object_counts[: row + 1]) for row in range(len(batch.frame_numbers))]
     pairs = list(zip(batch.coordinates[::2], batch.coordinates[1::2], strict=True))
     return [
@@ -93,7 +93,7 @@ def _by_frame(
 
 
 @pytest.mark.slow
-async def test_each_way_in_gives_the_librarys_report_bit_for_bit(running: Running) -> None:
+async def test_each_way_to_score_gives_the_librarys_report_bit_for_bit(running: Running) -> None:
     message = configuration("spotgeo", "moody")
     rules = BatchRules(2, Settings())
     truth, detections = (read_batch(batch, "", rules) for batch in (TRUTH, DETECTIONS))
@@ -116,13 +116,13 @@ async def test_each_way_in_gives_the_librarys_report_bit_for_bit(running: Runnin
     assert list((await stub.ScoreBatch(batch)).reports) == expected
 
 
-async def test_the_first_response_tells_the_version_and_the_limits(running: Running) -> None:
+async def test_the_first_response_states_the_version_and_the_limits(running: Running) -> None:
     [first, _] = await _score(running, stream(configuration("moody")))
     assert first.started.server_version
     assert first.started.limits["maximum_message_bytes"] == Settings().maximum_message_bytes
 
 
-async def test_live_reports_come_while_the_stream_is_open_and_say_what_they_cover(
+async def test_live_reports_arrive_while_the_stream_is_open_and_state_their_coverage(
     running: Running,
 ) -> None:
     live = scoring_service_pb2.LiveReporting(frame_interval=1)
@@ -163,7 +163,7 @@ async def test_a_live_summary_has_neither_single_sequences_nor_curves(running: R
     assert len(last.final.reports[0].curves) == 1
 
 
-async def test_the_wish_for_live_reports_is_ignored_where_none_can_be_sent(
+async def test_a_request_for_live_reports_is_ignored_if_none_can_be_sent(
     running: Running,
 ) -> None:
     live = scoring_service_pb2.LiveReporting(frame_interval=1)
@@ -197,7 +197,7 @@ async def test_messages_out_of_order_are_refused(
     assert status.metadata["requests_received"] == str(len(requests))
 
 
-async def test_a_bad_batch_is_refused_with_the_field_and_the_number_of_the_request(
+async def test_an_invalid_batch_is_refused_with_the_field_and_the_number_of_the_request(
     running: Running,
 ) -> None:
     bad = points({7: [(1.0, float("nan"))]})
@@ -210,7 +210,7 @@ async def test_a_bad_batch_is_refused_with_the_field_and_the_number_of_the_reque
     assert status.metadata == {"violations": "1", "requests_received": "3"}
 
 
-async def test_a_bad_batch_of_a_single_message_is_named_by_its_row(running: Running) -> None:
+async def test_an_invalid_batch_of_a_unary_call_is_named_by_its_row(running: Running) -> None:
     bad = points({7: [(1.0, float("nan"))]})
     message = scoring_service_pb2.ScoreBatchRequest(
         configuration=configuration("moody"), truth=[TRUTH, bad]
@@ -228,14 +228,16 @@ async def test_an_error_in_a_worker_is_an_incident_that_shows_no_data(running: R
 
 
 @pytest.mark.slow
-async def test_work_that_kills_workers_fails_its_own_stream(running: Running) -> None:
+async def test_a_job_that_kills_workers_fails_only_its_own_stream(running: Running) -> None:
     status = await _refused(running, stream(configuration("moody", mood="crash"), ("truth", TRUTH)))
     assert (status.code, status.reason) == (grpc.StatusCode.INTERNAL, "WORKER_LOST")
     [_, last] = await _score(running, stream(configuration("moody"), ("truth", TRUTH)))
     assert counts(last.final.reports[0])["frames"] == 5
 
 
-async def test_twenty_streams_at_once_are_scored_although_one_is_bad(running: Running) -> None:
+async def test_twenty_concurrent_streams_are_scored_although_one_is_invalid(
+    running: Running,
+) -> None:
     good = stream(configuration("moody"), ("truth", TRUTH), ("detections", DETECTIONS))
     bad = [*good, request("truth", TRUTH)]
     results = await asyncio.gather(
@@ -250,7 +252,7 @@ async def test_twenty_streams_at_once_are_scored_although_one_is_bad(running: Ru
         assert counts(responses[-1].final.reports[0])["detections"] == 3
 
 
-async def test_a_message_over_the_limit_names_it(workers: WorkerPool) -> None:
+async def test_a_message_over_the_limit_names_the_limit(workers: WorkerPool) -> None:
     async with serving(workers, maximum_message_bytes=100_000) as running:
         large = points({1: [(1.0, 2.0)] * 10_000})
         status = await _refused(running, stream(configuration("moody"), ("truth", large)))
@@ -259,7 +261,7 @@ async def test_a_message_over_the_limit_names_it(workers: WorkerPool) -> None:
         assert status.metadata["maximum"] == "100000"
 
 
-async def test_bytes_that_are_no_message_are_an_error_of_the_client(running: Running) -> None:
+async def test_bytes_that_are_not_a_message_are_an_error_of_the_client(running: Running) -> None:
     call: grpc.aio.UnaryUnaryMultiCallable[bytes, bytes] = running.channel.unary_unary(
         "/vidscore.v1.ScoringService/ScoreBatch"
     )
@@ -269,7 +271,7 @@ async def test_bytes_that_are_no_message_are_an_error_of_the_client(running: Run
 
 
 @pytest.mark.slow
-async def test_a_client_that_sends_nothing_is_told_so(workers: WorkerPool) -> None:
+async def test_a_client_that_sends_nothing_gets_a_clear_error(workers: WorkerPool) -> None:
     async with serving(workers, idle_timeout_s=1) as running:
         call = _stub(running).Score()
         await call.write(stream(configuration("moody"))[0])
@@ -281,7 +283,9 @@ async def test_a_client_that_sends_nothing_is_told_so(workers: WorkerPool) -> No
         assert status.metadata["limit"] == "idle_timeout_s"
 
 
-async def test_one_stream_too_many_is_refused_and_the_others_go_on(workers: WorkerPool) -> None:
+async def test_a_stream_over_the_limit_is_refused_and_the_others_continue(
+    workers: WorkerPool,
+) -> None:
     async with serving(workers, maximum_streams=1) as running:
         first = _stub(running).Score()
         await first.write(stream(configuration("moody"))[0])
@@ -309,7 +313,7 @@ async def _score_batch(
     return response
 
 
-async def test_a_small_call_is_scored_where_it_arrives_once_its_evaluator_was_used(
+async def test_a_small_call_is_scored_inline_once_its_evaluator_was_used(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen = configuration("f1", base="euclidean")
@@ -336,7 +340,7 @@ async def test_a_configuration_that_small_calls_repeat_is_read_once(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     chosen, other = configuration("f1", base="euclidean"), configuration("f1", base="iou")
-    await _score_batch(running, _batch_request(TRUTH, chosen))  # imports the evaluator
+    await _score_batch(running, _batch_request(TRUTH, chosen))  # This call imports the evaluator.
     read, found = scoring.read_configuration, []
 
     def noted(
@@ -349,13 +353,13 @@ async def test_a_configuration_that_small_calls_repeat_is_read_once(
     first = await _score_batch(running, _batch_request(TRUTH, chosen))
     assert await _score_batch(running, _batch_request(TRUTH, chosen)) == first
     assert found == [chosen]
-    for _ in range(2):  # one that is refused is read, and refused, each time
+    for _ in range(2):  # An invalid one is read, and refused, each time.
         with pytest.raises(grpc.aio.AioRpcError):
             await _score_batch(running, _batch_request(TRUTH, other))
     assert found == [chosen, other, other]
 
 
-async def test_few_configurations_are_kept_and_those_last_used() -> None:
+async def test_only_the_most_recently_used_configurations_are_cached() -> None:
     kept, read = scoring.KeptConfigurations(), []
 
     def look_up(tolerance: int) -> RunConfiguration:
@@ -378,7 +382,7 @@ async def test_few_configurations_are_kept_and_those_last_used() -> None:
     assert read == [2]
 
 
-async def test_an_evaluator_of_others_is_made_anew_for_each_call() -> None:
+async def test_a_plug_in_evaluator_is_created_for_each_call() -> None:
     kept, message = scoring.KeptConfigurations(), configuration("moody")
     first, second = (
         kept.of(message, partial(scoring.read_configuration, message, Settings())) for _ in range(2)
@@ -386,7 +390,7 @@ async def test_an_evaluator_of_others_is_made_anew_for_each_call() -> None:
     assert first.evaluators[0] is not second.evaluators[0]
 
 
-async def test_a_small_call_that_goes_wrong_is_an_incident_that_shows_no_data(
+async def test_a_small_call_that_fails_is_an_incident_that_shows_no_data(
     running: Running, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     wanted = _batch_request(TRUTH, configuration("spotgeo"))
@@ -404,7 +408,7 @@ async def test_a_small_call_that_goes_wrong_is_an_incident_that_shows_no_data(
     assert "123.456" not in status.message
 
 
-async def test_an_evaluator_of_others_never_runs_in_the_server(
+async def test_a_plug_in_evaluator_never_runs_in_the_server_process(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def forbidden(_: Job, __: object) -> NoReturn:
@@ -417,7 +421,7 @@ async def test_an_evaluator_of_others_never_runs_in_the_server(
             assert len(response.reports) == 1
 
 
-async def test_a_call_waits_for_a_place_that_becomes_free(workers: WorkerPool) -> None:
+async def test_a_call_waits_until_a_place_is_free(workers: WorkerPool) -> None:
     async with serving(workers, maximum_streams=1) as running:
         first = _stub(running).Score()
         await first.write(stream(configuration("moody"))[0])
@@ -430,7 +434,7 @@ async def test_a_call_waits_for_a_place_that_becomes_free(workers: WorkerPool) -
         assert len((await waiting).reports) == 1
 
 
-async def test_a_call_for_which_no_place_becomes_free_is_refused(
+async def test_a_call_is_refused_if_no_place_becomes_free_in_time(
     workers: WorkerPool, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sessions, "WAIT_FOR_PLACE_S", 0.05)

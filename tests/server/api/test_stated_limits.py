@@ -1,4 +1,4 @@
-"""Servers state the limits that clients cut their messages to."""
+"""Servers state the limits to which clients size their messages."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Requests and responses of a call: bounded waits, and nothing given up halfway."""
+"""Requests and responses of a call: waits are bounded, and nothing is dropped halfway."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vidscore_server.errors import IdleError
 
 
 class _Client:
-    """gRPC's side of a call, whose client takes responses when the test says so."""
+    """gRPC's side of a call; its client takes responses when the test says so."""
 
     def __init__(self) -> None:
         self.taking = asyncio.Event()
@@ -35,7 +35,7 @@ def _responses(client: _Client, idle_timeout_s: int = 60) -> Responses[int]:
     return Responses(cast("CallContext", client), idle_timeout_s)
 
 
-async def test_a_response_on_its_way_arrives_although_its_sender_is_cancelled() -> None:
+async def test_a_response_in_transit_arrives_although_its_sender_is_cancelled() -> None:
     client = _Client()
     responses = _responses(client)
     sending = asyncio.create_task(responses.send(1))
@@ -52,7 +52,7 @@ async def test_a_response_on_its_way_arrives_although_its_sender_is_cancelled() 
     assert client.taken == [1]
 
 
-async def test_a_client_that_takes_nothing_is_an_error_in_time() -> None:
+async def test_a_client_that_takes_no_response_is_an_error_after_the_timeout() -> None:
     with pytest.raises(IdleError, match="the client took nothing for 0 s"):
         await _responses(_Client(), idle_timeout_s=0).send(1)
 
@@ -61,7 +61,7 @@ async def test_settling_without_a_response_waits_for_nothing() -> None:
     await _responses(_Client()).drain()
 
 
-async def test_requests_are_counted_and_an_unreadable_one_is_raised() -> None:
+async def test_requests_are_counted_and_an_unreadable_one_raises() -> None:
     async def incoming() -> AsyncIterator[int | LimitError]:
         yield 1
         yield LimitError("much", "most", 1)
@@ -82,7 +82,7 @@ async def test_the_wait_for_a_request_is_bounded() -> None:
         await anext(Requests(silence(), idle_timeout_s=0))
 
 
-async def test_posted_responses_do_not_wait_for_the_client_until_many_do() -> None:
+async def test_posted_responses_wait_for_the_client_only_if_there_are_many() -> None:
     client = _Client()
     responses = _responses(client)
     for number in range(MAXIMUM_BUFFERED):
@@ -96,7 +96,7 @@ async def test_posted_responses_do_not_wait_for_the_client_until_many_do() -> No
     assert client.taken == list(range(MAXIMUM_BUFFERED + 1))
 
 
-async def test_an_idle_timeout_that_ran_out_for_one_wait_is_new_for_the_next() -> None:
+async def test_an_idle_timeout_that_expired_starts_again_for_the_next_wait() -> None:
     idle_timeout = IdleTimeout(0.01)
     with pytest.raises(TimeoutError), idle_timeout:
         await asyncio.Event().wait()
@@ -107,7 +107,7 @@ async def test_an_idle_timeout_that_ran_out_for_one_wait_is_new_for_the_next() -
     idle_timeout.close()
 
 
-async def test_an_idle_timeout_leaves_foreign_cancellations_alone() -> None:
+async def test_an_idle_timeout_does_not_affect_other_cancellations() -> None:
     async def wait() -> None:
         with IdleTimeout(60):
             await asyncio.Event().wait()

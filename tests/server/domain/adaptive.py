@@ -1,9 +1,9 @@
-"""A team that gains nothing but what the board tells it: how far it gets beyond the truth.
+"""How far a team gets above the true score if it learns nothing but what the board shows.
 
 All of its systems are equally good: the score of a sequence is a normal number with a mean of 0.5
 and a standard deviation of 0.1, and the score of the board is their mean. Each submission draws a
-quarter of its sequences anew and keeps them where the board has improved. Whatever the score comes
-to beyond 0.5 is overfitted.
+quarter of its sequences anew, and keeps them if the board has improved. Everything above 0.5 is
+overfitting.
 """
 
 from __future__ import annotations
@@ -29,12 +29,12 @@ SCALES = (Scale(Direction.HIGHER),)
 
 @dataclass(frozen=True)
 class Rules:
-    """What a board does.
+    """The rules of a board.
 
     Attributes:
         step: Step to which it releases, by the number of its sequences; 0 releases everything.
         estimates: Whether it releases estimates.
-        private: Whether half of the sequences are private and make the final order.
+        private: Whether half of the sequences are private and decide the final order.
     """
 
     step: Callable[[int], float]
@@ -57,7 +57,7 @@ POLICIES = {
 
 
 def gain(rules: Rules, sequences: int, submissions: int) -> float:
-    """How far above the truth the score is that stands on the board in the end; mean of runs."""
+    """How far the final score on the board is above the true one; mean over runs."""
     return float(np.mean([_gain(rules, sequences, submissions, run) for run in range(RUNS)]))
 
 

@@ -1,11 +1,12 @@
-"""Attacks on hidden truth by a team that sees nothing but what a policy shows it of its scores.
+"""Attacks on hidden truth by a team that sees only what a policy shows it of its scores.
 
-The truth is one thing in each sequence that stands still, one object per frame; the attacker knows
-that, the frames and the size of the image, and no position. It submits, looks at what is shown,
-and submits again.
+The truth is one stationary object in each sequence, in every frame. The attacker knows that, the
+frames and the size of the image, and no position. It submits, sees what is shown, and submits
+again.
 
-A `Ring` is a board without a server: it scores by the library and shows by the server's own
-functions. Its protections can be taken away one by one, so that an attack can be seen to work.
+A `Ring` is a board without a server: it scores with the library and releases with the server's own
+functions. Its protections can be switched off one by one, to show that an attack works without
+them.
 """
 
 from __future__ import annotations
@@ -41,22 +42,22 @@ CELL_PX = 14.0
 COLUMNS, ROWS = int(WIDTH // CELL_PX) + 1, int(HEIGHT // CELL_PX) + 1
 CELLS = COLUMNS * ROWS
 MOST = 30
-"""Detections that spotGEO allows in a frame."""
+"""Maximum number of detections in a frame that spotGEO allows."""
 
 Places = Mapping[int, Sequence[tuple[float, float]]]
-"""By sequence what is detected in each of its frames."""
+"""For each sequence, the detections in each of its frames."""
 
 ATTACKER = Caller("tokens/mallory", Role.PARTICIPANT, "mallory")
 
 
 def centre(cell: int) -> tuple[float, float]:
-    """The middle of a cell, within the image."""
+    """The centre of a cell, inside the image."""
     x, y = (cell % COLUMNS + 0.5) * CELL_PX, (cell // COLUMNS + 0.5) * CELL_PX
     return min(x, WIDTH - 1.0), min(y, HEIGHT - 1.0)
 
 
 def scene(places: Places, sequences: int) -> Annotations:
-    """Annotations of every frame: the same places in each frame of a sequence, a track each."""
+    """Annotations of every frame: the same places in each frame of a sequence, one track each."""
     counts = [len(places.get(row, ())) for row in range(sequences) for _ in range(FRAMES)]
     points = [
         place for row in range(sequences) for _ in range(FRAMES) for place in places.get(row, ())
@@ -89,12 +90,12 @@ class Ring:
 
     Attributes:
         definition: The benchmark.
-        truth: What the attacker is after.
+        truth: What the attacker wants to find.
         clipping: Whether the Ladder clips.
-        rounding: Whether what `final` shows is rounded.
-        deaf: Whether the attacker is shown nothing: what it then comes to is chance.
-        submissions: How many there were.
-        best: The best first ranking measure of them all, which nobody shows.
+        rounding: Whether the policy `final` rounds what it shows.
+        deaf: Whether the attacker is shown nothing; its gain is then chance.
+        submissions: Number of submissions so far.
+        best: The best first ranking measure of all submissions, which is shown to nobody.
     """
 
     definition: Definition
@@ -115,12 +116,12 @@ class Ring:
         return self.definition.submission_budget
 
     def score(self, places: Places) -> Report:
-        """The whole report, which nobody but organisers sees."""
+        """The complete report, which only organisers see."""
         [evaluator] = self.definition.evaluators
         return evaluator.report(evaluator.tally(self.truth, scene(places, self.sequences)))
 
     def submit(self, places: Places) -> dict[tuple[str | None, str], float]:
-        """What the team is shown of a submission: values by sequence (None for all) and measure."""
+        """Submit; returns what the team is shown: values by sequence (None for all) and measure."""
         assert not self.budget or self.submissions < self.budget, "the team's budget is spent"
         self.submissions += 1
         report = self.score(places)
@@ -146,10 +147,10 @@ class Ring:
         }
 
     def look(self, places: Places) -> list[list[bool]]:
-        """Submit and look at the outcomes, which count as a submission themselves.
+        """Submit and read the outcomes, which counts as one more submission.
 
         Returns:
-            For each sequence whether each place is right, in its first frame.
+            For each sequence, whether each place is right in its first frame.
         """
         self.submit(places)
         assert not self.budget or self.submissions < self.budget, "the team's budget is spent"
@@ -168,7 +169,7 @@ class Ring:
 
 
 def make_ring(evaluator: Mapping[str, object], sequences: int, seed: int, **policy: object) -> Ring:
-    """A ring over truth that follows from a seed; `policy` is what is not the default."""
+    """A ring whose truth follows from a seed; `policy` has the values that are not defaults."""
     definition = definition_from_dict({"evaluators": [evaluator], "policy": policy})
     chance = np.random.default_rng(seed)
     spots = chance.uniform((0, 0), (WIDTH, HEIGHT), (sequences, 2)).tolist()
@@ -181,12 +182,12 @@ def make_ring(evaluator: Mapping[str, object], sequences: int, seed: int, **poli
 
 
 class Hunt:
-    """The search for the thing of one sequence: by blocks of cells until one is hit, then halves.
+    """The search for the object of one sequence: blocks of cells until one is hit, then halves.
 
     Args:
         row: The sequence.
-        seed: The order in which cells are tried follows from it.
-        candidates: Where it is known to be from the beginning; nowhere in particular.
+        seed: Determines the order in which cells are tried.
+        candidates: Cells to which the search is limited; by default all.
     """
 
     def __init__(self, row: int, seed: int, candidates: Sequence[int] = ()) -> None:
@@ -205,13 +206,13 @@ class Hunt:
         return self.located or not (self.candidates or self._untried)
 
     def probe(self, most: int) -> list[int]:
-        """Cells to detect something in next."""
+        """The cells of the next probe."""
         if self.candidates:
             return self.candidates[: min(most, len(self.candidates) // 2)]
         return self._untried[:most]
 
     def learn(self, probe: Sequence[int], *, hit: bool) -> None:
-        """Take in whether a probe was a hit."""
+        """Record whether a probe was a hit."""
         self.probes += 1
         if self.candidates:
             rest = self.candidates[len(probe) :]
@@ -222,17 +223,17 @@ class Hunt:
             self.candidates = list(probe)
 
     def spots(self, most: int) -> list[tuple[float, float]]:
-        """Where it must be, if these are few places."""
+        """The remaining cells, if they are few."""
         return [centre(cell) for cell in self.candidates] if len(self.candidates) <= most else []
 
 
 def exploit(ring: Ring, hunts: Sequence[Hunt], most: int) -> float:
-    """Submit what an attack has found out.
+    """Submit what an attack has found.
 
     Args:
-        ring: What is attacked.
+        ring: The attacked board.
         hunts: What is known of each sequence.
-        most: Most places to detect something in where it is not known in which of them.
+        most: Maximum number of candidate cells of a sequence for which all are submitted.
 
     Returns:
         The first measure of the best submission of all.
@@ -242,15 +243,15 @@ def exploit(ring: Ring, hunts: Sequence[Hunt], most: int) -> float:
 
 
 def probe_in_turn(ring: Ring, seed: int, limit: int) -> float:
-    """One sequence after the other: F1 over everything tells whether a block of cells is hit.
+    """One sequence after the other: F1 over everything shows whether a block of cells is hit.
 
-    Where the Ladder stands before it, only what is better than all before is news: blocks are as
-    large as leaves F1 high enough.
+    Under the Ladder, only a new best score is shown, so blocks are as large as F1 stays high
+    enough.
 
     Args:
-        ring: What is attacked.
-        seed: Chance follows from it.
-        limit: Most submissions.
+        ring: The attacked board.
+        seed: Seed of all random choices.
+        limit: Maximum number of submissions.
     """
     hunts = [Hunt(row, seed) for row in range(ring.sequences)]
     objects, last = FRAMES * ring.sequences, 0.0
@@ -264,7 +265,7 @@ def probe_in_turn(ring: Ring, seed: int, limit: int) -> float:
             places = {entry.row: entry.spots(1) for entry in hunts[:known]}
             places[hunt.row] = [centre(cell) for cell in probe]
             shown = ring.submit(places).get((None, "f1"), last if ladder else 0.0)
-            # Twice the hits over objects and detections, with this sequence or without.
+            # Twice the hits over objects and detections, with or without this sequence.
             if_hit = taken / (objects + FRAMES * (known + len(probe)))
             if_not = if_hit * known / (known + 1)
             nearer = abs(shown - if_hit) < abs(shown - if_not)
@@ -274,15 +275,15 @@ def probe_in_turn(ring: Ring, seed: int, limit: int) -> float:
 
 
 def probe_at_once(ring: Ring, seed: int, limit: int, measure: str, most: int, start: int) -> float:
-    """All sequences side by side, where a report tells the hits of each by itself.
+    """All sequences at once, if a report shows the hits of each one.
 
     Args:
-        ring: What is attacked.
-        seed: Chance follows from it.
-        limit: Most submissions.
-        measure: What counts hits.
-        most: Most detections in a frame.
-        start: Cells of which one is known to be right from the beginning; 0 for none.
+        ring: The attacked board.
+        seed: Seed of all random choices.
+        limit: Maximum number of submissions.
+        measure: The measure that counts hits.
+        most: Maximum number of detections in a frame.
+        start: Number of cells to which the search is limited; 0 for no limit.
     """
     hunts = [Hunt(row, seed, range(start)) for row in range(ring.sequences)]
     while ring.submissions < limit - 1 and not all(hunt.over for hunt in hunts):
@@ -296,15 +297,15 @@ def probe_at_once(ring: Ring, seed: int, limit: int, measure: str, most: int, st
 
 
 def subtract(ring: Ring, seed: int, limit: int) -> float:
-    """Begin with a MOTA far below 0 and take away some false tracks each time.
+    """Begin with a MOTA far below 0, and remove some false tracks each time.
 
-    Everything is an improvement then, so every score is shown, and tells exactly how many objects
-    were hit: halves of the image lead to a cell.
+    Every submission is then an improvement, so every score is shown and gives the exact number of
+    objects hit; halving the image repeatedly leads to a cell.
 
     Args:
-        ring: What is attacked, by MOTA.
-        seed: Chance follows from it.
-        limit: Most submissions.
+        ring: The attacked board, ranked by MOTA.
+        seed: Seed of all random choices.
+        limit: Maximum number of submissions.
     """
     hunts = [Hunt(row, seed, range(CELLS)) for row in range(ring.sequences)]
     objects, false_tracks = FRAMES * ring.sequences, CELLS // 2 + 3 * limit
@@ -322,16 +323,16 @@ def subtract(ring: Ring, seed: int, limit: int) -> float:
 
 
 def spot(ring: Ring, looks: int) -> list[tuple[float, float]]:
-    """Find the thing of each sequence by outcomes: a grid over all, and finer ones where it is.
+    """Find the object of each sequence by outcomes: first a coarse grid, then finer ones.
 
-    A server that takes fewer detections per frame than the grid has gets it over several frames.
+    A grid with more points than a server accepts per frame is spread over several frames.
 
     Args:
-        ring: What is attacked.
-        looks: How often.
+        ring: The attacked board.
+        looks: Number of grids.
 
     Returns:
-        Where each of them is, as well as the attacker knows.
+        The position of each object, as accurately as the attacker knows it.
     """
     width, height = float(WIDTH), float(HEIGHT)
     corners = [(0.0, 0.0)] * ring.sequences
@@ -347,7 +348,7 @@ def spot(ring: Ring, looks: int) -> list[tuple[float, float]]:
 
 
 def _grid(corner: tuple[float, float], width: float, height: float) -> list[tuple[float, float]]:
-    """The middles of the cells of a part of the image."""
+    """The centres of the cells of a part of the image."""
     return [
         (corner[0] + (column + 0.5) * width / COLUMNS, corner[1] + (row + 0.5) * height / ROWS)
         for row in range(ROWS)
@@ -356,7 +357,7 @@ def _grid(corner: tuple[float, float], width: float, height: float) -> list[tupl
 
 
 def pinpoint(ring: Ring, cell: int) -> float:
-    """Out of three MSEs of one thing whose cell is known, where it is; gives the error in px."""
+    """The position of an object in a known cell from three MSEs; returns the error in px."""
     x, y = centre(cell)
 
     def squared(dx: float, dy: float) -> float | None:
@@ -364,7 +365,7 @@ def pinpoint(ring: Ring, cell: int) -> float:
         return shown[None, "mse"] if shown[None, "f1"] == 1.0 else None
 
     def along(here: float, dx: float, dy: float) -> float:
-        """How far it is along an axis: (d^2 - e^2 + s^2) / 2s, e from a place s px further."""
+        """The distance along an axis: (d^2 - e^2 + s^2) / 2s, with e from a place s px further."""
         further = squared(dx, dy)
         if further is not None:
             return (here - further + 4.0) / 4.0

@@ -1,4 +1,4 @@
-"""Loading in parts that stands half-way, until a test has looked at what others see."""
+"""A load in parts that pauses half-way until a test has checked what others see."""
 
 from __future__ import annotations
 
@@ -15,11 +15,11 @@ Result = TypeVar("Result")
 
 
 class HalfWay:
-    """Yields what is loaded; if it is to wait, it waits once after a share of it.
+    """Yields the loaded items; if it is to wait, it pauses once after a fraction of them.
 
     Attributes:
-        share: Share that is loaded before.
-        waits: Whether the next one waits.
+        share: Fraction that is loaded before the pause.
+        waits: Whether the next load pauses.
     """
 
     def __init__(self, *, waits: bool) -> None:
@@ -41,7 +41,7 @@ class HalfWay:
     async def calling(
         self, call: Coroutine[Any, Any, Result]
     ) -> AsyncIterator[asyncio.Task[Result]]:
-        """A call whose loading stands half-way, and goes on at the end."""
+        """A call whose load pauses half-way, and continues at the end of the block."""
         task = asyncio.create_task(call)
         try:
             assert await asyncio.to_thread(self._reached.wait, TIMEOUT_S)

@@ -1,4 +1,4 @@
-"""A hosting server in the process of the tests, and callers of every role."""
+"""A hosting server in the test process, and callers of every role."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ TRUTH = points({1: [(10.0, 20.0), (300.0, 200.0)], 2: [], 3: [(50.5, 60.5)], 4: 
 
 
 def end_of(*batches: annotations_pb2.AnnotationBatch) -> organiser_pb2.UploadTruthEnd:
-    """What ends an upload of these batches."""
+    """The message that ends an upload of these batches."""
     return organiser_pb2.UploadTruthEnd(
         frame_count=sum(len(batch.frame_numbers) for batch in batches)
     )
@@ -54,7 +54,7 @@ def end_of(*batches: annotations_pb2.AnnotationBatch) -> organiser_pb2.UploadTru
 
 @dataclass
 class PlayedClock:
-    """A clock that stands still until it is told otherwise."""
+    """A clock that only moves when a test moves it."""
 
     now: datetime = field(default_factory=lambda: datetime(2026, 5, 1, 12, tzinfo=UTC))
     waiting: list[tuple[datetime, asyncio.Future[None]]] = field(default_factory=list)
@@ -83,7 +83,7 @@ def _resolve(future: asyncio.Future[None]) -> None:
 
 @dataclass(frozen=True)
 class Client:
-    """A caller with a token, or without one where the secret is empty."""
+    """A caller with a token, or without one if the secret is empty."""
 
     channel: grpc.aio.Channel
     secret: str
@@ -138,7 +138,7 @@ class Client:
         return answer.revision
 
     async def submission(self, name: str = "one") -> str:
-        """Create a submission and open its default stream; gives the stream's name."""
+        """Create a submission and open its default stream; returns the stream's name."""
         created = await self.submissions.CreateSubmission(
             submission_service_pb2.CreateSubmissionRequest(
                 benchmark=BENCHMARK, submission_id=name, title=name.title()
@@ -206,7 +206,7 @@ class Client:
         return answer.submission
 
     async def listed(self) -> list[str]:
-        """Names of the submissions that are listed, without what they have in common."""
+        """Short names of the submissions that are listed."""
         request = submission_service_pb2.ListSubmissionsRequest(benchmark=BENCHMARK)
         answer = await self.submissions.ListSubmissions(request, metadata=self.metadata)
         return [entry.name.rpartition("/")[2] for entry in answer.submissions]
@@ -232,7 +232,7 @@ class Client:
     async def told(
         self, name: str, change: Awaitable[object]
     ) -> list[submission_service_pb2.Submission]:
-        """A submission that runs before a change and after it, as one is told who watches it."""
+        """A submission that runs before and after a change, as seen by a caller who watches it."""
         request = submission_service_pb2.WatchSubmissionRequest(
             name=f"{BENCHMARK}/submissions/{name}"
         )
@@ -264,13 +264,13 @@ class Client:
         return [response async for response in call]
 
     async def begin(self, batch: annotations_pb2.AnnotationBatch, name: str = "one") -> str:
-        """A submission with its first frames; gives the name of their stream."""
+        """Create a submission with its first frames; returns the name of their stream."""
         stream = await self.submission(name)
         await self.append(stream, 0, batch)
         return stream
 
     async def submit(self, batch: annotations_pb2.AnnotationBatch, name: str = "one") -> None:
-        """A whole submission, sealed."""
+        """Create a complete submission and seal it."""
         await self.begin(batch, name)
         await self.seal(name)
 
@@ -300,7 +300,7 @@ class Hosted:
 
     @property
     def hosting(self) -> Hosting:
-        """What the server hosts."""
+        """The hosting part of the server."""
         assert self.server.hosting is not None
         return self.server.hosting
 
@@ -308,7 +308,7 @@ class Hosted:
         return _client(self.channel, secret)
 
     async def expire(self) -> None:
-        """Have the server look at what is due, now."""
+        """Let the server process everything that is due now."""
         await self.hosting.expirer.expire()
 
 
@@ -322,11 +322,11 @@ async def hosting(
     executor: JobRunner | None = None,
     **flags: object,
 ) -> AsyncIterator[Hosted]:
-    """A hosting server over a store in a folder; its workers may be held from the beginning.
+    """A hosting server over a store in a folder; its workers may be paused from the start.
 
-    Large work goes to `executor`, which outlives it, or else to its workers.
+    Large work goes to `executor`, which outlives the server, or else to its workers.
 
-    Where it encrypts, `authorities` have signed its certificate, which is for `localhost`.
+    With `authorities`, the server encrypts with a certificate of theirs for `localhost`.
     """
     path = folder / "store.db"
     clock = clock or PlayedClock()
@@ -336,7 +336,8 @@ async def hosting(
             "listen": "127.0.0.1:0",
             "store": str(path),
             "upkeep_interval_ms": 100,
-            "heartbeat_interval_s": 3600,  # the clock leaps, by four of them in an outage
+            # The clock leaps, and by four of these limits in an outage.
+            "heartbeat_interval_s": 3600,
             "minimum_live_interval_ms": 10,
             **flags,
         }
@@ -376,7 +377,7 @@ async def _callers(
     noon, clock.now = clock.now, clock.now - timedelta(microseconds=3)
     participant, viewer = token_pb2.ROLE_PARTICIPANT, token_pb2.ROLE_VIEWER
     for role, team in ((participant, "red"), (participant, "blue"), (viewer, "")):
-        clock.pass_by(microseconds=1)  # or lists of tokens would have them in any order
+        clock.pass_by(microseconds=1)  # Otherwise lists of tokens would be in arbitrary order.
         made.append(_client(channel, await create_token(organiser, role, team)))
     assert clock.now == noon
     red, blue, watching = made
@@ -386,16 +387,16 @@ async def _callers(
 async def create_token(
     organiser: Client, role: token_pb2.Role, team: str = "", **more: object
 ) -> str:
-    """Make a token; gives its secret."""
+    """Create a token; returns its secret."""
     request = access_service_pb2.CreateTokenRequest(role=role, team=team, **more)  # type: ignore[arg-type]
     answer = await organiser.access.CreateToken(request, metadata=organiser.metadata)
     return answer.secret
 
 
 def dots(**policy: object) -> benchmark_pb2.Benchmark:
-    """A benchmark of points that spotGEO judges, as large truth would have it unless it is said.
+    """A benchmark of points under spotGEO, with the defaults of a large truth unless given.
 
-    That is: of any number of submissions, with a step of 0.01.
+    These are: any number of submissions, and a step of 0.01.
     """
     policy = {"ladder_step": 0.01, **policy}
     if "submissions_in_all" not in policy:
@@ -431,7 +432,7 @@ def values(report: report_pb2.Report) -> dict[str, float]:
 
 
 async def refusal(call: Awaitable[object]) -> Refused:
-    """What a call that must be refused says."""
+    """The status of a call that must be refused."""
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await call
     return refused(caught.value)

@@ -38,7 +38,7 @@ frame_rate = 10
 
 
 def live_dots(**clock: Any) -> benchmark_pb2.Benchmark:
-    """Frames 1 to 5 of sequence 1, two a second unless it is said otherwise."""
+    """Frames 1 to 5 of sequence 1, two per second by default."""
     benchmark = dots()
     benchmark.specification.sequences.append(
         specification_pb2.SequenceSpec(name="1", frame_count=FRAMES, first_frame=1)
@@ -48,7 +48,7 @@ def live_dots(**clock: Any) -> benchmark_pb2.Benchmark:
 
 
 async def created(client: Client, name: str = "one") -> str:
-    """A submission without frames; gives its full name."""
+    """Create a submission without frames; returns its full name."""
     request = pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id=name)
     answer = await client.submissions.CreateSubmission(request, metadata=client.metadata)
     return answer.submission.name
@@ -81,21 +81,21 @@ class Answering:
         self.call.cancel()
 
     async def frame(self) -> pb.FrameNow:
-        """The next response, which says which frame is now."""
+        """The next response, which must give out a frame."""
         return (await self.next("frame")).frame
 
     async def answer(self, position: int, objects: Points = ()) -> pb.AnswerStored:
-        """Answer a frame; gives the next response, which acknowledges it."""
+        """Answer a frame; returns the next response, which acknowledges it."""
         detections = points({position + 1: objects})
         await self.call.write(pb.AnswerFramesRequest(position=position, detections=detections))
         return (await self.next("stored")).stored
 
     async def ended(self) -> pb.OnlineRecord:
-        """The next response, which says that the clock has ended."""
+        """The next response, which must say that the clock has ended."""
         return (await self.next("ended")).ended.online
 
     async def next(self, kind: str) -> pb.AnswerFramesResponse:
-        """The next response, which is of a kind."""
+        """The next response, which must be of the given kind."""
         response = await self.call.read()
         assert isinstance(response, pb.AnswerFramesResponse), await self.call.details()
         assert response.WhichOneof("event") == kind, response
@@ -103,7 +103,7 @@ class Answering:
 
 
 async def scored(hosted: Hosted) -> pb.OnlineRecord:
-    """Seal red's submission; gives what its score says of the clock."""
+    """Seal red's submission; returns what its score says about the clock."""
     await hosted.red.seal()
     await hosted.red.ended()
     [score] = await hosted.red.scores()
@@ -119,13 +119,13 @@ async def update_benchmark(hosted: Hosted, benchmark: benchmark_pb2.Benchmark, p
 
 
 async def delete_benchmark(hosted: Hosted) -> None:
-    """Delete the benchmark with all that it has."""
+    """Delete the benchmark with all its data."""
     request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
     await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
 
 
 async def until_stored(hosted: Hosted, count: int) -> None:
-    """Wait until red's submission has so many frames."""
+    """Wait until red's submission has this many frames."""
     while "one" not in await hosted.red.listed():  # noqa: ASYNC110 - there is nothing to watch yet
         await asyncio.sleep(0)
     async for update in hosted.red.submissions.WatchSubmission(

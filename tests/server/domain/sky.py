@@ -1,6 +1,6 @@
 """Dots over many sequences: the truth of any frame, and detections that differ from it.
 
-Everything follows from the number of a frame, so that whoever has the numbers has the data.
+The number of a frame determines its content, so the numbers alone are enough to compare data.
 """
 
 from __future__ import annotations
@@ -13,7 +13,7 @@ from tests.server.domain.test_scoring import library_report
 from vidscore_protos.v1 import annotations_pb2
 
 FRAMES_PER_SEQUENCE = 5
-"""As many as spotGEO allows."""
+"""The number that spotGEO allows."""
 
 Points = list[tuple[float, float]]
 
@@ -24,13 +24,13 @@ def place(index: int) -> tuple[str, int]:
 
 
 def truth_of(index: int) -> Points:
-    """What is there."""
+    """The objects of a frame."""
     chance = np.random.default_rng([1, index])
     return _spread(chance, int(chance.integers(0, 4)))
 
 
 def detections_of(index: int) -> Points:
-    """What a system finds: some of what is there, not quite there, and something else."""
+    """The detections of a frame: some objects, slightly displaced, and a false positive."""
     chance = np.random.default_rng([2, index])
     found = [
         (x + float(chance.normal(0, 3)), y + float(chance.normal(0, 3)))
@@ -63,7 +63,7 @@ def truth(frame_count: int) -> annotations_pb2.AnnotationBatch:
 
 
 def batch_report(frame_count: int, sent: Iterable[int]) -> bytes:
-    """The report over the frames that were sent, made at once from the truth of all frames."""
+    """The report over the sent frames, computed directly from the truth of all frames."""
     return library_report(truth(frame_count), batch(sorted(sent)))
 
 

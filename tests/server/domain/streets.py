@@ -1,4 +1,4 @@
-"""Boxes with labels, which f1 judges: what tests of names are about."""
+"""Boxes with labels, scored by f1, for tests of names."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def streets(
 def things(
     labels: Mapping[int, Iterable[str]], sequence: str = "street"
 ) -> annotations_pb2.AnnotationBatch:
-    """Frames of a sequence, each with a box for each of its labels, all in one place."""
+    """Frames of a sequence, each with one box per label, all in the same place."""
     rows = {number: list(names) for number, names in labels.items()}
     table = list(dict.fromkeys(label for names in rows.values() for label in names))
     indices = [table.index(label) for names in rows.values() for label in names]

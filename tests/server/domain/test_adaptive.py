@@ -1,4 +1,4 @@
-"""How much adaptive submissions gain under each release policy, as the documentation says it."""
+"""The gain of adaptive submissions under each release policy, as documented."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.support.tree import ROOT
 
 @pytest.mark.nightly
 @pytest.mark.slow
-def test_the_gains_are_those_of_the_documentation() -> None:
+def test_the_gains_are_the_documented_ones() -> None:
     text = (ROOT / "docs" / "hidden-truth.md").read_text(encoding="utf-8")
     for row in table():
         assert row in text
@@ -20,6 +20,6 @@ def test_with_few_sequences_a_step_of_a_hundredth_protects_nothing() -> None:
 
 
 @pytest.mark.parametrize("name", [name for name in POLICIES if "default" in name])
-def test_the_default_step_takes_away_nearly_all_of_the_gain(name: str) -> None:
+def test_the_default_step_removes_nearly_all_of_the_gain(name: str) -> None:
     assert from_truth(6) == 0.1  # sqrt(0.25 / 600 + 0.04 / 6) = 0.084
     assert abs(gain(POLICIES[name], 6, 50)) < 0.03

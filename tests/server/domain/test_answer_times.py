@@ -1,4 +1,4 @@
-"""When frames of a live submission were captured and answered: by its clock, frame by frame."""
+"""Times of capture and answer of each frame of a live submission, by its clock."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ SEQUENCES = (
 A, B, OTHER = (SequenceKey("", name) for name in ("a", "b", "other"))
 
 
-def test_frames_have_the_times_of_their_places_on_the_clock() -> None:
+def test_frames_have_the_times_of_their_positions_on_the_clock() -> None:
     arrivals_s = np.array([0.1, math.nan, 0.6, math.nan, 1.5])
     times = AnswerTimes(timeline_of(CLOCK, SEQUENCES), arrivals_s)
     truth = make_annotations(
@@ -48,7 +48,7 @@ def test_frames_have_the_times_of_their_places_on_the_clock() -> None:
         ("a", 0): None, ("a", 1): 0.5, ("a", 3): 1.0, ("a", 4): None, ("other", 1): None,
     }  # fmt: skip
     assert truth.frame_arrivals_s is None
-    # Frames 11 of b and 2 of a came in another way than as answers.
+    # Frames 11 of b and 2 of a were not sent as answers.
     expected = {("a", 1): 0.5, ("a", 3): 1.0, ("b", 10): 0.0}
     assert by_frame(answers, answers.frame_times_s) == expected
     expected = {("a", 1): 0.6, ("a", 3): 1.5, ("b", 10): 0.1}
@@ -57,7 +57,7 @@ def test_frames_have_the_times_of_their_places_on_the_clock() -> None:
 
 
 def by_frame(side: Annotations, times_s: FloatArray | None) -> dict[tuple[str, int], float | None]:
-    """Times by sequence and frame; None for none."""
+    """Times by sequence and frame; None for no time."""
     assert times_s is not None
     return {
         (key.sequence, number): None if math.isnan(time_s) else time_s
@@ -70,8 +70,8 @@ def reader_of(clock: LiveClockRecord | None, *frames: LiveFrameRecord) -> Reader
     return cast(Reader, found)
 
 
-def test_an_answer_has_arrived_when_it_was_stored() -> None:
-    """In seconds from the start; a frame that was given out and not answered has no arrival."""
+def test_the_arrival_of_an_answer_is_the_time_at_which_it_was_stored() -> None:
+    """In seconds from the start; a frame that was given out but not answered has no arrival."""
     clock = LiveClockRecord(timeline_to_json(CLOCK, SEQUENCES), NOON)
     answered = LiveFrameRecord(3, 1, NOON, 2, NOON + timedelta(seconds=0.8125), 0)
     found = answer_times(reader_of(clock, LiveFrameRecord(1, 3, NOON), answered), NAME)

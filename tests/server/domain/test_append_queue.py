@@ -1,4 +1,4 @@
-"""Batches that wait together are stored together, and each gets the outcome that it has alone."""
+"""Batches that wait together are stored together, and each gets the outcome it would get alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ async def streams(hosted: Hosted) -> None:
 
 
 @pytest.mark.parametrize("wrong", range(len(OTHERS)))
-async def test_a_batch_that_breaks_a_rule_does_not_touch_those_that_came_with_it(
+async def test_an_invalid_batch_does_not_affect_those_queued_with_it(
     hosted: Hosted, wrong: int
 ) -> None:
     batches = [_frame(name) for name in OTHERS]
@@ -50,7 +50,7 @@ async def test_a_batch_that_breaks_a_rule_does_not_touch_those_that_came_with_it
 
 
 @pytest.mark.parametrize("wrong", range(len(OTHERS)))
-async def test_a_frame_that_is_stored_already_does_not_touch_those_that_came_with_it(
+async def test_a_duplicate_frame_does_not_affect_the_batches_queued_with_it(
     hosted: Hosted, wrong: int
 ) -> None:
     stored = append(f"{SUBMISSION}/streams/default", 0, points({1: HERE}, OTHERS[wrong]))
@@ -61,7 +61,7 @@ async def test_a_frame_that_is_stored_already_does_not_touch_those_that_came_wit
     assert (await hosted.red.get()).frame_count == len(OTHERS)
 
 
-async def test_of_two_streams_that_send_one_frame_at_once_one_is_refused(hosted: Hosted) -> None:
+async def test_if_two_streams_send_one_frame_at_once_one_is_refused(hosted: Hosted) -> None:
     batches = [
         append(f"{SUBMISSION}/streams/{name}", 0, points({1: HERE}, "s")) for name in OTHERS[:2]
     ]
@@ -70,8 +70,8 @@ async def test_of_two_streams_that_send_one_frame_at_once_one_is_refused(hosted:
     assert (await hosted.red.get()).frame_count == 1
 
 
-async def test_nothing_behind_a_refused_batch_of_a_call_is_stored(hosted: Hosted) -> None:
-    """The second batch would fit where the first one was refused."""
+async def test_nothing_after_a_refused_batch_of_a_call_is_stored(hosted: Hosted) -> None:
+    """The second batch would fit at the offset where the first one was refused."""
     name = f"{SUBMISSION}/streams/a"
     wrong, right = (append(name, 0, points({number: HERE}, "a")) for number in (1, 2))
     wrong.detections.coordinates[0] = float("nan")
@@ -81,7 +81,7 @@ async def test_nothing_behind_a_refused_batch_of_a_call_is_stored(hosted: Hosted
     assert (await hosted.red.get()).frame_count == 0
 
 
-async def test_a_batch_that_comes_twice_at_once_is_acknowledged_twice_and_stored_once(
+async def test_a_batch_sent_twice_at_once_is_acknowledged_twice_and_stored_once(
     hosted: Hosted,
 ) -> None:
     again = [_outcome(hosted, _frame("a")) for _ in range(3)]

@@ -1,4 +1,4 @@
-"""What detections are held to, and how long that is kept."""
+"""The rules for detections, and how long they are cached."""
 
 from __future__ import annotations
 
@@ -25,14 +25,14 @@ from vidscore_server.domain.context import Context
 from vidscore_server.domain.definition import definition_from_dict
 from vidscore_server.domain.truth import TruthStore
 
-# --- What detections are held to, worked out by hand
+# --- The rules for detections, worked out by hand
 
 
 BOX = (1.0, 2.0, 3.0, 4.0)
 
 
 def boxes(*labels: str, domain: str = "", sequence: str = "street") -> Annotations:
-    """A frame with a box for each label."""
+    """A frame with one box per label."""
     objects = [Thing(BOX, label) for label in labels]
     return make_annotations({(domain, sequence): {3: objects}})
 
@@ -57,10 +57,10 @@ def _taken(more: dict[str, Any]) -> dict[str, Any]:
         ("neovision2", {}, ["van"]),
     ],
 )
-def test_only_labels_that_an_evaluator_tells_apart_are_doubted(
+def test_only_labels_that_an_evaluator_distinguishes_give_warnings(
     evaluator: str, parameters: dict[str, Any], warned: list[str]
 ) -> None:
-    """f1 minds case, neovision2 does not, and where classes are ignored no label matters."""
+    """f1 is sensitive to case, neovision2 is not, and if classes are ignored no label matters."""
     found = checked(boxes("Car", "car", "van"), boxes("car"), evaluator, parameters=parameters)
     assert not found.faults
     assert [text.split("'")[1] for text in found.warnings] == warned
@@ -84,8 +84,8 @@ def test_labels_of_the_specification_are_listed_for_every_other_domain() -> None
     assert checked(boxes("car", domain="Tower"), **more) == NameCheck()
 
 
-def test_a_listed_label_is_refused_doubted_or_fine_beside_those_of_the_truth() -> None:
-    """A listed one that no object has is fine, unless objects have another spelling of it."""
+def test_a_listed_label_is_refused_warned_about_or_accepted_depending_on_the_truth() -> None:
+    """A listed label that no object has is accepted, unless objects have another spelling of it."""
     found = checked(boxes("car", "Car", "bus", "van"), boxes("car", "van"), classes=["Car", "bus"])
     assert [(fault.found, fault.expected) for fault in found.faults] == [
         ("label 'van'", "a label of the benchmark")
@@ -129,10 +129,10 @@ TOLD = ["sequences", "labels", "frame_counts"]
         ),
     ],
 )
-def test_frames_are_held_to_the_listed_ones_or_else_to_the_truth(
+def test_frames_are_checked_against_the_specification_or_else_the_truth(
     more: dict[str, Any], faults: list[tuple[str, str, int]]
 ) -> None:
-    """The truth has the frames 3 and 5 of the street, and one of the road."""
+    """The truth has frames 3 and 5 of the street, and one frame of the road."""
     truth = make_annotations({("", "road"): {1: []}, ("", "street"): {5: [], 3: []}}, arity=4)
     found = checked(frames(2, 3, 5, 6, 7), truth, **more)
     assert [(fault.found, fault.expected, fault.entry) for fault in found.faults] == faults
@@ -148,7 +148,7 @@ def test_frames_are_held_to_the_listed_ones_or_else_to_the_truth(
         ({"public_names": TOLD, "sequences": [{"name": "road"}]}, {"road"}),
     ],
 )
-def test_sequences_are_those_that_are_listed_or_else_those_of_the_truth(
+def test_sequences_are_checked_against_the_specification_or_else_the_truth(
     more: dict[str, Any], known: set[str]
 ) -> None:
     for sequence in ("street", "road", "rail"):
@@ -157,15 +157,15 @@ def test_sequences_are_those_that_are_listed_or_else_those_of_the_truth(
         assert told == ([] if sequence in known else ["a sequence of the benchmark"])
 
 
-def test_of_several_frames_outside_the_first_is_named_and_the_others_are_counted() -> None:
+def test_if_several_frames_are_outside_the_first_is_named_and_the_rest_counted() -> None:
     truth = make_annotations({("", "street"): {3: [], 4: []}}, arity=4)
     for numbers, told in {(2, 3): "", (2, 3, 5): ", and 1 more", (1, 2, 5): ", and 2 more"}.items():
         [fault] = checked(frames(*numbers), truth, public_names=TOLD).faults
         assert fault.found == f"frame {numbers[0]} of sequence street{told}"
 
 
-def test_a_label_is_held_to_the_domain_of_its_own_object() -> None:
-    """In one batch, with a label each of three domains."""
+def test_a_label_is_checked_against_the_domain_of_its_own_object() -> None:
+    """In one batch, with one label in each of three domains."""
     domains = [{"name": name, "classes": [name]} for name in ("air", "land", "sea")]
     batch = make_annotations(
         {(name, "s"): {1: [Thing(BOX, label)]}
@@ -177,17 +177,17 @@ def test_a_label_is_held_to_the_domain_of_its_own_object() -> None:
     ]
 
 
-def test_where_no_object_of_the_truth_has_a_label_none_is_named() -> None:
+def test_if_no_object_of_the_truth_has_a_label_no_label_is_named() -> None:
     [warning] = checked(boxes("car"), boxes("")).warnings
     assert warning.endswith("can match nothing; its labels have no names")
 
 
-def test_without_truth_names_are_held_to_what_is_listed_alone() -> None:
+def test_without_truth_names_are_checked_against_the_specification_only() -> None:
     assert checked(frames(9), public_names=TOLD) == NameCheck()
     assert checked(frames(9), public_names=TOLD, sequences=[{"name": "street"}]) == NameCheck()
 
 
-def test_what_came_before_its_names_were_known_is_told_to_bring_no_score() -> None:
+def test_frames_sent_before_their_names_were_known_are_reported_to_bring_no_score() -> None:
     truth = make_annotations({("", "street"): {3: []}}, arity=4)
     found = checked(frames(3, 4), truth, public_names=TOLD)
     elsewhere = checked(frames(3, sequence="stret"), truth, public_names=TOLD)
@@ -201,12 +201,12 @@ def test_what_came_before_its_names_were_known_is_told_to_bring_no_score() -> No
     )
 
 
-def test_a_label_of_the_table_that_no_object_has_is_passed_over() -> None:
+def test_a_label_of_the_table_that_no_object_has_is_ignored() -> None:
     used = boxes("car", "zebra")
     assert checked(used.take_objects(used.label_indices == 0), boxes("car")) == NameCheck()
 
 
-def test_objects_without_a_label_are_warned_of_where_the_truth_has_labels() -> None:
+def test_objects_without_a_label_give_a_warning_if_the_truth_has_labels() -> None:
     [warning] = checked(boxes(""), boxes("car")).warnings
     assert warning.startswith("objects without a label are not in")
     assert checked(boxes(""), boxes("")) == NameCheck()
@@ -230,15 +230,15 @@ def test_objects_without_a_label_are_warned_of_where_the_truth_has_labels() -> N
         ({"evaluators": [{"name": "spotgeo"}], "sequences": [{"name": "a"}]}, False),
     ],
 )
-def test_truth_is_read_only_where_it_says_what_may_be_known(
+def test_truth_is_read_only_if_it_defines_the_known_names(
     change: dict[str, Any], needed: bool
 ) -> None:
     definition = definition_from_dict({"evaluators": [{"name": "f1"}], **change})
     assert needs_truth(definition) is needed
 
 
-def test_however_many_names_are_wrong_the_advice_is_bounded() -> None:
-    """A thousand sequences beside a thousand known ones; each is told, twenty with advice."""
+def test_the_advice_is_bounded_for_any_number_of_unknown_names() -> None:
+    """A thousand sequences beside a thousand known ones; each is reported, twenty with advice."""
     known: Frames = {("", f"known-{row}"): {0: []} for row in range(1000)}
     wrong: Frames = {("", f"wrong-{row}"): {0: []} for row in range(1000)}
     truth, detections = make_annotations(known, arity=4), make_annotations(wrong, arity=4)
@@ -249,17 +249,17 @@ def test_however_many_names_are_wrong_the_advice_is_bounded() -> None:
     assert len(late_warnings([check_names(known_names(definition, truth), detections, "")])) == 20
 
 
-# --- Rules of a benchmark are looked up once for all who wait, and outlive no change
+# --- The rules of a benchmark are read once for all waiting callers, and not cached over a change
 
 
 BENCHMARK = "night"
 
 
 class _Store:
-    """Reads of it end when the test lets them; each sees what there was when it began.
+    """Reads from it end when the test allows; each returns the state at its start.
 
     Attributes:
-        state: What a read that begins now finds.
+        state: What a read that begins now returns.
         reads: Reads that have begun.
         now_s: The time.
     """
@@ -306,7 +306,7 @@ async def _begin(*waiting: asyncio.Task[AppendRules]) -> None:
     await asyncio.sleep(0)
 
 
-async def test_all_who_ask_at_once_wait_for_one_look(store: _Store, rules: RuleCache) -> None:
+async def test_simultaneous_callers_share_one_read(store: _Store, rules: RuleCache) -> None:
     waiting = [_ask(rules) for _ in range(8)]
     await _begin(*waiting)
     store.end_reads()
@@ -314,7 +314,7 @@ async def test_all_who_ask_at_once_wait_for_one_look(store: _Store, rules: RuleC
     assert store.reads == 1
 
 
-async def test_they_are_looked_up_again_after_a_while(store: _Store, rules: RuleCache) -> None:
+async def test_the_rules_are_read_again_after_a_while(store: _Store, rules: RuleCache) -> None:
     store.end_reads()
     await rules.of(BENCHMARK)
     store.now_s = KEEP_S / 2
@@ -325,7 +325,9 @@ async def test_they_are_looked_up_again_after_a_while(store: _Store, rules: Rule
     assert store.reads == 2
 
 
-async def test_one_who_gives_up_leaves_the_others_waiting(store: _Store, rules: RuleCache) -> None:
+async def test_a_caller_that_gives_up_leaves_the_others_waiting(
+    store: _Store, rules: RuleCache
+) -> None:
     first, second = _ask(rules), _ask(rules)
     await _begin(first, second)
     first.cancel()
@@ -335,7 +337,7 @@ async def test_one_who_gives_up_leaves_the_others_waiting(store: _Store, rules: 
     assert store.reads == 1
 
 
-async def test_what_was_read_before_a_change_is_not_kept(store: _Store, rules: RuleCache) -> None:
+async def test_rules_read_before_a_change_are_not_cached(store: _Store, rules: RuleCache) -> None:
     early = _ask(rules)
     await _begin(early)
     before, store.state = store.state, object()
@@ -349,7 +351,7 @@ async def test_what_was_read_before_a_change_is_not_kept(store: _Store, rules: R
     assert store.reads == 2
 
 
-async def test_an_error_is_told_to_all_and_the_next_one_looks_again(
+async def test_an_error_reaches_all_callers_and_the_next_one_reads_again(
     store: _Store, rules: RuleCache
 ) -> None:
     store.state = LookupError("no such benchmark")

@@ -1,4 +1,4 @@
-"""The offset protocol on a store: what a command of batches leaves there, and what it answers."""
+"""The offset protocol on a store: what a command with batches stores, and how it answers."""
 
 from __future__ import annotations
 
@@ -53,19 +53,19 @@ from vidscore_server.store.sqlite import open_sqlite_store
 
 MEBIBYTE = 1 << 20
 SUBMISSION = "s"
-RULES = cast(AppendRules, None)  # no rule of these looks at them
+RULES = cast(AppendRules, None)  # No rule in these tests checks them.
 NOW = later(3600)
 
 _numbers = count()
 
 
 def admit_all(_: Transaction, __: SubmissionRecord) -> None:
-    """Lets every submission in."""
+    """Admits every submission."""
 
 
 @dataclass
 class Site:
-    """A benchmark of its own in a store, with a submission that has two streams."""
+    """A benchmark in a store, with a submission that has two streams."""
 
     store: SqlStore
     benchmark: str
@@ -89,7 +89,7 @@ class Site:
             return {one.stream: one for one in reader.streams(self.benchmark, SUBMISSION)}
 
     def change(self, **changes: Any) -> None:
-        """Another record of the submission."""
+        """Replace the record of the submission."""
         changed = replace(self.record(), revision=self.record().revision + 1, **changes)
         put(self.store, lambda transaction: transaction.update_submission(changed))
 
@@ -147,7 +147,7 @@ def site(store: SqlStore) -> Site:
 # --- Offsets
 
 
-def test_batches_that_follow_each_other_are_stored_and_acknowledged(site: Site) -> None:
+def test_consecutive_batches_are_stored_and_acknowledged(site: Site) -> None:
     batches = [
         site.batch(0, 1, 2),
         site.batch(0, 7, stream="second"),
@@ -167,7 +167,7 @@ def test_batches_that_follow_each_other_are_stored_and_acknowledged(site: Site) 
     assert (after.frame_count, after.byte_count) == (5, before.byte_count + len(pack(b"batch")[0]))
 
 
-def test_a_batch_that_comes_again_is_acknowledged_and_counted_once(site: Site) -> None:
+def test_a_batch_that_is_sent_again_is_acknowledged_and_counted_once(site: Site) -> None:
     first, second = site.batch(0, 1, 2), site.batch(2, 3)
     assert site.run(first, first, second, second, first) == [2, 2, 3, 3, 3]
     assert site.run(first, second, site.batch(3, 4), admit=None) == [3, 3, 4]
@@ -181,12 +181,12 @@ def test_a_batch_that_comes_again_is_acknowledged_and_counted_once(site: Site) -
         (4, (9,), b"batch", OffsetGapError),
         (2, (3, 4), b"batch", OffsetStraddlesError),
         (2, (3,), b"other", ContentDiffersError),
-        (0, (1,), b"batch", ContentDiffersError),  # the same begin, cut otherwise
+        (0, (1,), b"batch", ContentDiffersError),  # The same start, divided differently.
         (1, (2,), b"batch", ContentDiffersError),
         (1, (2, 3), b"batch", ContentDiffersError),
     ],
 )
-def test_what_does_not_fit_the_offset_is_refused_and_touches_no_other_batch(
+def test_a_batch_at_a_wrong_offset_is_refused_and_affects_no_other_batch(
     site: Site, offset: int, frames: tuple[int, ...], data: bytes, error: type[StateError]
 ) -> None:
     stored = [site.batch(0, 1, 2), site.batch(2, 3)]
@@ -199,7 +199,7 @@ def test_what_does_not_fit_the_offset_is_refused_and_touches_no_other_batch(
     assert site.record().frame_count == 4
 
 
-def test_a_frame_that_is_stored_already_ends_the_command_and_leaves_nothing(site: Site) -> None:
+def test_a_duplicate_frame_ends_the_command_and_changes_nothing(site: Site) -> None:
     assert site.run(site.batch(0, 1)) == [1]
     before = site.record()
     with pytest.raises(AlreadyExistsError):
@@ -211,13 +211,13 @@ def test_a_frame_that_is_stored_already_ends_the_command_and_leaves_nothing(site
 
 
 @pytest.mark.parametrize("team", ["red", None])
-def test_a_team_appends_to_its_own_and_who_sees_all_to_every_submission(
+def test_a_team_appends_to_its_own_submissions_and_an_organiser_to_every_one(
     site: Site, team: str | None
 ) -> None:
     assert site.run(site.batch(0, 1, team=team)) == [1]
 
 
-def test_to_another_team_and_without_a_stream_there_is_nothing_to_append_to(site: Site) -> None:
+def test_an_append_to_another_team_or_without_a_stream_is_not_found(site: Site) -> None:
     found = site.run(site.batch(0, 1, team="blue"), site.batch(0, 1, stream="third"))
     for error, stream in zip(found, ("default", "third"), strict=True):
         assert isinstance(error, NotFoundError)
@@ -229,16 +229,14 @@ def test_to_another_team_and_without_a_stream_there_is_nothing_to_append_to(site
 
 
 @pytest.mark.parametrize("epoch", [0, 2])
-def test_a_writer_of_another_epoch_is_refused_with_the_one_that_holds(
-    site: Site, epoch: int
-) -> None:
+def test_a_writer_of_another_epoch_is_refused_with_the_current_one(site: Site, epoch: int) -> None:
     [error] = site.run(site.batch(0, 1, epoch=epoch))
     assert isinstance(error, EpochStaleError)
     assert error.metadata == {"epoch": "1"}
 
 
 @pytest.mark.parametrize("state", list(SubmissionState))
-def test_only_a_submission_that_is_open_takes_frames(site: Site, state: SubmissionState) -> None:
+def test_only_an_open_submission_takes_frames(site: Site, state: SubmissionState) -> None:
     site.change(state=state)
     [found] = site.run(site.batch(0, 1))
     if state in {SubmissionState.OPEN, SubmissionState.RECEIVING}:
@@ -251,7 +249,7 @@ def test_only_a_submission_that_is_open_takes_frames(site: Site, state: Submissi
 # --- Limits
 
 
-def test_frames_are_taken_up_to_the_maximum_whatever_came_with_them(site: Site) -> None:
+def test_frames_are_taken_up_to_the_maximum_whatever_was_sent_with_them(site: Site) -> None:
     settings = Settings(maximum_frames=5)
     batches = [site.batch(0, 1, 2), site.batch(2, 3), site.batch(3, 4, 5, 6), site.batch(3, 4)]
     *taken, refused, last = site.run(*batches, settings=settings)
@@ -277,7 +275,7 @@ SIZE = len(pack(b"batch")[0])
         (3 * MEBIBYTE - 1, True),
     ],
 )
-def test_a_team_that_holds_too_much_is_refused_with_each_mebibyte_that_begins(
+def test_a_team_over_its_storage_limit_is_refused_at_each_started_mebibyte(
     site: Site, held: int, refused: bool
 ) -> None:
     other = replace(
@@ -297,7 +295,7 @@ def test_a_team_that_holds_too_much_is_refused_with_each_mebibyte_that_begins(
 # --- First frames
 
 
-def test_first_frames_are_not_appended_where_nobody_may_admit_them(site: Site) -> None:
+def test_first_frames_need_somebody_to_admit_them(site: Site) -> None:
     before = site.record()
     with pytest.raises(FirstFramesError):
         site.run(site.batch(0, 1), admit=None)
@@ -319,7 +317,7 @@ def test_a_submission_is_admitted_once_with_its_first_frames(site: Site) -> None
     assert (record.state, record.frame_count) == (SubmissionState.RECEIVING, 2)
 
 
-def test_frames_of_a_submission_that_is_not_admitted_are_not_kept(site: Site) -> None:
+def test_frames_of_a_submission_that_is_not_admitted_are_not_stored(site: Site) -> None:
     def admit(_: Transaction, __: SubmissionRecord) -> None:
         raise QuotaError("no place", quota="submissions_per_day", maximum="1")
 
@@ -332,7 +330,7 @@ def test_frames_of_a_submission_that_is_not_admitted_are_not_kept(site: Site) ->
 # --- What goes with the frames
 
 
-def test_the_last_position_of_a_source_is_kept(site: Site) -> None:
+def test_the_last_source_position_is_stored(site: Site) -> None:
     site.run(
         site.batch(0, 1, position="one"),
         site.batch(1, 2, position="two"),
@@ -343,13 +341,13 @@ def test_the_last_position_of_a_source_is_kept(site: Site) -> None:
     assert positions == {"default": "two", "second": ""}
 
 
-def test_warnings_of_batches_are_kept_once_in_their_order(site: Site) -> None:
+def test_warnings_of_batches_are_stored_once_in_order(site: Site) -> None:
     site.run(site.batch(0, 1, warnings=("b", "a")), site.batch(1, 2, warnings=("a", "c")))
     site.run(site.batch(2, 3, warnings=("d", "b")), admit=None)
     assert read_warnings(site.record().warnings) == ["b", "a", "c", "d"]
 
 
-def test_warnings_are_bounded_and_the_last_says_that_there_are_more() -> None:
+def test_warnings_are_bounded_and_the_last_one_says_that_there_are_more() -> None:
     texts = [str(number) for number in range(MAXIMUM_WARNINGS + 1)]
     assert read_warnings("") == []
     full = with_warnings("", texts[:-1])
@@ -364,7 +362,9 @@ def test_warnings_are_bounded_and_the_last_says_that_there_are_more() -> None:
 # --- Outcomes
 
 
-async def test_an_outcome_reaches_who_waits_and_a_refusal_drops_what_follows(site: Site) -> None:
+async def test_an_outcome_reaches_its_waiter_and_a_refusal_drops_the_following_batches(
+    site: Site,
+) -> None:
     loop = asyncio.get_running_loop()
 
     def waiting() -> PendingAppend:

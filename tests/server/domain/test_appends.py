@@ -32,12 +32,12 @@ async def test_each_batch_is_acknowledged_with_the_next_offset(hosted: Hosted, s
     assert [entry.next_offset for entry in found.streams] == [4]
 
 
-async def test_the_unary_call_means_the_same(hosted: Hosted, stream: str) -> None:
+async def test_the_unary_call_does_the_same(hosted: Hosted, stream: str) -> None:
     assert await hosted.red.append(stream, 0, frame(1, 2)) == 2
     assert await hosted.red.stream([append(stream, 2, frame(3))]) == [3]
 
 
-async def test_a_batch_that_comes_again_is_acknowledged_again_and_counted_once(
+async def test_a_resent_batch_is_acknowledged_again_and_counted_once(
     hosted: Hosted, stream: str
 ) -> None:
     await hosted.red.append(stream, 0, frame(1))
@@ -55,7 +55,7 @@ async def test_a_batch_that_comes_again_is_acknowledged_again_and_counted_once(
         (3, frame(4), "OUT_OF_RANGE", "OFFSET_GAP"),
     ],
 )
-async def test_what_does_not_fit_the_offset_is_refused_with_the_next_one(
+async def test_a_wrong_offset_is_refused_with_the_next_one(
     hosted: Hosted,
     stream: str,
     offset: int,
@@ -80,7 +80,7 @@ async def test_a_frame_of_another_stream_is_refused(hosted: Hosted, stream: str)
     assert await hosted.red.append(f"{SUBMISSION}/streams/second", 0, frame(2)) == 1
 
 
-async def test_an_older_writer_is_shut_out(hosted: Hosted, stream: str) -> None:
+async def test_an_older_writer_is_fenced_off(hosted: Hosted, stream: str) -> None:
     await hosted.red.append(stream, 0, frame(1))
     opened = await hosted.red.open(SUBMISSION)
     assert (opened.epoch, opened.next_offset) == (2, 1)
@@ -101,10 +101,10 @@ async def test_a_sealed_submission_takes_no_frames(hosted: Hosted, stream: str) 
 
 
 @pytest.mark.parametrize("acknowledged_count", range(4))
-async def test_while_appends_race_with_a_cancel_every_state_is_seen_with_its_own_reason(
+async def test_appends_that_race_with_a_cancel_get_the_reason_of_the_state_they_meet(
     hosted: Hosted, stream: str, acknowledged_count: int
 ) -> None:
-    """One caller appends and looks, another one cancels after some of the frames."""
+    """One caller appends and reads, another one cancels after some of the frames."""
     seen: list[tuple[int, str]] = []
     reached = asyncio.Event()
 
@@ -117,7 +117,7 @@ async def test_while_appends_race_with_a_cancel_every_state_is_seen_with_its_own
                 found = await hosted.red.get()
                 seen.append((found.state, found.state_reason))
         finally:
-            reached.set()  # whatever went wrong, nobody waits for it
+            reached.set()  # Whatever went wrong, nobody may wait for it.
 
     async def cancel() -> None:
         await reached.wait()
@@ -137,7 +137,7 @@ async def test_while_appends_race_with_a_cancel_every_state_is_seen_with_its_own
     assert last.frame_count == last.streams[0].next_offset >= acknowledged_count
 
 
-async def test_sealing_guards_against_frames_that_have_not_come(
+async def test_sealing_checks_the_number_of_frames_that_arrived(
     hosted: Hosted, stream: str
 ) -> None:
     await hosted.red.append(stream, 0, frame(1))
@@ -146,7 +146,7 @@ async def test_sealing_guards_against_frames_that_have_not_come(
     assert found.message.startswith("1 frame is durable, ")
 
 
-async def test_what_came_before_a_bad_batch_is_acknowledged_and_kept(
+async def test_batches_before_an_invalid_one_are_acknowledged_and_stored(
     hosted: Hosted, stream: str
 ) -> None:
     requests = [append(stream, offset, frame(1 + row)) for row, offset in enumerate((0, 1, 9))]
@@ -169,7 +169,7 @@ async def test_what_came_before_a_bad_batch_is_acknowledged_and_kept(
         (points({9: HERE}), "detections.frame_numbers[0]"),
     ],
 )
-async def test_a_batch_that_breaks_a_rule_is_refused_with_the_place(
+async def test_an_invalid_batch_is_refused_with_the_place(
     hosted: Hosted, stream: str, batch: annotations_pb2.AnnotationBatch, field: str
 ) -> None:
     found = await refusal(hosted.red.append(stream, 0, batch))
@@ -177,7 +177,7 @@ async def test_a_batch_that_breaks_a_rule_is_refused_with_the_place(
     assert field in found.violations
 
 
-async def test_all_requests_of_a_call_name_one_stream(hosted: Hosted, stream: str) -> None:
+async def test_all_requests_of_a_call_must_name_one_stream(hosted: Hosted, stream: str) -> None:
     await hosted.red.open(SUBMISSION, "second")
     other = f"{SUBMISSION}/streams/second"
     found = await refusal(
@@ -186,7 +186,7 @@ async def test_all_requests_of_a_call_name_one_stream(hosted: Hosted, stream: st
     assert "stream" in found.violations
 
 
-async def test_a_submission_has_so_many_frames_and_streams_as_the_settings_allow(
+async def test_the_settings_limit_the_frames_and_streams_of_a_submission(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("site")
@@ -200,7 +200,7 @@ async def test_a_submission_has_so_many_frames_and_streams_as_the_settings_allow
         assert found.metadata["limit"] == "maximum_submission_streams"
 
 
-async def test_more_batches_than_may_wait_all_get_through(
+async def test_more_batches_than_may_wait_are_all_stored(
     tmp_path_factory: pytest.TempPathFactory,
 ) -> None:
     folder = tmp_path_factory.mktemp("site")
@@ -214,7 +214,7 @@ async def test_more_batches_than_may_wait_all_get_through(
         assert await hosted.red.stream(batches) == list(range(1, 51))
 
 
-async def test_a_call_may_have_twice_as_many_batches_on_their_way_each_time() -> None:
+async def test_the_number_of_batches_in_flight_may_double_each_time() -> None:
     window, entered = Window(6), 0
 
     async def enter() -> None:
@@ -235,7 +235,7 @@ async def test_a_call_may_have_twice_as_many_batches_on_their_way_each_time() ->
     assert sizes == [1, 2, 4, 6, 6]
 
 
-async def test_no_more_batches_are_on_their_way_than_were_stored_before_and_one(
+async def test_no_more_batches_are_in_flight_than_were_stored_before_plus_one(
     hosted: Hosted, stream: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     append_as_ever, futures = AppendQueue.append, list[asyncio.Future[int]]()
@@ -262,7 +262,7 @@ async def test_no_more_batches_are_on_their_way_than_were_stored_before_and_one(
 async def test_a_benchmark_refuses_confidences_that_its_evaluators_cannot_use(
     hosted: Hosted, name: str, offset: int | None
 ) -> None:
-    """At the append, with the frame; scores of any size where their order alone counts."""
+    """At the append, with the frame; if only the order counts, any confidence is accepted."""
     benchmark = dots()
     benchmark.specification.evaluators[0].name = name
     benchmark.truth_geometry = benchmark.detection_geometry = annotations_pb2.GEOMETRY_BOX

@@ -1,4 +1,4 @@
-"""Times of frames are stored with them, and so is when the server received them."""
+"""The times of frames are stored with them, and so is their arrival at the server."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def times_of(frames: Annotations) -> dict[int, float]:
 
 
 async def stored(hosted: Hosted) -> tuple[list[Any], dict[int, float]]:
-    """When each stored batch arrived, in order, and the times of their frames."""
+    """The arrival of each stored batch, in order, and the times of its frames."""
     data = await export(hosted.organiser)
     rows = [row for table, row in read_rows(io.BytesIO(data)) if table == "detection_batches"]
     frames = read_stored_batches(unpacked((row["payload"], row["digest"]) for row in rows), 2)
@@ -64,7 +64,7 @@ async def stored(hosted: Hosted) -> tuple[list[Any], dict[int, float]]:
 
 
 class RunningClock(PlayedClock):
-    """A clock that goes on by a second whenever it is asked, once it has been started."""
+    """A clock that advances by a second per reading once it was started."""
 
     step_s = 0.0
 
@@ -85,9 +85,7 @@ async def test_each_batch_is_stored_with_its_arrival(hosted: Hosted, stream: str
     assert arrivals == [start, start + timedelta(seconds=1.5)]
 
 
-async def test_a_batch_that_comes_again_keeps_its_first_arrival(
-    hosted: Hosted, stream: str
-) -> None:
+async def test_a_resent_batch_keeps_its_first_arrival(hosted: Hosted, stream: str) -> None:
     start = hosted.clock.now
     await hosted.red.append(stream, 0, frame(1))
     hosted.clock.pass_by(minutes=1)
@@ -96,7 +94,7 @@ async def test_a_batch_that_comes_again_keeps_its_first_arrival(
 
 
 async def test_a_batch_arrives_before_it_is_stored(tmp_path: Path) -> None:
-    """The store's work is no part of it: the submission's activity is when that begins."""
+    """Arrival is before the store's work; the submission's activity is when that work begins."""
     clock = RunningClock()
     async with hosting(tmp_path, clock) as hosted:
         clock.step_s = 1.0
@@ -119,7 +117,7 @@ async def test_times_are_stored_with_their_frames(hosted: Hosted, stream: str) -
 
 
 @pytest.mark.parametrize("other", [(), (0.25,)])
-async def test_a_batch_that_comes_again_with_other_times_is_refused(
+async def test_a_resent_batch_with_other_times_is_refused(
     hosted: Hosted, stream: str, other: tuple[float, ...]
 ) -> None:
     await hosted.red.append(stream, 0, frame(1, times_s=(0.5,)))
@@ -128,7 +126,7 @@ async def test_a_batch_that_comes_again_with_other_times_is_refused(
     assert (found.code, found.reason) == (grpc.StatusCode.ALREADY_EXISTS, "CONTENT_DIFFERS")
 
 
-async def test_numbers_that_are_no_times_are_refused(hosted: Hosted, stream: str) -> None:
+async def test_invalid_times_are_refused(hosted: Hosted, stream: str) -> None:
     found = await refusal(hosted.red.append(stream, 0, frame(1, times_s=(-1.0,))))
     assert (found.code, found.reason) == (grpc.StatusCode.INVALID_ARGUMENT, "INVALID_INPUT")
     assert "frame_times_s" in found.message
@@ -150,7 +148,9 @@ async def test_the_score_of_a_submission_does_not_depend_on_times(hosted: Hosted
 # --- backups ---------------------------------------------------------------------------------
 
 
-async def test_a_backup_has_times_and_arrivals(hosted: Hosted, stream: str, tmp_path: Path) -> None:
+async def test_a_backup_contains_times_and_arrivals(
+    hosted: Hosted, stream: str, tmp_path: Path
+) -> None:
     await hosted.red.append(stream, 0, frame(1, 2, times_s=(0.5, 0.75)))
     before = await stored(hosted)
     restore_into(tmp_path / "new", await export(hosted.organiser))
@@ -163,7 +163,7 @@ async def test_a_backup_has_times_and_arrivals(hosted: Hosted, stream: str, tmp_
     assert times_of(frames) == before[1] == {1: 0.5, 2: 0.75}
 
 
-async def test_a_backup_from_before_arrivals_were_kept_is_restored_without_any(
+async def test_a_backup_from_before_arrivals_were_stored_is_restored_without_any(
     hosted: Hosted, stream: str, tmp_path: Path
 ) -> None:
     await hosted.red.append(stream, 0, frame(1))
@@ -185,7 +185,7 @@ async def test_a_backup_from_before_arrivals_were_kept_is_restored_without_any(
 def server(
     request: pytest.FixtureRequest, tmp_path: Path, nursery: Nursery
 ) -> Iterator[tuple[KilledServer, str]]:
-    """A server that may be killed, and where its store is."""
+    """A server that can be killed, and the path of its store."""
     if request.param == "sqlite":
         location = str(tmp_path / "store.db")
     else:
@@ -202,7 +202,7 @@ def server(
 def test_a_stream_whose_server_is_killed_keeps_times_and_first_arrivals(
     server: tuple[KilledServer, str],
 ) -> None:
-    """The server dies when some frames are stored and not acknowledged yet."""
+    """The server dies when some frames are stored but not acknowledged."""
     killed, location = server
     killed.start()
     _prepare(killed)

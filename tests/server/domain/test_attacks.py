@@ -1,8 +1,8 @@
-"""Attacks come to nothing within the default budget, and to much without the protections.
+"""Attacks gain nothing within the default budget, and much without the protections.
 
-Chance is what the same attack comes to when it is shown nothing. Beyond chance is what is more
-than half over the square root of the objects above it: so much a score differs at most, in one
-standard deviation, between one draw of so many objects and another.
+Chance is the gain of the same attack if it is shown nothing. A gain is beyond chance if it exceeds
+half over the square root of the number of objects: that is the greatest standard deviation of a
+score between draws of so many objects.
 """
 
 from __future__ import annotations
@@ -31,16 +31,17 @@ from tests.support.varieties import mostly_nightly
 SPOTGEO: Mapping[str, object] = {"name": "spotgeo"}
 CLEAR: Mapping[str, object] = {
     "name": "clear",
-    "parameters": {"base": "euclidean", "cutoff_px": 20.0},  # within 10 px, as spotGEO has it
+    # Within 10 px, the tolerance of spotGEO.
+    "parameters": {"base": "euclidean", "cutoff_px": 20.0},
 }
 SEEDS = range(8)
 FEW_SEEDS = range(2)
 POLICIES = ("ladder", "final", "live")
 LIMIT = 150
-"""Submissions of an attack that nobody bounds."""
+"""Maximum number of submissions of an attack without a budget."""
 
 FINE_STEP = 0.01
-"""Far below the default of a truth as small as these, 0.2, which is a protection itself."""
+"""Far below 0.2, the default for so small a truth, which is a protection in itself."""
 
 Attack = Callable[[Ring, int], float]
 
@@ -50,14 +51,14 @@ def _limit(ring: Ring) -> int:
 
 
 def by_f1(ring: Ring, seed: int) -> float:
-    """The adaptive attack on positions, by the way that tells most under the policy."""
+    """The adaptive attack on positions, in the variant that learns most under the policy."""
     if ring.definition.policy.visibility == "live":
         return probe_at_once(ring, seed, _limit(ring), "true_positives", MOST, 0)
     return probe_in_turn(ring, seed, _limit(ring))
 
 
 def by_mota(ring: Ring, seed: int) -> float:
-    """The differencing of MOTA; where hits are told they need not be worked out."""
+    """The attack by differences of MOTA; if hits are shown, they need not be derived."""
     if ring.definition.policy.visibility == "live":
         return probe_at_once(ring, seed, _limit(ring), "matches", CELLS, CELLS)
     return subtract(ring, seed, _limit(ring))
@@ -72,7 +73,7 @@ ATTACKS: dict[str, tuple[Mapping[str, object], Attack]] = {
 def _mean(
     attack: str, sequences: int, policy: Mapping[str, object], **ring: bool
 ) -> tuple[float, int]:
-    """Mean of what an attack comes to, and the objects of the truth."""
+    """Mean result of an attack, and the number of objects of the truth."""
     evaluator, run = ATTACKS[attack]
     found, objects = [], 0
     for seed in FEW_SEEDS if policy.get("submissions_in_all") == 0 else SEEDS:
@@ -115,7 +116,7 @@ def test_without_a_budget_and_with_a_fine_step_the_truth_is_read(
 
 
 @pytest.mark.nightly
-def test_without_a_budget_and_clipping_mota_tells_where_everything_is() -> None:
+def test_without_a_budget_and_clipping_mota_shows_where_everything_is() -> None:
     policy = {"visibility": "ladder", "submissions_in_all": 0}
     gained, _ = _mean("mota", 5, policy, clipping=False)
     assert gained >= 0.9
@@ -124,21 +125,21 @@ def test_without_a_budget_and_clipping_mota_tells_where_everything_is() -> None:
 
 
 def _in_its_cell(**policy: object) -> tuple[Ring, int]:
-    """One thing in five frames, and its cell, which an attacker has found out."""
+    """An object in five frames, and its cell, which an attacker knows."""
     exact = {"name": "spotgeo", "parameters": {"epsilon": 0.0}}
     ring = make_ring(exact, 1, 1, visibility="final", **policy)
     x, y = ring.truth.coordinates[0]
     return ring, int(y // CELL_PX) * COLUMNS + int(x // CELL_PX)
 
 
-def test_exact_errors_of_final_scores_tell_positions_to_the_last_digit() -> None:
+def test_exact_errors_of_final_scores_reveal_positions_to_the_last_digit() -> None:
     ring, cell = _in_its_cell(submissions_in_all=0)
     ring.rounding = False
     assert pinpoint(ring, cell) < 1e-9
 
 
-def test_rounded_errors_of_final_scores_do_not() -> None:
-    """Even to who knows the cell, and is bounded by no budget."""
+def test_rounded_errors_of_final_scores_do_not_reveal_positions() -> None:
+    """Not even to an attacker who knows the cell and has no budget."""
     ring, cell = _in_its_cell(submissions_in_all=0)
     assert pinpoint(ring, cell) > 1e-3
 
@@ -146,8 +147,8 @@ def test_rounded_errors_of_final_scores_do_not() -> None:
 # --- outcomes ----------------------------------------------------------------------------------
 
 
-def test_own_outcomes_tell_where_everything_is_within_the_default_budget() -> None:
-    """Two looks, 1610 places each, and a submission more: that is why none are shown by default."""
+def test_own_outcomes_show_where_everything_is_within_the_default_budget() -> None:
+    """Two looks at 1610 places each, and one more submission: so the default shows no outcomes."""
     ring = make_ring(CLEAR, 5, 0, visibility="final", outcomes="own")
     assert ring.budget == 5
     found = spot(ring, looks=2)

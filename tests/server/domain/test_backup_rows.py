@@ -1,4 +1,4 @@
-"""What a backup holds is looked at when it is restored, not when somebody asks for it."""
+"""The rows of a backup are checked when it is restored, not when they are read later."""
 
 from __future__ import annotations
 
@@ -60,10 +60,10 @@ def tiers_row(document: str) -> Row:
 
 
 def compressed_zeros(megabytes: int) -> bytes:
-    """So many bytes that are 0, of which one block is compressed and then repeated."""
+    """A zlib stream of this many zero bytes, made of one compressed block that is repeated."""
     packer, block = zlib.compressobj(), bytes(1 << 20)
     first, other = (packer.compress(block) + packer.flush(zlib.Z_FULL_FLUSH) for _ in range(2))
-    # Adler-32 of n such bytes, after a last block that is empty.
+    # Adler-32 of n zero bytes, after a final empty block.
     checksum = (((megabytes << 20) % 65521) << 16) + 1
     return first + other * (megabytes - 1) + b"\x03\x00" + checksum.to_bytes(4, "big")
 
@@ -126,7 +126,7 @@ NO_TIERS = '{"digest": "x", "sequences": "2", "left_out": 0, "rows": {"a": [1, 0
         ),
     ],
 )
-def test_rows_that_no_server_writes_are_an_unusable_backup_and_leave_nothing(
+def test_rows_that_no_server_writes_make_a_backup_unusable_and_are_not_restored(
     tmp_path: Path, rows: list[Row], place: str
 ) -> None:
     file, location = made(tmp_path, rows)
@@ -135,7 +135,7 @@ def test_rows_that_no_server_writes_are_an_unusable_backup_and_leave_nothing(
     assert [table for table, _ in dumped(location)] == ["site"]
 
 
-def test_times_of_the_whole_site_are_looked_at_too(tmp_path: Path) -> None:
+def test_times_of_the_whole_site_are_checked_too(tmp_path: Path) -> None:
     row = {"number": 1, "time": 1 << 62, "actor": "", "action": "", "resource": "", "detail": ""}
     file, location = made(tmp_path, [("audit", row)], benchmark="")
     with pytest.raises(BackupError, match=r"audit\.time"):
@@ -143,10 +143,10 @@ def test_times_of_the_whole_site_are_looked_at_too(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("noise_megabytes", [0, 2])
-def test_a_batch_may_unpack_to_64_mebibytes_or_to_64_times_as_much(
+def test_a_batch_may_unpack_to_64_mebibytes_or_to_64_times_its_size(
     tmp_path: Path, noise_megabytes: int
 ) -> None:
-    """Zeros alone stay below the one, and those behind noise below the other."""
+    """Zeros alone stay below the first limit, and zeros after noise below the second."""
     zeros = 66 if noise_megabytes else 60
     payload = zlib.compress(Random(0).randbytes(noise_megabytes << 20) + bytes(zeros << 20), 1)
     file, _ = made(tmp_path, [("detection_batches", {"payload": payload})])
@@ -155,8 +155,8 @@ def test_a_batch_may_unpack_to_64_mebibytes_or_to_64_times_as_much(
         assert check_rows(backup, header.schema) == header
 
 
-def test_a_stored_report_is_unpacked_no_further_than_reports_grow() -> None:
-    """16 MiB or 64 times its size, whichever is more: a bomb of 300 MiB ends before that."""
+def test_a_stored_report_is_unpacked_only_to_the_size_limit_of_reports() -> None:
+    """16 MiB or 64 times its size, whichever is more: a bomb of 300 MiB is stopped before that."""
     with pytest.raises(StoreDamagedError):
         report_of(BOMB)
     with pytest.raises(StoreDamagedError):
@@ -164,7 +164,7 @@ def test_a_stored_report_is_unpacked_no_further_than_reports_grow() -> None:
     assert inflate(zlib.compress(b"four"), 4) == b"four"
 
 
-async def test_an_id_of_a_request_belongs_to_its_rpc(hosted: Hosted) -> None:
+async def test_a_request_id_belongs_to_its_rpc(hosted: Hosted) -> None:
     """CreateSubmission and RescoreSubmissions of a benchmark alone have the same bytes."""
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
@@ -180,7 +180,7 @@ async def test_an_id_of_a_request_belongs_to_its_rpc(hosted: Hosted) -> None:
     assert refused.reason == "REQUEST_ID_REUSED"
 
 
-async def test_two_benchmarks_with_the_same_truth_do_not_show_that_they_have(
+async def test_two_benchmarks_with_the_same_truth_do_not_reveal_it(
     hosted: Hosted,
 ) -> None:
     digests = []

@@ -1,4 +1,4 @@
-"""A backup is one moment of a site or a benchmark; it comes back whole, or not at all."""
+"""A backup is a snapshot of a site or a benchmark; it is restored completely or not at all."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ async def import_(client: Client, data: bytes) -> backup_pb2.ImportBackupRespons
 
 
 async def prepare(hosted: Hosted) -> None:
-    """A scored submission, one that still receives, and a second benchmark."""
+    """A scored submission, an open one, and a second benchmark."""
     await hosted.organiser.create_benchmark()
     await hosted.organiser.create_benchmark("other")
     await hosted.organiser.upload(truth(FRAME_COUNT))
@@ -63,7 +63,7 @@ async def prepare(hosted: Hosted) -> None:
 
 @asynccontextmanager
 async def restored(folder: Path, data: bytes) -> AsyncIterator[Hosted]:
-    """A server over what a site's backup held."""
+    """A server over the restored backup of a site."""
     restore_into(folder, data)
     async with hosting(folder) as server:
         yield server
@@ -77,7 +77,7 @@ def restore_into(folder: Path, data: bytes) -> None:
 
 
 def dumped(location: Path) -> list[Row]:
-    """What a store holds, without the numbers that its database has given."""
+    """The rows of a store, without the numbers that its database assigned."""
     store = open_store(str(location))
     try:
         with store.read() as reader:
@@ -99,7 +99,7 @@ async def report(client: Client, name: str = "one") -> bytes:
 
 
 @pytest.mark.slow
-async def test_a_site_comes_back_with_its_tokens_scores_and_open_streams(
+async def test_a_site_is_restored_with_its_tokens_scores_and_open_streams(
     hosted: Hosted, tmp_path: Path
 ) -> None:
     await prepare(hosted)
@@ -117,7 +117,7 @@ async def test_a_site_comes_back_with_its_tokens_scores_and_open_streams(
         assert await report(organiser, "two") == batch_report(FRAME_COUNT, [3, 4, 8, 9])
 
 
-async def test_every_row_of_a_site_comes_back(hosted: Hosted, tmp_path: Path) -> None:
+async def test_every_row_of_a_site_is_restored(hosted: Hosted, tmp_path: Path) -> None:
     await prepare(hosted)
     data = await export(hosted.organiser)
     file = tmp_path / "backup"
@@ -172,13 +172,11 @@ def exported(location: str) -> bytes:
 
 
 def without_times(rows: list[Row]) -> list[Row]:
-    """Records of the audit without when they were made: restoring is one itself."""
+    """Audit records without their times; restoring adds a record itself."""
     return [(table, {**row, "time": 0}) for table, row in rows]
 
 
-async def test_a_backup_is_of_one_moment_while_frames_come_in(
-    hosted: Hosted, tmp_path: Path
-) -> None:
+async def test_a_backup_is_a_snapshot_while_frames_arrive(hosted: Hosted, tmp_path: Path) -> None:
     await prepare(hosted)
     stub: Any = ServerServiceStub(hosted.channel)
     call = stub.ExportBackup(backup_pb2.ExportBackupRequest(), metadata=hosted.organiser.metadata)
@@ -192,7 +190,7 @@ async def test_a_backup_is_of_one_moment_while_frames_come_in(
         assert 2 <= found.frame_count <= 6
 
 
-async def test_a_benchmark_comes_back_into_a_running_server_beside_others(
+async def test_a_benchmark_is_restored_into_a_running_server_beside_others(
     hosted: Hosted, tmp_path: Path
 ) -> None:
     await prepare(hosted)
@@ -209,7 +207,7 @@ async def test_a_benchmark_comes_back_into_a_running_server_beside_others(
         assert (status.code, status.reason) == (grpc.StatusCode.ALREADY_EXISTS, "NAME_TAKEN")
 
 
-async def test_the_backup_of_a_benchmark_holds_nothing_of_the_site_or_of_others(
+async def test_the_backup_of_a_benchmark_has_no_data_of_the_site_or_of_others(
     hosted: Hosted,
 ) -> None:
     await prepare(hosted)
@@ -233,14 +231,14 @@ async def test_a_site_is_not_restored_over_another(hosted: Hosted, tmp_path: Pat
         restore(tmp_path / "new" / "backup", str(tmp_path / "new" / "store.db"))
 
 
-async def test_only_what_is_there_is_backed_up(hosted: Hosted) -> None:
+async def test_a_backup_of_a_missing_benchmark_is_refused(hosted: Hosted) -> None:
     status = await refusal(export(hosted.organiser, "benchmarks/none"))
     assert (status.code, status.reason) == (grpc.StatusCode.NOT_FOUND, "NOT_FOUND")
     status = await refusal(export(hosted.organiser, "none"))
     assert status.code is grpc.StatusCode.INVALID_ARGUMENT
 
 
-async def test_a_backup_and_a_restore_are_on_the_record(hosted: Hosted) -> None:
+async def test_backups_and_restores_are_audited(hosted: Hosted) -> None:
     await prepare(hosted)
     data = await export(hosted.organiser, BENCHMARK)
     request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
@@ -268,7 +266,7 @@ async def test_a_backup_larger_than_allowed_is_refused(tmp_path: Path) -> None:
     )
 
 
-async def test_the_server_tells_each_caller_what_it_may_know(hosted: Hosted) -> None:
+async def test_the_server_info_shows_each_caller_what_it_may_know(hosted: Hosted) -> None:
     stub: Any = ServerServiceStub(hosted.channel)
 
     async def told(metadata: object) -> pb.Server:
@@ -290,7 +288,7 @@ async def test_the_server_tells_each_caller_what_it_may_know(hosted: Hosted) -> 
     assert organiser.store.size_bytes > 0
 
 
-# --- files that are damaged, or made by hand -------------------------------------------------
+# --- damaged or handmade files ---------------------------------------------------------------
 
 HEADER = BackupHeader("0.1.0", "0001", "2026-01-05T10:00:00+00:00", "dots")
 ROWS: list[Row] = [
@@ -301,22 +299,20 @@ ROWS: list[Row] = [
 FILE = b"".join(write_backup(HEADER, ROWS))
 
 
-def test_what_was_written_is_read() -> None:
+def test_a_backup_is_read_as_written() -> None:
     assert check_backup(io.BytesIO(FILE)) == HEADER
     assert list(read_rows(io.BytesIO(FILE))) == ROWS
 
 
 @given(end=st.integers(0, len(FILE) - 1))
-def test_a_file_that_was_cut_off_is_told(end: int) -> None:
+def test_a_truncated_file_is_detected(end: int) -> None:
     with pytest.raises(BackupError, match="backup: found"):
         check_backup(io.BytesIO(FILE[:end]))
 
 
 @settings(max_examples=example_count(300))
 @given(place=st.integers(0, len(FILE) - 1), change=st.integers(1, 255))
-def test_a_file_in_which_a_byte_was_changed_is_told_unless_it_says_the_same(
-    place: int, change: int
-) -> None:
+def test_a_changed_byte_is_detected_unless_the_content_is_the_same(place: int, change: int) -> None:
     data = bytearray(FILE)
     data[place] ^= change
     try:
@@ -328,12 +324,12 @@ def test_a_file_in_which_a_byte_was_changed_is_told_unless_it_says_the_same(
 
 
 @pytest.mark.parametrize("more", [b"\0", FILE])
-def test_a_file_to_which_something_was_added_is_told(more: bytes) -> None:
+def test_appended_bytes_are_detected(more: bytes) -> None:
     with pytest.raises(BackupError, match="something after its end"):
         check_backup(io.BytesIO(FILE + more))
 
 
-def test_a_damaged_file_makes_no_store(tmp_path: Path) -> None:
+def test_a_damaged_file_creates_no_store(tmp_path: Path) -> None:
     file = tmp_path / "backup"
     file.write_bytes(FILE[:-1])
     with pytest.raises(BackupError):
@@ -342,7 +338,7 @@ def test_a_damaged_file_makes_no_store(tmp_path: Path) -> None:
 
 
 def made(tmp_path: Path, rows: list[Row], **header: str) -> tuple[Path, Path]:
-    """A sound backup of these rows, and a store that is not there yet."""
+    """A valid backup of these rows, and the path of a store that does not exist yet."""
     store = open_store(str(tmp_path / "any.db"))
     with store.read() as reader:
         schema = reader.schema()
@@ -400,7 +396,7 @@ STREAM: Row = (
         ([], "found no such row, expected the benchmark itself"),
     ],
 )
-def test_rows_that_fit_nowhere_leave_the_store_as_it_was(
+def test_rows_that_do_not_fit_leave_the_store_unchanged(
     tmp_path: Path, rows: list[Row], message: str
 ) -> None:
     file, location = made(tmp_path, rows)
@@ -416,7 +412,7 @@ def test_a_backup_of_other_tables_names_the_version_that_can_restore_it(tmp_path
     assert not location.exists()
 
 
-async def test_a_name_that_is_taken_is_not_restored_over(hosted: Hosted, tmp_path: Path) -> None:
+async def test_a_restore_does_not_replace_an_existing_name(hosted: Hosted, tmp_path: Path) -> None:
     await prepare(hosted)
     file, location = tmp_path / "backup", tmp_path / "new.db"
     file.write_bytes(await export(hosted.organiser, BENCHMARK))

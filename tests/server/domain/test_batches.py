@@ -1,4 +1,4 @@
-"""Batches as they are kept."""
+"""Batches as they are stored."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ SIZES = (
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_what_does_not_get_smaller_is_kept_as_it_is_in_the_form_of_zlib(size: int) -> None:
+def test_incompressible_batches_are_stored_uncompressed_in_zlib_format(size: int) -> None:
     data = random.Random(size).randbytes(size)
     payload, digest = pack(data)
     assert zlib.decompress(payload) == data
@@ -35,7 +35,7 @@ def test_what_does_not_get_smaller_is_kept_as_it_is_in_the_form_of_zlib(size: in
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_what_gets_smaller_is_compressed_where_it_is_worth_it(size: int) -> None:
+def test_batches_are_compressed_if_that_saves_enough(size: int) -> None:
     data = (b"0123456789" * size)[:size]
     payload, digest = pack(data)
     assert zlib.decompress(payload) == data
@@ -44,13 +44,13 @@ def test_what_gets_smaller_is_compressed_where_it_is_worth_it(size: int) -> None
 
 
 @pytest.mark.parametrize("size", SIZES)
-def test_what_was_kept_comes_back(size: int) -> None:
+def test_a_stored_batch_is_read_back_unchanged(size: int) -> None:
     data = random.Random(1).randbytes(size)
     assert unpack(*pack(data)) == data
 
 
 @pytest.mark.parametrize("size", [0, 1, 5_000])
-def test_a_payload_that_was_changed_with_its_own_checksum_is_found_by_its_digest(size: int) -> None:
+def test_a_payload_changed_together_with_its_checksum_is_detected_by_its_digest(size: int) -> None:
     data = random.Random(1).randbytes(size)
     _, digest = pack(data)
     other, _ = pack(data + b"x")
@@ -59,13 +59,13 @@ def test_a_payload_that_was_changed_with_its_own_checksum_is_found_by_its_digest
 
 
 @pytest.mark.parametrize("cut", [0, 1, 10, -1])
-def test_a_payload_that_was_cut_is_damaged(cut: int) -> None:
+def test_a_truncated_payload_is_damaged(cut: int) -> None:
     payload, digest = pack(b"0123456789" * 500)
     with pytest.raises(StoreDamagedError):
         unpack(payload[:cut], digest)
 
 
-def test_a_payload_that_unpacks_beyond_any_batch_is_damaged(
+def test_a_payload_that_unpacks_to_more_than_any_batch_is_damaged(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(batches, "MAXIMUM_BATCH_BYTES", 1_000_000)

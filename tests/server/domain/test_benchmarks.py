@@ -52,7 +52,7 @@ async def test_a_benchmark_is_read_as_it_was_created(hosted: Hosted) -> None:
     assert created.name == BENCHMARK
 
 
-async def test_the_same_request_creates_once_and_another_under_its_id_is_refused(
+async def test_the_same_request_creates_once_and_a_different_one_with_its_id_is_refused(
     hosted: Hosted,
 ) -> None:
     client = hosted.organiser
@@ -72,7 +72,7 @@ async def test_the_same_request_creates_once_and_another_under_its_id_is_refused
     assert (found.code, found.reason) == (grpc.StatusCode.ALREADY_EXISTS, "NAME_TAKEN")
 
 
-async def test_every_fault_of_a_benchmark_is_told_with_its_place(hosted: Hosted) -> None:
+async def test_every_fault_of_a_benchmark_is_reported_with_its_place(hosted: Hosted) -> None:
     message = dots(visibility=77)
     message.detection_geometry = 77  # type: ignore[assignment]
     message.specification.evaluators[0].name = "spot"
@@ -87,7 +87,7 @@ async def test_every_fault_of_a_benchmark_is_told_with_its_place(hosted: Hosted)
     }
 
 
-async def test_an_update_changes_what_the_mask_names_and_nothing_else(hosted: Hosted) -> None:
+async def test_an_update_changes_only_what_the_mask_names(hosted: Hosted) -> None:
     before = await hosted.organiser.create_benchmark(submissions_in_all=9)
     message = dots(submissions_in_all=1)
     message.open_time.FromJsonString("2026-05-01T00:00:00Z")
@@ -100,13 +100,13 @@ async def test_an_update_changes_what_the_mask_names_and_nothing_else(hosted: Ho
 
 
 @pytest.mark.parametrize("paths", [(), ("name",), ("truth_geometry",), ("policy.ladder_step",)])
-async def test_what_cannot_be_changed_is_refused(hosted: Hosted, paths: tuple[str, ...]) -> None:
+async def test_changes_of_fixed_fields_are_refused(hosted: Hosted, paths: tuple[str, ...]) -> None:
     await hosted.organiser.create_benchmark()
     found = await refusal(_update(hosted.organiser, dots(), *paths))
     assert found.code is grpc.StatusCode.INVALID_ARGUMENT
 
 
-async def test_an_update_with_an_etag_from_before_anothers_update_is_refused(
+async def test_an_update_with_an_outdated_etag_is_refused(
     hosted: Hosted,
 ) -> None:
     created = await hosted.organiser.create_benchmark()
@@ -123,7 +123,7 @@ async def test_an_update_with_an_etag_from_before_anothers_update_is_refused(
     assert (await _update(hosted.organiser, mine, "policy")).policy.submissions_per_day == 1
 
 
-async def test_a_deletion_with_an_etag_from_before_anothers_update_is_refused(
+async def test_a_deletion_with_an_outdated_etag_is_refused(
     hosted: Hosted,
 ) -> None:
     created = await hosted.organiser.create_benchmark()
@@ -136,7 +136,7 @@ async def test_a_deletion_with_an_etag_from_before_anothers_update_is_refused(
     assert found.code is grpc.StatusCode.NOT_FOUND
 
 
-async def test_only_organisers_see_the_etag_which_truth_does_not_change(hosted: Hosted) -> None:
+async def test_only_organisers_see_the_etag_and_truth_does_not_change_it(hosted: Hosted) -> None:
     created = await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     assert (await _get(hosted.organiser)).etag == created.etag
@@ -154,7 +154,7 @@ async def test_a_benchmark_with_submissions_is_deleted_only_by_force(hosted: Hos
     assert (await refusal(hosted.red.get())).code is grpc.StatusCode.NOT_FOUND
 
 
-async def test_benchmarks_come_in_pages_by_name(hosted: Hosted) -> None:
+async def test_benchmarks_are_paged_by_name(hosted: Hosted) -> None:
     for name in ("c", "a", "b"):
         await hosted.organiser.create_benchmark(name)
     names, token = [], ""
@@ -170,7 +170,7 @@ async def test_benchmarks_come_in_pages_by_name(hosted: Hosted) -> None:
     assert names == ["benchmarks/a", "benchmarks/b", "benchmarks/c"]
 
 
-async def test_a_page_token_of_somewhere_else_is_refused(hosted: Hosted) -> None:
+async def test_a_page_token_of_another_list_is_refused(hosted: Hosted) -> None:
     request = pb.ListBenchmarksRequest(page_token="WzZd")
     found = await refusal(
         hosted.viewer.benchmarks.ListBenchmarks(request, metadata=hosted.viewer.metadata)
@@ -178,7 +178,7 @@ async def test_a_page_token_of_somewhere_else_is_refused(hosted: Hosted) -> None
     assert "page_token" in found.violations
 
 
-async def test_submissions_are_taken_from_opening_to_closing(hosted: Hosted) -> None:
+async def test_submissions_are_accepted_from_opening_to_closing(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     noon = Timestamp()
     noon.FromDatetime(hosted.clock.now)
@@ -203,7 +203,7 @@ async def test_submissions_are_taken_from_opening_to_closing(hosted: Hosted) -> 
 # --- truth --------------------------------------------------------------------------------------
 
 
-async def test_a_merge_adds_frames_and_replaces_those_that_come_again(hosted: Hosted) -> None:
+async def test_a_merge_adds_new_frames_and_replaces_existing_ones(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(points({1: HERE, 2: HERE}), complete=False)
     merged = await hosted.organiser.upload(points({2: [], 3: HERE}), merge=True)
@@ -212,7 +212,7 @@ async def test_a_merge_adds_frames_and_replaces_those_that_come_again(hosted: Ho
     assert (whole.revision, whole.digest) == (3, merged.digest)
 
 
-async def test_a_refused_upload_leaves_no_revision(hosted: Hosted) -> None:
+async def test_a_refused_upload_creates_no_revision(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     for batches in (
         (points({1: HERE}), points({1: []})),
@@ -225,7 +225,7 @@ async def test_a_refused_upload_leaves_no_revision(hosted: Hosted) -> None:
 
 
 @pytest.mark.parametrize("ends", [(), (organiser_pb2.UploadTruthEnd(frame_count=2),)])
-async def test_an_upload_without_its_end_leaves_no_revision(
+async def test_an_upload_without_its_end_creates_no_revision(
     hosted: Hosted, ends: tuple[organiser_pb2.UploadTruthEnd, ...]
 ) -> None:
     """A call that breaks off looks like one whose client has closed its side."""
@@ -243,7 +243,7 @@ async def test_an_upload_without_its_end_leaves_no_revision(
     assert await _revisions(client) == []
 
 
-async def test_the_same_upload_makes_one_revision(hosted: Hosted) -> None:
+async def test_the_same_upload_creates_one_revision(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     first = await hosted.organiser.upload(TRUTH, request_id="u1")
     assert await hosted.organiser.upload(TRUTH, request_id="u1") == first
@@ -277,7 +277,7 @@ async def test_frames_outside_a_video_of_the_specification_are_refused(hosted: H
 # --- quotas -------------------------------------------------------------------------------------
 
 
-async def test_a_team_has_so_many_submissions_a_day_and_cancelled_ones_cost_nothing(
+async def test_a_team_has_a_daily_quota_and_cancelled_submissions_do_not_count(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark(submissions_per_day=1, submissions_in_all=2)
@@ -296,7 +296,7 @@ async def test_a_team_has_so_many_submissions_a_day_and_cancelled_ones_cost_noth
     assert found.metadata["quota"] == "submissions_in_all"
 
 
-async def test_submissions_that_were_begun_before_do_not_get_round_the_days_quota(
+async def test_submissions_created_earlier_do_not_evade_the_daily_quota(
     hosted: Hosted,
 ) -> None:
     week = Duration(seconds=7 * 86_400)
@@ -311,7 +311,7 @@ async def test_submissions_that_were_begun_before_do_not_get_round_the_days_quot
     await hosted.red.seal("yesterdays")
 
 
-async def test_uploads_that_are_merged_at_the_same_time_are_all_in_the_last_revision(
+async def test_simultaneous_merges_are_all_in_the_last_revision(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark()
@@ -325,8 +325,8 @@ async def test_uploads_that_are_merged_at_the_same_time_are_all_in_the_last_revi
     assert newest.frame_count == 5
 
 
-async def test_a_benchmark_that_is_not_understood_stops_no_other(hosted: Hosted) -> None:
-    """As where the evaluator of a plug-in is not installed any more."""
+async def test_an_unreadable_benchmark_does_not_block_others(hosted: Hosted) -> None:
+    """For example, if the evaluator of a plug-in is no longer installed."""
     await hosted.organiser.create_benchmark("odd")
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)

@@ -1,4 +1,4 @@
-"""Adaptive re-submission gains what the documentation says at most, and more where it is let."""
+"""Adaptive submissions gain no more than documented, and more without a protection."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from tools.attack_study import BUDGETS, SEQUENCES, SETTINGS, Gain, documented_ga
 from tools.board_attack import Arena, Setting, gain, gains
 
 SEEDS = range(1000, 1030)
-"""Other ones than those of the study, whose figures are in the documentation."""
+"""Different from those of the study, whose figures are in the documentation."""
 
 ERRORS = 3.0
-"""Standard errors of a difference that chance alone does not make."""
+"""Number of standard errors that a difference must exceed."""
 
 PAIRED = ("default", "50")
 """Budgets of the campaign; 500 submissions are left to the study."""
@@ -34,23 +34,23 @@ def attacked(setting: Setting, sequences: int, budget: str) -> Gain:
 
 
 def exceeds(one: Gain, other: Gain) -> bool:
-    """Whether a gain is above another by more than chance makes it."""
+    """Whether a gain exceeds another by more than chance."""
     return one.mean - other.mean > ERRORS * math.hypot(one.error, other.error)
 
 
-def test_the_documentation_has_every_policy_budget_and_number_of_sequences() -> None:
+def test_the_documentation_covers_every_policy_budget_and_number_of_sequences() -> None:
     expected = {
         (name, budget, count) for name in SETTINGS for budget in BUDGETS for count in SEQUENCES
     }
     assert set(documented_gains()) == expected
 
 
-def test_the_same_seed_is_the_same_attack() -> None:
+def test_the_same_seed_gives_the_same_attack() -> None:
     assert gain(LADDER, 5, 8, 3) == gain(LADDER, 5, 8, 3)
     assert gain(LADDER, 5, 8, 3) != gain(LADDER, 5, 8, 4)
 
 
-def test_budgets_are_those_of_the_documentation() -> None:
+def test_budgets_are_the_documented_ones() -> None:
     assert [Arena(LADDER, count, 0).budget for count in SEQUENCES] == [5, 8, 20, 80]
     """100 objects a sequence: sqrt(0.25 / 500 + 0.04 / 5) is 0.092, which 0.1 is above."""
     default = SETTINGS[STEP]
@@ -66,7 +66,7 @@ def test_an_attacker_sees_no_probability_of_few_sequences(setting: Setting) -> N
     assert leaky.submit(leaky.system()).probability > 0.0
 
 
-def test_an_unreleased_submission_moves_nothing_that_its_team_sees() -> None:
+def test_an_unreleased_submission_changes_nothing_that_its_team_sees() -> None:
     """Worse ones, equal ones, and better ones by less than a step."""
     arena = Arena(LADDER, 50, 0)
     first = arena.system()
@@ -80,9 +80,7 @@ def test_an_unreleased_submission_moves_nothing_that_its_team_sees() -> None:
 @pytest.mark.parametrize("sequences", SEQUENCES)
 @pytest.mark.parametrize("budget", PAIRED)
 @pytest.mark.parametrize("name", SETTINGS)
-def test_no_policy_lets_through_more_than_the_documentation_says(
-    name: str, budget: str, sequences: int
-) -> None:
+def test_no_policy_allows_more_gain_than_documented(name: str, budget: str, sequences: int) -> None:
     found = attacked(SETTINGS[name], sequences, budget)
     assert not exceeds(found, documented_gains()[name, budget, sequences])
 
@@ -113,15 +111,15 @@ def test_without_a_budget_the_attack_gains_more(sequences: int) -> None:
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("setting", [LADDER, LATEST], ids=["ladder", "final-latest"])
-def test_tiers_of_what_is_not_released_would_let_the_attack_succeed(setting: Setting) -> None:
-    """Of 200 sequences, where the step protects most."""
+def test_tiers_of_unreleased_scores_would_let_the_attack_succeed(setting: Setting) -> None:
+    """With 200 sequences, for which the step protects most."""
     leaky = attacked(replace(setting, leaky=True), 200, "50")
     assert exceeds(leaky, attacked(setting, 200, "50"))
 
 
 @pytest.mark.campaign
 @pytest.mark.parametrize("sequences", SEQUENCES)
-def test_where_the_latest_submission_stands_tiers_tell_no_more_than_the_best_one(
+def test_tiers_by_the_latest_submission_reveal_no_more_than_by_the_best(
     sequences: int,
 ) -> None:
     assert not exceeds(attacked(LATEST, sequences, "50"), attacked(FINAL, sequences, "50"))

@@ -1,7 +1,7 @@
-"""Whatever comes in whatever order, a board never mixes and is what it would be from scratch.
+"""For any order of events, a board never mixes bases and equals one made from scratch.
 
-Truth, submissions, other parameters, re-scorings, failures and publications follow one another as
-chance has it, by the commands that the server itself runs; the model ranks naively, team by team.
+Truth, submissions, other parameters, re-scorings, failures and publications happen in random order,
+by the server's own commands; the model ranks naively, team by team.
 """
 
 from __future__ import annotations
@@ -63,13 +63,13 @@ START = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def score_of(submission: str, key: Key) -> float | None:
-    """F1 of a submission under a basis: one of few, so that there are ties, and undefined ones."""
+    """F1 of a submission under a basis: one of few values, for ties, or undefined."""
     digest = hashlib.sha256(repr((submission, key)).encode()).digest()[0] % 6
     return None if digest == 0 else digest / 5
 
 
 class Hosting(RuleBasedStateMachine):
-    """One benchmark under everything that can become of it."""
+    """One benchmark, with every event that can happen to it."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -126,7 +126,7 @@ class Hosting(RuleBasedStateMachine):
 
     @rule(team=st.sampled_from(TEAMS))
     def submit(self, team: str) -> None:
-        """A submission is scored under the newest truth that there is."""
+        """A submission is scored under the newest truth."""
         name = f"s{len(self.teams)}"
 
         def command(transaction: Transaction) -> bool:
@@ -143,7 +143,7 @@ class Hosting(RuleBasedStateMachine):
 
     @rule(fails=st.booleans())
     def score_again(self, fails: bool) -> None:
-        """The first one that waits is scored again, or cannot be."""
+        """The first waiting submission is scored again, or fails."""
 
         def command(transaction: Transaction) -> None:
             state = self.state(transaction)
@@ -171,7 +171,7 @@ class Hosting(RuleBasedStateMachine):
 
     @rule(chosen=st.integers(0, 20), reason=st.sampled_from(["", "It had help."]))
     def disqualify(self, chosen: int, reason: str) -> None:
-        """Or reinstate: what its team had released before counts anew."""
+        """Or reinstate it: the releases of its team are computed again."""
 
         def command(transaction: Transaction) -> None:
             record = transaction.submission("b", list(self.teams)[chosen])
@@ -187,7 +187,7 @@ class Hosting(RuleBasedStateMachine):
 
     @rule(visibility=st.sampled_from(["ladder", "final", "live"]))
     def change_policy(self, visibility: str) -> None:
-        """What is shown changes, and is released anew."""
+        """The policy changes, and scores are released again."""
         policy = self.definition.policy
         tau = self.definition.specification.evaluators[0].parameters["tau"]
         self.definition = self.defined(tau, policy.rescore, visibility)
@@ -269,7 +269,7 @@ class Hosting(RuleBasedStateMachine):
             assert under_shown or not newer
 
     def from_scratch(self, key: Key) -> list[tuple[int, str, float | None]]:
-        """Rank, team and best score; a rank is one more than how many teams are better."""
+        """Rank, team and best score; a rank is one more than the number of better teams."""
         best: dict[str, float] = {}
         for _, team, value in self.all_under(key):
             best[team] = max(best.get(team, -1.0), -1.0 if value is None else value)
@@ -327,7 +327,7 @@ class Hosting(RuleBasedStateMachine):
         return self.store.submit(command).result(60)
 
 
-def test_no_board_ever_mixes_and_each_is_what_it_would_be_from_scratch() -> None:
+def test_no_board_ever_mixes_bases_and_each_equals_one_made_from_scratch() -> None:
     checks: Any = settings(
         max_examples=example_count(12),
         stateful_step_count=25,

@@ -1,4 +1,4 @@
-"""A board over one class or domain: what is there to ask for, and what an unknown one is told."""
+"""A board over one class or domain: which exist, and the errors for unknown ones."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def _labelled(label: str) -> annotations_pb2.AnnotationBatch:
 async def _host(
     organiser: Client, visibility: str = "VISIBILITY_FINAL", labels: Sequence[str] = ()
 ) -> None:
-    """Cars, judged class by class."""
+    """Cars, scored per class."""
     message = dots(visibility=visibility)
     if labels:
         message.specification.classes.names.extend(labels)
@@ -35,9 +35,7 @@ async def _host(
 
 
 @pytest.mark.parametrize("who", ["organiser", "red"])
-async def test_an_unknown_class_is_refused_with_those_that_are_known(
-    hosted: Hosted, who: str
-) -> None:
+async def test_an_unknown_class_is_refused_with_the_known_ones(hosted: Hosted, who: str) -> None:
     await _host(hosted.organiser)
     await hosted.red.submit(_labelled("car"))
     await hosted.red.ended()
@@ -49,7 +47,7 @@ async def test_an_unknown_class_is_refused_with_those_that_are_known(
     assert found.violations == {"label": "found 'zebra', expected car"}
 
 
-async def test_a_team_is_not_told_of_classes_that_others_alone_have_detected(
+async def test_a_team_does_not_learn_of_classes_that_only_others_have_detected(
     hosted: Hosted,
 ) -> None:
     await _host(hosted.organiser)
@@ -73,7 +71,7 @@ async def test_an_unknown_domain_is_refused_and_a_board_without_scores_is_empty(
     }
 
 
-async def test_of_listed_classes_a_board_is_empty_until_something_is_scored(
+async def test_the_board_of_a_listed_class_is_empty_until_something_is_scored(
     hosted: Hosted,
 ) -> None:
     await _host(hosted.organiser, labels=["car", "bus"])
@@ -82,7 +80,7 @@ async def test_of_listed_classes_a_board_is_empty_until_something_is_scored(
     assert found.violations == {"label": "found 'zebra', expected bus or car"}
 
 
-async def test_a_disqualified_submission_stands_on_the_boards_of_its_own_classes(
+async def test_a_disqualified_submission_appears_on_the_boards_of_its_own_classes(
     hosted: Hosted,
 ) -> None:
     await _host(hosted.organiser, "VISIBILITY_LIVE")
@@ -97,7 +95,7 @@ async def test_a_disqualified_submission_stands_on_the_boards_of_its_own_classes
     assert told == {"car": ["one had help", "two had help"], "tram": ["two had help"]}
 
 
-async def test_boards_of_a_class_are_the_organisers_alone_under_the_ladder(hosted: Hosted) -> None:
+async def test_only_organisers_see_boards_of_a_class_under_the_ladder(hosted: Hosted) -> None:
     await _host(hosted.organiser, "VISIBILITY_LADDER")
     await hosted.red.submit(_labelled("car"))
     await hosted.red.ended()

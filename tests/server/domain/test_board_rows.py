@@ -1,4 +1,4 @@
-"""What stands on a board beside its order: further measures, curves, and how often teams asked."""
+"""What a board shows beside its order: further measures, curves, numbers of submissions."""
 
 from __future__ import annotations
 
@@ -41,21 +41,21 @@ async def test_a_row_has_the_number_of_its_teams_submissions(hosted: Hosted) -> 
     assert (board.submission_count, board.most_submissions, board.total_size) == (3, 2, 2)
 
 
-async def test_a_draft_is_no_submission_of_the_board(hosted: Hosted) -> None:
+async def test_a_draft_is_not_on_the_board(hosted: Hosted) -> None:
     await _two_submissions(hosted, _benchmark())
     await hosted.blue.submission("draft")
     assert (await hosted.viewer.board()).submission_count == 3
 
 
-async def test_measures_that_are_released_stand_beside_those_that_rank(hosted: Hosted) -> None:
+async def test_released_measures_are_shown_beside_those_that_rank(hosted: Hosted) -> None:
     final = benchmark_pb2.VISIBILITY_FINAL
-    released = ["recall", "f1"]  # of which f1 ranks
+    released = ["recall", "f1"]  # f1 ranks.
     message = _benchmark(visibility=final, released_measures=released, ladder_step=0.01)
     await _two_submissions(hosted, message)
     board = await hosted.viewer.board()
     assert list(board.further_measures) == ["recall"]
     found = {row.team: {one.measure: one.value for one in row.scores} for row in board.rows}
-    assert found["red"]["recall"] == 0.67  # two of three, rounded to the step
+    assert found["red"]["recall"] == 0.67  # Two of three, rounded to the step.
     assert found["blue"]["recall"] == 1.0
     whole = await hosted.organiser.board()
     assert [one.value for one in whole.rows[1].scores if one.measure == "recall"] == [2 / 3]
@@ -66,7 +66,7 @@ async def test_measures_that_are_released_stand_beside_those_that_rank(hosted: H
     ("visibility", "release", "expected"),
     [("LADDER", False, 0), ("FINAL", False, 0), ("FINAL", True, 1), ("LIVE", False, 1)],
 )
-async def test_rows_have_curves_where_the_policy_releases_them(
+async def test_rows_have_curves_if_the_policy_releases_them(
     hosted: Hosted, visibility: str, release: bool, expected: int
 ) -> None:
     shown = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
@@ -79,7 +79,7 @@ async def test_rows_have_curves_where_the_policy_releases_them(
 
 
 @pytest.mark.parametrize("release", [True, False])
-async def test_a_team_has_the_curves_of_its_scores_where_they_are_released(
+async def test_a_team_has_the_curves_of_its_scores_if_they_are_released(
     hosted: Hosted, release: bool
 ) -> None:
     final = benchmark_pb2.VISIBILITY_FINAL
@@ -95,7 +95,7 @@ async def test_a_board_of_a_label_has_the_curves_of_that_label(hosted: Hosted) -
     assert {curve.label for row in rows for curve in row.curves} == {"car"}
 
 
-async def test_the_first_rows_alone_have_curves(
+async def test_only_the_first_rows_have_curves(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(board_rows, "CURVE_ROWS", 1)
@@ -116,7 +116,7 @@ async def test_the_ladder_releases_no_curves(hosted: Hosted) -> None:
     assert "release_curves" in str(refused)
 
 
-async def test_the_number_of_sequences_is_told_where_their_names_are(hosted: Hosted) -> None:
+async def test_the_number_of_sequences_is_shown_where_their_names_are(hosted: Hosted) -> None:
     await hosted.organiser.create(_benchmark(), public=["labels"])
     await hosted.organiser.upload(TRUTH)
     assert not (await hosted.viewer.board()).HasField("sequence_count")
@@ -129,7 +129,7 @@ async def _recall_seen(client: Client) -> float:
 
 
 @pytest.mark.parametrize(("visibility", "seen"), [("FINAL", 0.2), ("LIVE", 0.25)])
-async def test_further_measures_have_the_digits_of_the_step_where_scores_are_rounded(
+async def test_further_measures_have_the_digits_of_the_step_if_scores_are_rounded(
     hosted: Hosted, visibility: str, seen: float
 ) -> None:
     """One of four objects is found; 0.5 has one digit, and 0.25 is rounded to the even one."""
@@ -141,7 +141,7 @@ async def test_further_measures_have_the_digits_of_the_step_where_scores_are_rou
     assert await _recall_seen(hosted.organiser) == 0.25
 
 
-async def test_after_the_closing_further_measures_are_told_exactly(hosted: Hosted) -> None:
+async def test_after_the_closing_further_measures_are_exact(hosted: Hosted) -> None:
     """An object is found in one of the private sequences b, c and d."""
     policy = {"visibility": FINAL, "released_measures": ["recall"], "ladder_step": 0.5}
     await host(hosted, private_sequences="bcd", **policy)

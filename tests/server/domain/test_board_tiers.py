@@ -27,7 +27,7 @@ LADDER, FINAL, LIVE = (
 
 @pytest.fixture(autouse=True)
 def _few_draws(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A thousand draws take long where there is one processor for many tests."""
+    """Fewer draws: a thousand take long if many tests share a processor."""
     for module in ("tiers", "tier_updates"):
         monkeypatch.setattr(f"vidscore_server.domain.{module}.DRAWS", 40)
 
@@ -52,13 +52,13 @@ def _found(right: Iterable[int], sequences: int) -> annotations_pb2.AnnotationBa
 
 
 async def submit(client: Client, name: str, right: Iterable[int], sequences: int) -> None:
-    """A submission that is right in some sequences; returns once it is scored."""
+    """Submit detections that are right in some sequences; returns once they are scored."""
     await client.submit(_found(right, sequences), name)
     await client.ended(name)
 
 
 async def settled(client: Client, **asked: object) -> pb.GetLeaderboardResponse:
-    """The board, once its tiers are no older than it is."""
+    """The board, once its tiers are up to date."""
     async with asyncio.timeout(TIMEOUT_S):
         while True:
             board = await client.board(**asked)
@@ -68,7 +68,7 @@ async def settled(client: Client, **asked: object) -> pb.GetLeaderboardResponse:
 
 
 def tiers(board: pb.GetLeaderboardResponse) -> dict[str, tuple[int | None, float | None]]:
-    """By team its tier and probability, as far as they are shown."""
+    """Tier and probability by team, as far as they are shown."""
     return {
         row.team: (
             row.tier if row.HasField("tier") else None,
@@ -80,7 +80,7 @@ def tiers(board: pb.GetLeaderboardResponse) -> dict[str, tuple[int | None, float
 
 @pytest.mark.slow
 @pytest.mark.parametrize("draws_per_job", [2500, 3])
-async def test_systems_that_differ_in_every_sequence_have_tiers_of_their_own(
+async def test_systems_that_differ_in_every_sequence_have_different_tiers(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch, draws_per_job: int
 ) -> None:
     """Of 8 sequences red is right in all, blue in 4, the organiser's system in 7."""
@@ -101,7 +101,7 @@ async def test_systems_that_differ_in_every_sequence_have_tiers_of_their_own(
 
 
 @pytest.mark.slow
-async def test_participants_of_a_board_of_few_sequences_see_tiers_alone(hosted: Hosted) -> None:
+async def test_participants_of_a_board_of_few_sequences_see_only_tiers(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=FINAL)
     await hosted.organiser.upload(sky(8))
     await submit(hosted.red, "r", range(8), 8)
@@ -133,8 +133,8 @@ async def test_participants_see_probabilities_in_tenths_from_twenty_sequences_on
 
 
 @pytest.mark.slow
-async def test_where_the_latest_submission_stands_no_probability_is_shown(hosted: Hosted) -> None:
-    """Each submission would move it, by less than what its score is rounded to."""
+async def test_no_probability_is_shown_if_the_latest_submission_ranks(hosted: Hosted) -> None:
+    """Each submission would change it, by less than the rounding of its score."""
     latest = benchmark_pb2.SELECTION_LATEST
     await hosted.organiser.create_benchmark(visibility=FINAL, selection=latest)
     await hosted.organiser.upload(sky(20))
@@ -149,7 +149,7 @@ async def test_where_the_latest_submission_stands_no_probability_is_shown(hosted
 @pytest.mark.parametrize(
     ("public", "over"), [(["labels"], "sequences"), (["sequences"], "2 sequences")]
 )
-async def test_the_number_of_sequences_is_told_where_their_names_may_be_known(
+async def test_the_number_of_sequences_is_shown_if_their_names_are_public(
     hosted: Hosted, public: list[str], over: str
 ) -> None:
     await hosted.organiser.create_benchmark(public=public, visibility=FINAL)
@@ -160,7 +160,7 @@ async def test_the_number_of_sequences_is_told_where_their_names_may_be_known(
         assert f"(95 %, paired bootstrap over {told})" in (await settled(client)).tiers_note
 
 
-async def test_two_sequences_say_little_even_to_an_organiser(hosted: Hosted) -> None:
+async def test_two_sequences_show_little_even_to_an_organiser(hosted: Hosted) -> None:
     """Two sequences have three different draws: (3 + 1) / (3 + 2), and no second tier."""
     await hosted.organiser.create_benchmark(visibility=LIVE)
     await hosted.organiser.upload(sky(2))
@@ -171,7 +171,7 @@ async def test_two_sequences_say_little_even_to_an_organiser(hosted: Hosted) -> 
     assert [probability for _, probability in tiers(board).values()] == pytest.approx([0.8, 0.2])
 
 
-async def test_a_board_without_tiers_says_why(
+async def test_a_board_without_tiers_gives_the_reason(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await hosted.organiser.create_benchmark(visibility=FINAL)
@@ -192,7 +192,7 @@ async def test_a_board_without_tiers_says_why(
     assert board.tiers_note == "no tiers: the scores have no value on draws of single sequences"
 
 
-async def test_a_board_by_truth_that_is_not_complete_has_no_tiers(hosted: Hosted) -> None:
+async def test_a_board_of_incomplete_truth_has_no_tiers(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE, truth_timeout=Duration(seconds=60))
     await hosted.organiser.upload(sky(4), complete=False)
     for client, name, right in ((hosted.red, "r", range(4)), (hosted.blue, "b", [])):
@@ -207,7 +207,7 @@ async def test_a_board_by_truth_that_is_not_complete_has_no_tiers(hosted: Hosted
 
 
 @pytest.mark.slow
-async def test_what_is_not_released_changes_no_byte_that_others_see(hosted: Hosted) -> None:
+async def test_an_unreleased_score_changes_no_byte_that_others_see(hosted: Hosted) -> None:
     """Under the Ladder: red's second system is worse, and blue, green and a viewer see nothing."""
     await hosted.organiser.create_benchmark(visibility=LADDER)
     await hosted.organiser.upload(sky(20))
@@ -226,7 +226,7 @@ async def test_what_is_not_released_changes_no_byte_that_others_see(hosted: Host
 
 
 def _uncounted(board: pb.GetLeaderboardResponse) -> bytes:
-    """A board without how often teams have submitted, which it tells of all of them."""
+    """A board without the number of submissions per team, which it shows for all of them."""
     board.submission_count = board.most_submissions = 0
     for row in board.rows:
         row.submission_count = 0
@@ -247,7 +247,7 @@ async def test_a_release_makes_tiers_stale_until_they_are_computed(hosted: Hoste
     assert tiers(later)["red"][0] == 1
 
 
-async def test_a_server_that_has_the_tiers_of_a_board_gives_them_to_a_backup(
+async def test_a_backup_contains_the_tiers_and_draws_of_a_board(
     tmp_path: Path,
 ) -> None:
     async with hosting(tmp_path) as hosted:
@@ -264,7 +264,7 @@ async def test_a_server_that_has_the_tiers_of_a_board_gives_them_to_a_backup(
 
 
 @pytest.mark.slow
-async def test_a_team_that_cannot_be_scored_on_draws_leaves_the_others_their_tiers(
+async def test_a_team_that_cannot_be_scored_on_draws_does_not_affect_the_tiers_of_others(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE)
@@ -287,7 +287,7 @@ async def test_a_team_that_cannot_be_scored_on_draws_leaves_the_others_their_tie
 
 
 @pytest.mark.slow
-async def test_new_truth_shows_the_tiers_of_the_old_one_until_there_are_others(
+async def test_after_new_truth_the_old_tiers_are_shown_until_there_are_new_ones(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE)
@@ -305,7 +305,7 @@ async def test_new_truth_shows_the_tiers_of_the_old_one_until_there_are_others(
 
 
 @pytest.mark.slow
-async def test_tiers_that_another_server_works_on_are_left_to_it_until_its_lease_ends(
+async def test_tiers_that_another_server_computes_are_left_to_it_until_its_lease_ends(
     hosted: Hosted,
 ) -> None:
     work = "operation tiers dots"
@@ -321,7 +321,7 @@ async def test_tiers_that_another_server_works_on_are_left_to_it_until_its_lease
     assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
 
 
-async def test_a_result_that_comes_after_its_lease_was_lost_is_not_kept(
+async def test_a_result_after_its_lease_was_lost_is_not_stored(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lease goes to another server while the draws of the first submission are scored."""
@@ -353,7 +353,7 @@ async def test_a_result_that_comes_after_its_lease_was_lost_is_not_kept(
     assert [row.tier for row in (await settled(hosted.viewer)).rows] == [1, 2]
 
 
-async def test_draws_of_a_deleted_benchmark_are_not_those_of_the_next_one_of_its_name(
+async def test_draws_of_a_deleted_benchmark_are_not_used_for_the_next_one_of_its_name(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The benchmark is replaced while the draws of its first submission are scored."""
@@ -383,12 +383,12 @@ async def test_draws_of_a_deleted_benchmark_are_not_those_of_the_next_one_of_its
 
 
 @pytest.mark.slow
-async def test_before_the_closing_tiers_are_by_the_public_sequences_and_then_by_the_private(
+async def test_tiers_use_the_public_sequences_before_the_closing_and_then_the_private_ones(
     hosted: Hosted,
 ) -> None:
-    """red finds all of the public sequences and nothing of the private ones, blue the opposite.
+    """red finds all of the public sequences and nothing of the private ones; blue the opposite.
 
-    Whoever keeps tiers has found nothing to do any more when the benchmark closes.
+    The keeper of tiers is idle when the benchmark closes.
     """
     private = [str(number) for number in range(7, 13)]
     benchmark = dots(visibility=LIVE, private_sequences=private)
@@ -408,10 +408,10 @@ async def test_before_the_closing_tiers_are_by_the_public_sequences_and_then_by_
 
 @pytest.mark.slow
 @pytest.mark.parametrize("private", [["3"], ["2", "3"]])
-async def test_a_board_by_a_single_sequence_has_no_tiers_before_the_closing_or_after_it(
+async def test_a_board_of_a_single_sequence_has_no_tiers_before_or_after_the_closing(
     hosted: Hosted, private: list[str]
 ) -> None:
-    """Of three sequences one or two are private: the other part has two or one."""
+    """Of three sequences one or two are private, so the other part has two or one."""
     benchmark = dots(visibility=LIVE, private_sequences=private)
     benchmark.close_time.FromDatetime(hosted.clock.now + timedelta(days=1))
     await hosted.organiser.create(benchmark)

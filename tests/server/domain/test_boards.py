@@ -73,7 +73,7 @@ def _changes(operation: operations_pb2.Operation) -> list[organiser_pb2.ScoreDif
 
 
 async def _audited(client: Client, action: str) -> list[tuple[str, str]]:
-    """Resources and details of an action's audit records, the newest first."""
+    """Resources and details of an action's audit records, newest first."""
     request = access_service_pb2.ListAuditRecordsRequest(action=action)
     answer = await client.access.ListAuditRecords(request, metadata=client.metadata)
     return [(record.resource, record.detail) for record in answer.records]
@@ -97,7 +97,7 @@ async def test_the_evaluators_order_ranks_and_equal_teams_share_a_rank(hosted: H
     assert submissions == {"organiser": "", "red": f"{BENCHMARK}/submissions/r2", "blue": ""}
 
 
-async def test_the_one_that_was_sealed_first_ranks_first_where_the_policy_says_so(
+async def test_the_submission_sealed_first_ranks_first_if_the_policy_says_so(
     hosted: Hosted,
 ) -> None:
     """Red had begun before blue did."""
@@ -127,7 +127,7 @@ async def test_the_released_board_moves_by_steps_and_the_organiser_sees_the_scor
     assert released == [0.8, 0.8]
 
 
-async def test_a_board_that_is_not_public_is_the_organisers_alone(hosted: Hosted) -> None:
+async def test_only_organisers_see_a_board_that_is_not_public(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(public_board=False)
     await hosted.organiser.board()
     for client in (hosted.red, hosted.viewer):
@@ -138,7 +138,7 @@ async def test_a_board_that_is_not_public_is_the_organisers_alone(hosted: Hosted
         )
 
 
-async def test_a_board_comes_in_pages(hosted: Hosted) -> None:
+async def test_a_board_is_paged(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=FINAL)
     await hosted.organiser.upload(TRUTH)
     await _submit(hosted.red, "r1", 1)
@@ -149,7 +149,7 @@ async def test_a_board_comes_in_pages(hosted: Hosted) -> None:
     assert second.next_page_token == ""
 
 
-async def test_a_rescoring_says_what_it_changed_and_keeps_the_scores_that_were(
+async def test_a_rescoring_reports_what_it_changed_and_keeps_the_old_scores(
     hosted: Hosted,
 ) -> None:
     review = benchmark_pb2.RESCORE_REVIEW
@@ -188,7 +188,7 @@ async def test_a_rescoring_says_what_it_changed_and_keeps_the_scores_that_were(
     assert [values(score.report)["f1"] for score in (newer, older)] == [0.5, 1.0]
 
 
-async def test_a_new_evaluator_gets_its_scores_by_a_rescoring(hosted: Hosted) -> None:
+async def test_a_rescoring_computes_the_scores_of_a_new_evaluator(hosted: Hosted) -> None:
     created = await hosted.organiser.create_benchmark(visibility=FINAL)
     await hosted.organiser.upload(TRUTH)
     await _submit(hosted.red, "r1", 1)
@@ -207,7 +207,7 @@ async def test_a_new_evaluator_gets_its_scores_by_a_rescoring(hosted: Hosted) ->
 
 
 @pytest.mark.slow
-async def test_the_same_request_makes_one_operation(hosted: Hosted) -> None:
+async def test_the_same_request_creates_one_operation(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await _submit(hosted.red, "r1", 1)
@@ -217,7 +217,7 @@ async def test_the_same_request_makes_one_operation(hosted: Hosted) -> None:
     assert len(await hosted.organiser.scores("r1")) == 2
 
 
-async def test_what_has_no_score_is_not_scored_again(hosted: Hosted) -> None:
+async def test_a_submission_without_a_score_is_not_rescored(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submission("open")
@@ -225,7 +225,7 @@ async def test_what_has_no_score_is_not_scored_again(hosted: Hosted) -> None:
     assert "submissions[0]" in refused.violations
 
 
-async def test_a_rescoring_is_recorded_with_its_reason_when_it_begins_and_when_it_ends(
+async def test_the_start_and_the_end_of_a_rescoring_are_audited_with_its_reason(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark()
@@ -239,7 +239,7 @@ async def test_a_rescoring_is_recorded_with_its_reason_when_it_begins_and_when_i
     assert await _audited(hosted.organiser, "rescored") == [(BENCHMARK, name)]
 
 
-async def test_nothing_is_scored_again_without_truth_or_for_a_reason_that_is_no_text(
+async def test_a_rescoring_needs_truth_and_a_valid_reason(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark()
@@ -253,10 +253,10 @@ async def test_nothing_is_scored_again_without_truth_or_for_a_reason_that_is_no_
 
 
 @pytest.mark.parametrize("complete", [True, False])
-async def test_a_rescoring_is_by_the_newest_complete_truth_or_else_by_the_newest(
+async def test_a_rescoring_uses_the_newest_complete_truth_or_else_the_newest(
     hosted: Hosted, *, complete: bool
 ) -> None:
-    """Of which the second revision is never complete."""
+    """The second revision is never complete."""
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH, complete=complete)
     await hosted.organiser.upload(CORRECTED, complete=False)
@@ -277,7 +277,7 @@ async def test_a_rescoring_is_by_the_newest_complete_truth_or_else_by_the_newest
     assert after == [1 if complete else 2, *before]
 
 
-async def test_a_rescoring_that_goes_wrong_ends_with_an_error(hosted: Hosted) -> None:
+async def test_a_failed_rescoring_ends_with_an_error(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await _submit(hosted.red, "r1", 1)
@@ -318,7 +318,7 @@ async def test_a_cancelled_operation_stops_before_the_next_submission(hosted: Ho
 
 
 @pytest.mark.slow
-async def test_a_restart_goes_on_with_what_is_not_done(tmp_path: Path) -> None:
+async def test_after_a_restart_unfinished_operations_continue(tmp_path: Path) -> None:
     async with hosting(tmp_path) as hosted:
         await hosted.organiser.create_benchmark()
         await hosted.organiser.upload(TRUTH)

@@ -1,4 +1,4 @@
-"""How many submissions a team may have in all: what follows from the truth, and what is said."""
+"""The total number of submissions of a team: how it follows from the truth, and is shown."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ NOW = datetime(2026, 5, 1, tzinfo=UTC)
 
 
 def scattered(sequences: int) -> annotations_pb2.AnnotationBatch:
-    """An object in a sequence of its own, so many times."""
+    """This many objects, each in a sequence of its own."""
     return annotations_pb2.AnnotationBatch(
         sequences=[annotations_pb2.SequenceKey(sequence=f"{row}") for row in range(sequences)],
         frame_sequences=range(sequences),
@@ -42,28 +42,28 @@ def scattered(sequences: int) -> annotations_pb2.AnnotationBatch:
     [
         (0, 0, 5),
         (25, 5, 5),
-        (125, 125, 5),  # 125 samples, one answer for every 25
+        (125, 125, 5),  # 125 samples, one answer for every 25.
         (150, 150, 6),
-        (18_000, 1_280, 192),  # the geometric mean is 4800
+        (18_000, 1_280, 192),  # The geometric mean is 4800.
         (100_000, 1_000, 400),
-        (100, 1_000_000, 5),  # empty sequences are no samples
+        (100, 1_000_000, 5),  # Empty sequences are not samples.
         (10**7, 10**7, 1000),
     ],
 )
-def test_there_is_an_answer_for_every_25_samples_which_are_between_sequences_and_objects(
+def test_a_team_has_one_answer_per_25_samples_the_mean_of_sequences_and_objects(
     objects: int, sequences: int, budget: int
 ) -> None:
     assert default_budget(objects, sequences) == budget
 
 
-def test_what_the_policy_says_holds_whatever_the_truth() -> None:
+def test_the_limit_of_the_policy_holds_whatever_the_truth() -> None:
     size = TruthSize(100_000, 1_000)
     assert [budget_of(Policy(submissions_in_all=n), size) for n in (0, 1, 9999)] == [0, 1, 9999]
     assert budget_of(Policy(), size) == 400
     assert budget_of(Policy(), None) == 5
 
 
-def test_live_scores_are_answers_about_single_sequences() -> None:
+def test_live_scores_count_as_answers_about_single_sequences() -> None:
     """100,000 objects in 10 sequences are 10,000 in one: the geometric mean with 1 is 100."""
     assert budget_of(Policy(visibility="live"), TruthSize(100_000, 10)) == 4
     assert budget_of(Policy(visibility="live"), None) == 3
@@ -76,7 +76,7 @@ async def _benchmark(client: Client) -> pb.GetBenchmarkResponse:
 
 
 async def _budgets(hosted: Hosted) -> tuple[int, int, int]:
-    """What the policy says, what holds, and the quota that a team is told."""
+    """The limit of the policy, the limit in force, and the quota that a team is told."""
     benchmark = (await _benchmark(hosted.organiser)).benchmark
     quotas = {quota.name: quota.maximum for quota in (await _benchmark(hosted.red)).quotas}
     policy = benchmark.policy
@@ -98,7 +98,9 @@ async def test_a_new_benchmark_has_a_small_budget_until_its_truth_is_complete(
     assert await _budgets(hosted) == (-1, 6, 6)
 
 
-async def test_truth_that_is_merged_counts_with_what_it_is_merged_with(hosted: Hosted) -> None:
+async def test_merged_truth_counts_together_with_the_truth_it_is_merged_into(
+    hosted: Hosted,
+) -> None:
     await hosted.organiser.create_benchmark(submissions_in_all=None)
     await hosted.organiser.upload(scattered(250))
     await hosted.organiser.upload(points({1: HERE}, "more"), points({1: HERE}, "0"), merge=True)
@@ -107,11 +109,11 @@ async def test_truth_that_is_merged_counts_with_what_it_is_merged_with(hosted: H
         return str(reader.benchmark("dots").definition)  # type: ignore[attr-defined]
 
     text = await hosted.hosting.context.read(kept)
-    # Of HERE's objects one frame is new; that of sequence 0 takes the place of its one object.
+    # One frame of HERE is new; that of sequence 0 replaces its only object.
     assert from_json(text).truth_size == TruthSize(249 + 2 * len(HERE), 251)
 
 
-async def test_objects_that_are_not_judged_are_no_samples(hosted: Hosted) -> None:
+async def test_objects_that_are_not_judged_are_not_samples(hosted: Hosted) -> None:
     await hosted.organiser.create(streets())
     truth = scattered(250)
     truth.geometry = annotations_pb2.GEOMETRY_BOX
@@ -121,7 +123,7 @@ async def test_objects_that_are_not_judged_are_no_samples(hosted: Hosted) -> Non
     assert await _budgets(hosted) == (-1, 6, 6)
 
 
-async def test_the_default_budget_is_a_quota_as_any(hosted: Hosted) -> None:
+async def test_the_default_budget_is_a_quota_like_any_other(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(submissions_in_all=None)
     await hosted.organiser.upload(TRUTH)
     for number in range(5):
@@ -130,7 +132,7 @@ async def test_the_default_budget_is_a_quota_as_any(hosted: Hosted) -> None:
     await hosted.blue.submit(FRAME, "of-blue")
 
 
-async def test_no_limit_is_said_by_itself_and_shown(hosted: Hosted) -> None:
+async def test_no_limit_must_be_stated_and_is_shown(hosted: Hosted) -> None:
     created = await hosted.organiser.create_benchmark()
     assert (created.policy.submissions_in_all, created.policy.unlimited_submissions) == (0, True)
     assert created.submission_budget == 0
@@ -140,7 +142,7 @@ async def test_no_limit_is_said_by_itself_and_shown(hosted: Hosted) -> None:
 
 
 @pytest.mark.parametrize("said", [0, 9, -1])
-async def test_a_changed_policy_that_says_no_budget_keeps_the_one_there_is(
+async def test_a_policy_update_without_a_budget_keeps_the_current_one(
     hosted: Hosted, said: int
 ) -> None:
     policy = {"submissions_in_all": said} if said else {"unlimited_submissions": True}
@@ -172,7 +174,7 @@ async def _change(hosted: Hosted, **policy: object) -> benchmark_pb2.Benchmark:
 
 
 def test_a_stored_benchmark_without_a_limit_stays_without_one() -> None:
-    """As servers before this one kept it: the policy says 0, and nothing tells the truth's size."""
+    """As earlier servers stored it: the policy has 0, and the size of the truth is not stored."""
     kept = {"evaluators": [{"name": "spotgeo"}], "policy": {"submissions_in_all": 0}}
     definition = from_json(json.dumps(kept))
     assert definition.submission_budget == 0
@@ -181,7 +183,7 @@ def test_a_stored_benchmark_without_a_limit_stays_without_one() -> None:
     assert read_definition(message).submission_budget == 0
 
 
-# --- what an organiser is warned of -------------------------------------------------------------
+# --- warnings to organisers ---------------------------------------------------------------------
 
 
 def _warnings(size: TruthSize | None, evaluator: str, **policy: object) -> list[str]:
@@ -198,7 +200,9 @@ def test_an_organiser_is_warned_of_a_benchmark_without_a_budget() -> None:
 
 
 @pytest.mark.parametrize("visibility", ["ladder", "final"])
-def test_an_organiser_is_warned_where_an_object_is_worth_more_than_a_step(visibility: str) -> None:
+def test_an_organiser_is_warned_if_one_object_changes_a_score_by_more_than_a_step(
+    visibility: str,
+) -> None:
     """F1 changes by at most 2 / n: 0.01 with 200 objects."""
     fine = {"visibility": visibility, "ladder_step": 0.01}
     [_, text] = _warnings(TruthSize(199, 9), "f1", **fine)
@@ -208,8 +212,8 @@ def test_an_organiser_is_warned_where_an_object_is_worth_more_than_a_step(visibi
     assert _warnings(TruthSize(20, 9), "f1", visibility=visibility) == []
 
 
-def test_an_object_is_worth_its_share_of_the_range_of_what_ranks() -> None:
-    """An MSE goes from 0 to tau^2 = 100."""
+def test_the_effect_of_an_object_is_its_fraction_of_the_range_of_the_ranking_measure() -> None:
+    """An MSE is between 0 and tau^2 = 100."""
     said = {"ranking_measure": "mse", "ladder_step": 0.1}
     [_, text] = _warnings(TruthSize(1000, 9), "spotgeo", **said)
     assert "changes mse of spotgeo by up to 0.2" in text
@@ -217,7 +221,7 @@ def test_an_object_is_worth_its_share_of_the_range_of_what_ranks() -> None:
     assert "changes mse" not in text
 
 
-async def test_organisers_alone_are_told_when_they_create_and_when_the_truth_is_complete(
+async def test_only_organisers_get_warnings_at_creation_and_when_the_truth_is_complete(
     hosted: Hosted,
 ) -> None:
     created = await hosted.organiser.create_benchmark(submissions_in_all=None)

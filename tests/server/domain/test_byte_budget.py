@@ -1,4 +1,4 @@
-"""What is taken in and not stored has a bound in bytes; who finds no room waits, and goes on."""
+"""Received data that is not stored yet is bounded in bytes; without room, callers wait."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ def _settings() -> Settings:
 
 
 def _plane() -> benchmark_pb2.Benchmark:
-    """A benchmark of points, of which a frame may have many."""
+    """A benchmark of points with any number per frame."""
     benchmark = dots()
     del benchmark.specification.evaluators[:]
     base = specification_pb2.Parameter(name="base", text="euclidean")
@@ -50,7 +50,7 @@ def _batch(sequence: str, objects: int = 1_000) -> annotations_pb2.AnnotationBat
     return points({1: [(float(row), 0.0) for row in range(objects)]}, sequence)
 
 
-async def test_nobody_ever_has_more_than_the_bounds_and_everybody_gets_room() -> None:
+async def test_nobody_exceeds_the_bounds_and_everybody_gets_room() -> None:
     budget, chance = ByteBudget(_settings()), random.Random(5)
     held: dict[object, int] = {}
 
@@ -73,7 +73,7 @@ async def test_nobody_ever_has_more_than_the_bounds_and_everybody_gets_room() ->
     assert (budget.held_bytes, budget.waiting_count) == (0, 0)
 
 
-async def test_a_large_message_is_not_passed_by_small_ones_for_ever() -> None:
+async def test_small_messages_do_not_starve_a_large_one() -> None:
     budget = ByteBudget(_settings())
     first = await budget.reserve("a", "red", TEAM - CALL + 1)
     large = asyncio.create_task(budget.reserve("b", "red", CALL))
@@ -87,7 +87,7 @@ async def test_a_large_message_is_not_passed_by_small_ones_for_ever() -> None:
     budget.release(other)
 
 
-async def test_who_gives_up_waiting_lets_those_behind_it_go_on() -> None:
+async def test_a_caller_that_gives_up_lets_those_behind_it_continue() -> None:
     budget = ByteBudget(_settings())
     held = await budget.reserve("a", "red", CALL)
     waits = asyncio.create_task(budget.reserve("b", "red", CALL))
@@ -104,14 +104,14 @@ async def test_who_gives_up_waiting_lets_those_behind_it_go_on() -> None:
 @pytest.mark.parametrize(
     ("size", "name"), [(CALL + 1, "maximum_unstored_call_bytes"), (ALL + 1, "maximum_unstored")]
 )
-async def test_what_can_never_fit_is_refused_at_once(size: int, name: str) -> None:
+async def test_a_message_that_can_never_fit_is_refused_at_once(size: int, name: str) -> None:
     with pytest.raises(LimitError) as caught:
         await ByteBudget(_settings()).reserve("a", "red", size)
     assert caught.value.limit.startswith(name)
 
 
-def test_a_batch_takes_in_memory_what_its_columns_take_there() -> None:
-    """8 bytes a coordinate and a track, whatever they are on the wire."""
+def test_a_batch_counts_with_the_size_of_its_columns_in_memory() -> None:
+    """8 bytes per coordinate and track, whatever they take on the wire."""
     batch = _batch("s")
     batch.track_ids.extend([1] * 1_000)
     assert 21_000 <= held_bytes(batch) < 26_000
@@ -142,7 +142,7 @@ def _room(hosted: Hosted) -> ByteBudget:
     return hosted.hosting.budget
 
 
-async def test_a_client_that_does_not_wait_is_held_back_and_all_it_sent_is_stored(
+async def test_a_client_that_does_not_wait_is_throttled_and_all_its_data_is_stored(
     hosted: Hosted,
 ) -> None:
     stream = await hosted.red.submission()
@@ -156,7 +156,7 @@ async def test_a_client_that_does_not_wait_is_held_back_and_all_it_sent_is_store
     assert _room(hosted).held_bytes == 0
 
 
-async def test_many_calls_of_all_kinds_that_wait_for_room_all_go_on(
+async def test_many_calls_of_all_kinds_that_wait_for_room_all_continue(
     hosted: Hosted,
 ) -> None:
     for client, name in ((hosted.red, "red"), (hosted.blue, "blue")):
@@ -202,7 +202,7 @@ async def test_many_calls_of_all_kinds_that_wait_for_room_all_go_on(
     assert (_room(hosted).held_bytes, _room(hosted).waiting_count) == (0, 0)
 
 
-async def test_calls_that_end_while_they_wait_give_their_room_back(hosted: Hosted) -> None:
+async def test_calls_that_end_while_they_wait_release_their_room(hosted: Hosted) -> None:
     stream = await hosted.red.submission()
     with _held_store(hosted):
         requests = (append(stream, row, _batch(f"s{row}")) for row in range(40))
@@ -213,7 +213,7 @@ async def test_calls_that_end_while_they_wait_give_their_room_back(hosted: Hoste
     await until(lambda: _room(hosted).held_bytes == 0)
 
 
-async def test_a_message_that_is_larger_than_all_the_room_is_refused_with_the_setting(
+async def test_a_message_larger_than_all_room_is_refused_with_the_setting(
     hosted: Hosted,
 ) -> None:
     stream = await hosted.red.submission()
@@ -227,7 +227,7 @@ async def test_a_message_that_is_larger_than_all_the_room_is_refused_with_the_se
     assert _room(hosted).held_bytes == 0
 
 
-async def test_truth_that_waits_in_a_file_is_the_truth_that_was_uploaded(
+async def test_truth_that_waits_in_a_file_is_stored_as_uploaded(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("vidscore_server.domain.truth_upload.SPOOLED_BYTES", 1)

@@ -1,4 +1,4 @@
-"""Batches that are checked together: each gets what it gets alone, and few are read alone."""
+"""Batches checked together get the same results as alone, and few are read alone."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ RULES = rules_of("sequences", "labels")
 
 
 class Counting:
-    """The server's encoding of batches, which counts those that are read alone."""
+    """The server's codec of batches, with a count of those that are read alone."""
 
     def __init__(self) -> None:
         self.alone = 0
@@ -71,13 +71,13 @@ def pending(
 
 
 def checked(appends: Sequence[PendingAppend]) -> tuple[list[Exception | None], int]:
-    """What is found, and how many batches were read alone."""
+    """The results, and the number of batches that were read alone."""
     counting = Counting()
     return check_appends(appends, SETTINGS, cast(BatchCodec, counting)), counting.alone
 
 
 def frames_of(row: int) -> tuple[int, ...]:
-    """Frames of a batch that has one frame or two, and none of another batch."""
+    """Frames of a batch that has one or two frames, and none of another batch."""
     return tuple(range(10 * row, 10 * row + 1 + row % 2))
 
 
@@ -87,7 +87,7 @@ def fine(row: int, position: str | None = None) -> PendingAppend:
 
 
 @pytest.mark.parametrize("count", [1, 2, 5, 8])
-def test_batches_that_keep_the_rules_get_their_records_and_are_read_as_one(count: int) -> None:
+def test_valid_batches_get_their_records_and_are_read_as_one(count: int) -> None:
     appends = [fine(row) for row in range(count)]
     assert checked(appends) == ([None] * count, 1 if count == 1 else 0)
     for row, append in enumerate(appends):
@@ -124,7 +124,7 @@ def test_batches_that_keep_the_rules_get_their_records_and_are_read_as_one(count
 @pytest.mark.parametrize(
     ("row", "count", "read_alone"), [(0, 1, 1), (0, 2, 2), (1, 2, 2), (4, 5, 3), (3, 8, 2)]
 )
-def test_one_that_breaks_a_rule_is_refused_alone(
+def test_an_invalid_batch_is_refused_alone(
     wrong: PendingAppend,
     error: type[Exception],
     field: str | None,
@@ -144,12 +144,12 @@ def test_one_that_breaks_a_rule_is_refused_alone(
     assert all(append.record for append in appends if append is not wrong)
 
 
-def test_a_position_is_as_long_as_it_may_be() -> None:
+def test_a_position_up_to_the_maximum_length_is_accepted() -> None:
     appends = [fine(row, position="é" * 8_192) for row in range(2)]
     assert checked(appends) == ([None, None], 0)
 
 
-def test_every_fault_of_a_batch_is_told() -> None:
+def test_every_fault_of_a_batch_is_reported() -> None:
     [found], _ = checked([pending(things({1: ["car"]}, "road"), -1, position="x" * 16_385)])
     assert isinstance(found, InputError)
     fields = [fault.field for fault in found.faults]
@@ -157,7 +157,7 @@ def test_every_fault_of_a_batch_is_told() -> None:
 
 
 @pytest.mark.parametrize("row", range(3))
-def test_a_doubt_is_of_the_batch_that_it_is_about(row: int) -> None:
+def test_a_warning_belongs_to_its_own_batch(row: int) -> None:
     appends = [fine(place) for place in range(3)]
     appends[row] = pending(things({77: ["car"], 78: ["zebra"]}), row)
     assert checked(appends) == ([None] * 3, 0)
@@ -168,7 +168,7 @@ def test_a_doubt_is_of_the_batch_that_it_is_about(row: int) -> None:
     assert alone.warnings == appends[row].warnings
 
 
-def test_where_names_are_withheld_every_batch_is_told_so() -> None:
+def test_if_names_are_withheld_every_batch_says_so() -> None:
     rules = rules_of("labels")
     batches = ["car", "zebra", "bus"]
     appends = [pending(things({row: [name]}), row, rules) for row, name in enumerate(batches)]

@@ -1,4 +1,4 @@
-"""What a participant can ask before it submits: are these taken, how many are left, what waits."""
+"""What participants can ask before they submit: are these valid, what is left, what waits."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from vidscore_protos.v1 import submission_service_pb2 as pb
 
 FRAME = points({1: HERE})
 NOON = datetime(2026, 5, 1, 12, tzinfo=UTC)
-"""What the clock of the tests begins with."""
+"""The initial time of the clock of these tests."""
 
 
 async def _check(client: Client, batch: annotations_pb2.AnnotationBatch | None = None) -> int:
@@ -33,7 +33,7 @@ async def _benchmark(client: Client) -> benchmark_service_pb2.GetBenchmarkRespon
 # --- checks -------------------------------------------------------------------------------------
 
 
-async def test_detections_that_would_be_taken_create_nothing(hosted: Hosted) -> None:
+async def test_a_check_of_valid_detections_creates_nothing(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     assert await _check(hosted.red, points({1: HERE, 2: []})) == 2
     await _check(hosted.red)
@@ -51,7 +51,7 @@ async def test_detections_that_would_be_taken_create_nothing(hosted: Hosted) -> 
     [
         points({}),
         points({1: [(10.0, float("nan"))]}),
-        points({9: HERE}),  # spotGEO has five frames a sequence
+        points({9: HERE}),  # spotGEO has five frames per sequence.
         points({1: HERE}, sequence="unlisted"),
         points({1: [(10.0, 20.0)] * 31}),
     ],
@@ -75,7 +75,7 @@ async def test_a_check_finds_what_an_append_would(
     assert checked.violations == appended.violations
 
 
-async def test_a_check_says_that_the_quota_is_used_up_and_looks_at_detections_nevertheless(
+async def test_a_check_reports_a_used_up_quota_and_still_checks_detections(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark(submissions_per_day=1)
@@ -85,7 +85,7 @@ async def test_a_check_says_that_the_quota_is_used_up_and_looks_at_detections_ne
     assert await _check(hosted.blue) == 0
 
 
-async def test_a_viewer_is_told_what_it_takes(hosted: Hosted) -> None:
+async def test_a_viewer_is_told_which_role_a_check_needs(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     found = await refusal(_check(hosted.viewer))
     assert found.message == (
@@ -96,7 +96,7 @@ async def test_a_viewer_is_told_what_it_takes(hosted: Hosted) -> None:
 # --- quotas -------------------------------------------------------------------------------------
 
 
-async def test_a_benchmark_says_what_is_left_to_the_team_that_asks(hosted: Hosted) -> None:
+async def test_a_benchmark_shows_the_asking_team_what_is_left(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(submissions_per_day=2, submissions_in_all=5)
     await hosted.red.begin(FRAME)
     await hosted.red.submission("draft")
@@ -114,16 +114,16 @@ async def test_a_benchmark_says_what_is_left_to_the_team_that_asks(hosted: Hoste
     assert list((await _benchmark(hosted.viewer)).quotas) == []
 
 
-async def test_a_benchmark_without_quotas_has_the_bounds_of_every_team(hosted: Hosted) -> None:
+async def test_a_benchmark_without_quotas_shows_the_limits_of_every_team(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     names = [quota.name for quota in (await _benchmark(hosted.red)).quotas]
     assert names == ["maximum_team_open_submissions", "maximum_team_mebibytes"]
 
 
-# --- what is waited for -------------------------------------------------------------------------
+# --- what a submission waits for ----------------------------------------------------------------
 
 
-async def test_everyone_is_told_whether_the_truth_is_complete(hosted: Hosted) -> None:
+async def test_everyone_sees_whether_the_truth_is_complete(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     assert not (await _benchmark(hosted.viewer)).benchmark.truth_complete
     await hosted.organiser.upload(TRUTH, complete=False)
@@ -136,7 +136,7 @@ def _time(stamp: Timestamp) -> datetime:
     return stamp.ToDatetime(UTC)
 
 
-async def test_a_draft_and_what_receives_say_when_they_end(hosted: Hosted) -> None:
+async def test_drafts_and_open_submissions_show_when_they_end(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(quiet_timeout=Duration(seconds=7200))
     stream = await hosted.red.submission()
     found = await hosted.red.get()
@@ -156,7 +156,7 @@ async def test_a_draft_and_what_receives_say_when_they_end(hosted: Hosted) -> No
 @pytest.mark.parametrize(
     ("uploaded", "reason"), [(False, "truth_never_came"), (True, "scored_without_all_truth")]
 )
-async def test_what_waits_for_truth_says_until_when(
+async def test_a_submission_that_waits_for_truth_shows_until_when(
     hosted: Hosted, uploaded: bool, reason: str
 ) -> None:
     await hosted.organiser.create_benchmark(truth_timeout=Duration(seconds=3600))
@@ -173,7 +173,7 @@ async def test_what_waits_for_truth_says_until_when(
     assert (_time(found.due_time), found.due_reason) == (NOON + timedelta(hours=1), reason)
 
 
-async def test_what_has_ended_waits_for_nothing(hosted: Hosted) -> None:
+async def test_a_submission_that_has_ended_waits_for_nothing(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(FRAME)

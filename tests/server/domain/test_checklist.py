@@ -1,4 +1,4 @@
-"""The checklist of a benchmark: every question has an answer, and participants learn no truth."""
+"""The checklist of a benchmark: every question is answered, and participants learn no truth."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def asked(items: list[Item], beginning: str) -> Item:
     return found
 
 
-def test_an_organiser_reads_how_it_ranks_and_how_much_truth_there_is() -> None:
+def test_an_organiser_reads_how_it_ranks_and_the_size_of_the_truth() -> None:
     items = checklist(definition(), WHOLE, for_organisers=True)
     assert asked(items, "How does spotgeo").answer == (
         "By f1 (more is better), over all sequences together; ties are broken by mse (less is "
@@ -47,8 +47,8 @@ def test_an_organiser_reads_how_it_ranks_and_how_much_truth_there_is() -> None:
     assert asked(items, "When are").advice.startswith("Set close_time")
 
 
-def test_all_test_cases_are_counted_and_private_ones_for_organisers_alone() -> None:
-    """Of 5 sequences with 400 objects 2 are private, with 160; frames are counted of all alone."""
+def test_all_test_cases_are_counted_and_private_ones_only_for_organisers() -> None:
+    """2 of 5 sequences and 160 of 400 objects are private; frames are counted only in all."""
     policy = {"visibility": "live", "private_sequences": ["4", "5"]}
     hosted = replace(definition(policy=policy), truth_size=TruthSize(objects=240, sequences=3))
     truth = TruthState(1, complete=True, frames=100, sequences=5, objects=400)
@@ -60,7 +60,9 @@ def test_all_test_cases_are_counted_and_private_ones_for_organisers_alone() -> N
 
 
 @pytest.mark.parametrize(("finals", "told"), [(1, "one submission of"), (2, "2 submissions of")])
-def test_the_final_order_is_among_so_many_submissions(finals: int, told: str) -> None:
+def test_the_checklist_shows_the_number_of_submissions_in_the_final_order(
+    finals: int, told: str
+) -> None:
     policy = {"visibility": "final", "private_sequences": ["4"], "final_submissions": finals}
     items = checklist(definition(policy=policy), WHOLE, for_organisers=False)
     assert f"among {told} each team" in asked(items, "Does a part").answer
@@ -81,7 +83,7 @@ ALONE = ", which organisers alone see, because the latest submission of each tea
         ({"visibility": "final", "selection": "latest"}, True, f"first{ALONE}"),
     ],
 )
-def test_who_sees_how_probable_each_is_to_be_first(
+def test_the_checklist_shows_who_sees_probabilities_of_being_first(
     policy: dict[str, Any], for_organisers: bool, end: str
 ) -> None:
     items = checklist(definition(policy=policy), WHOLE, for_organisers=for_organisers)
@@ -97,7 +99,7 @@ def test_two_sequences_have_tiers(sequences: int, told: str) -> None:
 
 
 @pytest.mark.parametrize(("sequences", "few"), [(19, True), (20, False)])
-def test_fewer_than_twenty_sequences_are_few(sequences: int, few: bool) -> None:
+def test_fewer_than_twenty_sequences_give_advice(sequences: int, few: bool) -> None:
     hosted = replace(definition(), truth_size=TruthSize(objects=99, sequences=sequences))
     items = checklist(hosted, WHOLE, for_organisers=True)
     assert bool(asked(items, "How many test cases").advice) is few
@@ -164,7 +166,7 @@ def test_fewer_than_twenty_sequences_are_few(sequences: int, few: bool) -> None:
         ),
     ],
 )
-def test_an_answer_is_what_the_policy_says(
+def test_an_answer_follows_from_the_policy(
     question: str, policy: dict[str, Any], answer: str
 ) -> None:
     items = checklist(definition(policy=policy), WHOLE, for_organisers=False)
@@ -172,7 +174,7 @@ def test_an_answer_is_what_the_policy_says(
 
 
 @pytest.mark.parametrize(("public", "advised"), [(True, False), (False, True)])
-def test_a_board_that_nobody_sees_has_advice(public: bool, advised: bool) -> None:
+def test_a_board_that_is_not_public_gives_advice(public: bool, advised: bool) -> None:
     items = checklist(definition(policy={"public_board": public}), WHOLE, for_organisers=True)
     assert bool(asked(items, "Who sees the").advice) is advised
 
@@ -191,19 +193,19 @@ def test_a_board_that_nobody_sees_has_advice(public: bool, advised: bool) -> Non
         ),
     ],
 )
-def test_what_participants_may_know_is_what_is_public(public: list[str], told: str) -> None:
+def test_the_checklist_lists_the_public_names(public: list[str], told: str) -> None:
     items = checklist(definition(public_names=public), WHOLE, for_organisers=False)
     assert asked(items, "What may participants know").answer == told
 
 
-def test_a_board_on_the_web_is_said_to_be_for_everyone() -> None:
+def test_a_board_on_the_web_is_described_as_public() -> None:
     hosted = definition(policy={"public_board_web": True})
     told = asked(checklist(hosted, WHOLE, for_organisers=False), "Who sees the leaderboard")
     assert told.answer.startswith("Everyone, also without a token;")
 
 
 @pytest.mark.parametrize("visibility", ["ladder", "final"])
-def test_a_participant_reads_no_count_of_truth_and_no_advice(visibility: str) -> None:
+def test_a_participant_sees_no_count_of_truth_and_no_advice(visibility: str) -> None:
     hosted = definition(policy={"visibility": visibility}, public_names=["sequences", "labels"])
     items = checklist(hosted, WHOLE, for_organisers=False)
     whole = checklist(hosted, WHOLE, for_organisers=True)
@@ -214,8 +216,8 @@ def test_a_participant_reads_no_count_of_truth_and_no_advice(visibility: str) ->
     assert "newest revision" not in told
 
 
-def test_what_is_hidden_changes_nothing_of_what_a_participant_reads() -> None:
-    """Two truths of which only an organiser can tell the sizes, one quota and one step."""
+def test_hidden_truth_does_not_change_what_a_participant_reads() -> None:
+    """Two truths whose sizes only an organiser can see, with one quota and one step."""
     policy = {"visibility": "final", "submissions_in_all": 7, "ladder_step": 0.01}
     one = definition(policy=policy)
     other = replace(one, truth_size=TruthSize(objects=99, sequences=41))
@@ -224,7 +226,7 @@ def test_what_is_hidden_changes_nothing_of_what_a_participant_reads() -> None:
     )
 
 
-def test_listed_sequences_are_counted_for_participants_where_they_are_public() -> None:
+def test_listed_sequences_are_counted_for_participants_if_they_are_public() -> None:
     listed = [{"name": str(number)} for number in range(23)]
     for public, expected in ((["sequences"], "23"), ([], "not told to participants")):
         items = checklist(
@@ -241,7 +243,7 @@ def test_every_visibility_has_its_sentence(visibility: Visibility) -> None:
     assert asked(items, "What do teams see").answer
 
 
-def test_weak_answers_have_advice() -> None:
+def test_weak_answers_come_with_advice() -> None:
     weak = definition(policy={"submissions_in_all": 0, "visibility": "live"})
     items = checklist(weak, replace(WHOLE, complete=False), for_organisers=True)
     weakest = ("How many submissions", "What do teams see", "Can the ground truth", "What could")

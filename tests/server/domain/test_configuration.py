@@ -1,4 +1,4 @@
-"""A configuration is read once, and everything that is wrong in it is said."""
+"""A configuration is read once, and all its faults are reported."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def _paths(refusal: Refusal) -> list[str]:
     return [field_path(fault) for fault in refusal.faults]
 
 
-def test_evaluators_come_in_order_with_their_parameters() -> None:
+def test_evaluators_are_returned_in_order_with_their_parameters() -> None:
     message = configuration("moody", "spotgeo")
     message.specification.evaluators[1].parameters.add(name="tau", number=7)
     read = read_configuration(message, Settings())
@@ -46,7 +46,7 @@ def test_live_intervals_are_frames_and_seconds() -> None:
     assert read.live == LiveReporting(5, 1.5, summary_only=True)
 
 
-def test_everything_that_is_wrong_is_named_at_once() -> None:
+def test_all_faults_are_named_at_once() -> None:
     live = scoring_service_pb2.LiveReporting(frame_interval=-1, time_interval=Duration(seconds=-1))
     message = configuration("spotgeo", "moody", tau=-5, live=live)
     message.truth_geometry = annotations_pb2.GEOMETRY_BOX

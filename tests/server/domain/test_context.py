@@ -1,4 +1,4 @@
-"""The clock of a site, and how its servers learn what has changed."""
+"""The clock of a site, and how its servers learn of changes."""
 
 from __future__ import annotations
 
@@ -11,14 +11,14 @@ from vidscore_server.domain.context import ChangePoller, Changes, StoreClock
 from vidscore_server.domain.names import SubmissionName
 from vidscore_server.store import SqlStore
 
-# --- A site goes by its store's clock, not by that of the machine
+# --- A site uses its store's clock, not that of the machine
 
 
 START = datetime(2031, 1, 1, tzinfo=UTC)
 
 
 class PlayedStore:
-    """A store whose clock, and whose slowness, a test sets."""
+    """A store whose clock and delay are set by a test."""
 
     def __init__(self) -> None:
         self.now = START
@@ -42,28 +42,28 @@ def played() -> tuple[PlayedStore, StoreClock]:
     return store, StoreClock(cast(SqlStore, store), store.monotonic)
 
 
-def test_between_two_looks_it_runs_on_by_itself() -> None:
+def test_between_two_readings_the_clock_runs_on_by_itself() -> None:
     store, site_clock = played()
     store.machine_s += 5
     assert site_clock() == START + timedelta(seconds=5)
 
 
-def test_a_look_sets_it_by_the_store_in_the_middle_of_the_look() -> None:
+def test_a_reading_sets_the_clock_to_the_store_at_the_middle_of_the_reading() -> None:
     store, site_clock = played()
     store.now, store.took_s = START - timedelta(hours=1), 0.25
     site_clock.adjust()
     assert site_clock() == START - timedelta(hours=1) + timedelta(seconds=0.125)
 
 
-def test_a_look_that_took_too_long_is_not_believed() -> None:
+def test_a_reading_that_took_too_long_is_ignored() -> None:
     store, site_clock = played()
     store.now, store.took_s = START + timedelta(days=1), 3.0
     site_clock.adjust()
     assert site_clock() == START + timedelta(seconds=3)
 
 
-def test_who_waits_for_a_time_minds_what_the_store_says_meanwhile(monkeypatch: Any) -> None:
-    """Two seconds are to pass; after the first wait the store's clock turns out to be ahead."""
+def test_a_wait_for_a_time_follows_the_stores_clock(monkeypatch: Any) -> None:
+    """The wait is for two seconds; after its first part the store's clock turns out to be ahead."""
     store, site_clock = played()
     waits: list[float] = []
 
@@ -81,13 +81,13 @@ def test_who_waits_for_a_time_minds_what_the_store_says_meanwhile(monkeypatch: A
     assert waits == [0.5, 0.25]
 
 
-# --- Whoever waits for a submission is told of what any server has changed
+# --- A caller that waits for a submission is notified of changes by any server
 
 
 ONE, TWO = SubmissionName("b", "one"), SubmissionName("b", "two")
 
 
-async def test_who_waits_is_told_of_that_submission_alone() -> None:
+async def test_a_waiter_is_notified_of_its_own_submission_only() -> None:
     changes = Changes()
     one, two = changes.waiter(ONE), changes.waiter(TWO)
     changes.tell(ONE)
@@ -95,7 +95,7 @@ async def test_who_waits_is_told_of_that_submission_alone() -> None:
     assert not two.done()
 
 
-async def test_what_another_server_has_changed_is_told_when_its_revision_has_moved() -> None:
+async def test_a_change_by_another_server_is_notified_when_the_revision_has_moved() -> None:
     changes = Changes()
     revisions = {ONE: 1, TWO: 1}
     asked: list[tuple[SubmissionName, ...]] = []
@@ -121,7 +121,7 @@ async def test_what_another_server_has_changed_is_told_when_its_revision_has_mov
     assert set(asked[-1]) == {ONE}
 
 
-async def test_a_waiter_that_is_given_back_is_not_asked_for() -> None:
+async def test_a_released_waiter_is_not_polled_for() -> None:
     changes = Changes()
     changes.forget(ONE, changes.waiter(ONE))
     assert changes.waited_for == ()

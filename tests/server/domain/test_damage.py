@@ -32,7 +32,7 @@ ENDED = (pb.SUBMISSION_STATE_SCORED, pb.SUBMISSION_STATE_FAILED)
 
 
 @pytest.mark.parametrize("table", ["detection_batches", "truth_batches"])
-async def test_a_payload_that_was_changed_is_not_scored_and_the_log_says_why(
+async def test_a_changed_payload_is_not_scored_and_the_log_gives_the_reason(
     tmp_path: Path, caplog: pytest.LogCaptureFixture, table: str
 ) -> None:
     async with hosting(tmp_path, held=True) as hosted:
@@ -49,7 +49,7 @@ async def test_a_payload_that_was_changed_is_not_scored_and_the_log_says_why(
 
 
 @pytest.mark.parametrize("changed", ["tiers SET document", "score_draws SET payload"])
-async def test_damaged_tiers_and_draws_are_computed_anew(
+async def test_damaged_tiers_and_draws_are_computed_again(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, changed: str
 ) -> None:
     for module in ("tiers", "tier_updates"):
@@ -65,7 +65,7 @@ async def test_damaged_tiers_and_draws_are_computed_anew(
     with closing(sqlite3.connect(tmp_path / "store.db")) as connection, connection:
         connection.execute(f"UPDATE {changed} = ?", (value,))
     async with hosting(tmp_path) as hosted:
-        await submit(hosted.red, "again", range(4), 4)  # another board, out of the same draws
+        await submit(hosted.red, "again", range(4), 4)  # Another board from the same draws.
         assert tiers(await settled(hosted.organiser)) == before
 
 
@@ -76,7 +76,7 @@ async def test_damaged_tiers_and_draws_are_computed_anew(
         ("\"values\" = '[1]'", ["blue"]),
         ('"values" = \'{"f1": "high"}\'', ["blue"]),
         (f"report = x'{zlib.compress(b'{').hex()}'", ["red", "blue"]),
-        ("report = x'00'", ["red", "blue"]),  # without its measures that do not rank
+        ("report = x'00'", ["red", "blue"]),  # Without the measures that do not rank.
     ],
 )
 async def test_a_damaged_score_is_left_out_of_boards_until_it_is_scored_again(
@@ -111,7 +111,7 @@ async def test_a_damaged_score_is_left_out_of_boards_until_it_is_scored_again(
         assert (await hosted.organiser.board()).rows == before.rows
 
 
-def test_a_benchmark_that_cannot_be_read_stops_no_other() -> None:
+def test_a_benchmark_that_cannot_be_read_does_not_block_others() -> None:
     def has_work(_: object, name: str) -> bool:
         if name == "damaged":
             raise StoreDamagedError
@@ -125,11 +125,11 @@ def test_a_benchmark_that_cannot_be_read_stops_no_other() -> None:
     changed = ChangedBenchmarks(work, str, has_work)
     assert changed.due(reader) == ["whole"]
     found["away"] = 1
-    with pytest.raises(StoreError):  # of the store: it is asked again
+    with pytest.raises(StoreError):  # Of the store, so that it is read again.
         changed.due(reader)
 
 
-async def test_a_damaged_payload_stops_no_other_submission_where_scores_are_live(
+async def test_a_damaged_payload_does_not_block_other_submissions_with_live_scores(
     tmp_path: Path,
 ) -> None:
     async with hosting(tmp_path, held=True) as hosted:

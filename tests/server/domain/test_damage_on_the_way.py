@@ -1,4 +1,4 @@
-"""What was changed between a client and the server is not stored, and sent again."""
+"""Data that changed between client and server is not stored, and is sent again."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ def _checked(stream: str, number: int, wrong: int = 0) -> pb.AppendRequest:
     return message
 
 
-async def test_a_batch_that_is_not_what_was_sent_is_refused_before_anything_is_stored(
+async def test_a_batch_damaged_in_transit_is_refused_before_anything_is_stored(
     hosted: Hosted, stream: str
 ) -> None:
     request = _checked(stream, 1, wrong=1)
@@ -44,7 +44,9 @@ async def test_a_batch_that_is_not_what_was_sent_is_refused_before_anything_is_s
     assert (await hosted.red.get()).frame_count == 1
 
 
-async def test_what_came_before_it_in_a_call_is_acknowledged(hosted: Hosted, stream: str) -> None:
+async def test_the_batches_before_a_damaged_one_are_acknowledged(
+    hosted: Hosted, stream: str
+) -> None:
     requests = [_checked(stream, number, wrong=number == 3) for number in (1, 2, 3, 4)]
     call: Any = hosted.red.submissions.AppendFrames(iter(requests), metadata=hosted.red.metadata)
     acknowledged = [(await call.read()).next_offset for _ in range(2)]
@@ -54,7 +56,7 @@ async def test_what_came_before_it_in_a_call_is_acknowledged(hosted: Hosted, str
     assert (await hosted.red.get()).frame_count == 2
 
 
-async def test_truth_that_is_not_what_was_sent_makes_no_revision(hosted: Hosted) -> None:
+async def test_truth_damaged_in_transit_creates_no_revision(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     header = organiser_pb2.UploadTruthHeader(benchmark=BENCHMARK, complete=True)
     crc32 = zlib.crc32(TRUTH.SerializeToString()) ^ 1
@@ -76,7 +78,7 @@ async def test_truth_that_is_not_what_was_sent_makes_no_revision(hosted: Hosted)
 
 @pytest.fixture
 def damaged(monkeypatch: pytest.MonkeyPatch) -> list[bytes]:
-    """Batches of which a bit is flipped where the server takes them in: every third one."""
+    """Flips a bit of every third batch when the server receives it."""
     found: list[bytes] = []
     came = 0
     make_reader = request_reader
@@ -125,7 +127,7 @@ async def _submit_async(address: str, token: str) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("is_async", [False, True])
-async def test_a_client_sends_what_was_damaged_again_and_all_is_stored_as_it_was_sent(
+async def test_a_client_resends_damaged_batches_and_all_are_stored_as_sent(
     hosted: Hosted, damaged: list[bytes], *, is_async: bool
 ) -> None:
     await hosted.organiser.create_benchmark()

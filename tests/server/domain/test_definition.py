@@ -1,4 +1,4 @@
-"""Definitions of benchmarks: two forms without loss, and every fault at once."""
+"""Definitions of benchmarks: both forms are lossless, and all faults are reported at once."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ def _faults(document: dict[str, Any]) -> set[str | None]:
     return {fault.field for fault in caught.value.faults}
 
 
-def test_what_a_file_says_is_what_the_definition_has() -> None:
+def test_a_definition_has_the_content_of_its_file() -> None:
     definition = _read()
     assert definition.specification.evaluators[0].parameters == {"tau": 8.0}
     assert definition.policy.quiet_timeout_s == 60.0
@@ -84,7 +84,7 @@ def test_the_message_form_is_lossless() -> None:
     )
 
 
-def test_every_fault_is_told_at_once() -> None:
+def test_every_fault_is_reported_at_once() -> None:
     document = tomllib.loads(TOML)
     document |= {
         "truth_geometry": "circle",
@@ -104,8 +104,8 @@ def test_every_fault_is_told_at_once() -> None:
     }
 
 
-def test_an_unknown_setting_of_a_policy_is_called_so() -> None:
-    """Parameters are evaluators'."""
+def test_an_unknown_setting_of_a_policy_is_called_a_setting() -> None:
+    """Only evaluators have parameters."""
     with pytest.raises(SpecificationError, match=r"policy\.close_time: unknown setting; there are"):
         definition_from_dict({"policy": {"close_time": "2026-05-01T00:00:00Z"}}, source="x.toml")
 
@@ -142,7 +142,7 @@ def test_an_unknown_setting_of_a_policy_is_called_so() -> None:
         ({"policy": {"final_submissions": 0}}, "policy.final_submissions"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_named(change: dict[str, Any], field: str) -> None:
+def test_an_invalid_value_is_named(change: dict[str, Any], field: str) -> None:
     assert field in _faults(tomllib.loads(TOML) | change)
 
 
@@ -155,7 +155,7 @@ def test_what_does_not_fit_is_named(change: dict[str, Any], field: str) -> None:
         {"description": "x" * MAXIMUM_DESCRIPTION_LENGTH},
     ],
 )
-def test_what_just_fits_is_taken(change: dict[str, Any]) -> None:
+def test_values_at_the_limits_are_accepted(change: dict[str, Any]) -> None:
     document = tomllib.loads(TOML)
     document.pop("public_names", None)
     definition_from_dict(document | change)
@@ -170,8 +170,8 @@ def test_evaluators_that_judge_different_objects_are_refused_together() -> None:
     ]
 
 
-def test_a_step_is_the_policy_s_or_follows_from_the_truth() -> None:
-    """F1 goes from 0 to 1; of 3000 objects in 5 sequences its error is 0.09, without truth 0.54."""
+def test_the_step_is_that_of_the_policy_or_follows_from_the_truth() -> None:
+    """The range of F1 is 1; for 3000 objects in 5 sequences its error is 0.09, else 0.54."""
     steps = {}
     for own in (0.0, 0.02):
         definition = definition_from_dict(
@@ -191,7 +191,7 @@ def test_objects_have_the_shape_of_their_side_once_it_is_chosen() -> None:
         definition.arity(Side.DETECTIONS)
 
 
-def test_names_are_public_unless_the_organiser_says_otherwise() -> None:
+def test_names_are_public_by_default() -> None:
     assert _read().public_names == {NameKind.SEQUENCES, NameKind.LABELS}
     assert definition_from_dict(tomllib.loads("public_names = []" + TOML)).public_names == set()
 
@@ -216,7 +216,7 @@ def test_public_names_are_in_both_forms_without_loss(public: list[str]) -> None:
         (["f1", "neovision2"], (None, None)),
     ],
 )
-def test_shapes_that_are_not_given_follow_from_evaluators_that_leave_no_choice(
+def test_missing_shapes_follow_from_evaluators_that_allow_only_one(
     names: list[str], arities: tuple[int | None, int | None]
 ) -> None:
     definition = definition_from_dict({"evaluators": [{"name": name} for name in names]})
@@ -234,44 +234,44 @@ def test_shapes_that_are_not_given_follow_from_evaluators_that_leave_no_choice(
         ({"truth_geometry": "quadrilateral"}, None, (QUADRILATERAL, QUADRILATERAL)),
     ],
 )
-def test_truth_settles_what_was_open_of_the_shapes(
+def test_truth_decides_shapes_that_were_still_open(
     given: dict[str, str], uploaded: int | None, settled: tuple[int, int]
 ) -> None:
-    """Of an upload without any batch upright boxes come first."""
+    """For an upload without any batch, upright boxes are assumed."""
     definition = definition_from_dict({"evaluators": [{"name": "f1"}], **given})
     done = definition.with_truth_of(uploaded)
     assert (done.truth_arity, done.detection_arity) == settled
 
 
 @pytest.mark.parametrize("truth", ["box", None])
-def test_truth_of_a_shape_that_does_not_fit_is_refused(truth: str | None) -> None:
+def test_truth_of_a_wrong_shape_is_refused(truth: str | None) -> None:
     document = {"evaluators": [{"name": "f1"}], "truth_geometry": truth}
     definition = definition_from_dict({key: value for key, value in document.items() if value})
     with pytest.raises(GeometryError):
         definition.with_truth_of(POINT)
 
 
-def test_faults_around_a_specification_are_told_beside_those_in_it() -> None:
+def test_faults_around_a_specification_are_reported_beside_those_in_it() -> None:
     document = tomllib.loads(TOML) | {"titel": "x"}
     document["evaluators"][0]["name"] = "spotgo"
     document["sequences"][0]["frame_cont"] = 1
     assert _faults(document) == {"titel", "evaluators[0].name", "sequences[0].frame_cont"}
 
 
-def test_a_parameter_that_is_wrong_is_named_with_its_evaluator() -> None:
+def test_an_invalid_parameter_is_named_with_its_evaluator() -> None:
     document = tomllib.loads(TOML)
     document["evaluators"][0]["parameters"]["tau"] = -1.0
     assert _faults(document) == {"evaluators[0].parameters.tau"}
 
 
-def test_an_unknown_evaluator_is_told_in_one_sentence_with_the_one_that_was_meant() -> None:
+def test_an_unknown_evaluator_is_reported_in_one_sentence_with_a_suggestion() -> None:
     with pytest.raises(SpecificationError) as caught:
         definition_from_dict({"title": "Dots", "evaluators": [{"name": "spotgo"}]})
     [fault] = caught.value.faults
     assert fault.description == "no evaluator is called 'spotgo'; did you mean spotgeo?"
 
 
-def test_a_message_with_an_unknown_enumeration_is_refused() -> None:
+def test_a_message_with_an_unknown_enum_value_is_refused() -> None:
     message = write_benchmark(BenchmarkRecord("b", "", None, None, NOON, NOON), _read())
     message.policy.visibility = 77  # type: ignore[assignment]
     message.truth_geometry = 77  # type: ignore[assignment]
@@ -281,16 +281,16 @@ def test_a_message_with_an_unknown_enumeration_is_refused() -> None:
     assert fields == {"policy.visibility", "truth_geometry"}
 
 
-def test_the_organisers_measure_ranks_in_place_of_the_evaluators_order() -> None:
+def test_the_organisers_measure_ranks_instead_of_the_evaluators_order() -> None:
     definition = _read()
     assert list(definition.ranking(definition.evaluators[0])) == ["mse"]
 
 
 @pytest.mark.parametrize("names", [("spotgeo", "f1"), ("f1", "spotgeo")])
-def test_a_measure_ranks_under_the_evaluators_to_which_a_side_of_it_is_better(
+def test_a_measure_ranks_only_under_evaluators_that_state_its_direction(
     names: tuple[str, ...],
 ) -> None:
-    """spotgeo counts true positives without saying that more are better."""
+    """spotgeo counts true positives without stating a direction."""
     taken = {"spotgeo": {}, "f1": {"base": "euclidean"}}
     definition = definition_from_dict(
         {
@@ -305,8 +305,8 @@ def test_a_measure_ranks_under_the_evaluators_to_which_a_side_of_it_is_better(
     }
 
 
-def test_a_preset_judges_by_its_evaluators_and_stays_a_name() -> None:
-    """Boards rank by the first of them, and name the labels that it scores."""
+def test_a_preset_scores_with_its_evaluators_and_keeps_its_name() -> None:
+    """Boards rank by the first evaluator, and name the labels that it scores."""
     definition = definition_from_dict({"evaluators": [{"name": "mot17"}]})
     expected = [entry.name for entry in find_preset("mot17").evaluators]
     assert [evaluator.name for evaluator in definition.evaluators] == expected
@@ -323,13 +323,13 @@ def test_a_preset_judges_by_its_evaluators_and_stays_a_name() -> None:
         ([{"name": "/etc/mot17.toml"}], "evaluators[0].name"),
     ],
 )
-def test_what_no_preset_can_be_is_named(evaluators: list[dict[str, Any]], field: str) -> None:
+def test_an_invalid_preset_name_is_named(evaluators: list[dict[str, Any]], field: str) -> None:
     with pytest.raises(SpecificationError) as caught:
         definition_from_dict({"evaluators": evaluators})
     assert [fault.field for fault in caught.value.faults] == [field]
 
 
-# --- Descriptions of benchmarks: lines of Markdown, which an update may change
+# --- Descriptions of benchmarks: lines of Markdown that an update may change
 
 
 async def described(hosted: Hosted) -> str:
@@ -339,7 +339,7 @@ async def described(hosted: Hosted) -> str:
     return answer.benchmark.description
 
 
-async def test_a_description_may_have_lines_and_is_shown_to_all(hosted: Hosted) -> None:
+async def test_a_description_may_have_lines_and_is_shown_to_everyone(hosted: Hosted) -> None:
     message = dots()
     message.description = "# Dots\r\n\r\n\tFind *them*."
     await hosted.organiser.create(message)
@@ -347,7 +347,7 @@ async def test_a_description_may_have_lines_and_is_shown_to_all(hosted: Hosted) 
 
 
 @pytest.mark.parametrize("changed", ["Other words.", ""])
-async def test_an_update_changes_it_alone(hosted: Hosted, changed: str) -> None:
+async def test_an_update_can_change_the_description_alone(hosted: Hosted, changed: str) -> None:
     message = dots(submissions_per_day=3)
     message.description = "Words."
     await hosted.organiser.create(message)
@@ -368,7 +368,7 @@ async def test_an_update_changes_it_alone(hosted: Hosted, changed: str) -> None:
 @pytest.mark.parametrize(
     "text", ["\x1b[2J", "a\u202eb", "a\x00", "x" * (MAXIMUM_DESCRIPTION_LENGTH + 1)]
 )
-async def test_what_a_terminal_would_obey_and_what_is_too_long_is_refused(
+async def test_a_description_with_control_characters_or_over_the_limit_is_refused(
     hosted: Hosted, text: str
 ) -> None:
     message = dots()

@@ -1,4 +1,4 @@
-"""A benchmark that is deleted is gone at once; what it has stored goes part by part, later."""
+"""A deleted benchmark is gone at once; its stored data is freed later, in parts."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ async def listed(hosted: Hosted) -> list[str]:
 async def test_a_deleted_benchmark_is_gone_at_once_and_freed_after_a_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Its name is free, and a new one has nothing of it, though little is freed at a time."""
+    """Its name is free, and a new one has none of its data, although it is freed slowly."""
     monkeypatch.setattr(expirer, "FREED_BATCHES", 1)
     monkeypatch.setattr(expirer, "FREEING_STEPS", 3)
     async with hosting(tmp_path, upkeep_interval_ms=60_000) as hosted:
@@ -63,7 +63,7 @@ async def test_a_deleted_benchmark_is_gone_at_once_and_freed_after_a_restart(
         assert rows(tmp_path) == NOTHING
 
 
-async def test_who_sends_to_a_benchmark_that_is_deleted_is_told_so(hosted: Hosted) -> None:
+async def test_a_client_that_sends_to_a_deleted_benchmark_is_told(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     stream = await hosted.red.submission("one")
     await hosted.red.append(stream, 0, points({1: []}))

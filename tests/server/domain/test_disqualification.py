@@ -1,4 +1,4 @@
-"""Disqualified submissions: out of every ranking, with the reason, and back."""
+"""Disqualified submissions: removed from every ranking, with the reason, and reinstated."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ HALF = points({1: [(10.0, 20.0)], 2: [], 3: [], 4: [], 5: []})
 
 
 async def disqualify(hosted: Hosted, name: str, reason: str = "a hand-made file") -> str:
-    """Disqualify a submission; gives the reason that it has then."""
+    """Disqualify a submission; returns its reason afterwards."""
     request = submission_service_pb2.DisqualifySubmissionRequest(name=name, reason=reason)
     organiser = hosted.organiser
     answer = await organiser.submissions.DisqualifySubmission(request, metadata=organiser.metadata)
@@ -30,7 +30,7 @@ async def disqualify(hosted: Hosted, name: str, reason: str = "a hand-made file"
 
 
 async def reinstate(hosted: Hosted, name: str) -> str:
-    """Undo it; gives the reason that is left."""
+    """Reinstate a submission; returns its reason afterwards."""
     request = submission_service_pb2.ReinstateSubmissionRequest(name=name)
     organiser = hosted.organiser
     answer = await organiser.submissions.ReinstateSubmission(request, metadata=organiser.metadata)
@@ -44,7 +44,7 @@ async def _rows(hosted: Hosted) -> list[tuple[str, int, str]]:
 
 
 async def _contest(hosted: Hosted, visibility: benchmark_pb2.Visibility) -> None:
-    """Two submissions of red's, of which the second is right, and a half of blue's."""
+    """Two submissions of red's, the second fully right, and one of blue's that is half right."""
     await hosted.organiser.create_benchmark(visibility=visibility)
     await hosted.organiser.upload(TRUTH)
     for client, name, batch in (
@@ -58,7 +58,7 @@ async def _contest(hosted: Hosted, visibility: benchmark_pb2.Visibility) -> None
 
 
 @pytest.mark.parametrize("visibility", ["FINAL", "LIVE", "LADDER", "BOOTSTRAP"])
-async def test_a_team_falls_back_on_its_next_best_submission(
+async def test_a_team_falls_back_to_its_next_best_submission(
     hosted: Hosted, visibility: str
 ) -> None:
     await _contest(hosted, getattr(benchmark_pb2, f"VISIBILITY_{visibility}"))
@@ -74,10 +74,10 @@ async def test_a_team_falls_back_on_its_next_best_submission(
 
 
 @pytest.mark.parametrize("visibility", ["LADDER", "BOOTSTRAP"])
-async def test_under_ladder_a_disqualified_score_shuts_no_later_one_out(
+async def test_under_ladder_a_disqualified_score_does_not_block_later_ones(
     hosted: Hosted, visibility: str
 ) -> None:
-    """Red's half is not released after its whole; without the whole it is."""
+    """Red's half score is not released after its full score; without the full one it is."""
     shown = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
     await hosted.organiser.create_benchmark(visibility=shown)
     await hosted.organiser.upload(TRUTH)
@@ -104,7 +104,9 @@ async def test_the_team_and_the_audit_record_have_the_reason(hosted: Hosted) -> 
     assert await _audited(hosted, "ReinstateSubmission") == [(TWO, "")]
 
 
-async def test_who_watches_a_submission_is_told_of_its_disqualification(hosted: Hosted) -> None:
+async def test_a_caller_that_watches_a_submission_is_told_of_its_disqualification(
+    hosted: Hosted,
+) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.red.begin(HALF)
     before, after = await hosted.red.told("one", disqualify(hosted, ONE, "It had help."))
@@ -113,7 +115,7 @@ async def test_who_watches_a_submission_is_told_of_its_disqualification(hosted: 
 
 
 async def _audited(hosted: Hosted, action: str) -> list[tuple[str, str]]:
-    """Resources and details of an action's audit records, the newest first."""
+    """Resources and details of an action's audit records, newest first."""
     request = access_service_pb2.ListAuditRecordsRequest(action=action)
     organiser = hosted.organiser
     answer = await organiser.access.ListAuditRecords(request, metadata=organiser.metadata)
@@ -121,7 +123,7 @@ async def _audited(hosted: Hosted, action: str) -> list[tuple[str, str]]:
 
 
 @pytest.mark.parametrize("reason", ["", " ", "two\nlines", "x" * 1001])
-async def test_a_reason_is_a_line_for_people(hosted: Hosted, reason: str) -> None:
+async def test_a_reason_must_be_one_line_of_printable_text(hosted: Hosted, reason: str) -> None:
     await _contest(hosted, benchmark_pb2.VISIBILITY_FINAL)
     assert (await refusal(disqualify(hosted, TWO, reason))).reason == "INVALID_INPUT"
     assert (await hosted.red.get("two")).disqualification == ""
@@ -139,7 +141,7 @@ async def test_an_examination_of_the_ranking_leaves_it_out(hosted: Hosted) -> No
 
 @pytest.mark.slow
 async def test_under_ladder_its_reason_stays_on_the_board_after_new_truth(hosted: Hosted) -> None:
-    """What is scored of it under the new truth releases nothing."""
+    """Its score under the new truth releases nothing."""
     await _contest(hosted, benchmark_pb2.VISIBILITY_LADDER)
     await disqualify(hosted, TWO)
     await hosted.organiser.upload(HALF)

@@ -1,4 +1,4 @@
-"""A submission exists with its first frames; before, it is a draft that nobody else knows of."""
+"""A submission exists from its first frames; before, it is a draft that nobody else sees."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ async def _host(hosted: Hosted, **policy: Any) -> None:
     await hosted.organiser.upload(TRUTH)
 
 
-async def test_a_refused_first_batch_leaves_nothing_that_is_listed_and_no_place_taken(
+async def test_a_refused_first_batch_leaves_nothing_listed_and_no_place_taken(
     hosted: Hosted,
 ) -> None:
     await _host(hosted, submissions_per_day=1)
@@ -44,7 +44,7 @@ async def test_a_submission_is_listed_from_its_first_frames_on(hosted: Hosted) -
     assert await hosted.red.listed() == ["one"]
 
 
-async def test_its_own_team_is_told_that_it_is_a_draft(hosted: Hosted) -> None:
+async def test_only_its_own_team_sees_a_draft(hosted: Hosted) -> None:
     await _host(hosted)
     await hosted.red.submission()
     found = await hosted.red.get()
@@ -54,7 +54,9 @@ async def test_its_own_team_is_told_that_it_is_a_draft(hosted: Hosted) -> None:
 
 
 @pytest.mark.parametrize("frames", [None, 0])
-async def test_what_has_no_frame_cannot_be_sealed(hosted: Hosted, frames: int | None) -> None:
+async def test_a_submission_without_frames_cannot_be_sealed(
+    hosted: Hosted, frames: int | None
+) -> None:
     await _host(hosted)
     stream = await hosted.red.submission()
     found = await refusal(hosted.red.seal(frames=frames))
@@ -65,7 +67,7 @@ async def test_what_has_no_frame_cannot_be_sealed(hosted: Hosted, frames: int | 
 
 
 @pytest.mark.parametrize("action", ["QUIET_ACTION_SEAL", "QUIET_ACTION_CANCEL"])
-async def test_a_quiet_draft_is_deleted_and_its_name_is_free_for_everyone(
+async def test_an_idle_draft_is_deleted_and_its_name_is_free_for_everyone(
     hosted: Hosted, action: str
 ) -> None:
     await _host(hosted, quiet_timeout=HOUR, quiet_action=action)
@@ -88,11 +90,11 @@ async def test_a_draft_is_deleted_at_closing(hosted: Hosted) -> None:
     assert (await refusal(hosted.red.get())).code is grpc.StatusCode.NOT_FOUND
 
 
-async def test_the_first_frames_come_too_late_after_closing(hosted: Hosted) -> None:
-    """The next look of the server deletes the draft; the frames came before that."""
+async def test_first_frames_after_the_closing_are_too_late(hosted: Hosted) -> None:
+    """The frames arrive before the server's next check, which deletes the draft."""
     await _host(hosted)
     stream = await hosted.red.submission()
-    await hosted.hosting.stop()  # so that nothing is swept
+    await hosted.hosting.stop()  # So that the expirer deletes nothing.
     await _close(hosted)
     assert (await refusal(hosted.red.append(stream, 0, FRAME))).reason == "BENCHMARK_NOT_OPEN"
     assert await hosted.red.listed() == []
@@ -107,7 +109,7 @@ async def _close(hosted: Hosted) -> None:
     await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
 
 
-async def test_a_name_under_which_a_team_has_a_draft_is_free_for_it_alone(hosted: Hosted) -> None:
+async def test_the_name_of_a_draft_is_free_for_its_own_team_only(hosted: Hosted) -> None:
     await _host(hosted)
     await hosted.red.submission()
     assert (await refusal(hosted.blue.submission())).reason == "NAME_TAKEN"
@@ -118,7 +120,7 @@ async def test_a_name_under_which_a_team_has_a_draft_is_free_for_it_alone(hosted
     assert (await refusal(hosted.red.submission())).reason == "NAME_TAKEN"
 
 
-async def test_a_draft_that_is_begun_anew_shuts_the_writers_of_the_old_one_out(
+async def test_recreating_a_draft_fences_off_the_writers_of_the_old_one(
     hosted: Hosted,
 ) -> None:
     await _host(hosted)
@@ -129,7 +131,7 @@ async def test_a_draft_that_is_begun_anew_shuts_the_writers_of_the_old_one_out(
     assert await hosted.red.append(stream, 0, FRAME, epoch=2) == 1
 
 
-async def test_a_cancelled_draft_can_be_begun_anew(hosted: Hosted) -> None:
+async def test_a_cancelled_draft_can_be_created_again(hosted: Hosted) -> None:
     await _host(hosted)
     await hosted.red.submission()
     assert (await hosted.red.cancel()).state == pb.SUBMISSION_STATE_CANCELLED
@@ -145,10 +147,8 @@ async def _create_another(client: Client) -> None:
 
 
 @pytest.mark.parametrize("unary", [True, False])
-async def test_of_drafts_that_fight_for_the_last_place_one_gets_it(
-    hosted: Hosted, unary: bool
-) -> None:
-    """The others are told so with their first frames, of which nothing stays."""
+async def test_only_one_of_several_drafts_gets_the_last_place(hosted: Hosted, unary: bool) -> None:
+    """The others are refused at their first frames, and nothing of them is stored."""
     await _host(hosted, submissions_in_all=2)
     await hosted.red.begin(FRAME, "first")
     streams = [await hosted.red.submission(f"d{number}") for number in range(4)]
@@ -172,7 +172,7 @@ async def test_of_drafts_that_fight_for_the_last_place_one_gets_it(
         assert (frame_count > 0) == (outcome == "taken") == (f"d{number}" in listed)
 
 
-async def test_a_place_that_is_given_up_is_free_for_a_draft_that_was_refused(
+async def test_a_released_place_is_free_for_a_draft_that_was_refused(
     hosted: Hosted,
 ) -> None:
     await _host(hosted, submissions_in_all=1)
@@ -184,7 +184,7 @@ async def test_a_place_that_is_given_up_is_free_for_a_draft_that_was_refused(
     assert await hosted.red.append(stream, 0, FRAME) == 1
 
 
-async def test_a_benchmark_with_nothing_but_drafts_is_deleted_without_force(
+async def test_a_benchmark_with_only_drafts_is_deleted_without_force(
     hosted: Hosted,
 ) -> None:
     await _host(hosted)
@@ -193,11 +193,11 @@ async def test_a_benchmark_with_nothing_but_drafts_is_deleted_without_force(
     await hosted.organiser.benchmarks.DeleteBenchmark(request, metadata=hosted.organiser.metadata)
 
 
-# --- stores of older versions, which sealed and scored what has no frame --------------------------
+# --- stores of older versions, which sealed and scored submissions without frames -----------------
 
 
 async def _empty(hosted: Hosted, state: SubmissionState) -> None:
-    """What an older version left: a submission without frames in some state."""
+    """What an older version stored: a submission without frames in some state."""
     await hosted.red.submission("one")
 
     def command(transaction: Transaction) -> None:
@@ -212,7 +212,7 @@ async def _empty(hosted: Hosted, state: SubmissionState) -> None:
     "state",
     [SubmissionState.SEALED, SubmissionState.WAITING_FOR_TRUTH, SubmissionState.SCORING],
 )
-async def test_what_was_sealed_without_frames_is_cancelled_in_place_of_scored(
+async def test_a_submission_sealed_without_frames_is_cancelled_instead_of_scored(
     hosted: Hosted, state: SubmissionState
 ) -> None:
     await _host(hosted)
@@ -227,7 +227,7 @@ async def test_what_was_sealed_without_frames_is_cancelled_in_place_of_scored(
 
 
 @pytest.mark.parametrize("visibility", ["VISIBILITY_LADDER", "VISIBILITY_FINAL"])
-async def test_what_was_scored_without_frames_stands_on_no_board_and_costs_nothing(
+async def test_a_submission_scored_without_frames_is_on_no_board_and_uses_no_quota(
     hosted: Hosted, visibility: str
 ) -> None:
     await _host(hosted, visibility=visibility, submissions_in_all=1)

@@ -1,4 +1,4 @@
-"""A server that stops acknowledges what it has taken in, and sends its clients elsewhere."""
+"""A server that stops acknowledges what it has received, and sends its clients elsewhere."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vidscore_server.store import Reader
 
 
 def received(hosted: Hosted) -> float:
-    """Messages of streams of appends that the server has read."""
+    """Number of messages of append streams that the server has read."""
     labels = ("bidi_stream", "vidscore.v1.SubmissionService", "AppendFrames")
     counted: float = hosted.server._metrics.calls.received.labels(*labels)._value.get()
     return counted
@@ -34,7 +34,7 @@ async def read_into(acknowledged: list[int], call: Any) -> None:
 
 
 async def stored(hosted: Hosted) -> int:
-    """Durable frames of the submission; the server itself takes no calls any more."""
+    """Durable frames of the submission; the server itself accepts no calls any more."""
 
     def look(reader: Reader) -> int:
         record = reader.submission("dots", "one")
@@ -50,7 +50,7 @@ async def test_batches_that_wait_for_the_store_are_acknowledged_before_the_strea
     stream = await hosted.red.submission()
     call: Any = hosted.red.submissions.AppendFrames(metadata=hosted.red.metadata)
     acknowledged: list[int] = []
-    for index in range(2):  # a call may have more on its way after each acknowledgement
+    for index in range(2):  # A call may have more in flight after each acknowledgement.
         await call.write(append(stream, index, batch([index])))
         acknowledged.append((await call.read()).next_offset)
     release = threading.Event()
@@ -73,7 +73,7 @@ async def test_batches_that_wait_for_the_store_are_acknowledged_before_the_strea
     assert hosted.server.sessions.open_count == 0
 
 
-async def test_a_draining_server_takes_nothing_new_but_tells_that_it_drains(
+async def test_a_draining_server_accepts_nothing_new_and_says_that_it_drains(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark()
@@ -85,7 +85,9 @@ async def test_a_draining_server_takes_nothing_new_but_tells_that_it_drains(
     assert told.server.draining
 
 
-async def test_a_watch_ends_with_the_server_so_that_it_can_go_on_elsewhere(tmp_path: Path) -> None:
+async def test_a_watch_ends_with_the_server_so_that_it_can_continue_elsewhere(
+    tmp_path: Path,
+) -> None:
     async with hosting(tmp_path) as hosted:
         await hosted.organiser.create_benchmark()
         await hosted.red.submission()

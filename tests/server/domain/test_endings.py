@@ -1,4 +1,4 @@
-"""However a stream ends, nothing of it stays: no session, no task, no waiter."""
+"""Every end of a stream frees its session, its task and its waiter."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ def _request(stream: str, number: int) -> pb.AppendRequest:
     return append(stream, number - 1, points({number: HERE}))
 
 
-async def test_streams_that_can_be_resumed_end_at_once_when_the_server_drains(
+async def test_resumable_streams_end_at_once_when_the_server_drains(
     hosted: Hosted, stream: str
 ) -> None:
     appends = hosted.red.submissions.AppendFrames(metadata=hosted.red.metadata)
@@ -46,11 +46,11 @@ async def test_streams_that_can_be_resumed_end_at_once_when_the_server_drains(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ["cancelled", "deadline", "refused", "done"])
-async def test_however_an_append_stream_ends_its_place_is_free_again(
+async def test_every_end_of_an_append_stream_frees_its_place(
     hosted: Hosted, stream: str, ending: str
 ) -> None:
     tasks = len(asyncio.all_tasks())
-    # Long enough for a slow machine to answer the first frame, which it must.
+    # Long enough for a slow machine to answer the first frame, as it must.
     timeout = 5 if ending == "deadline" else None
     call = hosted.red.submissions.AppendFrames(metadata=hosted.red.metadata, timeout=timeout)
     await call.write(_request(stream, 1))
@@ -87,7 +87,9 @@ async def test_a_watch_that_is_cancelled_leaves_no_waiter(hosted: Hosted, stream
     await until(lambda: hosted.server.sessions.open_count == 0)
 
 
-async def test_a_watch_from_a_revision_on_sends_what_is_newer(hosted: Hosted, stream: str) -> None:
+async def test_a_watch_from_a_revision_on_sends_only_newer_states(
+    hosted: Hosted, stream: str
+) -> None:
     await hosted.red.append(stream, 0, points({1: HERE}))
     revision = (await hosted.red.get()).revision
     request = pb.WatchSubmissionRequest(name=SUBMISSION, from_revision=revision)
@@ -101,10 +103,10 @@ async def test_a_watch_from_a_revision_on_sends_what_is_newer(hosted: Hosted, st
     call.cancel()
 
 
-async def test_a_client_that_is_gone_before_grpc_has_noticed_is_no_incident(
+async def test_a_client_that_left_before_grpc_noticed_is_not_an_incident(
     hosted: Hosted, stream: str, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
-    """gRPC fails to send, as to a connection that broke just now."""
+    """gRPC fails to send, as it does on a connection that has just broken."""
     del stream
 
     async def send(responses: Responses[Any], response: Any) -> NoReturn:

@@ -1,4 +1,4 @@
-"""What time alone does to a submission."""
+"""What the passing of time does to submissions."""
 
 from __future__ import annotations
 
@@ -34,25 +34,25 @@ CANCEL = dataclasses.replace(SEAL, quiet_action="cancel")
         (CANCEL, 60.0, Event.CANCELLED_AT_CLOSING),
     ],
 )
-def test_a_quiet_submission_ends_and_so_does_an_open_one_at_closing(
+def test_idle_submissions_end_and_open_ones_end_at_closing(
     policy: Policy, now_s: float, event: Event | None
 ) -> None:
     assert due_event(r.submission(), r.benchmark(), policy, r.later(now_s), r.later(0)) is event
 
 
-def test_what_came_last_counts_and_not_what_came_first() -> None:
+def test_the_idle_time_counts_from_the_last_activity() -> None:
     active = structs.replace(r.submission(), activity_time=r.later(20))
     assert due_event(active, r.benchmark(), SEAL, r.later(49), r.later(0)) is None
 
 
-def test_time_in_which_nobody_could_send_is_no_quiet_time() -> None:
+def test_time_in_which_nobody_could_send_does_not_count_as_idle() -> None:
     before = r.later(1000)
     assert due_event(r.submission(), OPEN, SEAL, r.later(1029.9), quiet_from=before) is None
     scheduled_event = due_event(r.submission(), OPEN, SEAL, r.later(1030), quiet_from=before)
     assert scheduled_event is Event.SEALED_WHEN_QUIET
 
 
-async def test_a_benchmark_is_read_once_however_many_of_its_submissions_are_open(
+async def test_a_benchmark_is_read_once_for_all_its_open_submissions(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await hosted.organiser.create_benchmark()
@@ -62,7 +62,7 @@ async def test_a_benchmark_is_read_once_however_many_of_its_submissions_are_open
     real = Reader.benchmark
 
     def read(reader: Reader, benchmark: str) -> BenchmarkRecord | None:
-        asked[reader] += 1  # each look at what is due has its own
+        asked[reader] += 1  # Each check of what is due reads separately.
         return real(reader, benchmark)
 
     monkeypatch.setattr(Reader, "benchmark", read)
@@ -70,7 +70,7 @@ async def test_a_benchmark_is_read_once_however_many_of_its_submissions_are_open
     assert set(asked.values()) == {1}
 
 
-async def test_answers_to_requests_are_forgotten_after_a_week(hosted: Hosted) -> None:
+async def test_stored_responses_are_deleted_after_a_week(hosted: Hosted) -> None:
     site = hosted.hosting.context
     now = hosted.clock()
     await site.write(lambda t: t.put_response("t", "old", "digest", b"answer", now))
@@ -98,7 +98,7 @@ async def _audited(hosted: Hosted, action: str) -> list[tuple[str, str]]:
         ("QUIET_ACTION_CANCEL", "cancelled_when_quiet", "cancelled_when_quiet"),
     ],
 )
-async def test_what_ends_a_quiet_submission_is_in_its_history_and_the_audit_record(
+async def test_the_end_of_an_idle_submission_is_in_its_history_and_the_audit_record(
     hosted: Hosted, action: str, reason: str, last: str
 ) -> None:
     await hosted.organiser.create_benchmark(
@@ -113,7 +113,7 @@ async def test_what_ends_a_quiet_submission_is_in_its_history_and_the_audit_reco
     assert await _audited(hosted, reason) == [("server", f"{BENCHMARK}/submissions/one")]
 
 
-async def test_a_quiet_draft_leaves_a_line_in_the_audit_record(hosted: Hosted) -> None:
+async def test_the_end_of_an_idle_draft_is_audited(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(quiet_timeout=Duration(seconds=3600))
     await hosted.red.submission()
     hosted.clock.pass_by(minutes=60)
@@ -121,8 +121,8 @@ async def test_a_quiet_draft_leaves_a_line_in_the_audit_record(hosted: Hosted) -
     assert await _audited(hosted, "draft_deleted") == [("server", f"{BENCHMARK}/submissions/one")]
 
 
-async def test_a_quiet_submission_over_its_team_s_quota_is_cancelled(hosted: Hosted) -> None:
-    """Two a day were allowed when it began, and one when it was to be sealed."""
+async def test_an_idle_submission_over_its_teams_quota_is_cancelled(hosted: Hosted) -> None:
+    """Two per day were allowed when it was created, and one when it was to be sealed."""
 
     def one_a_day(benchmark: benchmark_pb2.Benchmark) -> None:
         benchmark.policy.submissions_per_day = 1
@@ -146,7 +146,7 @@ async def test_a_quiet_submission_over_its_team_s_quota_is_cancelled(hosted: Hos
     ("quiet_s", "due_s", "reason"),
     [(30.0, 30.0, "sealed_when_quiet"), (90.0, 60.0, "sealed_at_closing")],
 )
-def test_what_comes_first_of_silence_and_closing_is_due(
+def test_the_earlier_of_idle_timeout_and_closing_applies(
     quiet_s: float, due_s: float, reason: str
 ) -> None:
     """The benchmark closes after 60 seconds."""
@@ -160,8 +160,10 @@ def test_what_comes_first_of_silence_and_closing_is_due(
 @pytest.mark.parametrize(
     ("revision", "reason"), [(0, "truth_never_came"), (1, "scored_without_all_truth")]
 )
-def test_a_submission_waits_for_truth_from_its_sealing_on(revision: int, reason: str) -> None:
-    """By the truth timeout it is scored with what there is, or fails without any."""
+def test_the_wait_of_a_submission_for_truth_starts_at_its_sealing(
+    revision: int, reason: str
+) -> None:
+    """After the truth timeout it is scored with the existing truth, or fails if there is none."""
     waiting = structs.replace(
         r.submission(state=SubmissionState.WAITING_FOR_TRUTH, frame_count=1), state_time=r.later(7)
     )
@@ -171,7 +173,7 @@ def test_a_submission_waits_for_truth_from_its_sealing_on(revision: int, reason:
     assert found == ScheduledEvent(r.later(107), reason)
 
 
-def test_a_draft_is_deleted_and_what_takes_no_frames_is_left_alone() -> None:
+def test_a_draft_is_deleted_and_a_submission_that_takes_no_frames_is_left_alone() -> None:
     found = scheduled_event(r.submission(), OPEN, SEAL, r.later(0))
     assert found == ScheduledEvent(r.later(30), "draft_deleted")
     scored = r.submission(state=SubmissionState.SCORED, frame_count=1)

@@ -1,4 +1,4 @@
-"""Boards of which a submission could not be scored again, or which another server has taken."""
+"""Boards with a submission that could not be scored again, or that another server took over."""
 
 from __future__ import annotations
 
@@ -16,10 +16,10 @@ from tests.server.domain.test_rescored_boards import NEW, OLD, break_when, host,
 from tests.support.waiting import TIMEOUT_S
 
 
-async def test_after_the_closing_what_could_not_be_scored_again_stands_apart(
+async def test_after_the_closing_a_submission_that_could_not_be_rescored_is_listed_separately(
     hosted: Hosted,
 ) -> None:
-    """The second truth has no d; where nothing is found of a part, the worker dies."""
+    """The second truth has no d; if nothing of a part is found, the worker dies."""
     await host_private(hosted, visibility=LIVE)
     await submit(hosted.red, "one", "abc")
     await submit(hosted.blue, "two", "cd")
@@ -34,7 +34,7 @@ async def test_after_the_closing_what_could_not_be_scored_again_stands_apart(
     assert shown == [(1, "red", 1.0), (0, "blue", 1.0)]
 
 
-async def test_a_score_that_comes_after_the_lease_of_its_board_was_lost_is_not_kept(
+async def test_a_score_after_the_lease_of_its_board_was_lost_is_not_stored(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The lease goes to another server while the first submission is scored again."""

@@ -1,4 +1,4 @@
-"""What `final` gives away: rounded scores, and no name that a team does not know."""
+"""What the policy `final` shows: rounded scores, and only names that a team knows."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ HIT = [(10.0, 20.0)]
 
 
 def _things(labels: dict[str, list[str]]) -> annotations_pb2.AnnotationBatch:
-    """One frame of a sequence in each domain, with a box for each of its labels."""
+    """One frame of a sequence in each domain, with one box per label."""
     table = list(dict.fromkeys(label for names in labels.values() for label in names))
     boxes = [(name, label) for name, names in labels.items() for label in names]
     return annotations_pb2.AnnotationBatch(
@@ -43,7 +43,7 @@ def _parts(report: report_pb2.Report) -> set[tuple[str, str]]:
 
 
 async def test_scores_are_rounded_to_the_step_and_others_to_as_many_digits(hosted: Hosted) -> None:
-    """Two of three objects are found, one 4 px off, and one thing is made up.
+    """Two of three objects are found, one 4 px off, and one detection is false.
 
     F1 = 4 / 6; the MSE is (16 + 2 * 100) / 4 = 54; precision 2 / 3.
     """
@@ -60,7 +60,7 @@ async def test_scores_are_rounded_to_the_step_and_others_to_as_many_digits(hoste
 
 
 @pytest.mark.slow
-async def test_the_board_ranks_what_it_shows(hosted: Hosted) -> None:
+async def test_the_board_ranks_by_the_shown_values(hosted: Hosted) -> None:
     """F1 of 2/3 and 0.8 are 0.5 and 1 to a step of a half; MSEs of 100 and 66.67 have one digit."""
     await hosted.organiser.create_benchmark(visibility=FINAL, ladder_step=0.5)
     truth = dict.fromkeys(range(1, 5), HIT)
@@ -75,7 +75,7 @@ async def test_the_board_ranks_what_it_shows(hosted: Hosted) -> None:
     assert exact == [2 / 3, 0.4]
 
 
-async def test_rows_are_of_names_that_the_submission_has(hosted: Hosted) -> None:
+async def test_rows_have_only_names_that_the_submission_has(hosted: Hosted) -> None:
     message = streets()
     message.policy.visibility = FINAL
     await hosted.organiser.create(message)
@@ -102,7 +102,7 @@ async def test_rows_are_of_names_that_the_submission_has(hosted: Hosted) -> None
 
 
 async def test_under_live_every_name_in_a_score_is_known(hosted: Hosted) -> None:
-    """Names are told up to 80 characters."""
+    """Names are shown up to 80 characters."""
     message, long = streets(), "z" * 99
     message.policy.visibility = benchmark_pb2.VISIBILITY_LIVE
     await hosted.organiser.create(message)
@@ -115,7 +115,7 @@ async def test_under_live_every_name_in_a_score_is_known(hosted: Hosted) -> None
     assert told.violations == {"label": f"found '{'y' * 79}, expected car or {'z' * 80}"}
 
 
-async def test_rows_are_of_names_that_the_specification_has(hosted: Hosted) -> None:
+async def test_rows_have_the_names_of_the_specification(hosted: Hosted) -> None:
     message = streets(labels=["car", "bus"])
     message.policy.visibility = FINAL
     await hosted.organiser.create(message)
@@ -126,10 +126,10 @@ async def test_rows_are_of_names_that_the_specification_has(hosted: Hosted) -> N
     assert labels == {"*", "car", "bus"}
 
 
-async def test_the_ladder_clips_what_has_no_lower_bound_and_organisers_see_it_as_it_is(
+async def test_the_ladder_clips_measures_without_a_lower_bound_and_organisers_see_them_unclipped(
     hosted: Hosted,
 ) -> None:
-    """One object, found, and three tracks made up: MOTA = 1 - 3."""
+    """One object, found, and three false tracks: MOTA = 1 - 3."""
     message = dots()
     message.specification.evaluators[0].name = "clear"
     base = message.specification.evaluators[0].parameters.add(name="base")

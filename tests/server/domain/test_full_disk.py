@@ -1,4 +1,4 @@
-"""A disk that fills up is told, costs nothing that was acknowledged, and is gone over."""
+"""A full disk is reported and costs no acknowledged data, and work continues after it."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ TIMEOUT_S = 60.0
 
 
 @pytest.mark.parametrize("moment", ["before_commit", "after_commit"])
-async def test_a_commit_that_fails_for_room_is_told_and_the_same_again_counts_once(
+async def test_a_commit_that_fails_for_lack_of_space_is_reported_and_its_retry_counts_once(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, moment: str
 ) -> None:
     async with hosting(tmp_path) as hosted:
@@ -62,7 +62,7 @@ async def test_a_commit_that_fails_for_room_is_told_and_the_same_again_counts_on
 
 
 @pytest.mark.slow
-async def test_a_result_that_finds_no_room_is_kept_once_there_is_some(
+async def test_a_result_that_does_not_fit_is_stored_once_there_is_space(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with hosting(tmp_path) as hosted:
@@ -82,7 +82,7 @@ async def test_a_result_that_finds_no_room_is_kept_once_there_is_some(
 
 @pytest.fixture
 def small_disk(tmp_path: Path) -> Iterator[Path]:
-    """A file system of its own, of 2 MB."""
+    """A separate file system of 2 MB."""
     folder = tmp_path / "disk"
     folder.mkdir()
     mounting = ["mount", "-t", "tmpfs", "-o", "size=2m", "tmpfs", str(folder)]
@@ -91,11 +91,11 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
     if subprocess.run(mounting, capture_output=True, check=False).returncode:
         missing("mounting a file system, which this machine forbids")
     yield folder
-    # Lazily: a reader's connection may live until it is collected.
+    # Lazily: a reader's connection may live until it is garbage collected.
     subprocess.run(["umount", "--lazy", str(folder)], check=True)
 
 
-async def test_a_full_disk_keeps_what_was_acknowledged_and_goes_on_once_there_is_room(
+async def test_a_full_disk_keeps_acknowledged_data_and_the_server_continues_once_there_is_space(
     small_disk: Path,
 ) -> None:
     async with hosting(small_disk) as hosted:
@@ -112,7 +112,7 @@ async def test_a_full_disk_keeps_what_was_acknowledged_and_goes_on_once_there_is
         await _check_scored(hosted, acknowledged + 5)
 
 
-def test_a_store_that_finds_no_room_when_it_is_opened_says_so(small_disk: Path) -> None:
+def test_opening_a_store_on_a_full_disk_is_an_error_that_says_so(small_disk: Path) -> None:
     path = small_disk / "store.db"
     open_sqlite_store(path).close()
     filler = _fill(small_disk, spare_bytes=0)
@@ -124,20 +124,20 @@ def test_a_store_that_finds_no_room_when_it_is_opened_says_so(small_disk: Path) 
 
 @pytest.fixture
 def small_temporary(small_disk: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of temporary files, of 2 MB."""
+    """A folder for temporary files, of 2 MB."""
     monkeypatch.setenv("TMPDIR", str(small_disk))
     monkeypatch.setattr(tempfile, "tempdir", None)
     return small_disk
 
 
-async def test_a_backup_that_finds_no_room_on_its_way_is_taken_once_there_is_some(
+async def test_a_backup_without_temporary_space_succeeds_once_there_is_some(
     tmp_path: Path, small_temporary: Path
 ) -> None:
     async with hosting(tmp_path) as hosted:
         await _open(hosted)
         data = await export(hosted.organiser, BENCHMARK)
         await delete_benchmark(hosted)
-        assert tempfile.tempdir == str(small_temporary)  # on a full disk it would not be found
+        assert tempfile.tempdir == str(small_temporary)  # It would not be found on a full disk.
         filler = _fill(small_temporary, spare_bytes=0)
         found = await refusal(import_(hosted.organiser, data))
         assert (found.code, found.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "STORE_FULL")
@@ -146,7 +146,7 @@ async def test_a_backup_that_finds_no_room_on_its_way_is_taken_once_there_is_som
         assert (await import_(hosted.organiser, data)).benchmark == BENCHMARK
 
 
-async def test_truth_that_finds_no_room_on_its_way_is_taken_once_there_is_some(
+async def test_truth_without_temporary_space_is_accepted_once_there_is_some(
     tmp_path: Path, small_temporary: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(truth_upload, "SPOOLED_BYTES", 1)
@@ -160,7 +160,7 @@ async def test_truth_that_finds_no_room_on_its_way_is_taken_once_there_is_some(
         assert (await hosted.organiser.upload(truth(FRAME_COUNT))).revision == 2
 
 
-async def test_a_form_that_finds_no_room_for_its_file_says_so(
+async def test_a_form_without_space_for_its_file_reports_it(
     tmp_path: Path, small_temporary: Path
 ) -> None:
     async with browsing(tmp_path) as site:
@@ -174,8 +174,8 @@ async def test_a_form_that_finds_no_room_for_its_file_says_so(
 
 
 @pytest.mark.slow
-def test_a_client_waits_for_room_and_then_goes_on_by_itself(tmp_path: Path) -> None:
-    """The process may write no file any further, which is how a quota of the system looks."""
+def test_a_client_waits_for_space_and_then_continues_by_itself(tmp_path: Path) -> None:
+    """The process may not extend any file, as under a quota of the system."""
     server = KilledServer(tmp_path)
     try:
         server.start()
@@ -222,7 +222,7 @@ async def _open(hosted: Hosted) -> str:
 
 
 async def _check_scored(hosted: Hosted, frame_count: int = FRAME_COUNT) -> None:
-    """Each frame counts once; those past the truth are of no sequence that is known."""
+    """Each frame counts once; those beyond the truth belong to no known sequence."""
     await hosted.organiser.seal(frames=frame_count)
     ended = await hosted.organiser.ended()
     assert ended.submission.state == pb.SUBMISSION_STATE_SCORED
@@ -236,7 +236,7 @@ async def _check_report(hosted: Hosted) -> None:
 
 @contextmanager
 def _failing(monkeypatch: pytest.MonkeyPatch, point: str) -> Iterator[None]:
-    """Let the next pass of a failpoint fail, as where there is no space left."""
+    """Let the next pass of a failpoint fail as if no space were left."""
     with monkeypatch.context() as patch:
         patch.setenv(runtime.FAILPOINTS_VARIABLE, f"{point}=raise@1")
         patch.setattr(runtime, "_passed", Counter())
@@ -248,7 +248,7 @@ def _failing(monkeypatch: pytest.MonkeyPatch, point: str) -> Iterator[None]:
 
 
 async def _append_until_refused(hosted: Hosted, stream: str, offset: int) -> tuple[int, Refused]:
-    """Append until there is no room; gives what is acknowledged, and what the client is told."""
+    """Append until there is no space; returns the acknowledged offset and the client's error."""
     while True:
         try:
             more = batch(range(offset, offset + 5))
@@ -258,7 +258,7 @@ async def _append_until_refused(hosted: Hosted, stream: str, offset: int) -> tup
 
 
 def _fill(folder: Path, spare_bytes: int) -> Path:
-    """Leave a little of a disk; gives the file that takes the rest."""
+    """Fill a disk almost completely; returns the file that fills it."""
     file = folder / "filler"
     free = os.statvfs(folder)
     file.write_bytes(bytes(free.f_bavail * free.f_bsize - spare_bytes))

@@ -1,4 +1,4 @@
-"""The gate: whom it admits to what, by which token, and which calls end with one."""
+"""The gate: whom it admits to what, by which token, and which calls end with a token."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ AS_ORGANISER = Caller(ORGANISER.record.token, Role.ORGANISER, "")
 
 
 class Kept:
-    """A store of tokens alone."""
+    """A store with tokens only."""
 
     def __init__(self, *tokens: NewToken) -> None:
         self.records = {token.record.token: token.record for token in tokens}
@@ -82,7 +82,7 @@ async def test_on_this_machine_anyone_may_score() -> None:
 
 
 @pytest.mark.parametrize("method", [BOARD, ACCEPT])
-async def test_what_is_public_or_has_a_secret_of_its_own_needs_no_token(method: str) -> None:
+async def test_public_methods_and_those_with_their_own_secret_need_no_token(method: str) -> None:
     assert await gate_of(Kept()).admit(method, [], ELSEWHERE) == ANONYMOUS
 
 
@@ -90,7 +90,7 @@ async def test_what_is_public_or_has_a_secret_of_its_own_needs_no_token(method: 
     ("method", "open_to_anyone"),
     [(SCORE, False), (CREATE, True), (CREATE, False), (UNKNOWN, True), (UNKNOWN, False)],
 )
-async def test_from_elsewhere_and_for_what_is_hosted_a_token_is_needed(
+async def test_callers_from_elsewhere_and_hosted_methods_need_a_token(
     method: str, open_to_anyone: bool
 ) -> None:
     with pytest.raises(UnauthenticatedError, match="needs a token"):
@@ -108,7 +108,7 @@ async def test_from_elsewhere_and_for_what_is_hosted_a_token_is_needed(
         (ORGANISER, CREATE, AS_ORGANISER),
     ],
 )
-async def test_a_token_is_admitted_to_what_its_role_may(
+async def test_a_token_is_admitted_to_the_methods_of_its_role(
     token: NewToken, method: str, caller: Caller, transport: Transport
 ) -> None:
     assert await gate_of(Kept(token)).admit(method, bearing(token), transport) == caller
@@ -123,7 +123,7 @@ async def test_a_token_is_admitted_to_what_its_role_may(
         (ORGANISER, UNKNOWN, "an organiser may not nobody knows", "nobody"),
     ],
 )
-async def test_who_may_not_is_told_who_may(
+async def test_a_caller_of_the_wrong_role_is_told_the_right_roles(
     token: NewToken, method: str, what: str, who: str, transport: Transport
 ) -> None:
     with pytest.raises(PermissionDeniedError) as caught:
@@ -135,7 +135,7 @@ async def test_who_may_not_is_told_who_may(
 
 
 @pytest.mark.parametrize("scheme", ["Bearer ", "bearer ", "BEARER  "])
-async def test_the_scheme_is_in_any_case(scheme: str) -> None:
+async def test_the_scheme_of_the_token_ignores_case(scheme: str) -> None:
     shown = [("authorization", scheme + RED.secret)]
     assert await gate_of(Kept(RED)).admit(SUBMIT, shown, ELSEWHERE) == AS_RED
 
@@ -154,13 +154,13 @@ async def test_the_scheme_is_in_any_case(scheme: str) -> None:
     ids=["no scheme", "basic", "session", "nothing", "no token", "a stranger's", "a guess"],
 )
 @pytest.mark.parametrize("method", [SUBMIT, BOARD])
-async def test_what_is_no_token_that_holds_is_refused(shown: str, method: str) -> None:
-    """Even where none is needed: who shows one wants to be known by it."""
+async def test_an_invalid_token_is_refused(shown: str, method: str) -> None:
+    """Even if no token is needed: a caller that shows one wants to be identified by it."""
     with pytest.raises(UnauthenticatedError, match="unknown, has ended or was revoked"):
         await gate_of(Kept(RED)).admit(method, [("authorization", shown)], HERE)
 
 
-async def test_a_token_that_has_ended_is_refused() -> None:
+async def test_an_expired_token_is_refused() -> None:
     with pytest.raises(UnauthenticatedError, match="has ended"):
         await gate_of(Kept(RED), later(60)).admit(SUBMIT, bearing(RED), HERE)
 
@@ -173,12 +173,12 @@ async def test_a_token_that_has_ended_is_refused() -> None:
         [("authorization", b"Bearer x")],
     ],
 )
-async def test_a_call_has_one_token_and_that_is_text(shown: list[tuple[str, str | bytes]]) -> None:
+async def test_a_call_has_one_token_and_it_is_text(shown: list[tuple[str, str | bytes]]) -> None:
     with pytest.raises(UnauthenticatedError, match="carries several tokens"):
         await gate_of(Kept(RED, ORGANISER)).admit(SUBMIT, shown, HERE)
 
 
-async def test_a_name_that_is_not_there_is_hashed_as_often_as_one_that_is(
+async def test_an_unknown_name_is_hashed_as_often_as_a_known_one(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     hashed: list[str] = []
@@ -197,7 +197,7 @@ async def test_a_name_that_is_not_there_is_hashed_as_often_as_one_that_is(
     assert hashed == [forged, STRANGER.secret]
 
 
-async def test_the_token_that_a_caller_has_shown_is_found() -> None:
+async def test_the_token_of_a_caller_is_found() -> None:
     gate = gate_of(Kept(RED))
     assert await gate.token_of(AS_RED) == RED.record
     assert await gate.token_of(AS_VIEWER) is None
@@ -205,18 +205,18 @@ async def test_the_token_that_a_caller_has_shown_is_found() -> None:
     assert await Gate(None, utc_now).token_of(AS_RED) is None
 
 
-# --- Sessions of browsers
+# --- Browser sessions
 
 
 def with_session(token: str | None) -> Transport:
-    """A way in on which the session `one` is of a token."""
+    """An entrance at which the session `one` belongs to a token."""
     return Transport(False, {"one": token}.get)
 
 
 SESSION: list[tuple[str, str | bytes]] = [("authorization", "Session one")]
 
 
-async def test_a_session_is_admitted_as_its_token() -> None:
+async def test_a_session_is_admitted_like_its_token() -> None:
     transport = with_session(RED.record.token)
     gate = gate_of(Kept(RED, VIEWER))
     assert await gate.admit(SUBMIT, SESSION, transport) == AS_RED
@@ -228,20 +228,18 @@ async def test_a_session_is_admitted_as_its_token() -> None:
     [(None, NOON), (STRANGER.record.token, NOON), (RED.record.token, later(60))],
     ids=["no token", "a stranger's", "an ended one"],
 )
-async def test_a_session_without_a_token_that_holds_has_ended(
-    token: str | None, now: datetime
-) -> None:
+async def test_a_session_whose_token_is_invalid_has_ended(token: str | None, now: datetime) -> None:
     with pytest.raises(UnauthenticatedError, match="the session has ended"):
         await gate_of(Kept(RED), now).admit(SUBMIT, SESSION, with_session(token))
 
 
-# --- What is kept of tokens
+# --- Caching of tokens
 
 
 @pytest.mark.parametrize(
     ("first_s", "second_s", "times"), [(100.0, 100.3, 1), (100.0, 100.5, 2), (0.0, 0.4, 2)]
 )
-async def test_a_token_is_not_looked_up_again_for_a_moment(
+async def test_a_token_is_cached_for_a_moment(
     first_s: float, second_s: float, times: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = Kept(RED)
@@ -252,7 +250,7 @@ async def test_a_token_is_not_looked_up_again_for_a_moment(
     assert len(store.looked_up) == times
 
 
-async def test_a_token_that_is_ended_here_ends_at_once() -> None:
+async def test_a_token_revoked_at_this_server_ends_at_once() -> None:
     store = Kept(RED)
     gate = gate_of(store)
     await gate.admit(SUBMIT, bearing(RED), HERE)
@@ -263,7 +261,7 @@ async def test_a_token_that_is_ended_here_ends_at_once() -> None:
         await gate.admit(SUBMIT, bearing(RED), HERE)
 
 
-async def test_what_is_kept_of_tokens_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_the_cache_of_tokens_is_bounded(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(access, "MAXIMUM_KEPT", 2)
     monkeypatch.setattr(access, "KEEP_S", 3600)
     store = Kept(RED, VIEWER, ORGANISER)
@@ -274,24 +272,24 @@ async def test_what_is_kept_of_tokens_is_bounded(monkeypatch: pytest.MonkeyPatch
     assert store.looked_up == [red, viewer, organiser, red]
 
 
-# --- Calls that run under tokens
+# --- Calls that run under a token
 
 
 async def run_under(
     running: RunningTokens, caller: Caller, act: Callable[[], Awaitable[None]]
 ) -> None:
-    """A call that does something and would then go on."""
+    """A call that does something and would then continue."""
     async with RunningCall() as call:
         with running.using(caller, call):
             await act()
-            await asyncio.sleep(1)  # which the end cuts short
+            await asyncio.sleep(1)  # The end of the token cuts this short.
 
 
 async def _nothing_ends(_: Collection[str]) -> Collection[str]:
     return ()
 
 
-async def test_a_call_that_runs_ends_with_its_token_and_no_other_does() -> None:
+async def test_only_the_calls_of_a_token_end_with_it() -> None:
     running = RunningTokens(_nothing_ends)
 
     async def end() -> None:
@@ -304,7 +302,7 @@ async def test_a_call_that_runs_ends_with_its_token_and_no_other_does() -> None:
             await asyncio.sleep(0)
 
 
-async def test_a_token_is_looked_at_as_long_as_a_call_runs_under_it() -> None:
+async def test_a_token_is_checked_while_a_call_runs_under_it() -> None:
     asked: list[Collection[str]] = []
 
     async def find_ended(tokens: Collection[str]) -> Collection[str]:
@@ -323,7 +321,7 @@ async def test_a_token_is_looked_at_as_long_as_a_call_runs_under_it() -> None:
     assert asked == [(AS_RED.token,)] * 2
 
 
-async def test_a_token_that_is_ended_here_takes_its_calls_with_it_at_once() -> None:
+async def test_a_token_revoked_at_this_server_ends_its_calls_at_once() -> None:
     gate = gate_of(Kept(RED))
 
     async def end() -> None:
@@ -341,7 +339,7 @@ async def test_a_token_that_is_ended_here_takes_its_calls_with_it_at_once() -> N
         (RED.record, later(60)),
     ],
 )
-async def test_a_look_ends_the_calls_of_tokens_that_hold_no_longer(
+async def test_a_check_ends_the_calls_of_tokens_that_are_no_longer_valid(
     record: TokenRecord | None, now: datetime
 ) -> None:
     store = Kept(VIEWER)
@@ -355,7 +353,7 @@ async def test_a_look_ends_the_calls_of_tokens_that_hold_no_longer(
             await asyncio.sleep(0)
 
 
-async def test_looking_goes_on_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_checking_continues_after_a_failure(monkeypatch: pytest.MonkeyPatch) -> None:
     slept_s: list[float] = []
     looks: list[Collection[str]] = []
 

@@ -137,7 +137,7 @@ Code = grpc.StatusCode
     ],
 )
 @pytest.mark.parametrize("rpc", RPCS)
-async def test_a_call_leaves_places_tasks_and_descriptors_as_they_were(
+async def test_a_call_leaves_places_tasks_and_descriptors_unchanged(
     hosted: Hosted, rpc: str, ending: Ending, codes: set[grpc.StatusCode]
 ) -> None:
     await _prepare(hosted)

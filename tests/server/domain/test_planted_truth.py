@@ -282,7 +282,7 @@ async def test_nothing_that_a_participant_receives_holds_planted_truth(
 
 
 @pytest.mark.slow
-async def test_the_search_finds_what_an_organiser_is_shown(hosted: Hosted) -> None:
+async def test_the_search_finds_what_an_organiser_may_see(hosted: Hosted) -> None:
     await _prepare(hosted, "LADDER", ())
     rpc = f"{V1}SubmissionService/ListScores"
     [request, *_] = CASES[rpc](rpc)

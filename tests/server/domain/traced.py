@@ -1,4 +1,4 @@
-"""Points that the evaluator ``tracer`` judges, and what becomes of each by hand."""
+"""Points scored by the evaluator ``tracer``, with outcomes worked out by hand."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from tests.server.domain.hosted import Client, Hosted, dots
 from vidscore_protos.v1 import annotations_pb2, benchmark_pb2, outcomes_pb2, submission_service_pb2
 
 Things = Sequence[tuple[str, float, float]]
-"""Label and place of each object of a frame."""
+"""Label and position of each object of a frame."""
 
 
 def frames(numbered: Mapping[int, Things], sequence: str = "1") -> annotations_pb2.AnnotationBatch:
@@ -36,11 +36,11 @@ DETECTIONS = frames(
         3: [("bus", 50, 60)],
     }
 )
-"""5 px from the first object, nowhere, 18 px from the second; nowhere; where a car is."""
+"""In frame 1 one 5 px from the first object, one far off, and one 18 px from the second object."""
 
 
 def made(evaluators: Sequence[str] = ("tracer",), **policy: object) -> benchmark_pb2.Benchmark:
-    """A benchmark that shows a team its outcomes, unless it is said."""
+    """A benchmark that shows a team its outcomes by default."""
     shown = {
         "visibility": benchmark_pb2.VISIBILITY_FINAL,
         "outcomes": benchmark_pb2.OUTCOMES_SHOWN_OWN,
@@ -68,7 +68,7 @@ Row = tuple[object, ...]
 
 
 def rows(responses: Sequence[submission_service_pb2.ReadOutcomesResponse]) -> list[Row]:
-    """Side, sequence, frame, place, label and outcome of each row."""
+    """Side, sequence, frame, row, label and outcome of each row."""
     found: list[Row] = []
     for response in responses:
         batch = response.outcomes

@@ -1,4 +1,4 @@
-"""The part of the contract of stores that is about appends."""
+"""The part of the store contract that covers appends."""
 
 from __future__ import annotations
 
@@ -15,14 +15,14 @@ from vidscore_server.store.records import Holdings, SubmissionState
 
 
 class AppendContract:
-    """What every store promises of appends."""
+    """What every store guarantees for appends."""
 
     def test_opening_a_stream_raises_its_epoch_and_keeps_its_offset(self, store: SqlStore) -> None:
         put(store, populate, append(0, 1, 2))
         stream = store.submit(lambda t: t.raise_epoch("b", "s", "default")).result(60)
         assert (stream.epoch, stream.next_offset) == (2, 2)
 
-    def test_an_append_moves_the_offset_and_keeps_the_batch(self, store: SqlStore) -> None:
+    def test_an_append_advances_the_offset_and_stores_the_batch(self, store: SqlStore) -> None:
         put(store, populate, append(0, 1, 2), append(2, 3))
         with store.read() as reader:
             point = reader.append_points("b", "s", ["default"])
@@ -34,7 +34,7 @@ class AppendContract:
             assert found == structs.replace(r.batch(0, 2), payload=b"")
             assert reader.batch_at("b", "s", "default", 3) is None
 
-    def test_a_submission_has_truth_values_whoever_looks_it_up(self, store: SqlStore) -> None:
+    def test_a_submission_has_boolean_flags_however_it_is_looked_up(self, store: SqlStore) -> None:
         put(store, populate)
         with store.read() as reader:
             point, found = reader.append_points("b", "s", []), reader.submission("b", "s")
@@ -43,13 +43,13 @@ class AppendContract:
         assert {type(record.chosen) for record in (point[0], found)} == {bool}
         assert {type(record.score_shown) for record in (point[0], found)} == {bool}
 
-    def test_a_batch_may_have_arrived_at_an_unknown_time(self, store: SqlStore) -> None:
+    def test_a_batch_may_have_an_unknown_arrival_time(self, store: SqlStore) -> None:
         unknown = structs.replace(r.batch(), arrival_time=None)
         put(store, populate, lambda t: t.append_batches("b", "s", [(unknown, {("d", "q"): [1]})]))
         with store.read() as reader:
             assert reader.batch_at("b", "s", "default", 0) == structs.replace(unknown, payload=b"")
 
-    def test_an_append_finds_those_of_its_streams_that_are_there(self, store: SqlStore) -> None:
+    def test_an_append_finds_those_of_its_streams_that_exist(self, store: SqlStore) -> None:
         put(store, populate, lambda t: t.raise_epoch("b", "s", "other"))
         with store.read() as reader:
             point = reader.append_points("b", "s", ["other", "nobody's", "default"])
@@ -57,7 +57,7 @@ class AppendContract:
             assert point[1] == {stream.stream: stream for stream in reader.streams("b", "s")}
             assert reader.append_points("b", "s", ["nobody's"]) == (r.submission(), {})
 
-    def test_the_position_of_a_source_is_stored_with_its_frames_or_not_at_all(
+    def test_the_source_position_is_stored_with_its_frames_or_not_at_all(
         self, store: SqlStore
     ) -> None:
         def positions() -> dict[str, str]:
@@ -79,10 +79,8 @@ class AppendContract:
         assert positions() == {"default": "byte 40"}
 
     @pytest.mark.parametrize("count", [1, 2, 63, 64, 131])
-    def test_any_number_of_batches_is_stored_as_it_was_given(
-        self, store: SqlStore, count: int
-    ) -> None:
-        """Many rows are written at a time, however many there are, and into any order."""
+    def test_any_number_of_batches_is_stored_unchanged(self, store: SqlStore, count: int) -> None:
+        """Many rows are written at a time, in any order."""
 
         def write(transaction: Transaction) -> None:
             for stream in names:
@@ -105,7 +103,9 @@ class AppendContract:
             assert point is not None
             assert [point[1][name].next_offset for name in names] == [2] * count
 
-    def test_a_frame_is_stored_once_over_all_streams_of_a_submission(self, store: SqlStore) -> None:
+    def test_a_frame_is_stored_once_per_submission_over_all_its_streams(
+        self, store: SqlStore
+    ) -> None:
         put(store, populate, append(0, 1), lambda t: t.raise_epoch("b", "s", "other"))
         refused = store.submit(append(0, 2, 1, stream="other")).exception(60)
         assert isinstance(refused, AlreadyExistsError)
@@ -126,7 +126,7 @@ class AppendContract:
         with store.read() as reader:
             assert reader.stored_frames("b", "s2", [("d", "q", 1)]) == [("d", "q", 1)]
 
-    def test_an_append_into_a_stream_that_nobody_opened_is_refused(self, store: SqlStore) -> None:
+    def test_an_append_to_a_stream_that_was_never_opened_is_refused(self, store: SqlStore) -> None:
         put(store, populate)
         assert isinstance(store.submit(append(0, 1, stream="x")).exception(60), NotFoundError)
 
@@ -195,7 +195,7 @@ class AppendContract:
     def test_frames_are_freed_in_steps_and_the_record_and_its_streams_stay(
         self, store: SqlStore
     ) -> None:
-        """Three batches, two at a time; then their frames, and nothing is left."""
+        """Three batches, two at a time; then their frames, until nothing is left."""
         put(store, populate, append(0, 1), append(1, 2), append(2, 3))
         given_up = structs.replace(
             r.submission(state=SubmissionState.CANCELLED, frame_count=3), byte_count=21
@@ -215,7 +215,7 @@ class AppendContract:
             assert reader.cancelled_with_bytes(9) == []
             assert reader.holdings("b", "red") == Holdings(0, 0)
 
-    def test_holdings_count_what_takes_frames_and_the_bytes_of_all(self, store: SqlStore) -> None:
+    def test_holdings_count_open_submissions_and_the_bytes_of_all(self, store: SqlStore) -> None:
         scored = structs.replace(r.submission("scored", state=SubmissionState.SCORED), byte_count=5)
         begun = structs.replace(
             r.submission("begun", state=SubmissionState.RECEIVING), byte_count=7

@@ -1,4 +1,4 @@
-"""Commands that tests of stores run."""
+"""Store commands for tests."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from vidscore_server.store import SqlStore, Transaction
 
 
 def put(store: SqlStore, *commands: Callable[[Transaction], object]) -> None:
-    """Run commands one after the other, each in a commit of its own."""
+    """Run commands one after the other, each in its own commit."""
     for command in commands:
         store.submit(command).result(60)
 

@@ -1,4 +1,4 @@
-"""The contract of stores, as tests: a store's own tests inherit it and give the fixture `store`."""
+"""The contract of stores, as tests: a store's tests inherit it and define the fixture `store`."""
 
 from __future__ import annotations
 
@@ -21,18 +21,18 @@ from vidscore_server.store.records import AuditFilter, AuditRecord, SubmissionSt
 
 
 class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract):
-    """What every store promises."""
+    """What every store guarantees."""
 
     # --- commands ---------------------------------------------------------------------------
 
-    def test_commands_run_in_the_order_in_which_they_were_queued(self, store: SqlStore) -> None:
+    def test_commands_run_in_the_order_of_the_queue(self, store: SqlStore) -> None:
         seen: list[int] = []
         futures = [store.submit(lambda _, n=n: seen.append(n)) for n in range(100)]  # type: ignore[misc]
         for future in futures:
             future.result(60)
         assert seen == list(range(100))
 
-    def test_a_command_that_raises_leaves_nothing_behind(self, store: SqlStore) -> None:
+    def test_a_command_that_raises_changes_nothing(self, store: SqlStore) -> None:
         def failing(transaction: Transaction) -> None:
             transaction.insert_benchmark(r.benchmark())
             raise ValueError("no")
@@ -42,7 +42,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
         with store.read() as reader:
             assert reader.benchmark("b") is None
 
-    def test_commands_that_were_queued_with_a_failing_one_are_kept(self, store: SqlStore) -> None:
+    def test_commands_queued_together_with_a_failing_one_are_kept(self, store: SqlStore) -> None:
         gate = threading.Event()
         store.submit(lambda _: gate.wait(10))
 
@@ -67,25 +67,25 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
 
         assert store.submit(command).result(60)
 
-    def test_a_reader_keeps_the_state_that_it_began_with(self, store: SqlStore) -> None:
+    def test_a_reader_keeps_the_state_with_which_it_began(self, store: SqlStore) -> None:
         put(store, lambda t: t.insert_benchmark(r.benchmark("first")))
         with store.read() as reader:
             assert len(reader.benchmarks("", 9)) == 1
             put(store, lambda t: t.insert_benchmark(r.benchmark("second")))
             assert len(reader.benchmarks("", 9)) == 1
 
-    def test_a_closed_store_takes_no_commands(self, store: SqlStore) -> None:
+    def test_a_closed_store_accepts_no_commands(self, store: SqlStore) -> None:
         store.close()
         with pytest.raises(StoreError):
             store.submit(lambda _: None)
         store.close()
 
-    def test_a_closed_store_is_not_read(self, store: SqlStore) -> None:
+    def test_a_closed_store_cannot_be_read(self, store: SqlStore) -> None:
         store.close()
         with pytest.raises(StoreError), store.read():
             pass
 
-    def test_a_store_closes_when_its_readers_have_ended(self, store: SqlStore) -> None:
+    def test_a_store_closes_after_its_readers_have_ended(self, store: SqlStore) -> None:
         put(store, populate)
         reading, gate, ended = threading.Event(), threading.Event(), threading.Event()
 
@@ -104,7 +104,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
         assert ended.is_set()
         thread.join()
 
-    def test_what_was_queued_before_the_close_is_kept(self, store: SqlStore) -> None:
+    def test_commands_queued_before_the_close_are_kept(self, store: SqlStore) -> None:
         future = store.submit(populate)
         store.close()
         assert future.done()
@@ -123,9 +123,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             lambda t: t.put_response("t", "id", "digest", b"answer", r.NOON),
         ],
     )
-    def test_what_is_keyed_stands_once(
-        self, store: SqlStore, insert: Callable[[Transaction], None]
-    ) -> None:
+    def test_a_key_is_unique(self, store: SqlStore, insert: Callable[[Transaction], None]) -> None:
         def make(transaction: Transaction) -> None:
             if transaction.benchmark("b") is None:
                 transaction.insert_benchmark(r.benchmark())
@@ -155,7 +153,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             lambda t: t.delete_operation("o"),
         ],
     )
-    def test_what_is_not_there_cannot_be_changed(
+    def test_a_missing_record_cannot_be_changed(
         self, store: SqlStore, change: Callable[[Transaction], object]
     ) -> None:
         assert isinstance(store.submit(change).exception(60), NotFoundError)
@@ -173,7 +171,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             lambda reader: reader.response("t", "id"),
         ],
     )
-    def test_a_getter_gives_none_for_what_is_not_there(
+    def test_a_getter_gives_none_for_a_missing_record(
         self, store: SqlStore, get: Callable[[Reader], object]
     ) -> None:
         with store.read() as reader:
@@ -202,7 +200,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             assert [b.benchmark for b in reader.benchmarks("", 2)] == ["a", "b"]
             assert [b.benchmark for b in reader.benchmarks("b", 2)] == ["c"]
 
-    def test_a_deleted_benchmark_takes_all_with_it_but_the_audit_record(
+    def test_deleting_a_benchmark_deletes_all_its_data_except_the_audit_record(
         self, store: SqlStore
     ) -> None:
         put(
@@ -224,7 +222,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             assert reader.releases("b", "f1") == []
             assert len(reader.audit_records(None, 9)) == 1
 
-    def test_truth_is_read_in_the_order_in_which_it_was_given(self, store: SqlStore) -> None:
+    def test_truth_is_read_in_the_order_of_its_upload(self, store: SqlStore) -> None:
         payloads = [f"batch {number}".encode() for number in range(40)]
         put(
             store,
@@ -273,9 +271,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             assert [s.submission for s in reader.submissions("b", "red", after, 2)] == ["x"]
             assert len(reader.submissions("b", None, None, 9)) == 4
 
-    def test_what_failed_was_cancelled_or_has_no_frames_is_not_counted(
-        self, store: SqlStore
-    ) -> None:
+    def test_failed_cancelled_and_empty_submissions_are_not_counted(self, store: SqlStore) -> None:
         def insert(transaction: Transaction) -> None:
             transaction.insert_benchmark(r.benchmark())
             for frame_count in (0, 1):
@@ -294,7 +290,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             assert reader.scored_count("b", "blue", None) == 0
 
     @pytest.mark.parametrize("state", [SubmissionState.CANCELLED, SubmissionState.FAILED])
-    def test_what_had_a_score_shown_counts_however_it_ended(
+    def test_a_submission_whose_score_was_shown_counts_however_it_ended(
         self, store: SqlStore, state: SubmissionState
     ) -> None:
         shown = structs.replace(
@@ -306,8 +302,8 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             assert reader.scored_count("b", "red", None) == 1
             assert reader.scored_count("b", "red", r.later(2)) == 0
 
-    def test_what_is_not_sealed_counts_since_it_receives(self, store: SqlStore) -> None:
-        """Created yesterday, its first frame came today."""
+    def test_an_open_submission_counts_from_its_first_frame(self, store: SqlStore) -> None:
+        """It was created yesterday, and its first frame arrived today."""
         receiving = structs.replace(
             r.submission(created=r.later(-90_000), state=SubmissionState.RECEIVING, frame_count=1),
             state_time=r.later(1),
@@ -317,7 +313,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             assert reader.scored_count("b", "red", r.NOON) == 1
             assert reader.scored_count("b", "red", r.later(2)) == 0
 
-    def test_a_deleted_submission_is_gone_with_all_of_it_and_its_name_is_free(
+    def test_a_deleted_submission_is_removed_completely_and_its_name_is_free(
         self, store: SqlStore
     ) -> None:
         put(
@@ -344,7 +340,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             before = (page[-1].create_time, page[-1].token)
             assert [t.token for t in reader.tokens(before, 2)] == ["x"]
 
-    def test_a_revoked_token_says_when(self, store: SqlStore) -> None:
+    def test_a_revoked_token_has_the_time_of_its_revocation(self, store: SqlStore) -> None:
         revoked = structs.replace(r.token(), revoke_time=r.later(1))
         put(store, lambda t: t.insert_token(r.token()), lambda t: t.update_token(revoked))
         with store.read() as reader:
@@ -380,7 +376,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             assert [a.action for a in reader.audit_records(None, 2)] == ["three", "two"]
             assert reader.audit_records(2, 9) == [structs.replace(r.audit("one"), number=1)]
 
-    def test_the_audit_records_of_a_resource_are_its_own_and_those_below_it_from_a_time_on(
+    def test_the_audit_records_of_a_resource_include_those_below_it_from_a_given_time(
         self, store: SqlStore
     ) -> None:
         names = ("x/s", "x/s/streams/t", "x/s-2", "x/s0", "x/S", "x/s/streams/t", "x/s")
@@ -405,10 +401,10 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             (AuditFilter("benchmarks/b", "server", "Score", r.NOON), [3]),
         ],
     )
-    def test_a_filter_of_the_audit_record_leaves_out_what_is_not_wanted(
+    def test_a_filter_of_the_audit_record_leaves_out_what_does_not_match(
         self, store: SqlStore, wanted: AuditFilter, found: list[int]
     ) -> None:
-        """A benchmark's records are its own and those of what belongs to it, by whole names."""
+        """A benchmark's records are its own and those of its parts, matched by whole names."""
         entries = [
             ("tokens/1", "Create", "benchmarks/b"),
             ("server", "Score", "benchmarks/bb"),
@@ -429,7 +425,7 @@ class StoreContract(AppendContract, LiveContract, ScoreContract, RemovalContract
             assert reader.response("t", "id") == ("digest", b"answer")
             assert reader.response("other", "id") is None
 
-    def test_responses_of_long_ago_are_purged(self, store: SqlStore) -> None:
+    def test_old_responses_are_purged(self, store: SqlStore) -> None:
         put(
             store,
             lambda t: t.put_response("t", "old", "digest", b"answer", r.NOON),

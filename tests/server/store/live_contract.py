@@ -19,7 +19,7 @@ THIRD = LiveFrameRecord(2, 2, r.later(2))
 class LiveContract:
     """Part of the contract: clocks, and the frames that they have given out."""
 
-    def test_a_clock_is_kept_and_goes_on(self, store: SqlStore) -> None:
+    def test_a_clock_is_stored_and_advanced(self, store: SqlStore) -> None:
         put(store, populate)
         with store.read() as reader:
             assert reader.live_clock("b", "s") is None
@@ -42,7 +42,7 @@ class LiveContract:
             assert reader.live_frame_after("b", "s", 0) == THIRD
             assert reader.live_frame_after("b", "s", 2) is None
 
-    def test_a_submission_that_is_deleted_takes_its_clock_along(self, store: SqlStore) -> None:
+    def test_deleting_a_submission_deletes_its_clock(self, store: SqlStore) -> None:
         put(store, populate, lambda t: t.put_live_clock("b", "s", RUN))
         put(store, lambda t: t.put_live_frame("b", "s", FIRST))
         put(store, lambda t: t.delete_submission("b", "s"), populate_again)
@@ -50,7 +50,7 @@ class LiveContract:
             assert reader.live_clock("b", "s") is None
             assert reader.live_frames("b", "s") == []
 
-    def test_a_clock_that_is_deleted_leaves_its_submission(self, store: SqlStore) -> None:
+    def test_deleting_a_clock_keeps_its_submission(self, store: SqlStore) -> None:
         put(store, populate, lambda t: t.put_live_clock("b", "s", RUN))
         put(store, lambda t: t.put_live_frame("b", "s", FIRST))
         put(store, lambda t: t.delete_live_clock("b", "s"))
@@ -70,7 +70,7 @@ class LiveContract:
             assert reader.live_frames("b", "s") == []
             assert reader.live_clock("b", "s") == RUN
 
-    def test_nothing_is_kept_of_a_submission_that_is_not_there(self, store: SqlStore) -> None:
+    def test_nothing_is_stored_for_a_submission_that_does_not_exist(self, store: SqlStore) -> None:
         put(store, populate)
         for write in (
             lambda t: t.put_live_clock("b", "none", RUN),

@@ -1,4 +1,4 @@
-"""What every store does with hidden benchmarks: nobody sees them, and they go or come in parts."""
+"""What every store does with hidden benchmarks: nobody sees them, and they are changed in parts."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from vidscore_server.store.tables import to_microseconds
 
 
 def fill(store: SqlStore) -> None:
-    """A benchmark with something in each of the tables that hold any of one."""
+    """A benchmark with a row in each table that holds data of benchmarks."""
     put(
         store,
         populate,
@@ -43,7 +43,7 @@ def fill(store: SqlStore) -> None:
 
 
 def stored(store: SqlStore) -> Counter[str]:
-    """Number of rows of each table with any, but for the site's own."""
+    """Number of rows of each non-empty table, except the site's own tables."""
     with store.read() as reader:
         counts = {
             name: reader._connection.execute(select(func.count()).select_from(table)).scalar_one()
@@ -54,14 +54,14 @@ def stored(store: SqlStore) -> Counter[str]:
 
 
 def free(store: SqlStore, batches: int) -> bool:
-    """Free as much as so many batches of deleted benchmarks; whether anything may be left."""
+    """Free at most this many batches of deleted benchmarks; whether anything may be left."""
     return store.submit(lambda t: t.free_remains(batches)).result(60)
 
 
 class RemovalContract:
-    """Part of the contract: what is deleted is gone at once, and freed later."""
+    """Part of the contract: a deleted benchmark is invisible at once, and freed later."""
 
-    def test_a_deleted_benchmark_is_in_no_look_at_the_whole_site(self, store: SqlStore) -> None:
+    def test_no_query_over_the_whole_site_sees_a_deleted_benchmark(self, store: SqlStore) -> None:
         def cancelled(transaction: Transaction) -> None:
             states = (SubmissionState.CANCELLED, SubmissionState.SEALED)
             for state in states:
@@ -86,7 +86,9 @@ class RemovalContract:
             assert {table for table, _ in reader.dump(None)} == {"site"}
             assert reader.has_hidden()
 
-    def test_nothing_is_left_of_deleted_benchmarks_and_all_of_others(self, store: SqlStore) -> None:
+    def test_deleted_benchmarks_are_freed_completely_and_others_are_kept(
+        self, store: SqlStore
+    ) -> None:
         fill(store)
         one = stored(store)
         put(store, lambda t: t.delete_benchmark("b"))
@@ -102,8 +104,8 @@ class RemovalContract:
             assert list(reader.truth_payloads("b", 1)) == [b"one", b"two"]
             assert not reader.has_hidden()
 
-    def test_a_part_is_as_large_as_was_asked_for(self, store: SqlStore) -> None:
-        """Two batches, or a large one alone: 64 KiB more count as one more."""
+    def test_a_part_is_as_large_as_requested(self, store: SqlStore) -> None:
+        """Two batches, or a single large one: each further 64 KiB counts as another batch."""
 
         def large(transaction: Transaction) -> None:
             for offset, size in enumerate((1, 1, 65536, 1, 1, 1)):
@@ -123,16 +125,16 @@ class RemovalContract:
             left.append(stored(store)["frames"])
         assert [count for count in left if count not in {0, 200}] == [136, 72, 8]
 
-    def test_where_nothing_was_deleted_nothing_is_freed(self, store: SqlStore) -> None:
+    def test_nothing_is_freed_if_nothing_was_deleted(self, store: SqlStore) -> None:
         fill(store)
         before = stored(store)
         assert not free(store, 64)
         assert stored(store) == before
 
-    def test_what_is_loaded_under_a_hidden_name_is_seen_when_it_is_shown(
+    def test_data_loaded_under_a_hidden_name_is_visible_once_it_is_shown(
         self, store: SqlStore
     ) -> None:
-        """In two parts, beside a benchmark of the same submission; later numbers stay."""
+        """Loaded in two parts, beside a benchmark of the same submission; later numbers stay."""
         fill(store)
         late = structs.replace(r.submission("late"), revision=1 << 60, activity_time=r.later(1e10))
         put(store, lambda t: t.insert_submission(late))
@@ -167,8 +169,8 @@ class RemovalContract:
             assert [b for b, _ in reader.detection_payloads("c", "s")] == [b"payload", b"payload"]
             assert list(reader.truth_payloads("c", 1)) == [b"one", b"two"]
 
-    def test_truth_is_that_of_its_benchmark_once_it_is_shown(self, store: SqlStore) -> None:
-        """What was loaded under a hidden name is gone from there, with the name."""
+    def test_loaded_truth_belongs_to_its_benchmark_once_it_is_shown(self, store: SqlStore) -> None:
+        """Nothing remains under the hidden name."""
         hidden, shown = f"{HIDDEN}x", r.truth_revision(2)
         fill(store)
         before = stored(store)
@@ -189,10 +191,10 @@ class RemovalContract:
             assert not reader.has_hidden()
         assert stored(store) == before + Counter(truth_revisions=1, truth_batches=2)
 
-    def test_a_hidden_benchmark_is_kept_while_somebody_holds_its_lease(
+    def test_a_hidden_benchmark_is_kept_while_its_lease_is_held(
         self, store: SqlStore, monkeypatch: pytest.MonkeyPatch
     ) -> None:
-        """Once the lease has ended it is free for good, though the clock goes back."""
+        """Once the lease has ended it may always be freed, even if the clock goes back."""
         hidden, minute = f"{HIDDEN}x", timedelta(minutes=1)
         put(
             store,

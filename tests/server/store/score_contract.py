@@ -1,4 +1,4 @@
-"""What every store keeps of scores and of what was released of them."""
+"""What every store keeps of scores and of their releases."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ from vidscore_server.store.records import ScoredTotals, SubmissionState
 
 
 def with_frames(transaction: Transaction) -> None:
-    """Give the submission a frame: what has none is on no board."""
+    """Add a frame to the submission: one without frames is on no board."""
     transaction.update_submission(r.submission(frame_count=1))
 
 
 class ScoreContract:
-    """Part of the contract: scores, releases and what boards stand on."""
+    """Part of the contract: scores, releases and what boards are made from."""
 
     def test_scores_are_numbered_and_listed_newest_first(self, store: SqlStore) -> None:
         put(store, populate, lambda t: t.update_submission(r.submission(frame_count=1)))
@@ -32,7 +32,7 @@ class ScoreContract:
             assert [s.number for s in reader.scores("b", "s", 2, 9)] == [1]
             assert reader.scores("b", "s", 2, 9) == [structs.replace(r.score(), number=1)]
 
-    def test_shown_outcomes_are_noted_for_good_and_counted_for_each_team(
+    def test_shown_outcomes_are_recorded_permanently_and_counted_per_team(
         self, store: SqlStore
     ) -> None:
         put(store, populate, with_frames, lambda t: t.insert_score(r.score()))
@@ -48,9 +48,7 @@ class ScoreContract:
             assert reader.shown_outcomes_count("b", "blue") == 0
             assert reader.shown_outcomes_count("other", "red") == 0
 
-    def test_a_score_keeps_its_parts_and_the_step_that_it_was_released_to(
-        self, store: SqlStore
-    ) -> None:
+    def test_a_score_keeps_its_parts_and_the_step_of_its_release(self, store: SqlStore) -> None:
         parts = structs.replace(
             r.score(),
             public_values='{"f1":1}',
@@ -76,8 +74,8 @@ class ScoreContract:
             assert [entry.submission for entry in reader.chosen_submissions("b", "red")] == ["s"]
             assert reader.chosen_submissions("b", "blue") == []
 
-    def test_scores_are_found_by_what_they_are_under(self, store: SqlStore) -> None:
-        """Of the same basis the newest counts; another revision or configuration is another."""
+    def test_scores_are_found_by_their_basis(self, store: SqlStore) -> None:
+        """The newest of the same basis counts; revision and configuration are parts of it."""
         other = [
             structs.replace(r.score(), truth_revision=2),
             structs.replace(r.score(), configuration="f1 2 abc"),
@@ -98,7 +96,7 @@ class ScoreContract:
             assert reader.newest_scored_truth("b") == 2
             assert reader.newest_scored_truth("none") == 0
 
-    def test_scores_are_found_without_their_reports(self, store: SqlStore) -> None:
+    def test_scores_can_be_found_without_their_reports(self, store: SqlStore) -> None:
         put(store, populate, with_frames, lambda t: t.insert_score(r.score()))
         bare = structs.replace(r.score(), number=1, report=b"")
         with store.read() as reader:
@@ -108,7 +106,7 @@ class ScoreContract:
             assert reader.score("b", "s", 1) == structs.replace(r.score(), number=1)
             assert reader.score("b", "s", 2) is None
 
-    def test_submissions_that_count_are_counted_by_team_and_in_all(self, store: SqlStore) -> None:
+    def test_counted_submissions_are_counted_per_team_and_in_all(self, store: SqlStore) -> None:
         """Drafts and failed ones are left out."""
         others = (
             r.submission("s2", frame_count=1),
@@ -126,7 +124,7 @@ class ScoreContract:
             assert reader.scored_names("b") == ("s3",)
             assert list(reader.scored_submissions("b")) == ["s3"]
 
-    def test_versions_name_the_newest_score_under_a_basis_of_what_is_scored(
+    def test_versions_name_the_newest_score_of_each_submission_under_a_basis(
         self, store: SqlStore
     ) -> None:
         scored = SubmissionState.SCORED
@@ -162,7 +160,7 @@ class ScoreContract:
                 assert reader.board_stamp("b") == stamps[-1]
         assert len(set(stamps)) == 3
 
-    def test_a_score_is_published_with_what_it_releases(self, store: SqlStore) -> None:
+    def test_a_score_is_published_with_its_releases(self, store: SqlStore) -> None:
         kept = structs.replace(r.score(), published=False)
         put(store, populate, with_frames)
         put(store, lambda t: [t.insert_score(kept), t.insert_score(kept)])
@@ -179,9 +177,7 @@ class ScoreContract:
         with pytest.raises(NotFoundError):
             missing.result(60)
 
-    def test_what_a_submission_could_not_be_scored_again_under_is_noted_once(
-        self, store: SqlStore
-    ) -> None:
+    def test_a_failed_rescoring_is_recorded_once(self, store: SqlStore) -> None:
         scored = r.submission(state=SubmissionState.SCORED, frame_count=1)
         put(
             store,
@@ -195,7 +191,7 @@ class ScoreContract:
             assert reader.waiting_names("b", bases, "one") == ("s",)
             assert reader.waiting_names("b", bases, "two") == ()
 
-    def test_submissions_wait_for_every_score_that_they_lack_first_sealed_first(
+    def test_submissions_wait_for_every_missing_score_in_order_of_sealing(
         self, store: SqlStore
     ) -> None:
         scored = SubmissionState.SCORED
@@ -223,7 +219,7 @@ class ScoreContract:
             assert reader.waiting_names("b", {}, "") == ()
             assert reader.waiting_names("none", f1, "") == ()
 
-    def test_releases_of_an_evaluator_are_forgotten_for_all_teams(self, store: SqlStore) -> None:
+    def test_releases_of_an_evaluator_are_removed_for_all_teams(self, store: SqlStore) -> None:
         other = structs.replace(r.release(), evaluator="map")
         put(
             store,
@@ -249,7 +245,7 @@ class ScoreContract:
             assert reader.benchmark_revisions() == {"one": (r.NOON, 1), "two": (r.NOON, 5)}
             assert [entry.board for entry in reader.benchmarks("", 9)] == ["", "{}"]
 
-    def test_a_release_takes_the_place_of_the_one_before(self, store: SqlStore) -> None:
+    def test_a_release_replaces_the_one_before(self, store: SqlStore) -> None:
         put(
             store,
             populate,
@@ -260,7 +256,7 @@ class ScoreContract:
         with store.read() as reader:
             assert [x.values for x in reader.releases("b", "f1")] == ["{}", "2"]
 
-    def test_scores_on_draws_take_the_place_of_those_before(self, store: SqlStore) -> None:
+    def test_scores_on_draws_replace_those_before(self, store: SqlStore) -> None:
         put(
             store,
             populate,

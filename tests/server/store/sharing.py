@@ -1,4 +1,4 @@
-"""What every store promises to the servers that share it; a part of the contract, as tests."""
+"""What every store guarantees to servers that share it; a part of the contract, as tests."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vidscore_server.store import SqlStore, Transaction
 
 
 class SharingContract:
-    """Also held by a store that only one server may open."""
+    """This also holds for a store that only one server may open."""
 
     def test_the_store_has_a_clock(self, store: SqlStore) -> None:
         before = datetime.now(UTC)
@@ -22,7 +22,7 @@ class SharingContract:
         assert abs(times[0] - before) < timedelta(minutes=1)
         assert times[0].tzinfo is UTC
 
-    def test_work_is_leased_to_one_owner_until_he_ends_it(self, store: SqlStore) -> None:
+    def test_work_is_leased_to_one_owner_until_the_owner_ends_it(self, store: SqlStore) -> None:
         minute = timedelta(minutes=1)
         assert store.submit(lambda t: t.take_lease("w", "a", minute)).result(60)
         assert not store.submit(lambda t: t.take_lease("w", "b", minute)).result(60)
@@ -35,7 +35,7 @@ class SharingContract:
         assert not store.submit(lambda t: t.end_lease("w", "a")).result(60)
         assert store.submit(lambda t: t.take_lease("w", "b", minute)).result(60)
 
-    def test_a_lease_that_has_run_out_holds_nothing(self, store: SqlStore) -> None:
+    def test_an_expired_lease_holds_nothing(self, store: SqlStore) -> None:
         assert store.submit(lambda t: t.take_lease("w", "a", timedelta(0))).result(60)
         with store.read() as reader:
             assert reader.leases() == []
@@ -45,9 +45,7 @@ class SharingContract:
         with store.read() as reader:
             assert [x.owner for x in reader.leases()] == ["b"]
 
-    def test_revisions_of_submissions_are_told_of_those_that_are_there(
-        self, store: SqlStore
-    ) -> None:
+    def test_revisions_are_returned_for_existing_submissions_only(self, store: SqlStore) -> None:
         put(
             store,
             populate,
@@ -58,7 +56,7 @@ class SharingContract:
             assert reader.submission_revisions(names) == {("b", "s"): 7}
             assert reader.submission_revisions([]) == {}
 
-    def test_a_command_about_some_submissions_runs_as_any_other(self, store: SqlStore) -> None:
+    def test_a_command_about_given_submissions_runs_like_any_other(self, store: SqlStore) -> None:
         put(store, populate)
         futures = [store.submit(append(n, n), about=[("b", "s")]) for n in range(20)]
         for future in futures:
@@ -66,9 +64,7 @@ class SharingContract:
         with store.read() as reader:
             assert [s.next_offset for s in reader.streams("b", "s")] == [20]
 
-    def test_names_are_ordered_by_their_characters_whatever_the_language(
-        self, store: SqlStore
-    ) -> None:
+    def test_names_are_sorted_by_code_point_in_any_locale(self, store: SqlStore) -> None:
         names = ["a-z", "a0", "a-b", "ab", "a-0", "b", "aa"]
 
         def insert_all(transaction: Transaction) -> None:

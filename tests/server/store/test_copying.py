@@ -1,4 +1,4 @@
-"""A store is copied whole, and proved to be, or not at all; between SQLite and PostgreSQL."""
+"""A store is copied completely and verified, or not at all; between SQLite and PostgreSQL."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ def new(tmp_path: Path, cluster: object) -> Iterator[New]:
 
 
 def fill(store: SqlStore) -> None:
-    """Put something into every table, with gaps in the numbers that the store gives."""
+    """Insert rows into every table, with gaps in the numbers that the store assigns."""
 
     def forgotten(transaction: Transaction) -> None:
         transaction.insert_benchmark(structs.replace(r.benchmark(), benchmark="gone"))
@@ -70,7 +70,7 @@ def fill(store: SqlStore) -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("source", "target"), mostly_nightly(WAYS, gate=2, unpacked=True))
-def test_a_copy_holds_everything_and_goes_on_as_the_original_would(
+def test_a_copy_has_all_rows_and_continues_the_numbers_of_the_original(
     new: New, source: str, target: str
 ) -> None:
     original, copied = new(source), new(target)
@@ -88,7 +88,7 @@ def test_a_copy_holds_everything_and_goes_on_as_the_original_would(
         assert list(after.truth_payloads("b", 1)) == [b"one", b"\0two"]
         assert [a.action for a in after.audit_records(None, 9)] == ["täter 日本"]
         assert after.leases() == []
-        assert before.has_hidden()  # which stays there
+        assert before.has_hidden()  # It stays in the original.
         assert not after.has_hidden()
     put(
         copied,
@@ -99,7 +99,7 @@ def test_a_copy_holds_everything_and_goes_on_as_the_original_would(
 
 
 @pytest.mark.slow
-def test_a_store_that_was_copied_there_and_back_has_the_same_digests(new: New) -> None:
+def test_a_store_copied_there_and_back_has_the_same_digests(new: New) -> None:
     first, second, third = new("file"), new("database"), new("file")
     fill(first)
     there = copy_store(first, second, lambda *_: None)
@@ -107,9 +107,7 @@ def test_a_store_that_was_copied_there_and_back_has_the_same_digests(new: New) -
 
 
 @pytest.mark.parametrize("target", ["file", "database"])
-def test_a_target_in_which_there_is_something_is_refused_and_stays_as_it_is(
-    new: New, target: str
-) -> None:
+def test_a_target_that_is_not_empty_is_refused_and_unchanged(new: New, target: str) -> None:
     original, other = new("file"), new(target)
     fill(original)
     put(other, lambda t: t.append_audit(r.audit("mine")))
@@ -121,7 +119,7 @@ def test_a_target_in_which_there_is_something_is_refused_and_stays_as_it_is(
 
 
 @pytest.mark.parametrize("target", ["file", "database"])
-def test_a_copy_that_reads_otherwise_is_given_up_and_leaves_nothing(
+def test_a_copy_that_differs_is_abandoned_and_leaves_nothing(
     new: New, target: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     original, copied = new("file"), new(target)

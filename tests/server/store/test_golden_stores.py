@@ -1,4 +1,4 @@
-"""This version reads stores, backups and reports that earlier ones wrote; see `write_golden`."""
+"""This version reads stores, backups and reports of earlier versions; see `write_golden`."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ pytestmark = pytest.mark.parametrize("version", VERSIONS)
 
 @pytest.fixture
 def store(version: str, tmp_path: Path) -> Iterator[SqlStore]:
-    """The store of a version, as this one opens it."""
+    """The store of an earlier version, opened by this one."""
     path = tmp_path / "store.db"
     path.write_bytes(gzip.decompress((GOLDEN / version / "store.db.gz").read_bytes()))
     opened = open_store(str(path), must_exist=True)
@@ -40,7 +40,7 @@ def store(version: str, tmp_path: Path) -> Iterator[SqlStore]:
 
 @pytest.fixture
 def restored(version: str, tmp_path: Path) -> Iterator[SqlStore]:
-    """A store made from the backup of a version."""
+    """A store made from the backup of an earlier version."""
     path = tmp_path / "restored.db"
     restore(GOLDEN / version / "site.backup", str(path))
     opened = open_store(str(path), must_exist=True)
@@ -85,7 +85,7 @@ def test_a_store_opens_with_all_its_records(store: SqlStore) -> None:
     assert {"CreateBenchmark", "UploadTruth", "CreateToken", "scored"} <= set(actions)
 
 
-def test_truth_and_detections_have_the_digests_they_were_stored_with(store: SqlStore) -> None:
+def test_truth_and_detections_have_their_stored_digests(store: SqlStore) -> None:
     with store.read() as reader:
         revision = reader.truth_revision("streets", 1)
         payloads = reader.truth_payloads("streets", 1)
@@ -110,7 +110,7 @@ def test_a_backup_restores_to_the_rows_of_its_store(
         expected = table_digests(reader.dump(None))
     with restored.read() as reader:
         found = table_digests(reader.dump(None))
-    # The server went on for a moment: its heartbeat and the record of the backup came after it.
+    # The server wrote a heartbeat and the audit record of the backup afterwards.
     differing = {name for name in expected if expected[name] != found[name]}
     assert differing <= {"site", "audit"}
     assert stored_reports(restored) == stored_reports(store)
@@ -136,7 +136,7 @@ def test_reports_are_read_whole(version: str) -> None:
         assert renamed(again) == renamed(document)
 
 
-def test_a_report_names_labels_by_either_key(version: str) -> None:
+def test_a_report_accepts_either_key_for_labels(version: str) -> None:
     for document in reports_of(version):
         assert report_from_dict(renamed(document)) == report_from_dict(document)
 

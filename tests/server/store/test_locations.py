@@ -1,4 +1,4 @@
-"""Where a store is shows no secret, however it is written."""
+"""The location of a store is shown without its password, in every notation."""
 
 from __future__ import annotations
 
@@ -23,13 +23,11 @@ from vidscore_server.store import is_address, shown_location
         ("postgresql://me:hid@den@host/site", "postgresql://"),
     ],
 )
-def test_of_an_address_host_and_database_are_shown_and_nothing_else(
-    location: str, shown: str
-) -> None:
+def test_only_host_and_database_of_an_address_are_shown(location: str, shown: str) -> None:
     assert shown_location(location) == shown
 
 
-def test_what_begins_with_the_scheme_is_an_address() -> None:
+def test_a_location_with_the_scheme_is_an_address() -> None:
     assert is_address("postgresql://")
     assert is_address("postgres://x")
     assert not is_address("postgresql.db")

@@ -1,4 +1,4 @@
-"""What the writer of a store survives, and what ends it: never a wait without an end."""
+"""Which failures the writer of a store survives, and which end it; no wait is endless."""
 
 from __future__ import annotations
 
@@ -75,7 +75,7 @@ def add(name: str) -> Callable[[Transaction], None]:
 
 
 def failing_once(error: BaseException) -> Callable[[str], None]:
-    """In the place of failpoints: fails a commit once, in a way that nobody expects."""
+    """A replacement for failpoints: fails one commit with an unexpected error."""
     errors = [error]
 
     def fail(name: str) -> None:
@@ -85,7 +85,7 @@ def failing_once(error: BaseException) -> Callable[[str], None]:
     return fail
 
 
-def test_the_writer_goes_on_after_an_error_that_nobody_expected(
+def test_the_writer_continues_after_an_unexpected_error(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sql_store, "failpoint", failing_once(ZeroDivisionError()))
@@ -99,7 +99,7 @@ def test_the_writer_goes_on_after_an_error_that_nobody_expected(
         assert reader.submission("b", "s3") is not None
 
 
-def test_the_writer_goes_on_after_its_database_was_a_standby_for_a_while(
+def test_the_writer_continues_after_its_database_was_a_standby(
     database: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     store = open_store(database)
@@ -111,14 +111,14 @@ def test_the_writer_goes_on_after_its_database_was_a_standby_for_a_while(
     with monkeypatch.context() as patch:
         patch.setattr(postgresql, "_refuse_unfit", refuse)
         store._leave_connection()
-        store._engine.dispose()  # the writer has to connect anew
+        store._engine.dispose()  # The writer has to reconnect.
         refused = store.submit(add("s2")).exception(TIMEOUT_S)
     assert "standby" in str(refused)
     put(store, add("s2"))
     store.close()
 
 
-def test_a_writer_that_ends_fails_all_that_waits_and_all_that_comes(
+def test_a_writer_that_ends_fails_all_waiting_and_later_commands(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(sql_store, "failpoint", failing_once(SystemExit(1)))
@@ -127,11 +127,11 @@ def test_a_writer_that_ends_fails_all_that_waits_and_all_that_comes(
     assert store.lost.result(TIMEOUT_S) is refused
     with pytest.raises(StoreLostError):
         store.submit(add("s3"))
-    store.close()  # does not wait for a thread that is no more
+    store.close()  # This does not wait for the thread that has ended.
 
 
 @pytest.mark.parametrize("how", ["deleted", "moved", "replaced by an older copy", "log deleted"])
-def test_nothing_is_acknowledged_into_a_file_that_is_not_in_its_place(
+def test_nothing_is_acknowledged_if_the_file_was_replaced(
     store: SqlStore, path: Path, tmp_path: Path, how: str
 ) -> None:
     if how == "deleted":
@@ -151,7 +151,7 @@ def test_nothing_is_acknowledged_into_a_file_that_is_not_in_its_place(
 
 
 @pytest.mark.nightly
-def test_every_commit_is_synchronised_before_it_is_told(path: Path, tmp_path: Path) -> None:
+def test_every_commit_is_synchronised_before_it_is_acknowledged(path: Path, tmp_path: Path) -> None:
     source, library, log = (tmp_path / name for name in ("sync.c", "sync.so", "log"))
     source.write_text(SYNC_COUNTER)
     compiler = [sys.executable, "-m", "ziglang", "cc", "-shared", "-fPIC", "-ldl"]
@@ -172,7 +172,7 @@ def test_every_commit_is_synchronised_before_it_is_told(path: Path, tmp_path: Pa
     assert min(syncs) >= 1
 
 
-def test_a_connection_to_the_file_synchronises_fully_and_keeps_a_log(store: SqlStore) -> None:
+def test_a_connection_to_the_file_synchronises_fully_and_uses_a_log(store: SqlStore) -> None:
     def ask(pragma: str) -> Callable[[Transaction], object]:
         query = text(f"PRAGMA {pragma}")
         return lambda t: t._connection.execute(query).scalar()

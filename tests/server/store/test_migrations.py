@@ -1,4 +1,4 @@
-"""Every schema that a release has made is brought up to date, with what is in it."""
+"""Every schema of a release is upgraded, with its data."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from vidscore_server.store.migrations import migration_config, upgrade
 from vidscore_server.store.tables import metadata
 
 REVISIONS = tuple(f"{number:04}" for number in range(1, 15))
-"""Every revision but the newest; a new one adds the one before it."""
+"""Every revision but the newest; a new revision adds the one before it."""
 
 FIRST_ROWS = (
     "INSERT INTO benchmarks VALUES (7, 'b', '{{}}', NULL, 5, 1, 2, 3, 1)",
@@ -41,14 +41,14 @@ FIRST_ROWS = (
     "INSERT INTO scores VALUES (10, 3, 'map', 2, false, 3, 'map 1 a', '{{}}', '', {payload})",
     "INSERT INTO scores VALUES (10, 4, 'f1', 1, false, 4, 'f1 1 a', '{{}}', '{{}}', {payload})",
 )
-"""What a store of the first schema holds; bytes are written otherwise in each database."""
+"""Rows of a store of the first schema; the two databases write bytes differently."""
 
 Database = tuple[str, Engine]
 
 
 @pytest.fixture(params=["sqlite", "postgresql"])
 def database(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[Database]:
-    """Where a new database is, and connections to it."""
+    """The address of a new database, and connections to it."""
     with ExitStack() as ending:
         if request.param == "sqlite":
             location = str(tmp_path / "store.db")
@@ -71,7 +71,7 @@ def test_every_revision_but_the_newest_is_tested() -> None:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("revision", REVISIONS)
-def test_a_store_of_any_revision_is_opened_with_all_that_it_holds(
+def test_a_store_of_any_revision_is_opened_with_all_its_data(
     database: Database, revision: str
 ) -> None:
     location, engine = database
@@ -101,7 +101,7 @@ def test_a_store_of_any_revision_is_opened_with_all_that_it_holds(
 
 
 def _check_board(reader: Reader) -> None:
-    """The board is that of the newest truth among the scores, and they are all published."""
+    """The board is that of the newest truth among the scores, and all of them are published."""
     benchmark = reader.benchmark("b")
     assert benchmark is not None
     assert shown_basis(benchmark) == Basis(2, {"f1": "f1 1 b", "map": "map 1 a"})
@@ -115,7 +115,7 @@ def _check_board(reader: Reader) -> None:
     assert reader.chosen_submissions("b", "blue") == []
 
 
-def test_the_migrations_lead_to_the_tables(database: Database) -> None:
+def test_the_migrations_create_the_declared_tables(database: Database) -> None:
     location, engine = database
     open_store(location).close()
     with engine.connect() as connection:

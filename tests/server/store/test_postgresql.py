@@ -1,4 +1,4 @@
-"""PostgreSQL keeps the contract of stores, for several servers at once."""
+"""PostgreSQL fulfils the contract of stores, for several servers at once."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def store(database: str) -> Iterator[SqlStore]:
 
 @pytest.fixture
 def stores(database: str) -> Iterator[list[SqlStore]]:
-    """The store as several servers have it open."""
+    """The same store, opened by several servers."""
     opened = [open_store(database) for _ in range(SERVERS)]
     put(opened[0], populate)
     yield opened
@@ -56,7 +56,7 @@ class TestPostgresqlStore(StoreContract, SharingContract):
 # --- several servers --------------------------------------------------------------------------
 
 
-def test_commands_of_several_servers_that_read_and_write_lose_nothing(
+def test_concurrent_read_and_write_commands_of_several_servers_lose_nothing(
     stores: list[SqlStore],
 ) -> None:
     put(stores[0], lambda t: t.insert_operation(structs.replace(r.operation(), progress="0")))
@@ -74,7 +74,7 @@ def test_commands_of_several_servers_that_read_and_write_lose_nothing(
 
 
 def test_appends_of_several_servers_to_one_stream_follow_each_other(stores: list[SqlStore]) -> None:
-    """Each appends where it finds the end; beside each other they would find the same end."""
+    """Each appends at the end that it finds; if they overlapped, both would find the same."""
 
     def append(transaction: Transaction) -> None:
         point = transaction.append_points("b", "s", ["default"])
@@ -92,7 +92,7 @@ def test_appends_of_several_servers_to_one_stream_follow_each_other(stores: list
     assert (point[0].frame_count, point[1]["default"].next_offset) == (SERVERS * COMMANDS,) * 2
 
 
-def test_a_limit_that_is_looked_at_before_inserting_holds_among_servers(
+def test_a_limit_checked_before_inserting_holds_between_servers(
     stores: list[SqlStore],
 ) -> None:
     def insert(transaction: Transaction) -> None:
@@ -105,7 +105,7 @@ def test_a_limit_that_is_looked_at_before_inserting_holds_among_servers(
         assert reader.scored_count("b", "red", None) == 10
 
 
-def test_only_commands_about_the_same_submission_wait_for_each_other(
+def test_only_commands_for_the_same_submission_wait_for_each_other(
     stores: list[SqlStore],
 ) -> None:
     first, second, third = stores
@@ -130,7 +130,7 @@ def test_only_commands_about_the_same_submission_wait_for_each_other(
     assert held.exception() is same.exception() is anything.exception() is None
 
 
-def test_all_servers_see_one_secret_and_one_clock(stores: list[SqlStore]) -> None:
+def test_all_servers_see_the_same_secret_and_clock(stores: list[SqlStore]) -> None:
     assert all(store.shared for store in stores)
     secrets = set()
     times = []
@@ -161,7 +161,7 @@ def _still_waits(future: Future[None]) -> None:
 # --- connections ------------------------------------------------------------------------------
 
 
-def test_connections_that_were_cut_are_made_anew(store: SqlStore, cluster: Cluster) -> None:
+def test_broken_connections_are_replaced(store: SqlStore, cluster: Cluster) -> None:
     put(store, populate)
     with cluster.connect("postgres") as connection:
         connection.execute(
@@ -173,7 +173,7 @@ def test_connections_that_were_cut_are_made_anew(store: SqlStore, cluster: Clust
     put(store, lambda t: t.insert_submission(r.submission("s2")))
 
 
-def test_a_connection_that_is_cut_in_a_command_fails_all_that_would_be_committed_with_it(
+def test_a_connection_that_breaks_in_a_command_fails_all_commands_of_the_commit(
     store: SqlStore,
 ) -> None:
     put(store, populate)
@@ -191,7 +191,7 @@ def test_a_connection_that_is_cut_in_a_command_fails_all_that_would_be_committed
     put(store, lambda t: t.insert_submission(r.submission("s2")))
 
 
-def test_a_connection_that_breaks_while_it_is_prepared_is_told_as_any_other(
+def test_a_connection_that_breaks_during_preparation_is_reported_like_any_other(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def broken(*_: object) -> None:
@@ -206,7 +206,7 @@ def test_a_connection_that_breaks_while_it_is_prepared_is_told_as_any_other(
         assert reader.submission("b", "s") == r.submission()
 
 
-def test_no_more_connections_are_made_than_allowed(
+def test_the_number_of_connections_is_bounded(
     database: str, cluster: Cluster, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(postgresql, "POOL_TIMEOUT_S", 0.2)
@@ -222,14 +222,16 @@ def test_no_more_connections_are_made_than_allowed(
             assert counted[0] == 3
 
 
-def test_a_commit_waits_for_the_disk_even_where_the_database_would_not(database: str) -> None:
+def test_a_commit_waits_for_the_disk_even_if_the_database_is_configured_not_to(
+    database: str,
+) -> None:
     with closing(open_store(f"{database}&options=-csynchronous_commit%3Doff")) as store:
         setting = text("SELECT current_setting('synchronous_commit')")
         found = store.submit(lambda t: t._connection.execute(setting).scalar())
         assert found.result(TIMEOUT_S) == "on"
 
 
-def test_a_command_that_waits_too_long_is_told_to_try_again(stores: list[SqlStore]) -> None:
+def test_a_command_that_waits_too_long_asks_to_try_again(stores: list[SqlStore]) -> None:
     go_on, begun = threading.Event(), threading.Event()
 
     def hold(_: Transaction) -> None:
@@ -252,7 +254,7 @@ def test_a_command_that_waits_too_long_is_told_to_try_again(stores: list[SqlStor
 # --- what cannot be opened --------------------------------------------------------------------
 
 
-def test_a_database_that_does_not_answer_is_an_error_that_names_it_without_the_password(
+def test_a_database_that_does_not_answer_is_named_without_the_password(
     tmp_path: Path,
 ) -> None:
     address = f"postgresql://me:hidden@/site?host={tmp_path}&sslpassword=hidden"
@@ -269,13 +271,13 @@ def test_a_database_that_does_not_answer_is_an_error_that_names_it_without_the_p
         ("postgresql://me:hidden@127.0.0.1:1/d?sslmode=perhaps", "sslmode"),
     ],
 )
-def test_an_address_that_is_none_is_an_error_without_the_password(address: str, told: str) -> None:
+def test_an_invalid_address_is_named_without_the_password(address: str, told: str) -> None:
     with pytest.raises(StoreError, match=told) as caught:
         open_store(address)
     assert "hidden" not in str(caught.value)
 
 
-def test_a_machine_without_psycopg_is_told_what_to_install(
+def test_without_psycopg_the_error_says_what_to_install(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.delitem(sys.modules, "vidscore_server.store.postgresql")
@@ -284,7 +286,7 @@ def test_a_machine_without_psycopg_is_told_what_to_install(
         open_store("postgresql://localhost/site")
 
 
-def test_a_database_without_a_store_is_refused_where_one_is_expected_and_left_as_it_is(
+def test_a_database_without_a_store_is_refused_and_left_unchanged(
     database: str,
 ) -> None:
     with pytest.raises(StoreMissingError, match="vidscore init --store postgresql://"):
@@ -310,7 +312,7 @@ def test_a_database_that_cannot_hold_every_name_is_refused(cluster: Cluster) -> 
         open_store(cluster.database(options))
 
 
-def test_a_role_that_may_not_make_tables_is_told(cluster: Cluster, database: str) -> None:
+def test_a_role_that_may_not_create_tables_is_reported(cluster: Cluster, database: str) -> None:
     with cluster.connect("postgres") as connection:
         connection.execute("DROP ROLE IF EXISTS guest")
         connection.execute("CREATE ROLE guest LOGIN")
@@ -318,7 +320,7 @@ def test_a_role_that_may_not_make_tables_is_told(cluster: Cluster, database: str
         open_store(database.replace("vidscore@", "guest@"))
 
 
-def test_sites_in_schemas_of_their_own_share_a_database_and_nothing_else(
+def test_sites_in_separate_schemas_share_a_database_and_nothing_else(
     database: str, cluster: Cluster
 ) -> None:
     name = database.partition("?")[0].rpartition("/")[2]

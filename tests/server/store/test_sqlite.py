@@ -1,4 +1,4 @@
-"""SQLite keeps the contract of stores, and its own promises about the file."""
+"""SQLite fulfils the contract of stores, and its own guarantees about the file."""
 
 from __future__ import annotations
 
@@ -47,7 +47,7 @@ initialise(sys.argv[1])
 """
 
 LONG_ENOUGH_S = 0.2
-"""Time in which a commit that nothing keeps waiting is done."""
+"""Time in which a commit completes if nothing blocks it."""
 
 
 @pytest.fixture
@@ -66,7 +66,7 @@ class TestSqliteStore(StoreContract, SharingContract):
     """The contract."""
 
 
-def test_what_was_written_is_there_when_the_file_is_opened_again(path: Path) -> None:
+def test_rows_are_there_when_the_file_is_opened_again(path: Path) -> None:
     first = open_sqlite_store(path)
     put(first, populate)
     with first.read() as reader:
@@ -79,10 +79,10 @@ def test_what_was_written_is_there_when_the_file_is_opened_again(path: Path) -> 
     second.close()
 
 
-def test_what_a_dead_server_committed_is_synchronised_before_it_is_told(
+def test_commits_of_a_dead_server_are_synchronised_before_they_are_shown(
     path: Path, tmp_path: Path
 ) -> None:
-    """A commit may be in the log, and its writer dead before it was synchronised.
+    """A commit may be in the log although its writer died before it was synchronised.
 
     A checkpoint synchronises the log and then the file, which holds the commit from then on.
     """
@@ -99,7 +99,7 @@ def test_what_a_dead_server_committed_is_synchronised_before_it_is_told(
         assert alone.execute("SELECT count(*) FROM submissions").fetchone() > (0,)
 
 
-def test_a_store_that_is_expected_and_not_there_is_refused_and_nothing_is_made(
+def test_a_missing_store_is_refused_and_not_created(
     path: Path,
 ) -> None:
     """A typing mistake, or a file that was moved away with its lock, must not look like a site."""
@@ -108,7 +108,7 @@ def test_a_store_that_is_expected_and_not_there_is_refused_and_nothing_is_made(
     assert list(path.parent.iterdir()) == []
 
 
-def test_a_file_without_tables_is_no_store_where_one_is_expected(path: Path) -> None:
+def test_a_file_without_tables_is_not_a_store(path: Path) -> None:
     path.touch()
     with pytest.raises(StoreMissingError):
         open_sqlite_store(path, must_exist=True)
@@ -123,18 +123,20 @@ def test_a_second_process_is_refused(store: SqlStore, path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_what_is_added_beside_the_owner_is_read_by_it_at_once(store: SqlStore, path: Path) -> None:
-    """A process of its own, as `vidscore init` is beside a server."""
+def test_rows_added_by_another_process_are_read_by_the_owner_at_once(
+    store: SqlStore, path: Path
+) -> None:
+    """The other process is like `vidscore init` beside a server."""
     made = subprocess.run([sys.executable, "-c", ADD_TOKEN, str(path)], capture_output=True)
     assert made.returncode == 0, made.stderr
     with store.read() as reader:
         assert [token.comment for token in reader.tokens(None, 9)] == ["made by vidscore init"]
 
 
-def test_a_writer_beside_waits_for_the_command_that_runs_and_neither_fails(
+def test_a_second_writer_waits_for_the_running_command_and_neither_fails(
     store: SqlStore, path: Path
 ) -> None:
-    """The owner's command reads before it writes: what it has read holds until it commits."""
+    """The owner's command reads before it writes; what it has read is valid until it commits."""
     beside = open_sqlite_beside(path)
     added: list[Future[None]] = []
 
@@ -153,7 +155,7 @@ def test_a_writer_beside_waits_for_the_command_that_runs_and_neither_fails(
         assert {token.token for token in reader.tokens(None, 9)} == {"owner", "beside"}
 
 
-def test_the_state_has_another_number_after_each_commit_whoever_made_it(
+def test_the_state_number_changes_after_each_commit_of_any_process(
     store: SqlStore, path: Path
 ) -> None:
     beside = open_sqlite_beside(path)
@@ -179,20 +181,20 @@ def test_the_state_keeps_its_number_while_nothing_is_committed(store: SqlStore) 
     assert store.state_number() == number
 
 
-def test_a_closed_store_has_no_state(path: Path) -> None:
+def test_a_closed_store_has_no_state_number(path: Path) -> None:
     opened = open_sqlite_store(path)
     opened.close()
     assert opened.state_number() is None
 
 
-def test_opening_beside_leaves_leases_to_the_owner(store: SqlStore, path: Path) -> None:
+def test_opening_beside_the_owner_does_not_end_its_leases(store: SqlStore, path: Path) -> None:
     put(store, lambda transaction: transaction.take_lease("work", "me", timedelta(hours=1)))
     open_sqlite_beside(path).close()
     with store.read() as reader:
         assert [lease.work for lease in reader.leases()] == ["work"]
 
 
-def test_a_store_of_another_version_is_left_alone_by_who_is_beside(
+def test_opening_beside_the_owner_leaves_a_store_of_another_version_unchanged(
     store: SqlStore, path: Path
 ) -> None:
     del store
@@ -208,7 +210,7 @@ def test_a_second_store_in_the_same_process_is_refused(store: SqlStore, path: Pa
         open_sqlite_store(path)
 
 
-def test_nobody_else_may_read_the_file(store: SqlStore, path: Path) -> None:
+def test_other_users_may_not_read_the_file(store: SqlStore, path: Path) -> None:
     put(store, populate)
     for file in path.parent.iterdir():
         assert stat.S_IMODE(file.stat().st_mode) & 0o077 == 0, file
@@ -219,7 +221,7 @@ def test_a_missing_folder_is_an_error_that_names_it(tmp_path: Path) -> None:
         open_sqlite_store(tmp_path / "missing" / "store.db")
 
 
-def test_a_file_that_is_no_database_is_an_error_that_names_it(path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_an_error_that_names_it(path: Path) -> None:
     path.write_text("notes about a benchmark\n" * 100)
     with pytest.raises(StoreError, match=f"{path.name} cannot be opened: file is not a database"):
         open_sqlite_store(path)
@@ -227,7 +229,7 @@ def test_a_file_that_is_no_database_is_an_error_that_names_it(path: Path) -> Non
 
 
 @pytest.mark.parametrize("must_exist", [False, True])
-def test_the_file_of_another_program_is_refused_and_left_as_it_is(
+def test_the_file_of_another_program_is_refused_and_left_unchanged(
     tmp_path: Path, must_exist: bool
 ) -> None:
     text, foreign = tmp_path / "notes.txt", tmp_path / "foreign.db"
@@ -241,7 +243,7 @@ def test_the_file_of_another_program_is_refused_and_left_as_it_is(
     assert {path: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
-def test_damaged_names_of_tables_are_an_error_that_names_the_file(path: Path) -> None:
+def test_damaged_table_names_are_an_error_that_names_the_file(path: Path) -> None:
     open_sqlite_store(path).close()
     with closing(sqlite3.connect(path, isolation_level=None)) as connection:
         connection.execute("PRAGMA writable_schema=ON")
@@ -254,7 +256,7 @@ def test_damaged_names_of_tables_are_an_error_that_names_the_file(path: Path) ->
             opened(path)
 
 
-def test_a_lock_that_cannot_be_made_is_an_error_that_names_the_store(path: Path) -> None:
+def test_a_lock_that_cannot_be_created_is_an_error_that_names_the_store(path: Path) -> None:
     path.with_name(path.name + ".lock").mkdir()
     with pytest.raises(StoreError, match=f"{path.name} cannot be opened: Is a directory"):
         open_sqlite_store(path)
@@ -267,8 +269,8 @@ def test_a_network_file_system_is_refused(tmp_path: Path) -> None:
         open_sqlite_store(tmp_path / "store.db", mounts)
 
 
-def test_a_symbolic_link_is_the_file_that_it_leads_to(path: Path, tmp_path: Path) -> None:
-    """Its lock and its log, too: a second server at the link would end the leases of the first."""
+def test_a_symbolic_link_opens_its_target(path: Path, tmp_path: Path) -> None:
+    """So are its lock and log; otherwise a second server would end the leases of the first."""
     link = tmp_path / "links" / "store.db"
     link.parent.mkdir()
     link.symlink_to(path)
@@ -292,7 +294,7 @@ def test_a_symbolic_link_is_the_file_that_it_leads_to(path: Path, tmp_path: Path
         ("x" * 256, "File name too long"),
     ],
 )
-def test_a_place_that_cannot_be_is_an_error_that_names_it(
+def test_an_impossible_path_is_an_error_that_names_it(
     tmp_path: Path, name: str, reason: str
 ) -> None:
     (tmp_path / "loop").symlink_to("back")
@@ -302,8 +304,8 @@ def test_a_place_that_cannot_be_is_an_error_that_names_it(
     assert sorted(path.name for path in tmp_path.iterdir()) == ["back", "loop"]
 
 
-def test_a_file_with_a_second_name_is_refused(store: SqlStore, path: Path) -> None:
-    """Its lock and its log would be others: both servers would serve, and one lose its writes."""
+def test_a_file_with_a_second_hard_link_is_refused(store: SqlStore, path: Path) -> None:
+    """Its lock and log would differ: both servers would serve, and one would lose its writes."""
     del store
     other = path.with_name("other.db")
     other.hardlink_to(path)
@@ -315,14 +317,14 @@ def test_a_file_with_a_second_name_is_refused(store: SqlStore, path: Path) -> No
 
 @pytest.mark.parametrize("opened", [open_sqlite_store, open_sqlite_beside, inspect_store])
 def test_a_folder_is_refused_as_a_folder(tmp_path: Path, opened: Callable[[Path], object]) -> None:
-    """Every folder has several names, as its subfolders have it by theirs."""
+    """And not as a file with a second hard link, although subfolders link to it."""
     (tmp_path / "site").mkdir()
     with pytest.raises(StoreError, match=r"site is a folder: name the store's file in it"):
         opened(tmp_path / "site")
     assert [entry.name for entry in tmp_path.iterdir()] == ["site"]
 
 
-def test_a_file_that_is_mounted_by_itself_is_refused(path: Path, tmp_path: Path) -> None:
+def test_a_file_that_is_a_mount_point_is_refused(path: Path, tmp_path: Path) -> None:
     mounts = tmp_path / "mounts"
     mounts.write_text(f"/dev/x / ext4 rw 0 0\n/dev/x {path} ext4 rw 0 0\n")
     with pytest.raises(StoreError, match="mount its folder"):
@@ -366,7 +368,7 @@ def test_a_full_disk_fails_the_command_and_loses_nothing_that_was_acknowledged(
     store.close()
 
 
-def test_the_log_is_cut_after_much_was_written_while_the_store_is_open(path: Path) -> None:
+def test_the_log_is_truncated_after_many_writes_while_the_store_is_open(path: Path) -> None:
     with closing(open_sqlite_store(path)) as store:
         log = Path(f"{path}-wal")
         large = [b"x" * (1 << 20)] * (2 * WAL_BYTES >> 20)

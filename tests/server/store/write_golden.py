@@ -1,4 +1,4 @@
-"""Write the golden files of a version: a store, a backup of it, and the reports that it holds.
+"""Write the golden files of a version: a store, a backup of it, and its reports.
 
     python tests/server/store/write_golden.py FOLDER
 
@@ -107,7 +107,7 @@ def _write_report() -> None:
 
 
 def _pack_store() -> None:
-    """Move the write-ahead log into the file itself, and drop unused pages."""
+    """Checkpoint the write-ahead log into the file, and drop unused pages."""
     connection = sqlite3.connect("store.db")
     connection.execute("PRAGMA journal_mode=DELETE")
     connection.execute("VACUUM")

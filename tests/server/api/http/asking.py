@@ -1,4 +1,4 @@
-"""Callers of the HTTP API, with the same benchmark as those of gRPC."""
+"""Callers of the HTTP API, with the same benchmark as the gRPC tests."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ FOUND = points({1: [(10.0, 20.0), (300.0, 200.0)], 2: [], 3: [(50.5, 60.5)]})
 
 @dataclass(frozen=True)
 class Caller:
-    """Whoever has a token, or none."""
+    """A caller with a token, or without one."""
 
     base: str
     secret: str = ""
@@ -45,7 +45,7 @@ class Caller:
         kind: str = JSON,
         **headers: str,
     ) -> Page:
-        """Call a method with a message as JSON, or with a body of its own."""
+        """Call a method with a message as JSON, or with a given body."""
         data = body if isinstance(body, bytes) else json.dumps(body or {}).encode()
         return await self.ask("POST", V1 + rpc, data, content_type=kind, **headers)
 
@@ -54,7 +54,7 @@ class Caller:
         return await Browser(self.base).ask(method, path, body, **(own | headers))
 
     async def value(self, rpc: str, body: Any = None, /) -> Any:
-        """What a call that must succeed answers."""
+        """The answer to a call that must succeed."""
         page = await self.post(rpc, body)
         assert page.status == 200, page.text
         return json.loads(page.body)
@@ -83,7 +83,7 @@ def append_of(offset: int, batch: Any = FOUND, epoch: int = 1) -> dict[str, Any]
 
 @dataclass
 class Wire:
-    """One request of which both sides are sent and read piece by piece."""
+    """A request whose body is sent, and whose answer is read, piece by piece."""
 
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
@@ -126,7 +126,7 @@ class Wire:
 
 @asynccontextmanager
 async def wire(own: Caller, method: str, path: str, **headers: str) -> AsyncIterator[Wire]:
-    """A request that has begun; its body, if there is one, goes in chunks."""
+    """A request that has begun; a body, if any, is sent in chunks."""
     place = urlsplit(own.base)
     reader, writer = await asyncio.open_connection(place.hostname, place.port)
     told = {"host": place.netloc, "authorization": f"Bearer {own.secret}", **headers}
@@ -144,7 +144,7 @@ async def wire(own: Caller, method: str, path: str, **headers: str) -> AsyncIter
 
 @dataclass(frozen=True)
 class Answer:
-    """What an application answered."""
+    """The answer of an application."""
 
     status: int
     headers: Mapping[str, str]
@@ -154,7 +154,7 @@ class Answer:
 async def answer_of(
     app: ASGIApp, method: str, path: str, body: bytes = b"", /, **headers: str
 ) -> Answer:
-    """The answer of an application, asked without a network."""
+    """Ask an application without a network."""
     pieces: list[Any] = [{"type": "http.request", "body": body, "more_body": False}]
     never = asyncio.Event()
     sent: list[Any] = []
@@ -183,7 +183,7 @@ async def answer_of(
 
 
 def api_of(site: Browsing) -> HttpApi:
-    """The HTTP API of a server, to be asked without a network."""
+    """The HTTP API of a server, called without a network."""
     hosted = site.hosted.server._site
     assert hosted is not None
     return HttpApi(hosted._http_calls, hosted._settings)

@@ -1,4 +1,4 @@
-"""Draws requests from the schemas of the OpenAPI document, right and wrong."""
+"""Draws valid and invalid requests from the schemas of the OpenAPI document."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ DEEPEST = 4
 
 
 class Drawing:
-    """Draws values by schemas.
+    """Draws values from schemas.
 
     Args:
         document: The OpenAPI document.
-        names: Texts that mean something to the server.
+        names: Texts that the server knows.
     """
 
     def __init__(self, document: Schema, names: tuple[str, ...] = ()) -> None:
@@ -38,7 +38,7 @@ class Drawing:
         self._texts = [*TEXTS, *names, *names]
 
     def value(self, draw: st.DrawFn, schema: Schema, wrong: float, depth: int = 0) -> Any:
-        """A value of a schema, of which each part is anything with a probability of `wrong`."""
+        """A value of a schema; each part is replaced by anything with probability `wrong`."""
         if wrong and draw(st.floats(0, 1)) < wrong:
             return draw(ANYTHING)
         if "$ref" in schema:

@@ -1,4 +1,4 @@
-"""Unary calls over HTTP do and answer what the same calls over gRPC do."""
+"""A unary call over HTTP does and answers the same as over gRPC."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ LIST = "SubmissionService/ListSubmissions"
 
 
 async def test_a_team_submits_and_reads_its_scores(site: Browsing) -> None:
-    """All three objects are found where they are, so F1 is 1 and the mean squared error 0."""
+    """All three objects are found exactly, so F1 is 1 and the mean squared error is 0."""
     await site.hosted.organiser.create_benchmark()
     await site.hosted.organiser.upload(TRUTH)
     red = caller(site, site.hosted.red)
@@ -53,8 +53,8 @@ async def test_a_team_submits_and_reads_its_scores(site: Browsing) -> None:
     }
 
 
-async def test_a_field_has_two_names(red: Caller) -> None:
-    """Offsets hold as over gRPC: the batch that was sent again is acknowledged once more."""
+async def test_a_field_is_accepted_by_either_of_its_names(red: Caller) -> None:
+    """Offsets work as over gRPC: a batch that is sent again is acknowledged again."""
     first = append_of(0)
     assert await red.value(BATCH, first) == {"nextOffset": "3"}
     columns = first["detections"]
@@ -65,7 +65,7 @@ async def test_a_field_has_two_names(red: Caller) -> None:
 # --- Bytes of protobuf, and their checksums
 
 
-async def test_bytes_of_protobuf_are_answered_in_bytes(red: Caller) -> None:
+async def test_a_protobuf_request_gets_a_protobuf_answer(red: Caller) -> None:
     request = append(STREAM, 0, FOUND)
     request.detections_crc32 = zlib.crc32(FOUND.SerializeToString())
     page = await red.post(BATCH, request.SerializeToString(), PROTO)
@@ -73,7 +73,7 @@ async def test_bytes_of_protobuf_are_answered_in_bytes(red: Caller) -> None:
     assert submission_service_pb2.AppendResponse.FromString(page.body).next_offset == 3
 
 
-async def test_frames_that_were_damaged_on_the_way_are_refused(red: Caller) -> None:
+async def test_frames_that_were_damaged_in_transit_are_refused(red: Caller) -> None:
     request = append(STREAM, 0, FOUND)
     request.detections_crc32 = 1
     page = await red.post(BATCH, request.SerializeToString(), PROTO)
@@ -82,14 +82,14 @@ async def test_frames_that_were_damaged_on_the_way_are_refused(red: Caller) -> N
     assert (await red.value(GET, {"name": ONE}))["submission"].get("frameCount") is None
 
 
-async def test_a_checksum_beside_json_is_refused_with_what_to_do(red: Caller) -> None:
+async def test_a_checksum_beside_json_is_refused_with_advice(red: Caller) -> None:
     page = await red.post(BATCH, append_of(0) | {"detectionsCrc32": 1})
     assert page.status == 400
     assert "detections_crc32" in page.text
     assert "send it as application/proto, or without the checksum" in page.text
 
 
-async def test_bytes_that_are_no_message_are_refused(red: Caller) -> None:
+async def test_bytes_that_are_not_a_message_are_refused(red: Caller) -> None:
     page = await red.post(BATCH, b"\xff\xff", PROTO)
     assert (page.status, json.loads(page.body)["code"]) == (400, "invalid_argument")
 
@@ -97,29 +97,32 @@ async def test_bytes_that_are_no_message_are_refused(red: Caller) -> None:
 # --- Limits
 
 
-async def test_a_body_over_the_limit_is_refused_before_it_comes(tmp_path: Any) -> None:
+async def test_a_body_over_the_limit_is_refused_before_it_is_sent(tmp_path: Any) -> None:
     async with browsing(tmp_path, maximum_message_bytes=1 << 16) as site:
         red = caller(site, site.hosted.red)
         page = await red.post(GET, {"name": "x" * (1 << 16)})
         info = json.loads(page.body)["details"][0]["debug"]
         assert page.status == 429
         assert info["metadata"]["limit"] == "maximum_message_bytes"
-        # Bytes of protobuf count as well: 20,000 numbers have 160,000 bytes, and 40,000 as JSON.
+        # The limit also holds for the size as protobuf: 20,000 numbers take 40,000 bytes as JSON,
+        # and 160,000 as protobuf.
         of_message = append_of(0)
         of_message["detections"]["coordinates"] = [0] * 20_000
         page = await red.post(BATCH, json.dumps(of_message, separators=(",", ":")).encode())
         assert (page.status, "maximum_message_bytes" in page.text) == (429, True)
 
 
-async def test_operations_are_called_likewise(site: Browsing) -> None:
+async def test_operations_are_called_like_other_methods(site: Browsing) -> None:
     organiser = caller(site, site.hosted.organiser)
     path = "/google.longrunning.Operations/ListOperations"
     page = await organiser.ask("POST", path, b"{}", content_type=JSON)
     assert (page.status, json.loads(page.body)) == (200, {})
 
 
-async def test_calls_over_grpc_and_http_share_the_places_of_their_team(tmp_path: Path) -> None:
-    """With two places, two calls over gRPC whose message never comes leave none over HTTP."""
+async def test_calls_over_grpc_and_http_share_the_concurrency_limit_of_their_team(
+    tmp_path: Path,
+) -> None:
+    """The limit is two: two gRPC calls whose message never arrives leave no place for HTTP."""
     async with browsing(tmp_path, maximum_calls=2) as site:
         hosted = site.hosted
         await hosted.organiser.create_benchmark()
@@ -127,7 +130,8 @@ async def test_calls_over_grpc_and_http_share_the_places_of_their_team(tmp_path:
         method: Any = hosted.channel.stream_unary(f"/vidscore.v1.{GET}")
         red = caller(site, hosted.red)
         held: list[Any] = []
-        async with asyncio.timeout(30):  # one may come while a call before has not quite ended
+        # One place may be free until the previous call has ended completely.
+        async with asyncio.timeout(30):
             while (refused := await red.post(GET, {"name": ONE})).status == 200:
                 held = [call for call in held if not call.done()]
                 held += [method(metadata=hosted.red.metadata) for _ in range(2 - len(held))]

@@ -1,4 +1,4 @@
-"""Whatever is asked by the OpenAPI document, right or wrong: no mistake of ours, and no truth."""
+"""Requests by the OpenAPI document, valid or not, cause no internal error and show no truth."""
 
 from __future__ import annotations
 
@@ -47,14 +47,15 @@ from vidscore_server.domain.access import ROLES_BY_RPC
 
 EXAMPLES_PER_PATH = example_count(8)
 TIMEOUT_MS = "100"
-"""So long a call may take: a watch of what does not change has no end of its own."""
+"""Time limit of a call: a watch of something that never changes does not end by itself."""
 
 HANGS_S = 30.0
 
 DOCUMENT = openapi(ROLES_BY_RPC)
 OPERATIONS = sorted(
     ((path, method) for path, item in DOCUMENT["paths"].items() for method in item),
-    key=lambda operation: operation[0].endswith("/DeleteBenchmark"),  # after all that need one
+    # Last, after all tests that need a token.
+    key=lambda operation: operation[0].endswith("/DeleteBenchmark"),
 )
 NAMES = (BENCHMARK, "dots", ONE, TWO, STREAM, "one", "spotgeo", "evaluators/f1", "operations/x-1")
 CALLERS = ("organiser", "red", "blue", "viewer", "")
@@ -69,7 +70,7 @@ SECRETS = [
 
 @st.composite
 def requests(draw: st.DrawFn, path: str, method: str) -> dict[str, Any]:
-    """What goes to a path: its query, body, headers and caller."""
+    """A request for a path: its query, body, headers and caller."""
     wrong = draw(st.sampled_from([0.0, 0.05, 0.3]))
     operation = DOCUMENT["paths"][path][method]
     drawing = Drawing(DOCUMENT, NAMES)
@@ -104,7 +105,7 @@ def requests(draw: st.DrawFn, path: str, method: str) -> dict[str, Any]:
 
 @pytest.fixture
 async def planted(site: Browsing) -> Browsing:
-    """A server with hidden truth, a scored submission of red's, and one that takes frames."""
+    """A server with hidden truth, a scored submission of red's, and one that is open for frames."""
     message = streets()
     message.policy.unlimited_submissions = True
     await site.hosted.organiser.create(message, public=())
@@ -119,7 +120,7 @@ async def planted(site: Browsing) -> Browsing:
 
 
 @pytest.mark.slow
-async def test_no_request_makes_a_mistake_of_ours_or_shows_truth(planted: Browsing) -> None:
+async def test_no_request_causes_an_internal_error_or_shows_truth(planted: Browsing) -> None:
     loop = asyncio.get_running_loop()
     api = api_of(planted)
     statuses: set[int] = set()
@@ -146,8 +147,8 @@ async def test_no_request_makes_a_mistake_of_ours_or_shows_truth(planted: Browsi
     assert {200, 400, 401, 403} <= statuses
 
 
-async def test_no_probe_of_the_search_for_truth_finds_any_here(planted: Browsing) -> None:
-    """The requests by which truth is searched over gRPC."""
+async def test_no_probe_of_the_truth_search_finds_any_over_http(planted: Browsing) -> None:
+    """The requests of the truth search over gRPC."""
     api = api_of(planted)
     found = 0
     for rpc, case in CASES.items():
@@ -161,7 +162,7 @@ async def test_no_probe_of_the_search_for_truth_finds_any_here(planted: Browsing
     assert found > 20
 
 
-async def test_the_search_finds_what_an_organiser_is_shown(planted: Browsing) -> None:
+async def test_the_search_finds_what_an_organiser_may_see(planted: Browsing) -> None:
     rpc = "/vidscore.v1.SubmissionService/ListScores"
     drawn = {"caller": "organiser", "headers": {"content_type": JSON}}
     drawn["body"] = json.dumps({"submission": ONE})

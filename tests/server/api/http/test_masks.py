@@ -1,6 +1,6 @@
-"""Masks over HTTP: hosted runs have the figures of `vidscore score`, and faults have places.
+"""Masks over HTTP: hosted scores equal those of `vidscore score`, and faults name a place.
 
-The files have polygons, runs and compressed texts, which are runs on the wire.
+The files have polygons, runs and compressed texts; all are runs on the wire.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ PARAMETERS = [specification_pb2.Parameter(name="base", text="mask")]
 
 
 def coco_files(folder: Path) -> tuple[Path, Path]:
-    """A truth and results, both with polygons, runs and compressed texts."""
+    """Truth and results, both with polygons, runs and compressed texts."""
     truth, results = random_mask_files(4)
     polygon = [[3.5, 4.0, 30.25, 6.0, 28.0, 33.5], [40.0, 5.0, 52.0, 5.0, 52.0, 20.0, 40.0, 20.0]]
     runs = {"size": [HEIGHT, WIDTH], "counts": [500, 40, HEIGHT * WIDTH - 540]}
@@ -50,7 +50,7 @@ def append_of(offset: int, batch: annotations_pb2.AnnotationBatch) -> dict[str, 
 
 
 async def hosted_truth(site: Browsing, truth: Annotations) -> None:
-    """A benchmark of masks whose truth came over HTTP, one line per frame."""
+    """A benchmark of masks whose truth was uploaded over HTTP, one line per frame."""
     message = streets()
     [evaluator] = message.specification.evaluators
     evaluator.name = "coco"
@@ -69,7 +69,7 @@ async def hosted_truth(site: Browsing, truth: Annotations) -> None:
 
 
 @pytest.mark.parametrize("way", ["one body", "lines"])
-async def test_masks_over_http_get_the_figures_of_the_files(
+async def test_masks_over_http_get_the_scores_of_the_files(
     site: Browsing, tmp_path: Path, way: str
 ) -> None:
     paths = coco_files(tmp_path)
@@ -88,7 +88,9 @@ async def test_masks_over_http_get_the_figures_of_the_files(
     assert values["ap"]
 
 
-async def test_odd_masks_are_doubted_however_they_come(site: Browsing, tmp_path: Path) -> None:
+async def test_suspicious_masks_give_warnings_from_files_and_over_http(
+    site: Browsing, tmp_path: Path
+) -> None:
     paths = tmp_path / "truth.json", tmp_path / "found.json"
     for path, text in zip(paths, (ODD_TRUTH, ODD_RESULTS), strict=True):
         path.write_text(text)
@@ -100,7 +102,7 @@ async def test_odd_masks_are_doubted_however_they_come(site: Browsing, tmp_path:
 
 
 async def scored_over_http(site: Browsing, paths: tuple[Path, Path], way: str) -> dict[str, Any]:
-    """The report of files that were sent over HTTP, as organisers see it: to the last bit."""
+    """The report of files that were sent over HTTP, as organisers see it."""
     pair = read_pair(*paths)
     await hosted_truth(site, pair.truth.annotations)
     await site.hosted.red.submission("one")
@@ -151,10 +153,10 @@ def masked(**columns: Any) -> dict[str, Any]:
         ({"maskHeights": [2, 3], "maskWidths": [3, 2]}, "heights[1]", "3 by 2"),
     ],
 )
-async def test_what_is_no_mask_is_refused_with_its_place(
+async def test_an_invalid_mask_is_refused_with_its_place(
     site: Browsing, columns: dict[str, Any], field: str, found: str
 ) -> None:
-    """And nothing of the batch is taken."""
+    """Nothing of the batch is stored."""
     red = await _team(site)
     body = {"stream": STREAM, "epoch": "1", "offset": 0, "detections": masked(**columns)}
     page = await red.post(BATCH, body)

@@ -1,4 +1,4 @@
-"""The OpenAPI document says all that is served, and what it says is right."""
+"""The OpenAPI document describes everything that is served, and correctly."""
 
 from __future__ import annotations
 
@@ -48,14 +48,14 @@ KEYWORDS = {
     "required",
     "type",
 }
-"""Keywords of JSON Schema (2020-12) that schemas here are made of."""
+"""Keywords of JSON Schema (2020-12) that these schemas use."""
 
 
 async def test_it_is_served_to_everyone_with_every_method(site: Browsing) -> None:
     nobody = Caller(site.nobody.base)
     page = await nobody.ask("GET", "/openapi.json")
     assert (page.status, page.headers["content-type"]) == (200, JSON)
-    assert "connection" not in page.headers  # it stays open for the next request
+    assert "connection" not in page.headers  # The connection stays open for the next request.
     served = json.loads(page.body)
     assert set(served["paths"]) == set(ROLES_BY_RPC)
     assert (await nobody.ask("HEAD", "/openapi.json")).status == 200
@@ -63,7 +63,7 @@ async def test_it_is_served_to_everyone_with_every_method(site: Browsing) -> Non
     assert (await nobody.ask("POST", "/openapi.json")).status == 405
 
 
-async def test_a_server_without_reflection_serves_none(tmp_path: Any) -> None:
+async def test_a_server_without_reflection_does_not_serve_the_document(tmp_path: Any) -> None:
     async with browsing(tmp_path, reflection=False) as site:
         assert (await Caller(site.nobody.base).ask("GET", "/openapi.json")).status == 404
 
@@ -80,7 +80,7 @@ def parts(value: Any) -> Iterator[dict[str, Any]]:
 
 
 def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
-    """A schema and all within it."""
+    """A schema and all schemas in it."""
     yield schema
     inner = [*schema.get("properties", {}).values(), *schema.get("anyOf", [])]
     inner += [schema[key] for key in ("items", "additionalProperties") if schema.get(key)]
@@ -88,7 +88,7 @@ def schemas(schema: dict[str, Any]) -> Iterator[dict[str, Any]]:
         yield from schemas(entry)
 
 
-def test_every_reference_leads_somewhere() -> None:
+def test_every_reference_resolves() -> None:
     references = {part["$ref"] for part in parts(DOCUMENT) if "$ref" in part}
     assert len(references) > 100
     for reference in references:
@@ -108,7 +108,7 @@ def test_schemas_have_known_keywords_and_names() -> None:
             re.compile(schema.get("pattern", ""))
 
 
-def test_operations_have_all_that_openapi_asks_for() -> None:
+def test_operations_have_all_that_openapi_requires() -> None:
     names = [operation["operationId"] for _, _, operation in OPERATIONS]
     assert len(set(names)) == len(names) == len(ROLES_BY_RPC) + len(READ_BY_GET)
     tags = {tag["name"] for tag in DOCUMENT["tags"]}
@@ -123,7 +123,7 @@ def test_operations_have_all_that_openapi_asks_for() -> None:
             assert {"name", "in", "schema"} <= set(parameter)
 
 
-def test_everything_of_ours_is_described() -> None:
+def test_everything_that_we_define_is_described() -> None:
     ours = [(name, schema) for name, schema in SCHEMAS.items() if name.startswith("vidscore.")]
     missing = [
         f"{name}.{field}"
@@ -136,32 +136,32 @@ def test_everything_of_ours_is_described() -> None:
     assert (missing, "" in described) == ([], False)
 
 
-def test_a_field_is_named_in_texts_as_in_json() -> None:
+def test_texts_use_the_json_names_of_fields() -> None:
     text = SCHEMAS["vidscore.v1.ListScoresRequest"]["properties"]["pageToken"]["description"]
     assert text == "`nextPageToken` of the previous page; empty for the first."
 
 
 def test_the_comments_are_those_of_the_protos() -> None:
-    """Or run `make proto`."""
+    """If this fails, run `make proto`."""
     assert generate_protos.COMMENTS.read_text("utf-8") == generate_protos.comments()
     assert comments()["AppendResponse.next_offset"].startswith("Offset of the next frame")
 
 
 @pytest.mark.parametrize("rpc", REQUEST_EXAMPLES)
-def test_an_example_is_a_request(rpc: str) -> None:
+def test_an_example_is_a_valid_request(rpc: str) -> None:
     read_value(dict(REQUEST_EXAMPLES[rpc]), request_class(rpc)())
     shown = DOCUMENT["paths"][rpc]["post"]["requestBody"]["content"][JSON]["example"]
     assert shown == REQUEST_EXAMPLES[rpc]
 
 
-def test_the_example_of_an_error_has_the_bytes_of_what_it_shows() -> None:
+def test_the_example_of_an_error_has_the_bytes_of_its_text() -> None:
     [detail] = ERROR_EXAMPLE["details"]
     value = detail["value"] + "=" * (-len(detail["value"]) % 4)
     info = ErrorInfo.FromString(base64.b64decode(value))
     assert {"reason": info.reason, "domain": info.domain} == detail["debug"]
 
 
-def test_streams_that_can_be_resumed_have_the_fields_for_it() -> None:
+def test_streams_that_can_resume_have_the_fields_for_it() -> None:
     for rpc, resumed in RESUMED.items():
         method = method_descriptor(rpc)
         assert resumed.field in method.input_type.fields_by_name
@@ -173,8 +173,8 @@ def test_streams_that_can_be_resumed_have_the_fields_for_it() -> None:
         assert told.cpp_type == method.input_type.fields_by_name[resumed.field].cpp_type
 
 
-def test_every_code_has_the_status_that_connect_gives_it() -> None:
-    """The table of the Connect protocol, written by hand; OK is no error."""
+def test_every_code_has_the_http_status_of_connect() -> None:
+    """The table of the Connect protocol, copied by hand; OK is not an error."""
     assert {code.name.lower(): status for code, status in HTTP_STATUS.items()} == {
         "cancelled": 499,
         "unknown": 500,

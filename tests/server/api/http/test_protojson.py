@@ -1,4 +1,4 @@
-"""JSON is read as protobuf's own reader reads it, with every fault."""
+"""JSON is read as by protobuf's own reader, but all faults are reported."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ KINDS = {kind.DESCRIPTOR.full_name: kind for kind in (*REQUESTS, *RESPONSES)}
 
 
 LENIENT = re.compile(r"expected (an object|a number|one of [A-Z0-9_, ]+)$")
-"""Protobuf's reader takes whatever is empty for a message, and booleans for numbers."""
+"""Protobuf's reader accepts any empty value as a message, and booleans as numbers."""
 
 DOCUMENT = openapi(ROLES_BY_RPC)
 
 
 @st.composite
 def messages(draw: st.DrawFn) -> tuple[str, Any]:
-    """The name of a message, and a value of its schema that may be wrong."""
+    """The name of a message, and a value of its schema that may be invalid."""
     name = draw(st.sampled_from(sorted(KINDS)))
     wrong = draw(st.sampled_from([0.0, 0.0, 0.03]))
     schema = DOCUMENT["components"]["schemas"][name]
@@ -117,24 +117,24 @@ def test_every_fault_is_found() -> None:
     ]
 
 
-def test_no_more_than_a_hundred_faults_are_looked_for() -> None:
+def test_no_more_than_a_hundred_faults_are_collected() -> None:
     assert len(faults_of({"detections": {"labels": [1] * 1000}})) == MOST_FAULTS == 100
 
 
-def test_a_field_by_both_of_its_names_is_a_fault() -> None:
+def test_a_field_given_by_both_of_its_names_is_a_fault() -> None:
     [found] = faults_of({"pageSize": 1, "page_size": 1}, ListScoresRequest())
     assert (
         found == "page_size: found pageSize and page_size, expected the field by one of its names"
     )
 
 
-def test_two_of_which_only_one_may_be_there_are_a_fault() -> None:
+def test_two_fields_of_one_oneof_are_a_fault() -> None:
     [found] = faults_of({"truth": {}, "detections": {}}, scoring_service_pb2.ScoreRequest())
     assert found == "detections: found detections beside truth, expected one of the two"
 
 
 @pytest.mark.parametrize("text", ["1e400", "-1e400"])
-def test_a_number_without_bounds_is_none(text: str) -> None:
+def test_a_number_out_of_bounds_is_refused(text: str) -> None:
     with pytest.raises(InputError):
         read_json(f'{{"detections": {{"coordinates": [{text}]}}}}'.encode(), AppendRequest())
 
@@ -150,7 +150,7 @@ def test_columns_keep_every_bit() -> None:
     assert list(message.detections.frame_numbers) == [2**62]
 
 
-def test_bytes_are_read_in_either_alphabet() -> None:
+def test_bytes_are_read_in_either_base64_alphabet() -> None:
     for text in ("-_8=", "-_8", "+/8="):
         chunk = backup_pb2.ImportBackupRequest()
         read_value({"chunk": text}, chunk)
@@ -158,7 +158,7 @@ def test_bytes_are_read_in_either_alphabet() -> None:
     assert faults_of({"chunk": "é"}, backup_pb2.ImportBackupRequest())
 
 
-def test_a_quoted_value_is_cut_short() -> None:
+def test_a_quoted_value_is_shortened() -> None:
     [found] = faults_of({"epoch": "9" * 1000})
     assert len(found) < 250
 

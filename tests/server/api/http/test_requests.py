@@ -1,4 +1,4 @@
-"""Requests over HTTP that are right and wrong: bodies, tokens, headers, and Connect's own rules."""
+"""Valid and invalid requests over HTTP: bodies, tokens, headers, and the rules of Connect."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ WATCH = V1 + "SubmissionService/WatchSubmission"
 
 @pytest_asyncio.fixture(scope="module", loop_scope="module")
 async def site(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Browsing]:
-    """A server whose only submission has no frames yet, and gets none."""
+    """A server whose only submission has no frames and gets none."""
     async with browsing(tmp_path_factory.mktemp("site")) as found:
         await found.hosted.organiser.create_benchmark()
         await found.hosted.red.submission("one")
@@ -65,7 +65,7 @@ def red(site: Browsing) -> Caller:
         (append_of(0) | {"stream": f"{ONE}x/streams/default"}, 404, "not_found", "NOT_FOUND"),
     ],
 )
-async def test_an_error_has_the_code_reason_and_facts_of_grpc(
+async def test_an_error_has_the_same_code_reason_and_details_as_over_grpc(
     red: Caller, request_of: Any, status: int, code: str, reason: str
 ) -> None:
     page = await red.post(BATCH, request_of)
@@ -109,7 +109,7 @@ async def test_every_fault_of_a_body_is_named_by_its_path(red: Caller) -> None:
         (b'{"name": NaN}', "invalid JSON"),
     ],
 )
-async def test_what_is_no_json_is_named_with_its_line(red: Caller, body: bytes, said: str) -> None:
+async def test_invalid_json_is_reported_with_its_line(red: Caller, body: bytes, said: str) -> None:
     page = await red.post(GET, body)
     assert page.status == 400
     assert said in json.loads(page.body)["message"]
@@ -140,10 +140,10 @@ async def test_tokens_and_roles_are_those_of_grpc(
 @pytest.mark.parametrize(
     ("caller_of", "role"), [("red", Role.PARTICIPANT), ("viewer", Role.VIEWER), ("", None)]
 )
-async def test_every_method_is_for_the_roles_that_the_table_says(
+async def test_every_method_is_for_the_roles_of_the_table(
     site: Browsing, caller_of: str, role: Role | None
 ) -> None:
-    """Whoever may not call it is refused before its body is looked at, and nobody else is."""
+    """Other callers are refused before their body is read; nobody else is refused."""
     api = api_of(site)
     headers = {"content_type": JSON, "connect_timeout_ms": "2000"}
     if caller_of:
@@ -158,8 +158,8 @@ async def test_every_method_is_for_the_roles_that_the_table_says(
             assert (rpc, answer.status) == (rpc, refused)
 
 
-async def test_a_session_of_a_browser_is_not_taken(site: Browsing, red: Caller) -> None:
-    """Neither as a cookie nor as the session itself: forms alone may use one."""
+async def test_a_browser_session_is_not_accepted(site: Browsing, red: Caller) -> None:
+    """Neither as a cookie nor as a token: only forms may use one."""
     [session] = site.red.cookies.values()
     path, body = V1 + GET, json.dumps({"name": ONE}).encode()
     with_cookie = await site.red.ask("POST", path, body, content_type=JSON)
@@ -168,7 +168,9 @@ async def test_a_session_of_a_browser_is_not_taken(site: Browsing, red: Caller) 
     assert (await nobody.post(GET, {"name": ONE}, authorization=f"Session {session}")).status == 401
 
 
-async def test_a_server_says_its_version_and_refuses_clients_of_others(red: Caller) -> None:
+async def test_a_server_sends_its_version_and_refuses_clients_of_unsupported_versions(
+    red: Caller,
+) -> None:
     page = await red.post(GET, {"name": ONE})
     assert page.headers["vidscore-server-version"] == server_version()
     page = await red.post(GET, {"name": ONE}, vidscore_client_version="99.0.0")
@@ -176,7 +178,7 @@ async def test_a_server_says_its_version_and_refuses_clients_of_others(red: Call
     assert "VERSION_UNSUPPORTED" in page.text
 
 
-async def test_no_header_lets_pages_of_other_sites_in(red: Caller) -> None:
+async def test_no_header_admits_pages_of_other_sites(red: Caller) -> None:
     page = await red.post(GET, {"name": ONE}, origin="https://elsewhere.example")
     assert page.status == 200
     assert not [name for name in page.headers if name.startswith("access-control-")]
@@ -207,7 +209,7 @@ async def test_no_header_lets_pages_of_other_sites_in(red: Caller) -> None:
         ("POST", "Nonsense", {"content_type": JSON}, 404, {}),
     ],
 )
-async def test_what_is_no_call_is_refused_in_the_words_of_http(
+async def test_a_request_that_is_not_a_call_gets_an_http_error(
     red: Caller,
     method: str,
     path: str,
@@ -222,7 +224,7 @@ async def test_what_is_no_call_is_refused_in_the_words_of_http(
         assert json.loads(page.body)["code"] == "unimplemented"
 
 
-async def test_a_call_of_connect_is_answered(red: Caller) -> None:
+async def test_a_connect_call_is_answered(red: Caller) -> None:
     own = {"connect_protocol_version": "1", "connect_timeout_ms": "60000"}
     page = await red.post(
         "ServerService/GetServer", b"{}", "application/json; charset=utf-8", **own
@@ -240,13 +242,13 @@ async def test_a_call_of_connect_is_answered(red: Caller) -> None:
 @pytest.mark.parametrize(
     "header", [{"connect_protocol_version": "2"}, {"connect_timeout_ms": "soon"}]
 )
-async def test_headers_of_connect_are_checked(red: Caller, header: dict[str, str]) -> None:
+async def test_connect_headers_are_checked(red: Caller, header: dict[str, str]) -> None:
     page = await red.post(GET, {"name": ONE}, **header)
     assert (page.status, json.loads(page.body)["code"]) == (400, "invalid_argument")
 
 
 async def test_a_call_ends_at_the_deadline_of_its_client(red: Caller) -> None:
-    """A watch waits for a change that does not come."""
+    """The watch waits for a change that never happens."""
     page = await red.post(
         "SubmissionService/WatchSubmission",
         {"name": ONE, "fromRevision": "99"},
@@ -269,7 +271,7 @@ async def test_a_call_ends_at_the_deadline_of_its_client(red: Caller) -> None:
         ("name=nonsense", {}, "name"),
     ],
 )
-async def test_a_query_that_is_wrong_is_refused_by_its_parameter(
+async def test_an_invalid_query_parameter_is_named(
     red: Caller, query: str, header: dict[str, str], field: str
 ) -> None:
     page = await red.ask("GET", f"{WATCH}?{query}", accept=EVENTS, **header)
@@ -277,7 +279,7 @@ async def test_a_query_that_is_wrong_is_refused_by_its_parameter(
     assert json.loads(page.body)["message"].startswith(field)
 
 
-async def test_what_the_client_accepts_decides_how_messages_come(red: Caller) -> None:
+async def test_the_accept_header_decides_the_format_of_messages(red: Caller) -> None:
     body = json.dumps({"name": ONE}).encode()
     for accepted, status, kind in (("text/html", 406, JSON), (JSON, 406, JSON)):
         page = await red.ask("POST", WATCH, body, content_type=JSON, accept=accepted)
@@ -287,7 +289,7 @@ async def test_what_the_client_accepts_decides_how_messages_come(red: Caller) ->
             assert (await watch.head())[1]["content-type"] == kind
 
 
-async def test_a_client_of_connect_that_others_made_is_answered(red: Caller) -> None:
+async def test_a_third_party_connect_client_is_answered(red: Caller) -> None:
     """`buf curl`, with the protos of the last release."""
     buf = Path(sysconfig.get_path("scripts")) / "buf"
     if not buf.exists():

@@ -1,4 +1,4 @@
-"""Calls of several messages over HTTP: lines, events, what resumes them and what ends them."""
+"""Calls of several messages over HTTP: lines, events, how they resume and how they end."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ async def test_a_submission_is_watched_by_events_until_its_end(site: Browsing, r
         first = await watch.event()
         assert first is not None
         got = await site.hosted.red.get()
-        got.ClearField("history")  # of GetSubmission alone
+        got.ClearField("history")  # Counts calls of GetSubmission alone.
         assert json.loads(first["data"]) == {"submission": as_json(got)}
         await site.hosted.red.append(f"{ONE}/streams/default", 0, TRUTH)
         await site.hosted.red.seal()
@@ -70,9 +70,7 @@ async def test_a_submission_is_watched_by_events_until_its_end(site: Browsing, r
     assert json.loads(changes[-1]["data"])["submission"]["state"] == "SUBMISSION_STATE_SCORED"
 
 
-async def test_a_watch_that_broke_goes_on_behind_its_last_event(
-    site: Browsing, red: Caller
-) -> None:
+async def test_a_broken_watch_resumes_after_its_last_event(site: Browsing, red: Caller) -> None:
     revision = (await site.hosted.red.get()).revision
     own = {"accept": EVENTS, "last_event_id": str(revision)}
     async with wire(red, "GET", f"{WATCH}?name={ONE}&fromRevision=0", **own) as watch:
@@ -84,10 +82,12 @@ async def test_a_watch_that_broke_goes_on_behind_its_last_event(
         assert await watch.event() == {"event": "end", "data": "{}"}
     own["last_event_id"] = event["id"]
     page = await red.ask("GET", f"{WATCH}?name={ONE}", **own)
-    assert (page.status, page.body) == (204, b"")  # which browsers take as the end
+    assert (page.status, page.body) == (204, b"")  # Browsers take this as the end.
 
 
-async def test_silence_is_broken_by_comments(red: Caller, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_comments_are_sent_during_silence(
+    red: Caller, monkeypatch: pytest.MonkeyPatch
+) -> None:
     monkeypatch.setattr(streams.Events, "pause_s", 0.01)
     async with wire(red, "GET", f"{WATCH}?name={ONE}&from_revision=99", accept=EVENTS) as watch:
         assert (await watch.head())[0] == 200
@@ -111,13 +111,13 @@ async def test_a_watch_ends_with_its_token(site: Browsing, red: Caller) -> None:
 # --- Lines
 
 
-async def test_each_line_of_frames_is_acknowledged_as_it_comes(red: Caller) -> None:
+async def test_each_line_of_frames_is_acknowledged_as_it_arrives(red: Caller) -> None:
     own = {"content_type": LINES, "accept": LINES}
     async with wire(red, "POST", APPEND, **own) as call:
         await call.send(lines(append_of(0)))
         assert (await call.head())[0] == 200
         assert json.loads(await call.line() or "") == {"nextOffset": "3"}
-        # A line may come in pieces, and empty ones are none.
+        # A line may arrive in pieces; empty lines are skipped.
         second = b"\n" + lines(append_of(3, NEXT))
         await call.send(second[:20])
         await call.send(second[20:])
@@ -126,7 +126,7 @@ async def test_each_line_of_frames_is_acknowledged_as_it_comes(red: Caller) -> N
         assert await call.line() is None
 
 
-async def test_a_bad_line_ends_the_call_and_is_named(site: Browsing, red: Caller) -> None:
+async def test_an_invalid_line_ends_the_call_and_is_named(site: Browsing, red: Caller) -> None:
     body = (
         lines(append_of(0)) + b"\n" + lines(append_of(3, NEXT) | {"ofset": 3}, append_of(3, NEXT))
     )
@@ -138,7 +138,7 @@ async def test_a_bad_line_ends_the_call_and_is_named(site: Browsing, red: Caller
     assert (await site.hosted.red.get()).frame_count == 3
 
 
-async def test_an_error_before_the_first_answer_has_its_own_status(red: Caller) -> None:
+async def test_an_error_before_the_first_answer_sets_the_http_status(red: Caller) -> None:
     page = await red.post("SubmissionService/AppendFrames", lines(append_of(1)), LINES)
     assert (page.status, page.headers["content-type"]) == (400, JSON)
     assert json.loads(page.body)["code"] == "out_of_range"
@@ -154,7 +154,7 @@ async def test_a_line_over_the_limit_ends_the_call(tmp_path: Any) -> None:
 
 
 async def test_truth_is_uploaded_in_lines(site: Browsing, red: Caller) -> None:
-    del red  # it made the benchmark
+    del red  # The caller created the benchmark.
     organiser = caller(site, site.hosted.organiser)
     body = lines(
         {"header": {"benchmark": BENCHMARK, "complete": True}},
@@ -166,14 +166,14 @@ async def test_truth_is_uploaded_in_lines(site: Browsing, red: Caller) -> None:
     assert json.loads(page.body)["revision"]["frameCount"] == "5"
 
 
-async def test_one_message_may_come_as_a_body_of_its_own(red: Caller) -> None:
+async def test_a_single_message_may_be_the_whole_body(red: Caller) -> None:
     page = await red.post("SubmissionService/AppendFrames", append_of(0))
     assert (page.status, page.headers["content-type"]) == (200, LINES)
     assert page.text == '{"nextOffset":"3"}\n'
 
 
-async def test_no_message_of_a_stream_could_be_taken_for_an_error() -> None:
-    """A line with the one key `error` is one."""
+async def test_no_message_of_a_stream_can_be_mistaken_for_an_error() -> None:
+    """An error is a line with the single key `error`."""
     streamed = [
         method.output_type
         for method in map(method_descriptor, ROLES_BY_RPC)
@@ -186,7 +186,7 @@ async def test_no_message_of_a_stream_could_be_taken_for_an_error() -> None:
 # --- Clients that go, and clients that do nothing
 
 
-async def test_a_call_ends_when_its_client_goes(site: Browsing, red: Caller) -> None:
+async def test_a_call_ends_when_its_client_disconnects(site: Browsing, red: Caller) -> None:
     sessions = site.hosted.server.sessions
     async with wire(red, "GET", f"{WATCH}?name={ONE}", accept=EVENTS) as watch:
         await watch.head()
@@ -194,7 +194,9 @@ async def test_a_call_ends_when_its_client_goes(site: Browsing, red: Caller) -> 
     await until(lambda: sessions.open_count == 0)
 
 
-async def test_a_stream_of_frames_ends_when_its_client_goes(site: Browsing, red: Caller) -> None:
+async def test_a_stream_of_frames_ends_when_its_client_disconnects(
+    site: Browsing, red: Caller
+) -> None:
     sessions = site.hosted.server.sessions
     async with wire(red, "POST", APPEND, content_type=LINES) as call:
         await call.send(lines(append_of(0)))
@@ -203,8 +205,8 @@ async def test_a_stream_of_frames_ends_when_its_client_goes(site: Browsing, red:
     await until(lambda: sessions.open_count == 0)
 
 
-async def test_a_unary_call_ends_when_its_client_goes(site: Browsing, red: Caller) -> None:
-    """It waits for a worker that is held."""
+async def test_a_unary_call_ends_when_its_client_disconnects(site: Browsing, red: Caller) -> None:
+    """The call waits for a worker that is paused."""
     hosted_site = site.hosted.server._site
     assert hosted_site is not None
     running = hosted_site._http_calls._guard._plain_calls._open
@@ -220,7 +222,7 @@ async def test_a_unary_call_ends_when_its_client_goes(site: Browsing, red: Calle
 
 @pytest_asyncio.fixture
 async def hasty(tmp_path: Any) -> AsyncIterator[Browsing]:
-    """A server that waits for a second."""
+    """A server whose idle timeout is one second."""
     async with browsing(tmp_path, idle_timeout_s=1) as site:
         await site.hosted.organiser.create_benchmark()
         await site.hosted.red.submission("one")
@@ -229,7 +231,7 @@ async def hasty(tmp_path: Any) -> AsyncIterator[Browsing]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("kind", [JSON, LINES])
-async def test_a_body_that_does_not_come_is_waited_for_no_longer_than_idle_streams(
+async def test_a_body_that_does_not_arrive_is_bounded_by_the_idle_timeout(
     hasty: Browsing, kind: str
 ) -> None:
     red = caller(hasty, hasty.hosted.red)
@@ -248,14 +250,14 @@ async def test_a_refused_body_is_not_waited_for(hasty: Browsing) -> None:
         status, headers = await call.head()
         assert (status, headers["connection"]) == (401, "close")
         await call.reader.readexactly(int(headers["content-length"]))
-        assert await call.reader.read() == b""  # the server closes, whatever is still to come
+        assert await call.reader.read() == b""  # The server closes, whatever is still to be sent.
 
 
 @pytest.mark.slow
-async def test_a_stream_ends_whose_client_takes_no_comment(
+async def test_a_stream_ends_if_its_client_does_not_read_comments(
     hasty: Browsing, log_lines: io.StringIO, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The first one is sent while the next response is waited for."""
+    """The first comment is sent while the call waits for the next response."""
     monkeypatch.setattr(streams.Events, "pause_s", 0.01)
     never = asyncio.Event()
 
@@ -283,8 +285,8 @@ async def test_a_stream_ends_whose_client_takes_no_comment(
 
 
 @pytest.mark.slow
-async def test_a_client_that_reads_nothing_loses_its_connection(hasty: Browsing) -> None:
-    """Far more answers than the system holds for it, of which it takes none."""
+async def test_a_client_that_reads_nothing_is_disconnected(hasty: Browsing) -> None:
+    """The server sends far more answers than the system buffers, and the client reads none."""
     hosted_site = hasty.hosted.server._site
     assert hosted_site is not None
     connections = hosted_site._server._server.server_state.connections

@@ -39,7 +39,7 @@ def test_axe_finds_nothing_and_nothing_scrolls_sideways(
     assert watched.overflow() == 0
 
 
-def test_figures_are_those_of_the_report(tab: Any, address: str) -> None:
+def test_figures_equal_those_of_the_report(tab: Any, address: str) -> None:
     """F1 of falcon is 2 * 9 / (2 * 9 + 1 + 1), its MOTA 1 - (1 + 1) / 10."""
     rows = tab(address).page.locator("#figures-part tbody tr")
     shown = {

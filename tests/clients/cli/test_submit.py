@@ -89,7 +89,7 @@ def test_a_check_refuses_the_name_and_title_that_a_submission_would_be_refused_f
     assert "is scored with other detections; choose another --name" in refused.stderr
 
 
-def test_frames_without_detections_say_no_shape_and_are_submitted(
+def test_frames_without_detections_need_no_shape_and_are_submitted(
     limited: str, folder: Path, falcon: Call
 ) -> None:
     """Lines of JSON have none where nothing was detected; the benchmark's are points."""

@@ -1,4 +1,4 @@
-"""A site says that it serves: outages cost nobody his time, and a store that is read-only shows."""
+"""A site records that it serves: outages do not count as idle, and a read-only store is shown."""
 
 from __future__ import annotations
 
@@ -51,14 +51,14 @@ def at(clock: PlayedClock, **later: float) -> PlayedClock:
     return other
 
 
-async def test_quiet_time_of_a_new_site_counts_from_its_first_start(store: SqlStore) -> None:
+async def test_idle_time_at_a_new_site_counts_from_its_first_start(store: SqlStore) -> None:
     clock = PlayedClock()
     beating = Heartbeat(site_at(store, clock))
     await beating.beat()
     assert beating.quiet_from == clock.now
 
 
-async def test_a_restart_within_moments_changes_nothing(store: SqlStore) -> None:
+async def test_a_quick_restart_changes_nothing(store: SqlStore) -> None:
     clock = PlayedClock()
     await Heartbeat(site_at(store, clock)).beat()
     next_server = Heartbeat(site_at(store, at(clock, seconds=19)))
@@ -67,10 +67,10 @@ async def test_a_restart_within_moments_changes_nothing(store: SqlStore) -> None
 
 
 @pytest.mark.parametrize("seconds", [20, 3 * 3600])
-async def test_after_an_outage_quiet_time_begins_anew_with_some_grace(
+async def test_after_an_outage_idle_time_starts_again_with_some_grace(
     store: SqlStore, seconds: float
 ) -> None:
-    """From four beats of five seconds on it is one."""
+    """Four missed beats of five seconds are an outage."""
     clock = PlayedClock()
     await Heartbeat(site_at(store, clock)).beat()
     later = at(clock, seconds=seconds)
@@ -80,7 +80,7 @@ async def test_after_an_outage_quiet_time_begins_anew_with_some_grace(
 
 
 async def test_a_clock_that_leaps_while_the_server_runs_is_an_outage(store: SqlStore) -> None:
-    """The machine slept, or its time was set: who sends now was not quiet for three hours."""
+    """The machine slept, or its time was set: a client that sends now was not idle."""
     clock = PlayedClock()
     site = structs.replace(site_at(store, clock), monotonic=lambda: 0.0)
     benchmarks, beating = Benchmarks(site), Heartbeat(site)
@@ -97,7 +97,7 @@ async def test_a_clock_that_leaps_while_the_server_runs_is_an_outage(store: SqlS
     assert beating.quiet_from == clock.now + GRACE - timedelta(seconds=1)
 
 
-async def test_the_first_beat_after_an_outage_goes_by_the_time_that_the_store_has_then(
+async def test_the_first_beat_after_an_outage_uses_the_new_time_of_the_store(
     store: SqlStore, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The database came back on another machine, whose clock is a day ahead."""
@@ -113,12 +113,12 @@ async def test_the_first_beat_after_an_outage_goes_by_the_time_that_the_store_ha
     assert beating.quiet_from == later + GRACE
 
 
-async def test_nobody_is_ended_before_a_server_has_noticed_that_there_was_an_outage(
+async def test_no_submission_is_ended_before_a_server_has_noticed_an_outage(
     store: SqlStore,
 ) -> None:
-    """Looks for what is due come between heartbeats; the first one may come before the next beat.
+    """The expirer runs between heartbeats; its first run may come before the next beat.
 
-    The database was away for three hours, and the server was there all the time.
+    The database was away for three hours, while the server was running.
     """
     clock, passed_s = PlayedClock(), [0.0]
     site = structs.replace(site_at(store, clock), monotonic=lambda: passed_s[0])
@@ -154,7 +154,7 @@ def _state(reader: Reader) -> SubmissionState:
     return record.state
 
 
-async def test_an_open_submission_outlives_an_outage_longer_than_its_quiet_time(
+async def test_an_open_submission_survives_an_outage_longer_than_its_idle_timeout(
     tmp_path: Path,
 ) -> None:
     clock = PlayedClock()
@@ -175,7 +175,7 @@ async def _beaten_and_swept(hosted: Hosted) -> None:
 
 
 @pytest.mark.slow
-async def test_a_store_that_cannot_be_written_to_shows_in_health_and_to_organisers(
+async def test_a_read_only_store_is_shown_in_health_and_to_organisers(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     response = health_pb2.HealthCheckResponse
@@ -214,7 +214,7 @@ async def _store_is_up(hosted: Hosted) -> bool:
     return bool(answer.server.store.up)
 
 
-async def test_the_free_disk_is_that_of_the_file_and_not_that_of_a_link_to_it(
+async def test_the_free_disk_is_that_of_the_file_and_not_of_a_link_to_it(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     asked: list[Path] = []
@@ -232,7 +232,7 @@ async def test_the_free_disk_is_that_of_the_file_and_not_that_of_a_link_to_it(
 
 
 @pytest.mark.slow
-def test_a_server_whose_file_was_deleted_ends_with_a_word_about_it(tmp_path: Path) -> None:
+def test_a_server_whose_file_was_deleted_ends_with_a_message_about_it(tmp_path: Path) -> None:
     location = tmp_path / "store.db"
     server = KilledServer(tmp_path)
     server.start()

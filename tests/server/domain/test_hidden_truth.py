@@ -1,8 +1,9 @@
-"""What a participant can find out about hidden truth: nothing but what the Ladder releases.
+"""What a participant can learn about hidden truth: only what the Ladder releases.
 
-Truth has objects at coordinates that occur nowhere else. A participant asks everything that there
-is to ask, frame by frame, right and wrong; then every answer, log line and error is searched for
-them, and answers about frames with truth are compared with answers about frames without.
+Truth has objects at coordinates that occur nowhere else. A participant makes every possible
+request,
+frame by frame, valid and invalid. Then every answer, log line and error is searched for the
+coordinates, and answers about frames with truth are compared with answers about frames without.
 """
 
 from __future__ import annotations
@@ -62,7 +63,7 @@ def log_lines() -> Iterator[io.StringIO]:
 
 
 async def _everything_seen(client: Client, submissions: list[str]) -> list[Message]:
-    """All that a participant's read calls give."""
+    """The answers to all read calls of a participant."""
     seen: list[Message] = [await client.board()]
     benchmark = benchmark_service_pb2.GetBenchmarkRequest(name=BENCHMARK)
     seen.append(await client.benchmarks.GetBenchmark(benchmark, metadata=client.metadata))
@@ -75,15 +76,15 @@ async def _everything_seen(client: Client, submissions: list[str]) -> list[Messa
 
 
 def _without_names(message: Message) -> str:
-    """A message's text but for times, names and revisions, which differ from call to call."""
+    """A message's text without times, names and revisions, which differ from call to call."""
     text = re.sub(r'name: "[^"]*"|title: "[^"]*"|revision: \d+|stream: "[^"]*"', "", str(message))
     return re.sub(r"\w*_time \{[^}]*\}", "", text)
 
 
-async def test_appends_are_answered_alike_whether_a_frame_has_truth_or_not(
+async def test_appends_get_the_same_answers_whether_a_frame_has_truth_or_not(
     hosted: Hosted,
 ) -> None:
-    """Whether a sequence has any is not told either where sequences are not public."""
+    """If sequences are not public, answers do not show whether a sequence has truth either."""
     await hosted.organiser.create_benchmark(public=[])
     await hosted.organiser.upload(SECRET_TRUTH)
     answers: dict[str, list[object]] = {}
@@ -100,7 +101,7 @@ async def test_appends_are_answered_alike_whether_a_frame_has_truth_or_not(
     assert answers["with"] == answers["without"]
 
 
-async def test_incomplete_truth_is_waited_for_alike_whether_ones_frames_have_truth_or_not(
+async def test_the_wait_for_incomplete_truth_does_not_show_which_frames_have_truth(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark()
@@ -116,7 +117,7 @@ async def test_incomplete_truth_is_waited_for_alike_whether_ones_frames_have_tru
 
 
 def _uncounted(board: GetLeaderboardResponse) -> GetLeaderboardResponse:
-    """A board without how often teams have submitted, which it tells of all of them."""
+    """A board without the number of submissions per team, which it shows for all of them."""
     board.submission_count = board.most_submissions = 0
     for row in board.rows:
         row.submission_count = 0
@@ -124,7 +125,7 @@ def _uncounted(board: GetLeaderboardResponse) -> GetLeaderboardResponse:
 
 
 @pytest.mark.slow
-async def test_frame_by_frame_submissions_learn_nothing_that_is_not_a_step_better(
+async def test_frame_by_frame_submissions_show_only_improvements_by_a_step(
     hosted: Hosted, log_lines: io.StringIO
 ) -> None:
     """A one-frame submission on a hit, on a miss and on a frame without truth look alike."""
@@ -153,7 +154,7 @@ async def test_frame_by_frame_submissions_learn_nothing_that_is_not_a_step_bette
 
 
 @pytest.mark.parametrize("visibility", ["LADDER", "FINAL"])
-async def test_no_answer_log_line_or_error_holds_truth_or_what_tells_of_it(
+async def test_no_answer_log_line_or_error_contains_or_reveals_truth(
     hosted: Hosted, log_lines: io.StringIO, visibility: str
 ) -> None:
     kind = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
@@ -179,10 +180,10 @@ async def test_no_answer_log_line_or_error_holds_truth_or_what_tells_of_it(
 
 
 @pytest.mark.parametrize("visibility", ["LADDER", "FINAL"])
-async def test_names_that_are_not_public_are_in_nothing_that_a_participant_sees(
+async def test_a_participant_sees_no_name_that_is_not_public(
     hosted: Hosted, log_lines: io.StringIO, visibility: str
 ) -> None:
-    """Not those of the truth, and not those of the specification either."""
+    """Neither names of the truth nor those of the specification."""
     message = streets(labels=["hiddenlabel", "listedlabel"], sequences={"hiddenstreet": 5})
     message.policy.visibility = getattr(benchmark_pb2, f"VISIBILITY_{visibility}")
     await hosted.organiser.create(message, public=[])
@@ -208,10 +209,10 @@ async def test_names_that_are_not_public_are_in_nothing_that_a_participant_sees(
 
 
 @pytest.mark.slow
-async def test_trust_analyses_are_for_organisers_and_show_them_ranks_and_no_truth(
+async def test_only_organisers_may_analyse_trust_and_they_see_ranks_but_no_truth(
     hosted: Hosted, log_lines: io.StringIO
 ) -> None:
-    """With noise on the truth; and where the data is of no use, the error does not quote it."""
+    """With noise on the truth; if the data is unusable, the error does not quote it."""
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(SECRET_TRUTH)
     for name in ("one", "two"):
@@ -266,10 +267,10 @@ async def test_participants_do_not_see_which_frames_are_evaluated(hosted: Hosted
 
 @pytest.mark.slow
 @pytest.mark.parametrize("visibility", ["LADDER", "FINAL"])
-async def test_doubts_about_a_submission_are_for_organisers(
+async def test_only_organisers_see_warnings_about_a_submission(
     hosted: Hosted, visibility: str
 ) -> None:
-    """A warning names a frame that has no truth, and that objects are there: no participant's."""
+    """A warning names a frame without truth and says that it has objects: not for participants."""
     wanted = benchmark_pb2.Visibility.Value(f"VISIBILITY_{visibility}")
     await hosted.organiser.create_benchmark(visibility=wanted)
     await hosted.organiser.upload(SECRET_TRUTH)
@@ -284,7 +285,7 @@ async def test_doubts_about_a_submission_are_for_organisers(
         assert "unevaluated" not in str(seen)
 
 
-async def test_a_team_does_not_know_of_anothers_submissions(hosted: Hosted) -> None:
+async def test_a_team_does_not_learn_of_anothers_submissions(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(SECRET_TRUTH)
     stream = await hosted.red.submission("secret")
@@ -319,7 +320,7 @@ async def test_a_team_does_not_know_of_anothers_submissions(hosted: Hosted) -> N
 
 
 def _forbidden(client: Client) -> list[Awaitable[Any]]:
-    """Calls of a participant that are refused: wrong, too early, or not its to make."""
+    """Calls of a participant that are refused: invalid, too early, or not allowed."""
     bad = points({1: [(float("nan"), 1.0)]}, "with")
     server: Any = ServerServiceStub(client.channel)
     return [
@@ -338,7 +339,7 @@ def _forbidden(client: Client) -> list[Awaitable[Any]]:
 
 
 def _refuse_planted(text: str) -> None:
-    # How long a call took, where it came from, its id and that of its token may be such a number.
+    # Durations, ports, and ids of calls and tokens may contain such a number by chance.
     text = re.sub(r'"duration_ms": [\d.]+|"peer": "[^"]+"|"call_id": "\w+"', '"left out": 0', text)
     text = re.sub(r"tokens/[0-9a-f]{16}|_time \{[^}]*\}|time \{[^}]*\}", "", text)
     for number in (*PLANTED, 345.6789, 111.2223):

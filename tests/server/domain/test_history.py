@@ -1,4 +1,4 @@
-"""What happened to a submission, as its team is told: the states, and nothing of who and how."""
+"""The history of a submission for its team: its states, but not who changed them or how."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ def _told(submission: pb.Submission) -> list[str]:
     ]
 
 
-async def test_every_state_is_told_newest_first(hosted: Hosted) -> None:
+async def test_every_state_is_listed_newest_first(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(TRUTH)
@@ -25,7 +25,7 @@ async def test_every_state_is_told_newest_first(hosted: Hosted) -> None:
         assert _told(await client.get()) == expected
 
 
-async def test_a_stream_that_was_opened_again_is_told(hosted: Hosted) -> None:
+async def test_reopening_a_stream_is_listed(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.red.begin(points({1: HERE}))
     await hosted.red.open(f"{BENCHMARK}/submissions/one")
@@ -33,7 +33,7 @@ async def test_a_stream_that_was_opened_again_is_told(hosted: Hosted) -> None:
     assert _told(await hosted.red.get()) == ["camera 1", "default 2", "default 1", "created"]
 
 
-async def test_what_happened_to_a_draft_of_that_name_before_is_not_told(hosted: Hosted) -> None:
+async def test_the_history_of_an_earlier_draft_of_that_name_is_not_listed(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.blue.submission()
     hosted.clock.pass_by(hours=2)
@@ -42,7 +42,7 @@ async def test_what_happened_to_a_draft_of_that_name_before_is_not_told(hosted: 
     assert _told(await hosted.red.get()) == ["default 1", "created"]
 
 
-async def test_names_that_begin_alike_are_other_submissions(hosted: Hosted) -> None:
+async def test_names_with_the_same_prefix_are_other_submissions(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.red.begin(points({1: HERE}), "one")
     for other in ("one-more", "one0"):
@@ -51,7 +51,7 @@ async def test_names_that_begin_alike_are_other_submissions(hosted: Hosted) -> N
     assert _told(await hosted.red.get()) == ["default 1", "created"]
 
 
-async def test_who_cancelled_is_told_by_role_alone(hosted: Hosted) -> None:
+async def test_a_cancellation_names_only_the_role_that_made_it(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.red.begin(points({1: HERE}))
     await hosted.organiser.cancel()

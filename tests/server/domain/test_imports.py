@@ -1,4 +1,4 @@
-"""A benchmark is restored part by part: others write in between, and nobody sees a part of it."""
+"""A benchmark is restored in parts: others write in between, and nobody sees a part of it."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ Import = asyncio.Task[backup_pb2.ImportBackupResponse]
 
 
 class HalfWayImport(HalfWay):
-    """Imports load a row at a time; the first one waits after a share of them."""
+    """Imports load one row at a time; the first one pauses after a fraction of them."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(waits=True)
@@ -47,7 +47,7 @@ class HalfWayImport(HalfWay):
         return self.load([[row] for row in rows])
 
     def importing(self, hosted: Hosted, data: bytes) -> AbstractAsyncContextManager[Import]:
-        """An import that stands half-way, and goes on at the end."""
+        """An import that pauses half-way, and continues at the end."""
         return self.calling(import_(hosted.organiser, data))
 
 
@@ -58,13 +58,13 @@ def half_way(monkeypatch: pytest.MonkeyPatch) -> HalfWayImport:
 
 @pytest_asyncio.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Hosted]:
-    """A server that does its upkeep when it is told; a lease lasts for a second."""
+    """A server whose upkeep runs on request; a lease lasts for a second."""
     async with hosting(tmp_path, upkeep_interval_ms=60_000, lease_timeout_s=1) as hosted:
         yield hosted
 
 
 async def removed(hosted: Hosted) -> bytes:
-    """The backup of a benchmark that was there, and of which nothing is left."""
+    """The backup of a benchmark that existed and was removed completely."""
     await prepare(hosted)
     hosting_ = hosted.hosting
     await hosting_.work()
@@ -76,7 +76,7 @@ async def removed(hosted: Hosted) -> bytes:
 
 
 def held(data: bytes) -> list[Row]:
-    """What a backup holds, without what is new after a restore."""
+    """The content of a backup, without what a restore changes."""
     return [
         (
             table,
@@ -90,7 +90,7 @@ def held(data: bytes) -> list[Row]:
     ]
 
 
-async def test_what_comes_back_in_parts_is_what_was_backed_up(
+async def test_a_benchmark_restored_in_parts_equals_the_backup(
     site: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(loading, "ITEMS_PER_PART", 3)
@@ -103,10 +103,10 @@ async def test_what_comes_back_in_parts_is_what_was_backed_up(
     assert held(await export(client, BENCHMARK)) == held(data)
 
 
-async def test_a_benchmark_that_is_half_there_is_seen_by_nobody_and_holds_up_nobody(
+async def test_a_half_restored_benchmark_is_invisible_and_blocks_nobody(
     site: Hosted, half_way: HalfWayImport, tmp_path: Path
 ) -> None:
-    """For longer than a lease lasts, which is prolonged; nor is it taken for a remainder."""
+    """For longer than a lease, which is renewed; nor is it freed as a remainder."""
     data = await removed(site)
     async with half_way.importing(site, data) as call:
         await asyncio.sleep(1.5)
@@ -117,17 +117,17 @@ async def test_a_benchmark_that_is_half_there_is_seen_by_nobody_and_holds_up_nob
         assert "submissions" not in {table for table, _ in held(await export(site.organiser))}
         await site.expire()
         assert rows(tmp_path)["submissions"] == 2
-        await site.organiser.create_benchmark("third")  # a write, while the import waits
+        await site.organiser.create_benchmark("third")  # A write, while the import waits.
     assert (await call).submission_count == 2
     assert await listed(site) == [BENCHMARK, "benchmarks/other", "benchmarks/third"]
     await site.expire()
     assert held(await export(site.organiser, BENCHMARK)) == held(data)
 
 
-async def test_of_two_imports_at_once_the_first_to_end_gets_the_name(
+async def test_the_first_of_two_simultaneous_imports_to_end_gets_the_name(
     site: Hosted, half_way: HalfWayImport, tmp_path: Path
 ) -> None:
-    """Of the other one nothing is left."""
+    """Nothing of the other one remains."""
     data = await removed(site)
     async with half_way.importing(site, data) as late:
         await import_(site.organiser, data)
@@ -140,7 +140,7 @@ async def test_of_two_imports_at_once_the_first_to_end_gets_the_name(
     assert held(await export(site.organiser, BENCHMARK)) == held(data)
 
 
-async def test_of_an_import_whose_caller_has_gone_nothing_is_left(
+async def test_an_import_whose_caller_has_left_leaves_nothing(
     site: Hosted, half_way: HalfWayImport, tmp_path: Path
 ) -> None:
     data = await removed(site)
@@ -157,17 +157,17 @@ async def test_of_an_import_whose_caller_has_gone_nothing_is_left(
 
 
 async def test_the_backup_of_a_whole_site_is_not_imported(site: Hosted) -> None:
-    """It has tokens, by which its maker would get in."""
+    """It has tokens, which would let its maker in."""
     data = await export(site.organiser)
     assert "tokens" in {table for table, _ in read_rows(io.BytesIO(data))}
     found = await refusal(import_(site.organiser, data))
     assert "the backup of a whole site" in found.message
 
 
-async def test_of_a_backup_whose_rows_do_not_fit_nothing_is_left(
+async def test_a_backup_whose_rows_do_not_fit_leaves_nothing(
     site: Hosted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The last one does not, when all others were loaded."""
+    """Only the last row does not fit, after all others were loaded."""
     monkeypatch.setattr(loading, "ITEMS_PER_PART", 1)
     file, _ = made(tmp_path, [benchmark_row(definition=SOUND), STREAM])
     status = await refusal(import_(site.organiser, file.read_bytes()))
@@ -178,10 +178,10 @@ async def test_of_a_backup_whose_rows_do_not_fit_nothing_is_left(
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
-async def test_an_import_whose_lease_was_lost_is_given_up(
+async def test_an_import_whose_lease_was_lost_is_abandoned(
     site: Hosted, half_way: HalfWayImport, tmp_path: Path, share: float
 ) -> None:
-    """As where the server stood still: what it had loaded may be freed in part."""
+    """As after a pause of the server: a part of what it had loaded may have been freed."""
     half_way.share = share
     data = await removed(site)
     hosting_ = site.hosting

@@ -1,4 +1,4 @@
-"""What a server that is killed had loaded in part is freed by another server over the store."""
+"""What a killed server had loaded in part is freed by another server over the store."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ SETTINGS = {
 }
 
 
-def test_an_import_that_died_with_its_server_is_freed_by_another_and_can_be_repeated_there(
+def test_an_import_of_a_killed_server_is_freed_by_another_and_can_be_repeated_there(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    """Killed at some commit of the parts: 1200 frames are five of them, of 256 rows."""
+    """Killed at some commit of the parts: 1200 frames are five parts of 256 rows."""
     sequence = {"id": 3, "submission_id": 5, "domain": "", "sequence": "walk"}
     frames: list[Row] = [("frames", {"sequence_id": 3, "frame": frame}) for frame in range(1200)]
     known = [benchmark_row(definition=SOUND), submission_row(), ("sequences", sequence)]
@@ -73,10 +73,10 @@ def test_an_import_that_died_with_its_server_is_freed_by_another_and_can_be_repe
         assert names(mortal) == names(other) == ["benchmarks/dots"]
 
 
-def test_truth_whose_server_died_is_freed_by_another_and_can_be_uploaded_there(
+def test_an_upload_of_a_killed_server_is_freed_by_another_and_can_be_repeated_there(
     cluster: Cluster, tmp_path: Path
 ) -> None:
-    """Killed before the commit of its batches: the revision before is seen until then."""
+    """Killed before the commit of its batches: until then the previous revision is visible."""
     database, secret = new_site(cluster.database())
     mortal, other = (KilledServer(tmp_path, (database, secret), None, **SETTINGS) for _ in range(2))
 

@@ -1,4 +1,4 @@
-"""Invitations: rules of the secrets, of their ends, and of who may accept."""
+"""Invitations: their secrets, their expiry, and who may accept them."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def _accept(hosted: Hosted, secret: str) -> access_service_pb2.AcceptInvit
     return await hosted.organiser.access.AcceptInvitation(request)
 
 
-def test_only_a_hash_of_a_secret_is_kept() -> None:
+def test_only_the_hash_of_a_secret_is_stored() -> None:
     [made] = new_invitations(["red"], "", NOW)
     assert made.record.secret_hash == hash_of(made.secret)
     assert made.secret.startswith(f"vidscore_i_{made.record.invitation}_")
@@ -58,14 +58,16 @@ def test_only_a_hash_of_a_secret_is_kept() -> None:
         (["red", "Red", "red", "organiser"], ["teams[1]", "teams[2]", "teams[3]"]),
     ],
 )
-def test_every_wrong_team_is_named(teams: list[str], fields: list[str]) -> None:
+def test_every_invalid_team_is_named(teams: list[str], fields: list[str]) -> None:
     with pytest.raises(InputError) as caught:
         new_invitations(teams, "", NOW)
     assert [fault.field for fault in caught.value.faults] == fields
 
 
 @pytest.mark.parametrize("lifetime", [timedelta(0), timedelta(days=-1), timedelta.max])
-def test_a_lifetime_ends_after_now_and_before_the_end_of_time(lifetime: timedelta) -> None:
+def test_a_lifetime_ends_after_now_and_before_the_last_representable_time(
+    lifetime: timedelta,
+) -> None:
     for lifetimes in ((lifetime, None), (None, lifetime)):
         if lifetimes[0] == timedelta(0):
             continue
@@ -73,7 +75,7 @@ def test_a_lifetime_ends_after_now_and_before_the_end_of_time(lifetime: timedelt
             new_invitations(["red"], "", NOW, *lifetimes)
 
 
-async def test_an_accepted_invitation_gives_the_token_of_a_participant_once(
+async def test_accepting_an_invitation_gives_a_participants_token_once(
     hosted: Hosted,
 ) -> None:
     [secret] = await _invited(
@@ -89,7 +91,7 @@ async def test_an_accepted_invitation_gives_the_token_of_a_participant_once(
     assert (await refusal(_accept(hosted, secret))).reason == "INVITATION_ENDED"
 
 
-async def test_of_many_who_accept_at_once_one_gets_the_token(hosted: Hosted) -> None:
+async def test_only_one_of_many_simultaneous_acceptances_gets_the_token(hosted: Hosted) -> None:
     [secret] = await _invited(hosted, "green")
     calls = [_accept(hosted, secret) for _ in range(8)]
     answers = await asyncio.gather(*calls, return_exceptions=True)
@@ -97,7 +99,7 @@ async def test_of_many_who_accept_at_once_one_gets_the_token(hosted: Hosted) -> 
     assert len(refused) == len(answers) - 1
 
 
-async def test_an_invitation_is_looked_at_without_accepting_it(hosted: Hosted) -> None:
+async def test_an_invitation_can_be_read_without_accepting_it(hosted: Hosted) -> None:
     [secret] = await _invited(hosted, "green")
     request = access_service_pb2.AcceptInvitationRequest(secret=secret, validate_only=True)
     for _ in range(2):
@@ -128,7 +130,7 @@ async def _revoke(hosted: Hosted, name: str) -> access_service_pb2.RevokeInvitat
 
 
 async def _audited(hosted: Hosted) -> list[tuple[str, str, str]]:
-    """Action, resource and detail of each audit record that is about invitations, oldest first."""
+    """Action, resource and detail of each audit record about invitations, oldest first."""
     organiser = hosted.organiser
     answer = await organiser.access.ListAuditRecords(
         access_service_pb2.ListAuditRecordsRequest(), metadata=organiser.metadata
@@ -140,7 +142,7 @@ async def _audited(hosted: Hosted) -> list[tuple[str, str, str]]:
     ]
 
 
-async def test_a_revoked_invitation_is_accepted_by_nobody_and_stays_as_it_is(
+async def test_a_revoked_invitation_cannot_be_accepted_and_stays_revoked(
     hosted: Hosted,
 ) -> None:
     [secret] = await _invited(hosted, "green")
@@ -158,13 +160,13 @@ async def test_a_revoked_invitation_is_accepted_by_nobody_and_stays_as_it_is(
     ]
 
 
-async def test_an_invitation_that_nobody_made_is_not_revoked(hosted: Hosted) -> None:
+async def test_an_unknown_invitation_cannot_be_revoked(hosted: Hosted) -> None:
     name = f"invitations/{'0' * 16}"
     refused = await refusal(_revoke(hosted, name))
     assert (refused.reason, name in refused.message) == ("NOT_FOUND", True)
 
 
-async def test_who_accepted_is_in_the_audit_record(hosted: Hosted) -> None:
+async def test_the_audit_record_shows_who_accepted(hosted: Hosted) -> None:
     [secret] = await _invited(hosted, "green")
     made = await _accept(hosted, secret)
     name = made.invitation.name
@@ -175,28 +177,28 @@ async def test_who_accepted_is_in_the_audit_record(hosted: Hosted) -> None:
 
 
 @pytest.mark.parametrize(("seconds", "ended"), [(59, ""), (60, "has ended"), (3600, "has ended")])
-def test_an_invitation_ends_with_its_time(seconds: int, ended: str) -> None:
+def test_an_expired_invitation_cannot_be_accepted(seconds: int, ended: str) -> None:
     [made] = new_invitations(["red"], "", NOW, timedelta(seconds=60))
     assert why_ended(made.record, NOW + timedelta(seconds=seconds)) == ended
 
 
-def test_as_many_are_made_at_once_as_an_error_says() -> None:
+def test_the_number_of_invitations_per_request_is_limited_as_the_error_says() -> None:
     teams = [f"t{number}" for number in range(MOST_AT_ONCE)]
     assert [made.record.team for made in new_invitations(teams, "", NOW)] == teams
 
 
-def test_a_token_s_time_of_less_than_a_second_is_one() -> None:
+def test_a_token_lifetime_below_a_second_is_a_second() -> None:
     [made] = new_invitations(["red"], "", NOW, token_lifetime=timedelta(milliseconds=10))
     assert made.record.token_lifetime_s == 1
 
 
 @pytest.mark.parametrize("secret", ["", "x", f"vidscore_i_{'0' * 16}_{'0' * 64}"])
-async def test_a_secret_that_nobody_made_finds_nothing(hosted: Hosted, secret: str) -> None:
+async def test_an_unknown_secret_finds_nothing(hosted: Hosted, secret: str) -> None:
     assert (await refusal(_accept(hosted, secret))).reason == "NOT_FOUND"
 
 
 async def test_a_link_needs_no_token_from_another_machine() -> None:
-    """The secret is all that it takes; other calls that need no role are refused there."""
+    """The secret is enough; other calls that need no role are refused there."""
     gate = Gate(None, utc_now)
     elsewhere = Transport(open_to_anyone=False)
     method = "/vidscore.v1.AccessService/AcceptInvitation"
@@ -205,7 +207,7 @@ async def test_a_link_needs_no_token_from_another_machine() -> None:
         await gate.admit("/vidscore.v1.ScoringService/Score", (), elsewhere)
 
 
-async def test_a_backup_of_the_site_carries_invitations_and_one_of_a_benchmark_does_not(
+async def test_a_backup_of_the_site_contains_invitations_and_one_of_a_benchmark_does_not(
     hosted: Hosted, tmp_path: Path
 ) -> None:
     await hosted.organiser.create_benchmark()

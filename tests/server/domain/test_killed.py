@@ -1,7 +1,7 @@
-"""The real process, killed at named points: nothing acknowledged is lost, nothing counted twice.
+"""The real process, killed at named points: no acknowledged data is lost or counted twice.
 
-The server is `vidscore serve` with a store; SIGKILL comes where a failpoint says so. The writer
-is the test: it sends one frame per batch and resumes from the offset that the server names.
+The server is `vidscore serve` with a store; a failpoint sends SIGKILL. The test is the writer: it
+sends one frame per batch and resumes from the offset that the server names.
 """
 
 from __future__ import annotations
@@ -50,7 +50,7 @@ FRAMES = {1: [(11.0, 20.0)], 2: [(1.0, 1.0)], 3: [(50.0, 60.0)], 4: [], 5: []}
 
 
 class Site:
-    """A store, a key to it, and servers one after the other."""
+    """A store, a token for it, and servers one after the other."""
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / "store.db"
@@ -58,8 +58,9 @@ class Site:
 
     @contextmanager
     def server(self, failpoints: str = "") -> Iterator[grpc.Channel]:
-        """Run a server; give a channel to it. It may die on the way."""
-        # One heartbeat, at the start: later ones would be commits that nobody can count.
+        """Run a server; yields a channel to it. The server may die meanwhile."""
+        # Only one heartbeat, at the start: the number of later commits by heartbeats would be
+        # unknown.
         settings = {"listen": "127.0.0.1:0", "workers": "1", "store": str(self.path)} | {
             "heartbeat_interval_s": "3600"
         }
@@ -125,7 +126,7 @@ class Site:
         return submission_service_pb2_grpc.SubmissionServiceStub(channel)
 
     def send(self, channel: grpc.Channel) -> int:
-        """Append whatever is missing, frame by frame; gives the last acknowledged offset."""
+        """Append the missing frames one by one; returns the last acknowledged offset."""
         stub = self.submissions(channel)
         opened = stub.OpenStream(
             pb.OpenStreamRequest(submission=SUBMISSION), metadata=self.metadata, timeout=TIMEOUT_S
@@ -143,7 +144,7 @@ class Site:
                 for response in calls:
                     acknowledged = response.next_offset
         except grpc.RpcError:
-            return acknowledged  # the server has died
+            return acknowledged  # The server has died.
         return acknowledged
 
     def seal(self, channel: grpc.Channel) -> None:
@@ -154,7 +155,7 @@ class Site:
         )
 
     def report(self, channel: grpc.Channel) -> bytes:
-        """Wait for the end, and read the report."""
+        """Wait for the final state, and read the report."""
         stub = self.submissions(channel)
         watch = pb.WatchSubmissionRequest(name=SUBMISSION)
         *_, last = stub.WatchSubmission(watch, metadata=self.metadata, timeout=TIMEOUT_S)
@@ -180,7 +181,7 @@ def test_a_server_that_is_killed_loses_no_acknowledged_frame_and_scores_each_onc
 ) -> None:
     site = Site(tmp_path)
     with monkeypatch.context() as patch:
-        # It would look for remainders while the truth is stored, in commits that nobody can count.
+        # The upkeep would run while the truth is stored, in an unknown number of commits.
         patch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "60000")
         with site.server(while_frames_come) as channel:
             site.prepare(channel)
@@ -201,7 +202,7 @@ def test_a_server_that_is_killed_loses_no_acknowledged_frame_and_scores_each_onc
 
 
 @pytest.mark.nightly
-def test_a_server_that_is_killed_while_a_board_is_scored_again_moves_it_after_the_restart(
+def test_a_server_killed_while_it_rescores_a_board_updates_it_after_the_restart(
     tmp_path: Path,
 ) -> None:
     site = Site(tmp_path)
@@ -211,7 +212,7 @@ def test_a_server_that_is_killed_while_a_board_is_scored_again_moves_it_after_th
         site.seal(channel)
         site.report(channel)
     dying = site.server("before_score_commit=kill")
-    with dying as channel, suppress(grpc.RpcError):  # it may die before it has answered
+    with dying as channel, suppress(grpc.RpcError):  # The server may die before it has answered.
         site.upload(channel)
     with site.server() as channel:
         stub = benchmark_service_pb2_grpc.BenchmarkServiceStub(channel)
@@ -220,7 +221,7 @@ def test_a_server_that_is_killed_while_a_board_is_scored_again_moves_it_after_th
         while revisions == [1, 1]:
             board = stub.GetLeaderboard(request, metadata=site.metadata, timeout=TIMEOUT_S)
             revisions = [board.truth_revision, *(row.truth_revision for row in board.rows)]
-            time.sleep(0.1)  # each call is logged, and nobody empties the pipe of the log meanwhile
+            time.sleep(0.1)  # Each call is logged, and nobody reads the log's pipe meanwhile.
         assert revisions == [2, 2]
 
 
@@ -236,11 +237,11 @@ def test_a_server_that_is_killed_while_a_board_is_scored_again_moves_it_after_th
         pytest.param("after_commit=kill@8", True, marks=pytest.mark.nightly),
     ],
 )
-def test_a_server_that_is_killed_while_it_restores_a_benchmark_has_all_of_it_or_nothing(
+def test_a_server_killed_while_it_restores_a_benchmark_has_all_of_it_or_nothing(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failpoints: str, is_there: bool
 ) -> None:
     monkeypatch.setenv("VIDSCORE_SERVER_LEASE_TIMEOUT_S", "1")
-    monkeypatch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "60000")  # it looks for remainders
+    monkeypatch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "60000")  # It frees remainders.
     sequence = {"id": 3, "submission_id": 5, "domain": "", "sequence": "walk"}
     frames: list[Row] = [("frames", {"sequence_id": 3, "frame": frame}) for frame in range(1200)]
     known = [benchmark_row(definition=SOUND), submission_row(), ("sequences", sequence)]
@@ -260,7 +261,7 @@ def test_a_server_that_is_killed_while_it_restores_a_benchmark_has_all_of_it_or_
 
 
 LARGE = [noise(number, frames=24, objects=3000) for number in range(3)]
-"""Truth that is stored in three parts, of more than a megabyte each."""
+"""Truth that is stored in three parts of more than a megabyte each."""
 
 
 # Commits: the heartbeat, the lease, the hidden name, three parts, and the one that shows the truth.
@@ -275,11 +276,11 @@ LARGE = [noise(number, frames=24, objects=3000) for number in range(3)]
         pytest.param("after_commit=kill@7", 2, marks=pytest.mark.nightly),
     ],
 )
-def test_a_server_that_is_killed_while_it_stores_truth_has_the_old_one_or_the_new(
+def test_a_server_killed_while_it_stores_truth_has_the_old_or_the_new_truth(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, failpoints: str, revision: int
 ) -> None:
     monkeypatch.setenv("VIDSCORE_SERVER_MAXIMUM_FRAME_OBJECTS", "3000")
-    monkeypatch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "60000")  # it looks for remainders
+    monkeypatch.setenv("VIDSCORE_SERVER_UPKEEP_INTERVAL_MS", "60000")  # It frees remainders.
     site = Site(tmp_path)
     with site.server() as channel:
         site.create(channel, any_dots())

@@ -1,4 +1,4 @@
-"""The Ladder mechanism, worked by hand from algorithm 1 of Blum and Hardt (2015)."""
+"""The Ladder mechanism, worked out by hand from algorithm 1 of Blum and Hardt (2015)."""
 
 from __future__ import annotations
 
@@ -33,22 +33,22 @@ UP_DOWN = (*UP, Scale(Direction.LOWER, 0.0, None))
         ((None,), (0.1,), (0.1,)),
     ],
 )
-def test_a_score_is_released_only_where_it_is_better_by_a_step(
+def test_a_score_is_released_only_if_it_is_better_by_a_step(
     best: Values | None, new: Values, released: Values | None
 ) -> None:
     assert release(best, new, UP, 0.01) == released
 
 
 @pytest.mark.parametrize(("new", "released"), [(9.4, None), (8.6, (9.0,)), (11.0, None)])
-def test_where_lower_is_better_a_step_down_counts(new: float, released: Values | None) -> None:
+def test_if_lower_is_better_a_step_down_counts(new: float, released: Values | None) -> None:
     assert release((10.0,), (new,), (Scale(Direction.LOWER, 0.0, 100.0),), 1.0) == released
 
 
-def test_a_tie_break_alone_releases_nothing() -> None:
+def test_an_improvement_of_the_tie_break_alone_releases_nothing() -> None:
     assert release((0.5, 900.0), (0.5, 1.0), UP_DOWN, 0.01) is None
 
 
-def test_a_tie_break_is_released_with_the_score_to_as_many_digits_as_the_step_has() -> None:
+def test_a_tie_break_is_released_with_the_score_with_as_many_digits_as_the_step() -> None:
     assert release(None, (0.5, 33838.25), UP_DOWN, 0.01) == (0.5, 34000.0)
     assert release(None, (0.5, 71.43), UP_DOWN, 0.01) == (0.5, 71.0)
     assert release(None, (0.5, 0.4321), UP_DOWN, 0.01) == (0.5, 0.43)
@@ -56,7 +56,7 @@ def test_a_tie_break_is_released_with_the_score_to_as_many_digits_as_the_step_ha
 
 
 @given(st.lists(st.floats(0.0, 1.0), max_size=200))
-def test_whatever_a_team_submits_it_sees_at_most_one_value_a_step(scores: list[float]) -> None:
+def test_a_team_sees_at_most_one_value_per_step_whatever_it_submits(scores: list[float]) -> None:
     seen = []
     best: Values | None = None
     for score in scores:
@@ -70,7 +70,7 @@ def test_whatever_a_team_submits_it_sees_at_most_one_value_a_step(scores: list[f
 
 
 MOTA = (Scale(Direction.HIGHER, 0.0, 1.0),)
-"""As 1 - errors / objects is seen, which has no lower bound of its own."""
+"""Recognised as 1 - errors / objects, which has no lower bound of its own."""
 
 
 @given(st.lists(st.floats(-1000.0, 0.0), min_size=1, max_size=50))
@@ -83,8 +83,8 @@ def test_scores_below_the_range_are_released_once_as_its_end(scores: list[float]
     assert seen == [(0.0,)] * len(scores)
 
 
-def test_a_best_that_was_released_below_the_range_counts_as_its_end() -> None:
-    """As a server of an earlier version left it."""
+def test_a_best_score_released_below_the_range_counts_as_the_end_of_the_range() -> None:
+    """As a server of an earlier version stored it."""
     assert release((-997.0,), (-0.5,), MOTA, 0.01) is None
     assert release((-997.0,), (0.02,), MOTA, 0.01) == (0.02,)
 
@@ -95,8 +95,8 @@ def test_a_tie_break_is_clipped_too() -> None:
 
 
 @given(st.lists(st.floats(0.0, 1e9), max_size=200))
-def test_a_measure_without_a_range_is_released_at_most_once_a_step(scores: list[float]) -> None:
-    """x / (1 + x) goes from 0 to 1, in ten steps; the first release comes beside them."""
+def test_a_measure_without_a_range_is_released_at_most_once_per_step(scores: list[float]) -> None:
+    """x / (1 + x) goes from 0 to 1 in ten steps; the first release is extra."""
     seen = 0
     best: Values | None = None
     for score in sorted(scores, reverse=True):
@@ -133,7 +133,7 @@ def test_other_measures_have_as_many_digits_as_the_step(
         (Scale(Direction.HIGHER, None, 1.0), 1.0),
     ],
 )
-def test_a_range_spans_from_worst_to_best_and_is_1_without_an_end(
+def test_a_range_is_the_distance_from_worst_to_best_or_1_if_either_is_infinite(
     scale: Scale, span: float
 ) -> None:
     assert scale.span == span
@@ -148,18 +148,18 @@ def test_a_range_spans_from_worst_to_best_and_is_1_without_an_end(
         (Scale(Direction.HIGHER, 0.0, 1.0), 12.345, 12.0),
     ],
 )
-def test_a_score_is_shown_to_the_step_in_its_range_and_to_its_digits_elsewhere(
+def test_a_score_is_rounded_to_the_step_in_its_range_and_to_its_digits_elsewhere(
     scale: Scale, value: float, expected: float
 ) -> None:
     assert shown(value, scale, 0.01) == expected
 
 
-def test_without_a_step_every_improvement_is_released_as_it_is_and_nothing_else() -> None:
+def test_without_a_step_every_improvement_is_released_exactly_and_nothing_else() -> None:
     assert release(None, (0.123456, 33838.25), UP_DOWN, 0.0) == (0.123456, 33838.25)
     assert release((0.5, 9.0), (0.5, 1.0), UP_DOWN, 0.0) is None
 
 
-def test_without_a_range_a_gain_is_one_of_x_over_1_plus_x() -> None:
+def test_without_a_range_a_gain_is_measured_on_x_over_1_plus_x() -> None:
     """3 is 0.75 and 1 is 0.5; 1000 and 500 are 0.001 apart."""
     scale = Scale(Direction.LOWER, 0.0, None)
     assert scale.gain(3.0, 1.0) == pytest.approx(0.25)
@@ -169,7 +169,7 @@ def test_without_a_range_a_gain_is_one_of_x_over_1_plus_x() -> None:
 
 
 @pytest.mark.parametrize(("least", "greatest"), [(None, 1.0), (-3.0, None)])
-def test_with_an_end_on_one_side_alone_a_gain_is_one_of_x_over_1_plus_x_too(
+def test_with_one_bound_only_a_gain_is_also_measured_on_x_over_1_plus_x(
     least: float | None, greatest: float | None
 ) -> None:
     """From -1 to 1: -1/2 becomes 1/2."""

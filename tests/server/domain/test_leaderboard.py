@@ -28,7 +28,7 @@ def board(*entries: Entry, **rules: object) -> list[tuple[int, str]]:
     return [(ranked.rank, ranked.entry.submission) for ranked in rank(entries, chosen)]
 
 
-def test_the_second_measure_decides_where_the_first_is_equal() -> None:
+def test_the_second_measure_decides_if_the_first_is_equal() -> None:
     assert board(entry("a", 0.5, 9.0), entry("b", 0.5, 8.0), entry("c", 0.6, 99.0)) == [
         (1, "of-c"),
         (2, "of-b"),
@@ -36,14 +36,14 @@ def test_the_second_measure_decides_where_the_first_is_equal() -> None:
     ]
 
 
-def test_equal_in_all_measures_share_a_rank_and_the_next_rank_is_left_out() -> None:
+def test_rows_equal_in_all_measures_share_a_rank_and_the_next_rank_is_skipped() -> None:
     found = board(
         entry("a", 0.5, 9.0, sealed_s=2), entry("b", 0.5, 9.0, sealed_s=1), entry("c", 0.4, 1.0)
     )
     assert found == [(1, "of-b"), (1, "of-a"), (3, "of-c")]
 
 
-def test_the_earlier_ranks_first_only_where_the_policy_says_so() -> None:
+def test_the_earlier_submission_ranks_first_only_if_the_policy_says_so() -> None:
     entries = (entry("a", 0.5, 9.0, sealed_s=2), entry("b", 0.5, 9.0, sealed_s=1))
     assert board(*entries, earlier_first=True) == [(1, "of-b"), (2, "of-a")]
     assert board(*entries) == [(1, "of-b"), (1, "of-a")]
@@ -58,7 +58,7 @@ def test_an_undefined_score_ranks_after_the_worst_defined_one() -> None:
 
 
 @pytest.mark.parametrize(("selection", "chosen"), [("best", "first"), ("latest", "second")])
-def test_a_team_stands_with_its_best_or_its_latest(
+def test_a_team_is_ranked_by_its_best_or_its_latest_submission(
     selection: Literal["best", "latest"], chosen: str
 ) -> None:
     first = entry("a", 0.9, 1.0, sealed_s=1, name="first")
@@ -67,14 +67,14 @@ def test_a_team_stands_with_its_best_or_its_latest(
         assert board(*entries, selection=selection) == [(1, chosen)]
 
 
-def test_of_equal_scores_a_team_stands_with_the_one_that_was_sealed_first() -> None:
+def test_among_equal_scores_a_team_is_ranked_by_the_submission_sealed_first() -> None:
     first = entry("a", 0.9, 1.0, sealed_s=1, name="z")
     second = entry("a", 0.9, 1.0, sealed_s=2, name="b")
     for entries in ((first, second), (second, first)):
         assert board(*entries) == [(1, "z")]
 
 
-def test_what_cannot_be_compared_stands_apart_with_the_newest_of_each_team() -> None:
+def test_submissions_that_cannot_be_compared_are_listed_separately_newest_per_team() -> None:
     found = rank_apart(
         [
             entry("a", 0.9, 1.0, sealed_s=3, name="new"),
@@ -97,10 +97,10 @@ def test_what_cannot_be_compared_stands_apart_with_the_newest_of_each_team() -> 
         ("latest", "ab", 1, {"b"}),
     ],
 )
-def test_what_a_team_chose_counts_for_the_final_order_or_else_what_would_stand_first(
+def test_the_final_order_uses_the_chosen_submissions_or_else_the_best_ones(
     selection: Literal["best", "latest"], chosen: str, most: int, counting: set[str]
 ) -> None:
-    """Sealed in the order of their names; another team's only one counts whatever it is."""
+    """Sealed in the order of their names; the only submission of another team always counts."""
     own = [
         structs.replace(entry("red", f1, 1.0, sealed_s=row, name=name), chosen=name in chosen)
         for row, (name, f1) in enumerate({"a": 0.1, "b": 0.9, "c": 0.5, "d": None}.items())

@@ -1,4 +1,4 @@
-"""However a call of a hosted benchmark ends, nothing of it stays: no place, task or descriptor."""
+"""Every end of a call of a hosted benchmark frees its place, tasks and descriptors."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ Call: TypeAlias = "grpc.aio.Call"
 
 
 def unary(hosted: Hosted, message: pb.AppendRequest, timeout: float | None) -> Call:
-    """A batch as a call of its own."""
+    """A batch as a unary call."""
     return hosted.red.submissions.AppendBatch(
         message, metadata=hosted.red.metadata, timeout=timeout
     )
@@ -69,13 +69,13 @@ def is_watched(hosted: Hosted) -> bool:
 
 @dataclass(frozen=True)
 class Rpc:
-    """An RPC, and what is asked of it.
+    """An RPC, and its requests.
 
     Attributes:
         start: Starts a call.
-        good: What it does at once.
-        bad: What it refuses.
-        slow: What it does not end while the store is busy.
+        good: Requests that it answers at once.
+        bad: Requests that it refuses.
+        slow: Requests that do not end while the store is busy.
         under_way: Whether the call with `slow` has reached its work.
     """
 
@@ -141,7 +141,7 @@ async def test_a_call_leaves_places_tasks_and_descriptors_unchanged(
     hosted: Hosted, rpc: str, ending: Ending, codes: set[grpc.StatusCode]
 ) -> None:
     await _prepare(hosted)
-    assert await ok(hosted, RPCS["stream"]) is Code.OK  # starts threads, opens descriptors
+    assert await ok(hosted, RPCS["stream"]) is Code.OK  # This starts threads and opens descriptors.
     assert await ending(hosted, RPCS[rpc]) in codes
     await _settled(hosted)
     before = _left()
@@ -153,10 +153,10 @@ async def test_a_call_leaves_places_tasks_and_descriptors_unchanged(
 
 
 @pytest.mark.parametrize("rpc", mostly_nightly(RPCS))
-async def test_a_server_that_stops_under_a_call_leaves_tasks_and_descriptors_as_they_were(
+async def test_a_server_that_stops_during_a_call_leaves_tasks_and_descriptors_unchanged(
     tmp_path: Path, rpc: str
 ) -> None:
-    """What was on its way is durable or not; the same again, after a restart, counts once."""
+    """Data in flight is durable or not; the same data, sent after a restart, counts once."""
     async with hosting(tmp_path) as hosted:
         await _prepare(hosted)
         assert await ok(hosted, RPCS["stream"]) is Code.OK
@@ -173,7 +173,7 @@ async def test_a_server_that_stops_under_a_call_leaves_tasks_and_descriptors_as_
 
 
 async def _prepare(hosted: Hosted) -> None:
-    """A benchmark with a submission that is open, and one that is over."""
+    """A benchmark with an open submission, and one that has ended."""
     await hosted.organiser.create_benchmark()
     await hosted.red.submission("over")
     name = f"{BENCHMARK}/submissions/over"
@@ -184,7 +184,7 @@ async def _prepare(hosted: Hosted) -> None:
 
 
 async def _end(call: Any) -> grpc.StatusCode:
-    """Read whatever comes; gives how the call ends."""
+    """Read all responses; returns how the call ends."""
     with contextlib.suppress(grpc.aio.AioRpcError, asyncio.CancelledError):
         if isinstance(call, grpc.aio.UnaryUnaryCall):
             await call
@@ -213,12 +213,12 @@ def _busy_writer(hosted: Hosted) -> Iterator[None]:
 
 
 async def _settled(hosted: Hosted) -> None:
-    """Wait until no call holds a place, a connection to the store, or waits for a change."""
+    """Wait until no call holds a place or a connection to the store, or waits for a change."""
     pool = _store(hosted)._engine.pool
     assert isinstance(pool, QueuePool)
     await until(lambda: hosted.server.sessions.open_count == 0)
     await until(lambda: not hosted.hosting.context.changes._waiting)
-    await until(lambda: not append_waits(hosted) and pool.checkedout() == 1)  # the writer's
+    await until(lambda: not append_waits(hosted) and pool.checkedout() == 1)  # The writer's.
     await asyncio.sleep(0.05)
 
 
@@ -227,7 +227,7 @@ def _store(hosted: Hosted) -> SqlStore:
 
 
 def _left() -> tuple[int, int]:
-    """Tasks and file descriptors that there are, but for connections that the store keeps."""
+    """Tasks and file descriptors, except the connections that the store keeps open."""
     others = [file for file in _open_files() if not file.name.startswith(STORE)]
     return len(asyncio.all_tasks()), len(others)
 
@@ -236,7 +236,7 @@ def _open_files() -> list[Path]:
     listing = Path("/proc/self/fd")
     files = []
     for descriptor in listing.iterdir() if listing.exists() else ():
-        with contextlib.suppress(FileNotFoundError):  # the one that the listing itself took
+        with contextlib.suppress(FileNotFoundError):  # The descriptor of the listing itself.
             files.append(descriptor.readlink())
     return files
 

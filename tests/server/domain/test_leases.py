@@ -1,4 +1,4 @@
-"""Work goes on only while its lease holds, and what comes too late is refused."""
+"""Work continues only while its lease is held, and results after that are refused."""
 
 from __future__ import annotations
 
@@ -32,11 +32,11 @@ def site(tmp_path: Path) -> Iterator[Context]:
 
 @pytest_asyncio.fixture
 async def two(site: Context) -> AsyncIterator[tuple[Leases, Leases]]:
-    """Two servers, as far as leases go."""
+    """Two servers, as far as leases are concerned."""
     yield Leases(site), Leases(site)
 
 
-async def test_work_that_another_server_does_is_not_to_be_had(
+async def test_work_leased_by_another_server_is_not_available(
     site: Context, two: tuple[Leases, Leases]
 ) -> None:
     mine, other = two
@@ -49,7 +49,7 @@ async def test_work_that_another_server_does_is_not_to_be_had(
 
 
 @pytest.mark.slow
-async def test_a_lease_is_prolonged_while_the_work_goes_on(tmp_path: Path) -> None:
+async def test_a_lease_is_renewed_while_the_work_continues(tmp_path: Path) -> None:
     with closing(open_sqlite_store(tmp_path / "store.db")) as store:
         site = open_context(store, Settings(lease_timeout_s=6), batches)
         mine = Leases(site)
@@ -67,7 +67,7 @@ async def test_a_lease_is_prolonged_while_the_work_goes_on(tmp_path: Path) -> No
             assert await mine.run(WORK, until_prolonged()) == mine.owner
 
 
-async def test_work_whose_lease_is_lost_is_given_up(
+async def test_work_whose_lease_is_lost_is_abandoned(
     site: Context, two: tuple[Leases, Leases]
 ) -> None:
     mine, other = two
@@ -89,7 +89,7 @@ async def test_work_whose_lease_is_lost_is_given_up(
     assert await site.read(mine.elsewhere) == {WORK}
 
 
-async def test_an_error_of_the_work_is_its_own(two: tuple[Leases, Leases]) -> None:
+async def test_an_error_of_the_work_is_raised_unchanged(two: tuple[Leases, Leases]) -> None:
     mine, _ = two
     await mine.take_now(WORK)
 
@@ -100,7 +100,7 @@ async def test_an_error_of_the_work_is_its_own(two: tuple[Leases, Leases]) -> No
         await mine.run(WORK, broken())
 
 
-async def test_a_result_is_kept_only_by_who_holds_the_lease(
+async def test_a_result_is_stored_only_by_the_holder_of_the_lease(
     site: Context, two: tuple[Leases, Leases]
 ) -> None:
     mine, other = two
@@ -130,9 +130,7 @@ async def test_a_result_waits_for_a_store_that_is_away(two: tuple[Leases, Leases
     assert len(tries) == 2
 
 
-async def test_a_lease_that_is_gone_is_not_taken_again(
-    site: Context, two: tuple[Leases, Leases]
-) -> None:
+async def test_a_lost_lease_is_not_taken_again(site: Context, two: tuple[Leases, Leases]) -> None:
     """Another server may have done the work meanwhile, and have ended its lease."""
     mine, _ = two
     await mine.take_now(WORK)
@@ -148,7 +146,7 @@ async def test_a_lease_that_is_gone_is_not_taken_again(
 
 @pytest_asyncio.fixture
 async def servers(site: Context, two: tuple[Leases, Leases]) -> tuple[LeasedOperations, ...]:
-    """The operations of a kind at two servers; two are to be done, beside one of another kind."""
+    """The operations of a kind at two servers; two are pending, and one of another kind."""
     kinds = {"first": "kind", "second": "kind", "other": "another", "over": "kind"}
     for row, (name, kind) in enumerate(kinds.items()):
         record = OperationRecord(name, kind, "", later(row), done=name == "over")
@@ -160,7 +158,7 @@ async def _waiting(site: Context, operations: LeasedOperations) -> list[str]:
     return [record.operation for record in await site.read(operations.waiting)]
 
 
-async def test_an_operation_runs_at_one_server_and_is_free_again_at_its_end(
+async def test_an_operation_runs_at_one_server_and_its_lease_is_free_at_its_end(
     site: Context, servers: tuple[LeasedOperations, ...]
 ) -> None:
     mine, other = servers
@@ -188,7 +186,7 @@ async def test_an_operation_runs_at_one_server_and_is_free_again_at_its_end(
     assert await _waiting(site, other) == ["first", "second"]
 
 
-async def test_an_operation_of_a_server_that_stops_is_free_at_once(
+async def test_the_lease_of_a_server_that_stops_is_free_at_once(
     site: Context, servers: tuple[LeasedOperations, ...]
 ) -> None:
     mine, other = servers

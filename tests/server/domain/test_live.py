@@ -1,4 +1,4 @@
-"""Live scores: on completed sequences alone, over enough frames, and the library's own."""
+"""Live scores: only completed sequences, enough frames, and equal to the library's scores."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ def sequence(name: str) -> annotations_pb2.AnnotationBatch:
 
 
 async def _live(hosted: Hosted, covered: float) -> pb.WatchSubmissionResponse:
-    """Watch until a live score covers so many objects."""
+    """Watch until a live score covers this many objects."""
     request = pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
     call = hosted.red.submissions.WatchSubmission(request, metadata=hosted.red.metadata)
     async with asyncio.timeout(60):
@@ -42,7 +42,7 @@ async def _live(hosted: Hosted, covered: float) -> pb.WatchSubmissionResponse:
 
 
 @pytest.mark.slow
-async def test_a_live_score_covers_completed_sequences_alone(hosted: Hosted) -> None:
+async def test_a_live_score_covers_only_completed_sequences(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5)
     await hosted.organiser.upload(sequence("a"), sequence("b"))
     stream = await hosted.red.submission()
@@ -82,7 +82,7 @@ async def test_a_sequence_whose_truth_may_still_grow_is_not_completed(hosted: Ho
     assert live.reports == ()
 
 
-async def test_without_the_policy_nothing_is_live(hosted: Hosted) -> None:
+async def test_without_the_policy_there_are_no_live_scores(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(sequence("a"))
     stream = await hosted.red.submission()
@@ -103,10 +103,10 @@ WANTED = {("", "a"): 2, ("", "b"): 5}
         ({("", "a"): 3, ("", "b"): 5}, False),
     ],
 )
-def test_nothing_is_read_until_a_sequence_may_have_been_completed(
+def test_nothing_is_read_until_a_sequence_may_be_completed(
     counts: dict[tuple[str, str], int], holds: bool
 ) -> None:
-    """Sequence a has more frames than are evaluated, but maybe not all of these; b has too few."""
+    """Sequence a has more frames than are evaluated, but perhaps not these; b has too few."""
     known = CompletenessCache.of(STATE, WANTED, {("", "a"): 3, ("", "b"): 1})
     assert (known.counted(STATE, counts) is not None) is holds
     assert known.counted(STATE._replace(truth_revision=2), counts) is None
@@ -118,10 +118,10 @@ def test_nothing_is_read_until_a_sequence_may_have_been_completed(
     [
         ({("", "b"): 5}, {("", "b"): 1}, 9 + 4),
         ({("", "b"): 5, ("", "c"): 2}, {("", "b"): 1}, 9 + 2),
-        (WANTED, {("", "a"): 2, ("", "b"): 1}, 9 + 1),  # any frame of a may be the one it lacks
+        (WANTED, {("", "a"): 2, ("", "b"): 1}, 9 + 1),  # Any frame of a may be the missing one.
     ],
 )
-def test_frames_are_not_counted_before_as_many_have_come_as_a_sequence_lacks(
+def test_frames_are_counted_only_once_as_many_arrived_as_a_sequence_lacks(
     wanted: dict[tuple[str, str], int], counts: dict[tuple[str, str], int], due_count: int
 ) -> None:
     known = CompletenessCache.of(STATE, wanted, counts)
@@ -130,16 +130,16 @@ def test_frames_are_not_counted_before_as_many_have_come_as_a_sequence_lacks(
     assert not known.is_early(STATE._replace(truth_revision=2))
 
 
-def test_frames_are_not_counted_any_more_when_every_sequence_is_complete() -> None:
+def test_frames_are_no_longer_counted_when_every_sequence_is_complete() -> None:
     known = CompletenessCache.of(STATE, {}, {("", "a"): 2})
     assert known.is_early(STATE._replace(frame_count=1_000_000))
     assert not known.is_early(STATE._replace(rules="{ }"))
 
 
-async def test_a_submission_counts_once_a_live_score_was_shown_cancelled_or_not(
+async def test_a_submission_counts_once_a_live_score_was_shown_even_if_cancelled(
     hosted: Hosted,
 ) -> None:
-    """Whoever watches, cancels and begins again would read the truth for nothing."""
+    """Otherwise a team could watch, cancel and start again, and read the truth for free."""
     await hosted.organiser.create_benchmark(
         visibility=LIVE, minimum_frames=5, submissions_per_day=1, submissions_in_all=2
     )
@@ -157,10 +157,10 @@ async def test_a_submission_counts_once_a_live_score_was_shown_cancelled_or_not(
     assert found.metadata["quota"] == "submissions_in_all"
 
 
-async def test_a_cancelled_submission_of_which_nothing_was_shown_costs_nothing(
+async def test_a_cancelled_submission_without_a_shown_score_uses_no_quota(
     hosted: Hosted,
 ) -> None:
-    """Not to its team: that an organiser has looked is no matter, nor a watch without scores."""
+    """Shown to its team: a look by an organiser does not count, nor a watch without scores."""
     await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5, submissions_in_all=1)
     await hosted.organiser.upload(sequence("a"), sequence("b"))
     for name, client, count in (("one", hosted.organiser, 5), ("two", hosted.red, 4)):
@@ -176,7 +176,7 @@ async def test_a_cancelled_submission_of_which_nothing_was_shown_costs_nothing(
     await hosted.red.begin(points({1: HIT}, "a"), "three")
 
 
-async def test_a_policy_that_no_longer_shows_live_scores_shows_none_that_was_made_before(
+async def test_a_policy_without_live_scores_hides_earlier_ones(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5)
@@ -184,7 +184,7 @@ async def test_a_policy_that_no_longer_shows_live_scores_shows_none_that_was_mad
     stream = await hosted.red.submission()
     await hosted.red.append(stream, 0, sequence("a"))
     live = hosted.hosting.live
-    assert await live.newest(NAME) is not None  # as where an organiser watches it
+    assert await live.newest(NAME) is not None  # For example, if an organiser watches it.
     change = organiser_pb2.UpdateBenchmarkRequest(
         benchmark=dots(visibility=benchmark_pb2.VISIBILITY_LADDER),
         update_mask=FieldMask(paths=["policy"]),
@@ -203,10 +203,10 @@ async def test_a_policy_that_no_longer_shows_live_scores_shows_none_that_was_mad
     assert list(first.scores) == []
 
 
-async def test_a_submission_of_the_same_name_as_an_earlier_one_counts_by_itself(
+async def test_a_submission_counts_separately_from_an_earlier_one_of_its_name(
     hosted: Hosted,
 ) -> None:
-    """Of a benchmark that was deleted, and made again."""
+    """The earlier one belonged to a benchmark that was deleted and created again."""
     for _ in range(2):
         await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5)
         await hosted.organiser.upload(sequence("a"), sequence("b"))

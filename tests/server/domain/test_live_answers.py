@@ -1,4 +1,4 @@
-"""A live benchmark hands out its clock, and what is in time follows from the order of commits."""
+"""A live benchmark gives out frames; the order of commits decides which answers are in time."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ async def test_each_frame_is_given_out_when_it_is_due(hosted: Hosted) -> None:
         assert (await call.ended()).missing_count == FRAMES
 
 
-async def test_frames_go_by_their_own_times(hosted: Hosted) -> None:
+async def test_frames_follow_their_own_times(hosted: Hosted) -> None:
     benchmark = live_dots()
     benchmark.live.ClearField("frame_rate")
     benchmark.live.sequences.add(name="1", frame_times_s=[0.0, 0.1, 0.4, 0.5, 0.75])
@@ -54,11 +54,12 @@ async def test_frames_go_by_their_own_times(hosted: Hosted) -> None:
         for _ in range(FRAMES):
             remaining.append((await call.frame()).remaining_s)
             hosted.clock.pass_by(seconds=remaining[-1])
-        assert remaining == [0.1, 0.3, 0.1, 0.25, 0.25]  # the last lasts as long as the one before
+        # The last one lasts as long as the one before.
+        assert remaining == [0.1, 0.3, 0.1, 0.25, 0.25]
         await call.ended()
 
 
-async def test_frames_that_passed_at_once_are_not_given_out(hosted: Hosted) -> None:
+async def test_frames_that_have_already_passed_are_not_given_out(hosted: Hosted) -> None:
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         assert (await call.frame()).position == 0
@@ -68,8 +69,8 @@ async def test_frames_that_passed_at_once_are_not_given_out(hosted: Hosted) -> N
         assert now.remaining_s == pytest.approx(0.8 * PERIOD_S)
 
 
-async def test_the_clock_goes_by_what_it_was_started_with(hosted: Hosted) -> None:
-    """A benchmark that is changed moves no clock that runs."""
+async def test_a_clock_keeps_the_definition_with_which_it_was_started(hosted: Hosted) -> None:
+    """A change of the benchmark does not affect a running clock."""
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         await call.frame()
@@ -87,7 +88,7 @@ async def test_the_clock_goes_by_what_it_was_started_with(hosted: Hosted) -> Non
 async def test_a_system_that_answers_each_frame_before_the_next_is_certified(
     hosted: Hosted,
 ) -> None:
-    """Latencies of 10, 20, 30, 40 and 50 ms: the half is at most 30, all others at most 50."""
+    """Latencies of 10, 20, 30, 40 and 50 ms: half are at most 30 ms, and all at most 50 ms."""
     await prepare(hosted)
     await hosted.organiser.upload(TRUTH)
     async with Answering(hosted.red) as call:
@@ -157,11 +158,11 @@ async def test_late_answers_are_scored_like_any_other(hosted: Hosted) -> None:
     await scored(hosted)
     [score] = await hosted.organiser.scores()
     f1 = {row.measure: row.value.number for row in score.report.scores}["f1"]
-    assert f1 == pytest.approx(0.8)  # two of three objects, and no other detection
+    assert f1 == pytest.approx(0.8)  # Two of three objects, and no other detection.
 
 
-async def test_a_client_that_reads_nothing_does_not_hold_the_clock_back(hosted: Hosted) -> None:
-    """Its responses never get away: every frame is given out when it is due all the same."""
+async def test_a_client_that_reads_nothing_does_not_delay_the_clock(hosted: Hosted) -> None:
+    """Its responses are never sent, but every frame is given out when it is due."""
     await prepare(hosted)
     hosting_parts = hosted.hosting
     store = hosting_parts.context.store
@@ -184,7 +185,7 @@ async def test_a_client_that_reads_nothing_does_not_hold_the_clock_back(hosted: 
 
 
 class StuckResponses:
-    """Takes a response, and never gets it away."""
+    """Takes a response, and never finishes sending it."""
 
     sent = 0
 
@@ -194,6 +195,6 @@ class StuckResponses:
 
 
 async def _one_request() -> AsyncIterator[pb.AnswerFramesRequest]:
-    """What begins a call, and then nothing more."""
+    """The request that begins a call, and no others."""
     yield pb.AnswerFramesRequest(submission=SUBMISSION)
     await asyncio.Event().wait()

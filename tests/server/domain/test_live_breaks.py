@@ -1,4 +1,4 @@
-"""Calls that break, servers that go and backups: the clock of a live submission goes on."""
+"""The clock of a live submission continues over broken calls, lost servers and backups."""
 
 from __future__ import annotations
 
@@ -33,8 +33,8 @@ async def test_frames_that_pass_during_a_break_stay_unanswered(hosted: Hosted) -
     )
 
 
-async def test_an_answer_that_comes_after_a_break_is_late(hosted: Hosted) -> None:
-    """What is now is given out before an answer of the new call is taken."""
+async def test_an_answer_after_a_break_is_late(hosted: Hosted) -> None:
+    """The current frame is given out before an answer of the new call is taken."""
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         await call.frame()
@@ -45,7 +45,7 @@ async def test_an_answer_that_comes_after_a_break_is_late(hosted: Hosted) -> Non
 
 
 async def test_a_frame_is_given_out_as_new_once(hosted: Hosted) -> None:
-    """A call that begins again within a frame is told of it as repeated, unless it is answered."""
+    """A new call within a frame gets it as repeated, unless it has been answered."""
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         assert not (await call.frame()).repeated
@@ -59,7 +59,7 @@ async def test_a_frame_is_given_out_as_new_once(hosted: Hosted) -> None:
         assert (now.position, now.repeated) == (1, False)
 
 
-async def test_an_answer_that_comes_again_is_acknowledged_as_before(hosted: Hosted) -> None:
+async def test_a_resent_answer_is_acknowledged_as_before(hosted: Hosted) -> None:
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         await call.frame()
@@ -72,7 +72,7 @@ async def test_an_answer_that_comes_again_is_acknowledged_as_before(hosted: Host
     assert (await hosted.red.get()).frame_count == 1
 
 
-async def test_another_answer_to_the_same_frame_is_refused(hosted: Hosted) -> None:
+async def test_a_different_answer_to_the_same_frame_is_refused(hosted: Hosted) -> None:
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         await call.frame()
@@ -91,7 +91,7 @@ async def test_a_newer_call_ends_the_one_before(hosted: Hosted) -> None:
             assert (await newer.answer(0)).in_time
 
 
-async def test_a_clock_that_has_ended_while_nobody_was_there_is_told_at_once(
+async def test_a_clock_that_ended_without_a_call_is_reported_at_once(
     hosted: Hosted,
 ) -> None:
     await prepare(hosted)
@@ -104,7 +104,7 @@ async def test_a_clock_that_has_ended_while_nobody_was_there_is_told_at_once(
         assert not (await call.answer(0)).in_time
 
 
-async def test_another_server_goes_on_with_the_clock(tmp_path: Path) -> None:
+async def test_another_server_continues_the_clock(tmp_path: Path) -> None:
     async with hosting(tmp_path) as first:
         await prepare(first)
         async with Answering(first.red) as call:
@@ -116,7 +116,7 @@ async def test_another_server_goes_on_with_the_clock(tmp_path: Path) -> None:
         assert (await call.frame()).position == 2
 
 
-async def test_a_backup_of_the_site_carries_the_clock(hosted: Hosted, tmp_path: Path) -> None:
+async def test_a_backup_of_the_site_contains_the_clock(hosted: Hosted, tmp_path: Path) -> None:
     await prepare(hosted)
     await hosted.organiser.upload(TRUTH)
     async with Answering(hosted.red) as call:
@@ -130,7 +130,7 @@ async def test_a_backup_of_the_site_carries_the_clock(hosted: Hosted, tmp_path: 
         assert score.online.latency_worst_s == 0.1
 
 
-async def test_a_backup_of_a_benchmark_carries_the_clock(hosted: Hosted) -> None:
+async def test_a_backup_of_a_benchmark_contains_the_clock(hosted: Hosted) -> None:
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         await call.frame()

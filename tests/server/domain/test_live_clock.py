@@ -1,4 +1,4 @@
-"""Which frame is now follows from the definition alone; every fault of a clock is told at once."""
+"""The definition alone decides the current frame; all faults of a clock are reported at once."""
 
 from __future__ import annotations
 
@@ -46,11 +46,11 @@ def faults(live: object, **more: object) -> list[str]:
     return [str(fault) for fault in caught.value.faults]
 
 
-# --- which frame is now ----------------------------------------------------------------------
+# --- the current frame -----------------------------------------------------------------------
 
 
 def test_sequences_follow_each_other_at_the_frame_rate() -> None:
-    """Ten a second: a1 at 0, a2 at 0.1, a3 at 0.2, night/b0 at 0.3, night/b1 at 0.4, end 0.5."""
+    """Ten per second: a1 at 0, a2 at 0.1, a3 at 0.2, night/b0 at 0.3, night/b1 at 0.4, end 0.5."""
     clock = timeline({"frame_rate": 10})
     assert clock.due_us.tolist() == [0, 100_000, 200_000, 300_000, 400_000]
     assert (len(clock), clock.end_us) == (5, 500_000)
@@ -63,7 +63,7 @@ def test_sequences_follow_each_other_at_the_frame_rate() -> None:
     ("elapsed_us", "position"),
     [(-5, 0), (0, 0), (99_999, 0), (100_000, 1), (250_000, 2), (499_999, 4), (500_000, None)],
 )
-def test_a_frame_is_now_from_when_it_is_due_to_the_next(
+def test_a_frame_is_current_from_its_time_to_that_of_the_next(
     elapsed_us: int, position: int | None
 ) -> None:
     assert timeline({"frame_rate": 10}).position_at(elapsed_us) == position
@@ -81,8 +81,8 @@ def test_the_last_frame_of_a_sequence_with_times_lasts_as_long_as_the_one_before
     assert [clock.over_at(position) for position in (0, 2, 4)] == [500_000, 900_000, 1_400_000]
 
 
-def test_a_rate_that_is_no_whole_number_of_microseconds_does_not_drift() -> None:
-    """Of 30 frames a second the 3,000th is due after 100 s, not after 3,000 rounded thirds."""
+def test_a_period_that_is_not_an_integer_of_microseconds_does_not_drift() -> None:
+    """At 30 frames per second frame 3,000 is due after 100 s, not after 3,000 rounded periods."""
     clock = timeline(
         {"frame_rate": 30}, sequences=[{"name": "a", "frame_count": 3_001, "first_frame": 0}]
     )
@@ -103,8 +103,8 @@ def test_sequences_without_frames_are_left_out() -> None:
     "times",
     [[0.0, 0.999, 1.0, 1.001], [0.0, 60.0, 120.0, 180.0], [0.0, 0.003, 60.003, 120.003]],
 )
-def test_frames_may_be_a_millisecond_apart_and_a_minute(times: list[float]) -> None:
-    """Whatever their difference is as a binary number: 1.001 - 1.0 is a little less."""
+def test_frames_may_be_a_millisecond_to_a_minute_apart(times: list[float]) -> None:
+    """Whatever the difference as a binary number: 1.001 - 1.0 is slightly less."""
     clock = timeline(
         {"sequences": [{"name": "a", "frame_times_s": times}]},
         sequences=[{"name": "a", "frame_count": 4}],
@@ -113,9 +113,7 @@ def test_frames_may_be_a_millisecond_apart_and_a_minute(times: list[float]) -> N
 
 
 @pytest.mark.parametrize(("rate", "second_us"), [(1000, 1_000), (1 / 60, 60_000_000)])
-def test_a_rate_may_be_a_frame_each_millisecond_and_each_minute(
-    rate: float, second_us: int
-) -> None:
+def test_a_rate_may_be_a_frame_per_millisecond_or_per_minute(rate: float, second_us: int) -> None:
     assert timeline({"frame_rate": rate}).due_at(1) == second_us
 
 
@@ -124,7 +122,7 @@ def test_a_clock_may_have_a_million_frames() -> None:
     assert (len(clock), clock.end_us) == (1_000_000, 200_000_000_000)
 
 
-def test_what_is_kept_of_a_clock_gives_the_same_timeline() -> None:
+def test_a_stored_clock_gives_the_same_timeline() -> None:
     live = {
         "frame_rate": 4,
         "frames": "sent by the organiser",
@@ -139,8 +137,8 @@ def test_what_is_kept_of_a_clock_gives_the_same_timeline() -> None:
     assert after.source is FrameSource.ORGANISER
 
 
-def test_what_is_kept_of_a_clock_is_refused_where_no_clock_could_be_so() -> None:
-    """It asks for a rate, which was lost."""
+def test_an_impossible_stored_clock_is_refused() -> None:
+    """The stored clock needs a rate, which was lost."""
     kept = '{"live": {}, "sequences": [{"name": "a", "frame_count": 3}]}'
     with pytest.raises(SpecificationError, match=r"live\.frame_rate: found missing"):
         timeline_from_json(kept)
@@ -154,7 +152,7 @@ def test_a_definition_keeps_its_clock() -> None:
     assert definition_from_dict(written) == found
 
 
-# --- what a clock may not be -----------------------------------------------------------------
+# --- invalid clocks --------------------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -217,7 +215,7 @@ def test_a_definition_keeps_its_clock() -> None:
         ),
     ],
 )
-def test_a_clock_that_cannot_be_is_refused(live: object, told: str) -> None:
+def test_an_invalid_clock_is_refused(live: object, told: str) -> None:
     assert any(told in fault for fault in faults(live)), faults(live)
 
 
@@ -235,12 +233,12 @@ def test_a_clock_that_cannot_be_is_refused(live: object, told: str) -> None:
         ),
     ],
 )
-def test_a_benchmark_that_no_clock_can_go_through_is_refused(more: Any, told: str) -> None:
+def test_a_benchmark_without_usable_frames_cannot_have_a_clock(more: Any, told: str) -> None:
     found = faults({"frame_rate": 5}, **more)
     assert any(told in fault for fault in found), found
 
 
-def test_all_faults_are_told_at_once() -> None:
+def test_all_faults_are_reported_at_once() -> None:
     found = faults(
         {"sequences": [{"name": "x", "frame_rate": 1}]}, sequences=[{"name": "a"}], open_time="no"
     )

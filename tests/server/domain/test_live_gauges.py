@@ -1,4 +1,4 @@
-"""Live scores are figures for Prometheus where an operator asks and the policy shows them."""
+"""Live scores are Prometheus gauges if an operator asks for them and the policy shows them."""
 
 from __future__ import annotations
 
@@ -20,9 +20,7 @@ def gauges(hosted: Hosted) -> list[str]:
 
 
 @pytest.mark.parametrize("wanted", [True, False])
-async def test_live_scores_are_gauges_where_they_are_wanted_and_shown(
-    tmp_path: Path, wanted: bool
-) -> None:
+async def test_live_scores_are_gauges_if_requested_and_shown(tmp_path: Path, wanted: bool) -> None:
     async with hosting(tmp_path, metrics_live_scores=wanted) as hosted:
         await hosted.organiser.create_benchmark(visibility=LIVE, minimum_frames=5)
         await hosted.organiser.upload(points(dict.fromkeys(NUMBERS, HIT)))

@@ -1,4 +1,4 @@
-"""A server that is killed on a live clock loses no acknowledged answer, and the clock goes on."""
+"""A server killed on a live clock loses no acknowledged answer, and the clock continues."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ pytestmark = pytest.mark.slow
 RATE = 20.0
 TIMEOUT_S = 60.0
 ENOUGH = 6
-"""Answers after which a call that nobody kills is ended."""
+"""Number of answers after which a call that nobody kills is ended."""
 
 
 class System:
-    """Answers frames until the server dies, and notes what it was told."""
+    """Answers frames until the server dies, and records the responses."""
 
     def __init__(self, secret: str) -> None:
         self.metadata = (("authorization", f"Bearer {secret}"),)
@@ -41,7 +41,7 @@ class System:
         self.stored: list[pb.AnswerStored] = []
 
     def answer(self, channel: grpc.Channel, *first: pb.AnswerFramesRequest) -> None:
-        """Answer each frame; `first` are sent before any frame is."""
+        """Answer each frame; the requests `first` are sent before any frame arrives."""
         requests: SimpleQueue[pb.AnswerFramesRequest | None] = SimpleQueue()
         for request in (pb.AnswerFramesRequest(submission=SUBMISSION), *first):
             requests.put(request)
@@ -59,7 +59,7 @@ class System:
                 if len(self.stored) - before >= ENOUGH:
                     requests.put(None)
         except grpc.RpcError:
-            requests.put(None)  # the server has died
+            requests.put(None)  # The server has died.
 
 
 def answer_to(position: int) -> pb.AnswerFramesRequest:
@@ -90,7 +90,8 @@ def prepare(channel: grpc.Channel, system: System) -> None:
 @pytest.mark.parametrize(
     ("failpoint", "acknowledged"),
     [
-        # Frames are given out by the clock, answered or not: by the sixth one answer has its time.
+        # The clock gives out frames whether they are answered or not; by the sixth, one answer is
+        # stored.
         ("after_give_out=kill@6", 1),
         ("before_acknowledge=kill@2", 1),
         ("before_commit=kill@12", 0),
@@ -121,14 +122,15 @@ def test_no_acknowledged_answer_is_lost_and_the_clock_goes_on_by_the_stores_time
             record = stub.GetSubmission(
                 pb.GetSubmissionRequest(name=SUBMISSION), metadata=system.metadata
             )
-        # What was acknowledged is there, as it was, and is acknowledged once more.
+        # Acknowledged answers are there unchanged, and are acknowledged again.
         assert system.stored[len(before) : 2 * len(before)] == before
-        # Nothing is given out twice as new, and what has passed meanwhile is not given out.
+        # No frame is given out twice as new, and frames that have passed meanwhile are not given
+        # out.
         positions = [frame.position for frame in system.given if not frame.repeated]
         assert positions == sorted(set(positions))
         following = next(frame for frame in system.given if frame.position > last.position)
         assert following.due_s + 1 / RATE >= last.due_s + away_s
-        # Each answer is stored once: those acknowledged, and at most one that was not.
+        # Each answer is stored once: the acknowledged ones, and at most one more.
         own = {stored.position for stored in system.stored}
         assert len(own) <= record.submission.frame_count <= len(own) + 1
     finally:

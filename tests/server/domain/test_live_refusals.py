@@ -28,7 +28,7 @@ from vidscore_protos.v1 import submission_service_pb2 as pb
 # --- refusals --------------------------------------------------------------------------------
 
 
-async def test_a_benchmark_without_a_clock_has_none_to_answer(hosted: Hosted) -> None:
+async def test_a_benchmark_without_a_clock_cannot_be_answered(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await created(hosted.red)
     call = Answering(hosted.red)
@@ -37,7 +37,7 @@ async def test_a_benchmark_without_a_clock_has_none_to_answer(hosted: Hosted) ->
     assert "benchmarks/dots is not live" in await call.call.details()
 
 
-async def test_a_live_benchmark_takes_frames_by_its_clock_alone(hosted: Hosted) -> None:
+async def test_a_live_benchmark_accepts_frames_only_as_answers(hosted: Hosted) -> None:
     await prepare(hosted)
     await hosted.red.open(SUBMISSION)
     found = await refusal(hosted.red.append(f"{SUBMISSION}/streams/default", 0, points({1: HERE})))
@@ -51,7 +51,8 @@ async def test_a_live_benchmark_takes_frames_by_its_clock_alone(hosted: Hosted) 
     red = hosted.red
     found = await refusal(red.submissions.CheckDetections(check, metadata=red.metadata))
     assert found.reason == "LIVE_BENCHMARK"
-    check.ClearField("detections")  # whether a submission would be taken: one for its clock
+    # Without detections the check is about the submission alone, and one for the clock is valid.
+    check.ClearField("detections")
     await red.submissions.CheckDetections(check, metadata=red.metadata)
 
 
@@ -64,7 +65,7 @@ async def test_a_live_benchmark_takes_frames_by_its_clock_alone(hosted: Hosted) 
         (9, points({1: HERE}), "0 to 4"),
     ],
 )
-async def test_an_answer_is_about_its_frame_alone(
+async def test_an_answer_contains_only_its_own_frame(
     hosted: Hosted, position: int, batch: annotations_pb2.AnnotationBatch, told: str
 ) -> None:
     await prepare(hosted)
@@ -76,7 +77,7 @@ async def test_an_answer_is_about_its_frame_alone(
     assert (await hosted.red.get()).frame_count == 0
 
 
-async def test_a_frame_that_is_not_yet_now_cannot_be_answered(hosted: Hosted) -> None:
+async def test_a_future_frame_cannot_be_answered(hosted: Hosted) -> None:
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         await call.frame()
@@ -84,7 +85,7 @@ async def test_a_frame_that_is_not_yet_now_cannot_be_answered(hosted: Hosted) ->
         assert await call.call.code() is grpc.StatusCode.FAILED_PRECONDITION
 
 
-async def test_a_submission_that_was_sealed_ends_its_call(hosted: Hosted) -> None:
+async def test_sealing_a_submission_ends_its_call(hosted: Hosted) -> None:
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         await call.frame()
@@ -94,7 +95,7 @@ async def test_a_submission_that_was_sealed_ends_its_call(hosted: Hosted) -> Non
         assert await call.call.code() is grpc.StatusCode.FAILED_PRECONDITION
 
 
-async def test_a_draft_that_is_begun_anew_has_a_new_clock(hosted: Hosted) -> None:
+async def test_a_recreated_draft_has_a_new_clock(hosted: Hosted) -> None:
     await prepare(hosted)
     async with Answering(hosted.red) as call:
         await call.frame()
@@ -107,7 +108,7 @@ async def test_a_draft_that_is_begun_anew_has_a_new_clock(hosted: Hosted) -> Non
 # --- what is shown ---------------------------------------------------------------------------
 
 
-async def test_frames_that_came_before_the_benchmark_was_live_are_told(hosted: Hosted) -> None:
+async def test_frames_sent_before_the_benchmark_was_live_are_reported(hosted: Hosted) -> None:
     benchmark = live_dots()
     benchmark.ClearField("live")
     await hosted.organiser.create(benchmark, public=TOLD)
@@ -126,7 +127,7 @@ async def test_frames_that_came_before_the_benchmark_was_live_are_told(hosted: H
     assert not online.HasField("latency_50_s")
 
 
-async def test_a_benchmark_that_is_not_live_says_nothing_of_a_clock(hosted: Hosted) -> None:
+async def test_a_benchmark_that_is_not_live_shows_no_clock(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(points({1: HERE}))
@@ -145,7 +146,7 @@ async def test_every_caller_sees_the_clock_of_a_benchmark(hosted: Hosted) -> Non
         )
 
 
-async def test_what_the_clock_says_tells_nothing_of_the_truth(hosted: Hosted) -> None:
+async def test_the_clock_reveals_nothing_of_the_truth(hosted: Hosted) -> None:
     """The same call under two truths gets the same responses, to the byte."""
     seen = []
     for truth in (points({1: HERE}), points({5: [(1.5, 2.5)] * 3})):

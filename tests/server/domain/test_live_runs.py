@@ -1,4 +1,4 @@
-"""Live scores out of tallies of completed sequences: on every prefix those of a batch."""
+"""Live scores from tallies of completed sequences equal batch scores for every prefix."""
 
 from __future__ import annotations
 
@@ -24,13 +24,13 @@ from vidscore_server.settings import Settings
 
 FRAMES = {"a": 6, "b": 4, "c": 5}
 EVALUATED = {"a": range(1, 5), "b": range(1, 5), "c": range(1, 6)}
-"""Frames 5 and 6 of a are there, and not evaluated."""
+"""Frames 5 and 6 of a exist, but are not evaluated."""
 
 Frame = tuple[str, int]
 
 
 def _benchmark() -> benchmark_pb2.Benchmark:
-    """f1 judges frame by frame, clear and hota whole sequences."""
+    """f1 scores single frames; clear and hota score whole sequences."""
     evaluators = [specification_pb2.EvaluatorSpec(name=name) for name in ("f1", "clear", "hota")]
     specification = specification_pb2.BenchmarkSpec(title="Tracks", evaluators=evaluators)
     for name, count in FRAMES.items():
@@ -47,7 +47,7 @@ def _benchmark() -> benchmark_pb2.Benchmark:
 
 
 def _batch(frames: Iterable[Frame], seed: int) -> annotations_pb2.AnnotationBatch:
-    """Frames of one sequence, with up to three tracks; everything follows from their names."""
+    """Frames of one sequence, with up to three tracks; their names determine all values."""
     rows = list(frames)
     [sequence] = {name for name, _ in rows}
     counts, boxes, tracks = [], [], []
@@ -93,7 +93,7 @@ def _completed(sent: Iterable[Frame]) -> frozenset[str]:
 
 
 def _at_once(definition: Definition, shown: Iterable[Frame]) -> list[dict[str, object]]:
-    """What scoring the completed sequences of some frames at once gives."""
+    """The batch scores of the completed sequences of some frames."""
     completed, frames = _completed(shown), list(shown)
     truth = _columns([frame for name in completed for frame in _all(name)], 1)
     truth = restrict(definition.specification, truth)
@@ -131,10 +131,10 @@ def _reports(score: LiveScore | None) -> list[dict[str, object]]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("seed", range(3))
-async def test_on_every_prefix_a_live_score_is_what_scoring_at_once_gives(
+async def test_for_every_prefix_a_live_score_equals_the_batch_score(
     hosted: Hosted, seed: int
 ) -> None:
-    """Frames come in any order over two streams; what is kept is dropped now and then."""
+    """Frames arrive in any order over two streams; the cached tallies are dropped now and then."""
     scores = await _prepare(hosted)
     chance = np.random.default_rng(seed)
     frames = [frame for name in FRAMES for frame in _all(name)]
@@ -171,7 +171,7 @@ async def test_each_frame_is_tallied_once(hosted: Hosted) -> None:
     assert sum(tallied) == 3 * offset
 
 
-async def test_new_truth_is_scored_against_alone(hosted: Hosted) -> None:
+async def test_new_truth_replaces_the_old_one_completely(hosted: Hosted) -> None:
     scores = await _prepare(hosted)
     await _send(hosted, "default", 0, *(("b", n) for n in EVALUATED["b"]))
     before = await scores.newest(NAME)
@@ -187,7 +187,7 @@ async def test_new_truth_is_scored_against_alone(hosted: Hosted) -> None:
     assert _reports(after) != _reports(before)
 
 
-async def test_a_watch_that_ends_while_it_is_scored_loses_nothing(hosted: Hosted) -> None:
+async def test_a_watch_that_ends_during_scoring_loses_nothing(hosted: Hosted) -> None:
     scores = await _prepare(hosted)
     await _send(hosted, "default", 0, *(("b", n) for n in EVALUATED["b"]))
     hosted.workers.gate.clear()
@@ -201,7 +201,7 @@ async def test_a_watch_that_ends_while_it_is_scored_loses_nothing(hosted: Hosted
     assert _reports(score) == _at_once(score.definition, [("b", n) for n in EVALUATED["b"]])
 
 
-async def test_what_has_no_room_is_read_again_and_scored_alike(
+async def test_data_over_the_memory_limit_is_read_again_with_the_same_scores(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(live, "MAXIMUM_RUN_BYTES", 0)
@@ -221,7 +221,7 @@ async def test_what_has_no_room_is_read_again_and_scored_alike(
 
 
 async def test_late_frames_of_a_completed_sequence_count_with_the_next_one(hosted: Hosted) -> None:
-    """They are not evaluated, but a submission is judged by all that was sent of a sequence."""
+    """They are not evaluated, but a submission is judged by all frames sent of a sequence."""
     scores = await _prepare(hosted)
     await _send(hosted, "default", 0, *(("a", n) for n in EVALUATED["a"]))
     before = await scores.newest(NAME)

@@ -1,4 +1,4 @@
-"""What a live run shows, and when it is due, on a clock that the test turns."""
+"""What a live run shows, and when it is due, on a clock that the test sets."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def _paired(frames: int) -> Coverage:
     return Coverage(frames, 0, 0)
 
 
-def test_nothing_is_due_while_nothing_has_come() -> None:
+def test_nothing_is_due_before_anything_has_arrived() -> None:
     assert _schedule(frames=1, time_s=1.0).seconds_until_due(_paired(0), 1000.0) is None
 
 
@@ -33,7 +33,7 @@ def test_by_frames_a_report_is_due_with_the_last_frame_of_the_interval() -> None
     assert schedule.seconds_until_due(_paired(12), 160.0) == 0.0
 
 
-def test_by_time_a_report_is_due_when_the_interval_has_passed_and_something_came() -> None:
+def test_by_time_a_report_is_due_if_the_interval_has_passed_and_something_arrived() -> None:
     schedule = _schedule(time_s=10.0)
     assert schedule.seconds_until_due(_paired(1), 104.0) == pytest.approx(6.0)
     assert schedule.seconds_until_due(_paired(1), 110.0) == 0.0
@@ -48,7 +48,7 @@ def test_with_both_intervals_the_first_to_pass_counts() -> None:
     assert schedule.seconds_until_due(_paired(5), 104.0) == 0.0
 
 
-def test_reports_never_come_faster_than_the_shortest_interval() -> None:
+def test_reports_are_never_closer_than_the_minimum_interval() -> None:
     by_frames = _schedule(frames=1, shortest_s=2.0)
     by_frames.reported(_paired(1), 100.0)
     assert by_frames.seconds_until_due(_paired(50), 100.5) == pytest.approx(1.5)
@@ -56,7 +56,7 @@ def test_reports_never_come_faster_than_the_shortest_interval() -> None:
     assert by_time.seconds_until_due(_paired(1), 100.5) == pytest.approx(1.5)
 
 
-# --- A slow taker gets the newest value and skips the others
+# --- A slow consumer gets the newest value and skips the others
 
 
 async def _take_all(newest: LatestValue[int], taken: list[int], pause: asyncio.Event) -> None:
@@ -65,7 +65,7 @@ async def _take_all(newest: LatestValue[int], taken: list[int], pause: asyncio.E
         await pause.wait()
 
 
-async def test_values_that_come_while_the_taker_is_busy_are_replaced_by_the_last() -> None:
+async def test_values_that_arrive_while_the_consumer_is_busy_are_replaced_by_the_last() -> None:
     newest: LatestValue[int] = LatestValue()
     taken: list[int] = []
     pause = asyncio.Event()
@@ -81,7 +81,7 @@ async def test_values_that_come_while_the_taker_is_busy_are_replaced_by_the_last
     assert taken == [1, 4]
 
 
-async def test_closing_ends_the_taker_and_drops_what_it_has_not_taken() -> None:
+async def test_closing_ends_the_consumer_and_drops_what_it_has_not_taken() -> None:
     newest: LatestValue[int] = LatestValue()
     newest.put(1)
     newest.close()

@@ -1,4 +1,4 @@
-"""Two servers over one database hand out one clock, and the newest call answers."""
+"""Two servers over one database share one clock, and the newest call answers."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ TIMEOUT_S = 60.0
 
 
 class Call:
-    """One call that answers, read by the test."""
+    """A call that answers; the test reads its responses."""
 
     def __init__(self, channel: grpc.Channel, system: System) -> None:
         self.requests: SimpleQueue[pb.AnswerFramesRequest | None] = SimpleQueue()
@@ -33,7 +33,7 @@ class Call:
         self.call = stub.AnswerFrames(sent, metadata=system.metadata, timeout=TIMEOUT_S)
 
     def next(self, kind: str) -> pb.AnswerFramesResponse:
-        """The next response of a kind; others are passed over."""
+        """The next response of a kind; others are skipped."""
         response: pb.AnswerFramesResponse
         for response in self.call:
             if response.WhichOneof("event") == kind:
@@ -41,7 +41,7 @@ class Call:
         raise AssertionError("the call has ended")
 
     def code(self) -> grpc.StatusCode:
-        """What the call ends with, whatever comes before."""
+        """The code with which the call ends, whatever responses come before."""
         with suppress(grpc.RpcError):
             for _ in self.call:
                 pass
@@ -49,7 +49,7 @@ class Call:
         return code
 
 
-def test_another_server_goes_on_with_the_clock_and_the_call_before_ends(
+def test_another_server_continues_the_clock_and_the_call_before_ends(
     tmp_path: Path, cluster: Cluster
 ) -> None:
     site = new_site(cluster.database())
@@ -69,7 +69,7 @@ def test_another_server_goes_on_with_the_clock_and_the_call_before_ends(
         older.requests.put(answer_to(position))
         stored = older.next("stored").stored
         newer = Call(channels[1], system)
-        newer.requests.put(answer_to(position))  # as a client does that has lost its connection
+        newer.requests.put(answer_to(position))  # As a client does that has lost its connection.
         assert newer.next("stored").stored == stored
         assert newer.next("frame").frame.position > position
         assert older.code() is grpc.StatusCode.ABORTED

@@ -1,4 +1,4 @@
-"""A database that goes away is told clearly, and everyone goes on by himself when it is back."""
+"""A lost database is reported clearly, and all clients continue by themselves when it is back."""
 
 from __future__ import annotations
 
@@ -57,7 +57,7 @@ def site(tmp_path: Path) -> Iterator[Site]:
 
 
 @pytest.mark.nightly
-def test_calls_are_refused_as_to_be_made_again_and_say_nothing_about_the_database(
+def test_calls_are_refused_as_retriable_without_details_of_the_database(
     site: Site,
 ) -> None:
     request = submission_service_pb2.GetSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
@@ -79,7 +79,7 @@ def test_calls_are_refused_as_to_be_made_again_and_say_nothing_about_the_databas
     assert made.submission.name == request.name
 
 
-def test_the_sdk_goes_on_by_itself_and_the_score_is_that_of_all_frames(site: Site) -> None:
+def test_the_sdk_continues_by_itself_and_all_frames_are_scored(site: Site) -> None:
     delivery = Delivery(window_frames=8, retry=RETRY)
     batching = Batching(batch_frames=1, batch_interval_s=0.01)
     token = site.organiser.token("red")
@@ -97,7 +97,7 @@ def test_the_sdk_goes_on_by_itself_and_the_score_is_that_of_all_frames(site: Sit
 
 
 @pytest.mark.nightly
-def test_a_submission_that_is_scored_meanwhile_gets_its_score(site: Site) -> None:
+def test_a_submission_scored_during_the_outage_gets_its_score(site: Site) -> None:
     """The server holds the result until the database is back, or scores again."""
     token = site.organiser.token("red")
     site.server.kill()
@@ -116,13 +116,13 @@ def test_a_submission_that_is_scored_meanwhile_gets_its_score(site: Site) -> Non
 
 
 @pytest.mark.nightly
-def test_a_failover_in_the_middle_of_scoring_is_gone_over_by_the_server_itself(
+def test_a_failover_during_scoring_is_handled_by_the_server_itself(
     tmp_path: Path,
 ) -> None:
-    """Its lease is prolonged by a write that no read goes before, and meets a standby.
+    """Its lease is renewed by a write without a prior read, which meets a standby.
 
     The worker hangs while the database stops, comes back as a standby and is promoted. The server
-    neither ends nor stays unable to write, scores, and stops in order.
+    neither exits nor stays unable to write; it scores, and stops normally.
     """
     with running_cluster() as cluster:
         location = new_site(cluster.database())
@@ -138,7 +138,8 @@ def test_a_failover_in_the_middle_of_scoring_is_gone_over_by_the_server_itself(
                     _wait_for_a_beat(location[0])
                     cluster.stop()
                     cluster.start_as_standby()
-                    eventually(lambda: server.has_said("lease lost"))  # beats met the standby
+                    # These beats met the standby.
+                    eventually(lambda: server.has_said("lease lost"))
                     cluster.promote()
                 organiser.wait(name)
                 expected = batch_report(FRAME_COUNT, range(FRAME_COUNT))
@@ -150,7 +151,7 @@ def test_a_failover_in_the_middle_of_scoring_is_gone_over_by_the_server_itself(
 
 
 def _submit(server: KilledServer, token: str) -> str:
-    """Send all frames and seal; gives the submission's name."""
+    """Send all frames and seal; returns the submission's name."""
     with connect(server.address, token=token) as client:
         stream = client.submit("dots", "one", delivery=Delivery(retry=RETRY))
         for index in range(FRAME_COUNT):
@@ -160,7 +161,7 @@ def _submit(server: KilledServer, token: str) -> str:
 
 
 def _wait_for_a_beat(address: str) -> None:
-    """Wait until the lease to score was prolonged: what is scored was read long before."""
+    """Wait until the scoring lease was renewed: by then the scored data has been read."""
     with psycopg.connect(address, autocommit=True) as connection:
 
         def end_time() -> object:

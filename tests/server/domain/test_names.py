@@ -1,4 +1,4 @@
-"""Titles, comments and names hold nothing that a terminal would obey, whoever sends them."""
+"""Titles, comments and names with control characters are refused from every caller."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ PLACES: dict[str, Send] = {
 @pytest.mark.slow
 @pytest.mark.parametrize("text", ["a\x1b[31m", "a\nb", "a\x9bb", "a\u202eb", "a\u2028b", "a\0b"])
 @pytest.mark.parametrize("place", PLACES)
-async def test_a_text_that_a_terminal_would_obey_is_refused_where_it_stands(
+async def test_a_text_with_control_characters_is_refused_in_every_place(
     hosted: Hosted, place: str, text: str
 ) -> None:
     await hosted.organiser.create_benchmark(public=[])
@@ -99,15 +99,15 @@ async def test_a_text_that_a_terminal_would_obey_is_refused_where_it_stands(
         assert EXPECTED in " ".join(refused.violations.values())
 
 
-async def test_a_comment_of_a_rescoring_is_held_to_the_same(hosted: Hosted) -> None:
+async def test_a_comment_of_a_rescoring_is_checked_in_the_same_way(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     refused = await refusal(_rescore_comment(hosted, "a\x1bb"))
     assert EXPECTED in refused.violations["comment"]
 
 
-async def test_texts_of_every_script_are_taken_as_they_are(hosted: Hosted) -> None:
-    """Letters that join, such as Persian ones and emoji, change no direction."""
+async def test_texts_of_every_script_are_accepted_unchanged(hosted: Hosted) -> None:
+    """Joined letters, as in Persian and emoji, do not change the direction of the text."""
     await hosted.organiser.create_benchmark(public=[])
     title = "\u0645\u06cc\u200c\u062e \U0001f468\u200d\U0001f469 é"
     request = pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id="one", title=title)

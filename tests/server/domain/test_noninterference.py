@@ -1,7 +1,7 @@
-"""Noninterference: what is private moves no byte that a participant receives before the closing.
+"""Noninterference: private data changes no byte that a participant receives before closing.
 
-Two sites with one secret differ in the truth of a private sequence alone. A team that finds all of
-it at one site and nothing at the other asks every RPC about benchmarks and submissions.
+Two sites with the same secret differ only in the truth of a private sequence. A team that finds
+all of it at one site and nothing at the other calls every RPC about benchmarks and submissions.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ FRAMES = (1, 2)
 FOUND = batch("night", "harbour", "car", FRAMES, BOX, BOX)
 OTHER_BOXES = (70.0, 70.0, 90.0, 90.0), (40.0, 0.0, 60.0, 9.0)
 ELSEWHERE = batch("night", "harbour", "car", FRAMES, *OTHER_BOXES)
-"""Two truths of the private sequence; the team detects what is in the first."""
+"""Two truths of the private sequence; the team detects the objects of the first."""
 
 ASKED = [
     rpc
@@ -48,8 +48,8 @@ SETTINGS = [
 async def _host(
     hosted: Hosted, private: annotations_pb2.AnnotationBatch, visibility: str, outcomes: str
 ) -> None:
-    """A benchmark, a scored submission, another one that was off, and one that receives."""
-    # Digests and noise are keyed; with another secret each byte of them would differ.
+    """A benchmark, a scored submission, a worse one, and an open one."""
+    # Digests and noise are keyed; with different secrets every byte of them would differ.
     structs.force_setattr(hosted.hosting.context, "secret", bytes(32))
     message = streets()
     message.specification.evaluators.add(name="tracer")
@@ -98,7 +98,7 @@ async def _told(client: Client, rpc: str, request: Message) -> list[str]:
     for answer in answers:
         for benchmark in (getattr(answer, "benchmark", None), *getattr(answer, "benchmarks", ())):
             if isinstance(benchmark, benchmark_pb2.Benchmark):
-                benchmark.truth_digest = ""  # it tells that truth has changed, as a revision does
+                benchmark.truth_digest = ""  # It shows that truth has changed, as a revision does.
     return [error, *(repr(answer.SerializeToString(deterministic=True)) for answer in answers)]
 
 
@@ -115,7 +115,7 @@ async def _everything(hosted: Hosted) -> dict[str, list[str]]:
 @pytest.mark.parametrize(
     ("visibility", "outcomes"), mostly_nightly(SETTINGS, gate=3, unpacked=True)
 )
-async def test_what_is_private_moves_nothing_before_the_closing_and_something_after(
+async def test_private_data_changes_nothing_before_the_closing_and_something_after(
     tmp_path: Path, visibility: str, outcomes: str
 ) -> None:
     told, after, live = [], [], []
@@ -140,7 +140,7 @@ async def test_what_is_private_moves_nothing_before_the_closing_and_something_af
 
 
 @pytest.mark.slow
-async def test_the_comparison_finds_what_an_organiser_is_shown(tmp_path: Path) -> None:
+async def test_the_comparison_finds_what_an_organiser_may_see(tmp_path: Path) -> None:
     found = []
     rpc = "/vidscore.v1.SubmissionService/ListScores"
     for name, private in (("a", FOUND), ("b", ELSEWHERE)):

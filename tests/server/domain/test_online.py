@@ -1,4 +1,4 @@
-"""Whether a submission answered online follows from the order of events, worked out by hand."""
+"""Whether a submission answered online depends on the order of events; worked out by hand."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ START = datetime(2026, 5, 1, 12, tzinfo=UTC)
 
 
 def clock(count: int) -> Timeline:
-    """A frame a second."""
+    """One frame per second."""
     return timeline_of(LiveClock(frame_rate=1.0), [SequenceSpec("a", frame_count=count)])
 
 
@@ -59,8 +59,8 @@ def test_an_answer_before_the_next_event_of_the_clock_is_in_time() -> None:
     assert not found.message
 
 
-def test_an_answer_after_the_next_frame_is_late_whatever_the_times_say() -> None:
-    """Give 1, give 2, answer 3 to the first: late, though its time is that of the second frame."""
+def test_an_answer_after_the_next_frame_is_late_whatever_the_times_are() -> None:
+    """Give 1, give 2, answer 3 to the first: late, whatever its time is."""
     found = record(given(0, 1, 0.0, 3, 1.0), given(1, 2, 1.0, 4, 1.5), count=2, end=5)
     assert (found.in_time_count, found.late_count) == (1, 1)
     assert not found.certified
@@ -72,12 +72,12 @@ def test_an_answer_after_the_end_is_late() -> None:
     assert (found.in_time_count, found.late_count) == (0, 1)
 
 
-def test_the_last_answer_of_a_clock_that_was_not_seen_to_end_is_in_time() -> None:
-    """The submission was sealed while its last frame was now."""
+def test_the_last_answer_of_a_clock_without_a_recorded_end_is_in_time() -> None:
+    """The submission was sealed while its last frame was current."""
     assert record(given(0, 1, 0.0, 2, 0.5), count=1).certified
 
 
-def test_frames_without_an_answer_are_missing_and_those_not_given_out_are_told() -> None:
+def test_unanswered_frames_are_missing_and_those_not_given_out_are_counted() -> None:
     """Of four frames the first and the last are given out, and the last is answered."""
     found = record(given(0, 1, 0.0), given(3, 2, 3.25, 3, 3.5), count=4, end=4)
     assert (found.in_time_count, found.missing_count, found.passed_count) == (1, 3, 2)
@@ -88,7 +88,7 @@ def test_frames_without_an_answer_are_missing_and_those_not_given_out_are_told()
     )
 
 
-def test_frames_that_are_no_answers_are_told() -> None:
+def test_frames_that_are_not_answers_are_reported() -> None:
     found = record(given(0, 1, 0.0, 2, 0.5), count=1, end=3, stored=2)
     assert not found.certified
     assert found.message == "1 frame of the submission sent outside the clock"
@@ -102,7 +102,7 @@ def test_a_clock_that_has_not_started_has_nothing_to_certify() -> None:
 
 
 @pytest.mark.parametrize("positions", [(0, 2), (-1, 1), (1, 0)])
-def test_a_frame_that_is_none_of_the_clock_is_damage(positions: tuple[int, int]) -> None:
+def test_a_frame_that_the_clock_lacks_is_damage(positions: tuple[int, int]) -> None:
     """The clock has the frames 0 and 1."""
     frames = [given(position, row, float(row)) for row, position in enumerate(positions)]
     with pytest.raises(StoreDamagedError):
@@ -119,16 +119,14 @@ def test_a_frame_that_is_none_of_the_clock_is_damage(positions: tuple[int, int])
         (list(range(200, 0, -1)), (100, 180, 198, 200)),
     ],
 )
-def test_percentiles_are_values_that_occur(
-    values: list[float], expected: tuple[float, ...]
-) -> None:
-    """The least value that at least so many of 100 do not exceed."""
+def test_percentiles_are_observed_values(values: list[float], expected: tuple[float, ...]) -> None:
+    """The smallest value that at least the given percentage does not exceed."""
     assert percentiles(values) == expected
 
 
 @pytest.mark.parametrize("seed", range(50))
 def test_the_record_agrees_with_a_walk_through_the_events(seed: int) -> None:
-    """An oracle that knows no numbers: it walks through what happened, in order."""
+    """An oracle without arithmetic: it replays the events in order."""
     random = Random(seed)
     count = random.randint(1, 8)
     frames: dict[int, LiveFrameRecord] = {}

@@ -1,4 +1,4 @@
-"""Truth read back, policies looked at before they hold, and the queue."""
+"""Truth read back, policies previewed before they apply, and the queue."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ async def test_truth_is_read_back_as_it_was_uploaded(hosted: Hosted) -> None:
         assert list(getattr(answer.truth, field)) == list(getattr(TRUTH, field))
 
 
-async def test_reading_goes_on_from_an_offset_and_ends_beyond_the_last(hosted: Hosted) -> None:
+async def test_reading_continues_from_an_offset_and_ends_beyond_the_last(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     [answer] = await _read(hosted, offset=2)
@@ -44,7 +44,7 @@ async def test_reading_goes_on_from_an_offset_and_ends_beyond_the_last(hosted: H
         assert (list(answer.truth.frame_numbers), answer.next_offset) == ([], 5)
 
 
-async def test_a_revision_counts_what_it_has(hosted: Hosted) -> None:
+async def test_a_revision_has_counts_of_its_content(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     first = await hosted.organiser.upload(TRUTH)
     assert (first.object_count, first.sequence_count, first.label_count) == (3, 1, 1)
@@ -52,7 +52,7 @@ async def test_a_revision_counts_what_it_has(hosted: Hosted) -> None:
     assert (second.frame_count, second.object_count) == (5, 2)
 
 
-async def test_truth_that_is_not_there_is_not_found(hosted: Hosted) -> None:
+async def test_missing_truth_is_not_found(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     organiser = hosted.organiser
 
@@ -78,7 +78,7 @@ async def _preview(
     return await organiser.benchmarks.UpdateBenchmark(request, metadata=organiser.metadata)
 
 
-async def test_a_preview_says_what_each_team_would_see_and_changes_nothing(hosted: Hosted) -> None:
+async def test_a_preview_shows_what_each_team_would_see_and_changes_nothing(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark(visibility=benchmark_pb2.VISIBILITY_LADDER)
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(TRUTH, "one")
@@ -95,7 +95,7 @@ async def test_a_preview_says_what_each_team_would_see_and_changes_nothing(hoste
     assert answer.benchmark.policy.visibility == benchmark_pb2.VISIBILITY_LIVE
 
 
-async def test_a_preview_shows_a_board_that_would_be_closed(hosted: Hosted) -> None:
+async def test_a_preview_shows_that_a_board_would_no_longer_be_public(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(TRUTH, "one")
@@ -104,12 +104,12 @@ async def test_a_preview_shows_a_board_that_would_be_closed(hosted: Hosted) -> N
     assert (view.now.rank, view.then.rank, view.then.submission) == (1, 0, "")
 
 
-async def test_a_preview_is_refused_as_the_change_would_be(hosted: Hosted) -> None:
+async def test_a_preview_is_refused_like_the_change(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     assert (await refusal(_preview(hosted, etag="0" * 32))).reason == "ETAG_DIFFERS"
 
 
-async def test_the_queue_lists_what_is_not_scored_and_counts_all(hosted: Hosted) -> None:
+async def test_the_queue_lists_unscored_submissions_and_counts_all(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH, complete=False)
     await hosted.red.submit(TRUTH, "one")

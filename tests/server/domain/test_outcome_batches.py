@@ -1,4 +1,4 @@
-"""Outcomes come in batches, which tell nothing by their size, and any row can be gone on from."""
+"""Outcomes are sent in batches whose sizes reveal nothing; reading can continue after any row."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ pytestmark = pytest.mark.usefixtures("tracer", "moody")
 
 @pytest.mark.slow
 @pytest.mark.parametrize("size", mostly_nightly([2, 100, 1, 3], gate=2))
-async def test_rows_come_in_batches_and_reading_goes_on_after_any_row(
+async def test_rows_are_sent_in_batches_and_reading_continues_after_any_row(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch, size: int
 ) -> None:
     monkeypatch.setattr(domain, "ROWS_PER_BATCH", size)
@@ -43,7 +43,7 @@ async def test_rows_come_in_batches_and_reading_goes_on_after_any_row(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("whole_sequences", [True, False])
-async def test_a_submission_that_is_read_in_parts_has_the_same_rows(
+async def test_a_submission_read_in_parts_has_the_same_rows(
     tmp_path: Path, whole_sequences: bool
 ) -> None:
     found = []
@@ -77,10 +77,10 @@ async def test_a_submission_that_is_read_in_parts_has_the_same_rows(
     assert found[0] == found[1]
 
 
-async def test_the_sizes_of_batches_tell_a_team_nothing_of_the_truth(
+async def test_the_sizes_of_batches_reveal_nothing_of_the_truth(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Parts follow from both sides; what a team gets is cut by its own rows alone."""
+    """Parts depend on both sides; what a team gets is divided by its own rows alone."""
     monkeypatch.setattr(domain, "ROWS_PER_BATCH", 2)
     monkeypatch.setattr(domain, "OBJECTS_PER_PART", 1)
     await scored(hosted)
@@ -102,7 +102,7 @@ async def test_a_message_stays_small_whatever_the_names(
     )
 
 
-async def test_a_submission_without_detections_has_one_empty_answer(hosted: Hosted) -> None:
+async def test_a_submission_without_detections_gets_one_empty_response(hosted: Hosted) -> None:
     await hosted.organiser.create(made())
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(frames({1: []}))

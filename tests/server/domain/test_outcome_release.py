@@ -1,4 +1,4 @@
-"""What a team is shown of outcomes follows from what it sent and from one answer for each of it."""
+"""What a team sees of outcomes depends on what it sent and on one answer per detection."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ RED = Caller("tokens/red", Role.PARTICIPANT, "red")
 ORGANISER = Caller("tokens/organiser", Role.ORGANISER)
 
 Frames = list[tuple[int, int, int]]
-"""Sequence, frame number and objects of each frame."""
+"""Sequence, frame number and number of objects of each frame."""
 
 
 def side(frames: Frames, labels: tuple[str, ...], chance: np.random.Generator) -> Annotations:
@@ -42,7 +42,7 @@ def side(frames: Frames, labels: tuple[str, ...], chance: np.random.Generator) -
 
 
 def outcomes_of(truth: Annotations, detections: Annotations, answers: list[Outcome]) -> Outcomes:
-    """Outcomes with these answers, and with everything else by chance."""
+    """Outcomes with the given answers; everything else is random."""
     chance = np.random.default_rng(truth.object_count)
     builder = OutcomeBuilder(align(truth, detections))
     for row, answer in enumerate(answers):
@@ -56,7 +56,7 @@ def outcomes_of(truth: Annotations, detections: Annotations, answers: list[Outco
 
 
 def sent(caller: Caller, outcomes: Outcomes) -> list[bytes]:
-    """Every byte of the messages."""
+    """All bytes of the messages."""
     batches = write_outcomes(released_outcomes(caller, outcomes))
     return [batch.SerializeToString(deterministic=True) for batch in batches]
 
@@ -93,8 +93,8 @@ def test_two_truths_with_the_same_answers_send_a_team_the_same_bytes(
 
 
 @pytest.mark.parametrize("outcome", list(Outcome))
-def test_why_a_detection_is_wrong_is_not_told(outcome: Outcome) -> None:
-    """Right, wrong or ignored: a duplicate or a near miss would tell what is beside it."""
+def test_the_reason_why_a_detection_is_wrong_is_not_shown(outcome: Outcome) -> None:
+    """Right, wrong or ignored: a duplicate or a near miss would reveal what is beside it."""
     chance = np.random.default_rng(0)
     detections, truth = side([(0, 1, 1)], ("car",), chance), side([(0, 1, 1)], ("car",), chance)
     shown = released_outcomes(RED, outcomes_of(truth, detections, [outcome]))

@@ -1,4 +1,4 @@
-"""Outcomes of scored submissions: what organisers and teams are shown, when, and what it costs."""
+"""Outcomes of scored submissions: what organisers and teams see, when, and what it costs."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ pytestmark = pytest.mark.usefixtures("tracer", "moody")
 
 
 async def _until(holds: Callable[[], Awaitable[bool]]) -> None:
-    """Wait until the server says that something holds."""
+    """Wait until the server reports that a condition holds."""
     async with asyncio.timeout(TIMEOUT_S):
         while not await holds():  # noqa: ASYNC110 - nothing tells of it
             await asyncio.sleep(PAUSE_S)
@@ -89,7 +89,7 @@ async def test_an_organiser_sees_every_column_of_both_sides(hosted: Hosted) -> N
     assert list(further["last_label"].strings) == ["car"] * 8
 
 
-async def test_a_team_sees_whether_its_own_detections_are_right_and_nothing_else(
+async def test_a_team_sees_only_whether_its_own_detections_are_right(
     hosted: Hosted,
 ) -> None:
     await scored(hosted)
@@ -110,11 +110,11 @@ async def test_a_team_sees_whether_its_own_detections_are_right_and_nothing_else
     assert sorted(response.outcomes.labels) == ["bus", "car"]
 
 
-async def test_where_the_policy_says_nothing_a_team_sees_no_outcomes(hosted: Hosted) -> None:
+async def test_a_team_sees_no_outcomes_by_default(hosted: Hosted) -> None:
     await scored(hosted, made(outcomes=benchmark_pb2.OUTCOMES_SHOWN_UNSPECIFIED))
     found = await refusal(hosted.red.outcomes())
     assert (found.code, found.reason) == (grpc.StatusCode.FAILED_PRECONDITION, "NOT_RELEASED")
-    # Neither whether it is scored nor whether there is such an evaluator changes the answer.
+    # The answer does not depend on whether it is scored, or whether such an evaluator exists.
     await hosted.red.begin(DETECTIONS, "two")
     for call in (hosted.red.outcomes("two"), hosted.red.outcomes(evaluator="none")):
         assert (await refusal(call)).message == found.message
@@ -131,14 +131,14 @@ async def test_outcomes_of_another_team_are_not_found(hosted: Hosted) -> None:
     )
 
 
-async def test_whether_a_submission_of_another_team_is_scored_is_not_told(hosted: Hosted) -> None:
+async def test_whether_a_submission_of_another_team_is_scored_is_not_shown(hosted: Hosted) -> None:
     await hosted.organiser.create(made())
     await hosted.blue.begin(DETECTIONS, "open")
     for name in ("open", "none"):
         assert (await refusal(hosted.red.outcomes(name))).code is grpc.StatusCode.NOT_FOUND
 
 
-async def test_what_is_not_scored_yet_has_no_outcomes(hosted: Hosted) -> None:
+async def test_an_unscored_submission_has_no_outcomes(hosted: Hosted) -> None:
     await hosted.organiser.create(made())
     await hosted.organiser.upload(TRUTH)
     await hosted.red.begin(DETECTIONS)
@@ -150,7 +150,7 @@ async def test_what_is_not_scored_yet_has_no_outcomes(hosted: Hosted) -> None:
 async def test_a_score_that_the_board_does_not_show_yet_shows_a_team_no_outcomes(
     hosted: Hosted,
 ) -> None:
-    """The rules change, and an organiser has yet to publish the scores that are made by them."""
+    """The evaluators change, and an organiser has not yet published the new scores."""
     await scored(hosted, made(rescore=benchmark_pb2.RESCORE_REVIEW))
     changed = made(rescore=benchmark_pb2.RESCORE_REVIEW)
     changed.name = BENCHMARK
@@ -162,7 +162,7 @@ async def test_a_score_that_the_board_does_not_show_yet_shows_a_team_no_outcomes
     await hosted.organiser.benchmarks.UpdateBenchmark(request, metadata=hosted.organiser.metadata)
     await _until(_has_two_scores(hosted.organiser))
     [response] = await hosted.organiser.outcomes()
-    assert rows([response])[4][-1] == "true_positive"  # 18 px are within reach now
+    assert rows([response])[4][-1] == "true_positive"  # 18 px are within the new threshold.
     assert (await refusal(hosted.red.outcomes())).reason == "NOT_SCORED"
     publish = organiser_pb2.PublishLeaderboardRequest(benchmark=BENCHMARK)
     organiser = hosted.organiser
@@ -184,7 +184,7 @@ async def test_an_evaluator_must_be_of_the_benchmark_and_have_outcomes(hosted: H
     assert rows(await hosted.organiser.outcomes(evaluator="tracer")) == ALL
 
 
-async def test_an_organiser_looks_where_it_likes_and_a_participant_where_the_evaluator_does(
+async def test_only_organisers_choose_threshold_and_confidence_of_outcomes(
     hosted: Hosted,
 ) -> None:
     await scored(hosted)
@@ -218,14 +218,14 @@ async def _left(client: Client) -> int:
 async def test_the_first_look_at_a_score_counts_as_one_more_submission(hosted: Hosted) -> None:
     await scored(hosted, made(submissions_in_all=4))
     assert await _left(hosted.red) == 3
-    for _ in range(3):  # it tells nothing more the second time, nor from its middle
+    for _ in range(3):  # A second look shows nothing new, and neither does one from the middle.
         await hosted.red.outcomes()
         await hosted.red.outcomes(offset=3)
         assert await _left(hosted.red) == 2
     await submit(hosted.red, "two")
     await hosted.red.outcomes("two")
     assert await _left(hosted.red) == 0
-    await hosted.organiser.outcomes("one")  # organisers' looks cost nobody anything
+    await hosted.organiser.outcomes("one")  # Looks of organisers are free.
     request = access_service_pb2.ListAuditRecordsRequest(action="ReadOutcomes")
     organiser = hosted.organiser
     found = await organiser.access.ListAuditRecords(request, metadata=organiser.metadata)
@@ -234,7 +234,7 @@ async def test_the_first_look_at_a_score_counts_as_one_more_submission(hosted: H
     ]
 
 
-async def test_a_team_without_a_submission_left_is_shown_no_outcomes(hosted: Hosted) -> None:
+async def test_a_team_without_submissions_left_is_shown_no_outcomes(hosted: Hosted) -> None:
     await scored(hosted, made(submissions_in_all=1))
     found = await refusal(hosted.red.outcomes())
     assert (found.code, found.reason) == (grpc.StatusCode.RESOURCE_EXHAUSTED, "QUOTA_EXCEEDED")
@@ -242,7 +242,7 @@ async def test_a_team_without_a_submission_left_is_shown_no_outcomes(hosted: Hos
     assert rows(await hosted.organiser.outcomes()) == ALL
 
 
-async def test_a_repeated_score_has_the_same_outcomes_which_cost_nothing_again(
+async def test_an_identical_rescoring_has_the_same_outcomes_at_no_further_cost(
     hosted: Hosted,
 ) -> None:
     await scored(hosted, made(submissions_in_all=2))
@@ -266,7 +266,7 @@ async def test_outcomes_under_another_truth_count_as_one_more_submission(hosted:
     assert await _left(hosted.red) == 0
 
 
-async def test_outcomes_are_shown_though_a_team_has_no_submission_left_for_today(
+async def test_outcomes_are_shown_even_if_the_daily_quota_is_used_up(
     hosted: Hosted,
 ) -> None:
     await scored(hosted, made(submissions_per_day=1))
@@ -276,7 +276,7 @@ async def test_outcomes_are_shown_though_a_team_has_no_submission_left_for_today
 # --- policies ----------------------------------------------------------------------------------
 
 
-async def test_a_policy_shows_no_outcomes_where_the_ladder_releases_scores(hosted: Hosted) -> None:
+async def test_outcomes_are_never_shown_under_the_ladder(hosted: Hosted) -> None:
     message = made(visibility=benchmark_pb2.VISIBILITY_LADDER)
     found = await refusal(hosted.organiser.create(message))
     assert list(found.violations) == ["benchmark.policy.outcomes"]
@@ -284,10 +284,10 @@ async def test_a_policy_shows_no_outcomes_where_the_ladder_releases_scores(hoste
 
 
 @pytest.mark.parametrize("public", [(), ("sequences",), ("labels",)])
-async def test_a_policy_shows_no_outcomes_where_names_are_hidden(
+async def test_outcomes_are_never_shown_if_names_are_hidden(
     hosted: Hosted, public: tuple[str, ...]
 ) -> None:
-    """A detection that is ignored would tell that there is no such sequence."""
+    """An ignored detection would show that there is no such sequence."""
     found = await refusal(hosted.organiser.create(made(), public=public))
     assert list(found.violations) == ["benchmark.public_names"]
     assert "outcomes = 'own'" in found.message
@@ -302,7 +302,7 @@ async def test_an_organiser_is_warned_that_outcomes_locate_objects(hosted: Hoste
 # --- places --------------------------------------------------------------------------------------
 
 
-async def test_a_team_reads_over_one_call_at_a_time(hosted: Hosted) -> None:
+async def test_a_team_has_one_open_call_for_outcomes_at_a_time(hosted: Hosted) -> None:
     await scored(hosted)
     hosted.workers.gate.clear()
     before = len(hosted.workers.jobs)
@@ -318,7 +318,7 @@ async def test_a_team_reads_over_one_call_at_a_time(hosted: Hosted) -> None:
     await _until(_may_read(hosted.red))
 
 
-def test_as_many_teams_read_at_once_as_there_are_places_and_organisers_besides() -> None:
+def test_the_places_limit_the_teams_that_read_at_once_and_organisers_have_their_own() -> None:
     settings = SimpleNamespace(maximum_outcome_calls=2)
     outcomes = SubmissionOutcomes(Mock(settings=settings), Mock(), Mock(), Mock())
     organiser = Caller(role=Role.ORGANISER)
@@ -332,7 +332,7 @@ def test_as_many_teams_read_at_once_as_there_are_places_and_organisers_besides()
         pass
 
 
-async def test_an_error_of_the_evaluator_quotes_nothing_of_the_data(
+async def test_an_error_of_the_evaluator_quotes_no_data(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await scored(hosted)
@@ -352,7 +352,7 @@ async def test_an_error_of_the_evaluator_quotes_nothing_of_the_data(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("schema", ["0006", "0007", "0008", "0009"])
-async def test_a_backup_tells_what_was_shown_and_one_from_before_that_nothing_was(
+async def test_a_backup_records_what_was_shown_and_an_older_one_that_nothing_was(
     hosted: Hosted, tmp_path: Path, schema: str
 ) -> None:
     await scored(hosted)

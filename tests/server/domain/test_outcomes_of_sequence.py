@@ -1,4 +1,4 @@
-"""Outcomes of one sequence of a submission, and of one that the client has already."""
+"""Outcomes of one sequence of a submission, without those that the client already has."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ HERE, THERE = {1: [("car", 10, 20)]}, {1: [("car", 300, 200)], 4: [("bus", 5, 6)
 
 
 async def _scored(hosted: Hosted, message: benchmark_pb2.Benchmark | None = None) -> None:
-    """Two sequences, each in a batch of its own."""
+    """Two sequences, each in its own batch."""
     await hosted.organiser.create(message or made())
     batches = (frames(HERE), frames(THERE, "2"))
     await hosted.organiser.upload(*batches)
@@ -31,7 +31,7 @@ def _key(sequence: str) -> annotations_pb2.SequenceKey:
     return annotations_pb2.SequenceKey(sequence=sequence)
 
 
-async def test_outcomes_of_a_sequence_are_its_rows_alone(hosted: Hosted) -> None:
+async def test_outcomes_of_a_sequence_have_only_its_rows(hosted: Hosted) -> None:
     await _scored(hosted)
     every = rows(await hosted.organiser.outcomes())
     for sequence in ("1", "2"):
@@ -44,15 +44,15 @@ async def test_outcomes_of_a_sequence_are_its_rows_alone(hosted: Hosted) -> None
     assert rows([nothing]) == []
 
 
-async def test_a_team_sees_of_a_sequence_its_own_detections(hosted: Hosted) -> None:
+async def test_a_team_sees_its_own_detections_of_a_sequence(hosted: Hosted) -> None:
     await _scored(hosted)
     answers = await hosted.red.outcomes(sequence=_key("2"))
     assert {row[0] for row in rows(answers)} == {"DETECTIONS"}
     assert len(rows(answers)) == 2
 
 
-async def test_a_team_sees_none_of_private_sequences_even_after_the_closing(hosted: Hosted) -> None:
-    """They locate objects, and the truth may serve again."""
+async def test_a_team_never_sees_outcomes_of_private_sequences(hosted: Hosted) -> None:
+    """Not even after the closing: they locate objects, and the truth may be used again."""
     message = made(private_sequences=["2"])
     message.close_time.FromDatetime(hosted.clock.now + timedelta(hours=1))
     await _scored(hosted, message)
@@ -63,7 +63,7 @@ async def test_a_team_sees_none_of_private_sequences_even_after_the_closing(host
         assert rows(await hosted.red.outcomes(sequence=_key("2"))) == []
 
 
-async def test_rows_that_a_client_has_are_not_sent_again(hosted: Hosted) -> None:
+async def test_rows_that_a_client_already_has_are_not_sent_again(hosted: Hosted) -> None:
     await _scored(hosted)
     [answer] = await hosted.red.outcomes(sequence=_key("2"), known_score=SCORE)
     assert not answer.HasField("outcomes")
@@ -72,7 +72,7 @@ async def test_rows_that_a_client_has_are_not_sent_again(hosted: Hosted) -> None
     assert len(rows([answer])) == 2
 
 
-async def test_what_a_client_has_is_refused_as_the_rest_is(hosted: Hosted) -> None:
+async def test_a_request_for_known_rows_is_refused_under_the_same_rules(hosted: Hosted) -> None:
     await _scored(hosted, made(outcomes=benchmark_pb2.OUTCOMES_SHOWN_NONE))
     call = hosted.red.outcomes(sequence=_key("2"), known_score=SCORE)
     assert (await refusal(call)).reason == "NOT_RELEASED"

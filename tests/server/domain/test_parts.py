@@ -1,4 +1,4 @@
-"""Which truth and which detections meet."""
+"""Which parts of truth and detections are scored together."""
 
 from __future__ import annotations
 
@@ -37,14 +37,14 @@ def test_complete_truth_gets_the_frames_that_it_does_not_list() -> None:
     assert [name[2] for name in frame_names(detections)] == [0, 2]
 
 
-def test_detections_of_a_sequence_that_nobody_knows_are_left_out() -> None:
+def test_detections_of_an_unknown_sequence_are_left_out() -> None:
     _, detections = sides_to_score(
         SPECIFICATION, _columns(0), _columns(0, sequence="9"), complete=True
     )
     assert frame_names(detections) == []
 
 
-def test_incomplete_truth_leaves_frames_without_truth_out_on_both_sides() -> None:
+def test_with_incomplete_truth_frames_without_truth_are_left_out_on_both_sides() -> None:
     truth, detections = sides_to_score(SPECIFICATION, _columns(0), _columns(0, 2), complete=False)
     assert [name[2] for name in frame_names(truth)] == [0]
     assert [name[2] for name in frame_names(detections)] == [0]
@@ -54,7 +54,7 @@ def test_frames_without_truth_are_found_whatever_their_order() -> None:
     assert without_truth(_columns(3, 1), _columns(1, 2, 3)).tolist() == [False, True, False]
 
 
-# --- which truth each part meets
+# --- which truth is scored with each part
 
 
 def _names(side: Annotations) -> list[tuple[str, int]]:
@@ -65,8 +65,8 @@ def _part(sequence: str, *, whole: bool) -> Part:
     return Part(array("q", [0]), frozenset([SequenceKey("", sequence)]), whole)
 
 
-def test_every_frame_of_the_truth_meets_one_part_or_is_left() -> None:
-    """Of a whole sequence all of its frames, of others those that the part has."""
+def test_every_frame_of_the_truth_is_scored_with_one_part_or_is_left_over() -> None:
+    """For a whole sequence all of its frames; otherwise those that the part has."""
     truth = concatenate([_columns(*range(4)), *(_columns(0, 1, sequence=one) for one in "23")])
     meeting = ScoringInput(BenchmarkSpec(), truth, complete=True)
     met = [
@@ -87,7 +87,7 @@ def test_every_frame_of_the_truth_meets_one_part_or_is_left() -> None:
     assert tuple(map(_names, rest)) == ([("1", 2), ("3", 0), ("3", 1)], [])
 
 
-def test_truth_that_parts_have_met_as_a_whole_leaves_no_rest() -> None:
+def test_truth_scored_as_a_whole_leaves_no_rest() -> None:
     meeting = ScoringInput(BenchmarkSpec(), _columns(0, 1), complete=True)
     meeting.meet(_part("1", whole=True), _columns(0))
     assert meeting.rest(2) is None
@@ -95,7 +95,7 @@ def test_truth_that_parts_have_met_as_a_whole_leaves_no_rest() -> None:
     assert tuple(map(_names, sides)) == ([("1", 0), ("1", 1)], [("1", 0)])
 
 
-# --- how a submission is cut
+# --- how a submission is divided
 
 SIZES = {
     b"0": {"a": 10},
@@ -108,7 +108,7 @@ SIZES = {
 
 
 class _Sizes:
-    """In place of an encoding: tells given sizes, and reads batches as sequences 0, 1..."""
+    """A replacement for the codec: returns given sizes, and reads batches as sequences 0, 1..."""
 
     def __init__(self, sizes: Mapping[bytes, Mapping[str, int]]) -> None:
         self._sizes = sizes
@@ -152,7 +152,7 @@ def _cut(
         ),
     ],
 )
-def test_sequences_are_together_within_the_bound_and_cut_where_frames_may_be(
+def test_sequences_are_combined_within_the_bound_and_split_where_frames_allow(
     maximum_bytes: int, by_frame: bool, expected: list[tuple[str, list[int], bool]]
 ) -> None:
     plan = _cut(maximum_bytes, by_frame=by_frame)
@@ -164,7 +164,7 @@ def test_sequences_are_together_within_the_bound_and_cut_where_frames_may_be(
     assert (plan.everything, plan.frame_count, plan.size_bytes) == (None, 7, 75)
 
 
-def test_the_bound_holds_for_each_part_by_itself() -> None:
+def test_the_bound_holds_for_each_part_separately() -> None:
     """50 bytes, and then 10 and 45 together."""
     plan = _cut(55, by_frame=False, sizes={b"0": {"a": 50}, b"1": {"b": 10}, b"2": {"c": 45}})
     assert [{key.sequence for key in part.sequences} for part in plan.parts] == [{"a"}, {"b", "c"}]

@@ -1,4 +1,4 @@
-"""No team shuts others out, and none holds more than its share while they ask for theirs."""
+"""No team keeps others out, and none has more than its share while others ask for theirs."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ TEAMS = ("red", "blue", "green")
 
 
 class Asking:
-    """Asks for places, and keeps its own record of who holds which."""
+    """Asks for places, and keeps its own record of who has which."""
 
     def __init__(self, maximum: int, *, shared: bool = True) -> None:
         self.places = Places(maximum, shared=shared)
@@ -25,7 +25,7 @@ class Asking:
         self.refusals: dict[Use, set[type[LimitError]]] = {use: set() for use in Use}
 
     def ask(self, team: str, use: Use = Use.HOSTED) -> bool:
-        """Whether a team gets a place; `organiser` is one of organisers."""
+        """Whether a team gets a place; `organiser` says whether an organiser asks."""
 
         def end(error: NoPlaceError) -> None:
             assert error.retry_delay_s > 0
@@ -49,13 +49,13 @@ class Asking:
         return Counter(place.team for place in self.held if use in {None, place.use})
 
 
-def test_a_team_alone_gets_all_places_but_those_of_organisers() -> None:
+def test_a_single_team_gets_all_places_except_those_of_organisers() -> None:
     asking = Asking(100)
     assert [asking.ask("red") for _ in range(100)] == [True] * 90 + [False] * 10
     assert [asking.ask("organiser") for _ in range(10)] == [True] * 10
 
 
-def test_a_team_that_comes_later_gets_as_many_as_the_one_that_took_all() -> None:
+def test_a_later_team_gets_as_many_places_as_the_one_that_had_all() -> None:
     asking = Asking(100)
     for _ in range(100):
         asking.ask("red")
@@ -65,7 +65,7 @@ def test_a_team_that_comes_later_gets_as_many_as_the_one_that_took_all() -> None
     assert {place.team for place in asking.ended} == {"red"}
 
 
-def test_the_youngest_streams_of_a_team_make_way() -> None:
+def test_the_newest_streams_of_a_team_are_ended_first() -> None:
     asking = Asking(10)
     for _ in range(9):
         asking.ask("red")
@@ -74,7 +74,7 @@ def test_the_youngest_streams_of_a_team_make_way() -> None:
     assert asking.ended == first[-1:]
 
 
-def test_a_stream_that_makes_way_does_not_come_back_in_the_place_of_those_it_made_way_for() -> None:
+def test_an_ended_stream_does_not_return_to_the_place_that_it_gave_up() -> None:
     asking = Asking(10)
     for _ in range(9):
         asking.ask("red")
@@ -85,7 +85,7 @@ def test_a_stream_that_makes_way_does_not_come_back_in_the_place_of_those_it_mad
     assert asking.counts() == {"red": 5, "blue": 4}
 
 
-def test_scoring_leaves_half_of_the_places_to_hosted_streams_and_to_others_as_many_as_it_has() -> (
+def test_scoring_leaves_half_of_the_places_to_hosted_streams_and_half_of_the_rest_to_others() -> (
     None
 ):
     asking = Asking(100)
@@ -95,7 +95,7 @@ def test_scoring_leaves_half_of_the_places_to_hosted_streams_and_to_others_as_ma
     assert not [place for place in asking.ended if place.use is Use.SCORING]
 
 
-def test_only_what_can_go_on_is_told_to_ask_again() -> None:
+def test_only_a_stream_that_can_resume_is_told_to_ask_again() -> None:
     asking = Asking(1)
     for use in (Use.HOSTED, *Use):
         asking.ask("red", use)
@@ -108,7 +108,7 @@ def test_without_teams_every_place_is_free() -> None:
 
 
 @pytest.mark.parametrize("maximum", [1, 2, 3])
-def test_where_there_are_few_places_every_kind_of_stream_still_gets_one(maximum: int) -> None:
+def test_with_few_places_every_kind_of_stream_still_gets_one(maximum: int) -> None:
     for use in Use:
         assert Asking(maximum).ask("red", use)
         assert Asking(maximum).ask("organiser", use)
@@ -119,7 +119,7 @@ steps = st.lists(askings | st.integers(0, 1000), max_size=120)
 
 
 @given(maximum=st.integers(2, 24), steps=steps)
-def test_whatever_is_asked_for_shares_stay_fair(
+def test_shares_stay_fair_for_any_order_of_requests(
     maximum: int, steps: list[tuple[str, Use] | int]
 ) -> None:
     asking = Asking(maximum)
@@ -136,7 +136,7 @@ def test_whatever_is_asked_for_shares_stay_fair(
 
 
 @given(maximum=st.integers(4, 24), steps=steps, team=st.sampled_from(TEAMS))
-def test_whatever_others_hold_a_team_that_keeps_asking_ends_with_its_even_share(
+def test_a_team_that_keeps_asking_ends_with_an_even_share_whatever_others_hold(
     maximum: int, steps: list[tuple[str, Use] | int], team: str
 ) -> None:
     asking = Asking(maximum)
@@ -153,7 +153,7 @@ def test_whatever_others_hold_a_team_that_keeps_asking_ends_with_its_even_share(
 
 
 def _check_what_is_kept(asking: Asking, maximum: int) -> None:
-    """No more places than there are; a tenth is organisers', and scoring has at most half."""
+    """No more places than exist; a tenth is for organisers, and scoring has at most half."""
     assert asking.places.held_count == len(asking.held) <= maximum
     of_teams = [place for place in asking.held if place.team != "organiser"]
     assert len(of_teams) <= maximum - max(1, maximum // 10)
@@ -164,6 +164,6 @@ def _check_what_is_kept(asking: Asking, maximum: int) -> None:
 
 
 def _check_refusal(team: str, hosted: Counter[str]) -> None:
-    """A team is refused only where no other one holds so many that it could spare one."""
+    """A team is refused only if no other team has so many places that it could give one up."""
     others = [count for name, count in hosted.items() if name not in {team, "organiser"}]
     assert max(others, default=0) <= hosted[team] + 1

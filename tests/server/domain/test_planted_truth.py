@@ -1,7 +1,7 @@
-"""Planted truth is in nothing that a participant can receive, whatever the RPC and the policy.
+"""A participant receives no planted truth from any RPC under any policy.
 
-Every RPC of the protos has a case here: what a participant, a viewer and a caller without a token
-ask of it, right and wrong.
+Every RPC of the protos has a case here: valid and invalid requests of a participant, a viewer and a
+caller without a token.
 Truth has a domain, a sequence, a label, frame numbers and coordinates that occur nowhere else.
 """
 
@@ -33,7 +33,7 @@ pytestmark = pytest.mark.usefixtures("tracer")
 
 DOMAIN, SEQUENCE, LABEL = "zsecretdomain", "zsecretsequence", "zsecretlabel"
 NUMBERS = (987654321, 987654322)
-"""So long that no measured time has them among its digits."""
+"""So long that no measured time contains them among its digits."""
 PLACES = ((123.4567, 234.5678, 345.6789, 456.7891), (111.2223, 133.2224, 155.2225, 177.2226))
 ONE, TWO, THREE = (f"{BENCHMARK}/submissions/{name}" for name in ("one", "two", "three"))
 STREAM = f"{TWO}/streams/default"
@@ -42,7 +42,7 @@ STREAM = f"{TWO}/streams/default"
 def batch(
     domain: str, sequence: str, label: str, numbers: tuple[int, ...], *boxes: tuple[float, ...]
 ) -> annotations_pb2.AnnotationBatch:
-    """Frames with a box each."""
+    """Frames with one box each."""
     return annotations_pb2.AnnotationBatch(
         sequences=[annotations_pb2.SequenceKey(domain=domain, sequence=sequence)],
         labels=[label],
@@ -57,12 +57,12 @@ def batch(
 
 PLANTED = batch(DOMAIN, SEQUENCE, LABEL, NUMBERS, *PLACES)
 OPEN = batch("day", "street", "car", (1, 2), BOX, BOX)
-"""Truth that is no secret: what participants know of the benchmark."""
+"""Truth that is not secret: what participants know of the benchmark."""
 
 OFF_PX = (3.1357, 4.2468)
 OFF_BOX = tuple(edge + OFF_PX[row % 2] for row, edge in enumerate(BOX))
 NEAR = batch("day", "street", "car", (1, 2), OFF_BOX, OFF_BOX)
-"""Detections that are off: by how much is a secret of the truth."""
+"""Detections that are slightly off; the distance is a secret of the truth."""
 
 HOW_NEAR = (f"{math.hypot(*OFF_PX)}", f"{1.0 / (1.0 + math.hypot(*OFF_PX))}")
 """Their distance from the truth, and their similarity."""
@@ -85,7 +85,7 @@ def _made(rpc: str, **fields: Any) -> Message:
 
 
 def named(*names: str) -> Case:
-    """A call for each name, in whichever field of the request names a resource."""
+    """A call for each name, in every field of the request that names a resource."""
 
     def make(rpc: str) -> list[Message]:
         fields = METHODS[rpc].input_type.fields_by_name
@@ -224,21 +224,21 @@ ALWAYS = {
     ("FINAL", ALL_PUBLIC, "OWN"),
     ("LIVE", ("sequences", "labels"), "OWN"),
 }
-"""Each visibility, each kind of names by itself, all and none of them; at night all that go."""
+"""Each visibility, each kind of names alone, all and none of them; at night all combinations."""
 
 
-def test_what_is_always_tried_is_of_all_settings() -> None:
+def test_the_settings_tested_always_cover_every_value() -> None:
     assert set(SETTINGS) > ALWAYS
     assert {visibility for visibility, _, _ in ALWAYS} == {one for one, _, _ in SETTINGS}
     assert {public for _, public, _ in ALWAYS} == {public for _, public, _ in SETTINGS}
 
 
 def test_every_rpc_has_a_case() -> None:
-    assert set(CASES) == set(METHODS) - set(OPEN_RPCS)  # which know nothing of benchmarks
+    assert set(CASES) == set(METHODS) - set(OPEN_RPCS)  # These know nothing of benchmarks.
 
 
-def test_all_of_an_rpcs_callers_but_organisers_are_participants() -> None:
-    """Each case is asked by a participant, a viewer and nobody; there is no further role."""
+def test_all_callers_of_an_rpc_except_organisers_are_participants() -> None:
+    """A participant, a viewer and a caller without a token make each call; no other role exists."""
     assert set(Role) == {Role.ORGANISER, Role.PARTICIPANT, Role.VIEWER}
     assert set(ROLES_BY_RPC) == set(CASES)
 
@@ -251,7 +251,7 @@ def test_all_of_an_rpcs_callers_but_organisers_are_participants() -> None:
         for setting in SETTINGS
     ],
 )
-async def test_nothing_that_a_participant_receives_holds_planted_truth(
+async def test_nothing_that_a_participant_receives_contains_planted_truth(
     hosted: Hosted,
     log_lines: io.StringIO,
     visibility: str,
@@ -275,7 +275,7 @@ async def test_nothing_that_a_participant_receives_holds_planted_truth(
     if outcomes == "OWN":
         [answer] = await hosted.red.outcomes("three", evaluator="tracer")
         assert list(answer.outcomes.outcomes) == [outcomes_pb2.OUTCOME_TRUE_POSITIVE] * 2
-    # What operators see holds no name and no place of anybody's data, public or not.
+    # What operators see contains no name or place of anybody's data, public or not.
     everything = _forbidden("LADDER", ())
     metrics = generate_latest(hosted.server._metrics._registry).decode()
     _search("log and metrics", [log_lines.getvalue(), metrics], [], everything)
@@ -301,7 +301,7 @@ async def test_the_search_finds_what_an_organiser_may_see(hosted: Hosted) -> Non
 async def _prepare(
     hosted: Hosted, visibility: str, public: tuple[str, ...], outcomes: str = "NONE"
 ) -> None:
-    """A benchmark with planted truth, scored submissions of red's, and one that receives."""
+    """A benchmark with planted truth, scored submissions of red's, and an open one."""
     message = streets()
     message.specification.evaluators.add(name="tracer")
     message.policy.outcomes = getattr(benchmark_pb2, f"OUTCOMES_SHOWN_{outcomes}")
@@ -320,7 +320,7 @@ async def _prepare(
     await hosted.red.ended("three")
     await hosted.blue.submit(NEAR, "four")
     await hosted.blue.ended("four")
-    for evaluator in ("f1", "tracer"):  # tiers are there for whoever asks
+    for evaluator in ("f1", "tracer"):  # Tiers are available to every caller.
         for client in (hosted.viewer, hosted.organiser):
             assert {row.tier for row in (await settled(client, evaluator=evaluator)).rows} == {1}
     stream = await hosted.red.submission("two")
@@ -328,7 +328,7 @@ async def _prepare(
 
 
 def _forbidden(visibility: str, public: tuple[str, ...]) -> list[str]:
-    """What may be in nothing: places ever; names unless they are public, or reports show all."""
+    """What no answer may contain: positions never; names unless public, or if reports show all."""
     names = {"sequences": [DOMAIN, SEQUENCE], "labels": [LABEL]}
     found = [*HOW_NEAR, *(f"{number}" for place in PLACES for number in place)]
     for kind, kept in names.items():
@@ -338,7 +338,7 @@ def _forbidden(visibility: str, public: tuple[str, ...]) -> list[str]:
 
 
 async def _received(client: Client, rpc: str, request: Message) -> tuple[list[str], list[bytes]]:
-    """Every answer, error and piece of metadata of a call, as texts and as bytes."""
+    """Every answer, error and piece of metadata of a call, as text and as bytes."""
     method = METHODS[rpc]
     words = {True: "stream", False: "unary"}
     kind = f"{words[bool(method.client_streaming)]}_{words[bool(method.server_streaming)]}"
@@ -367,7 +367,7 @@ async def _received(client: Client, rpc: str, request: Message) -> tuple[list[st
 
 
 def _search(where: str, texts: list[str], data: list[bytes], forbidden: list[str]) -> None:
-    # How long a call took, and ids, may be any number.
+    # The duration of a call, and ids, may be any number.
     left_out = r'"duration_ms": [\d.]+|"peer": "[^"]+"|"call_id": "\w+"|(seconds|nanos): \d+'
     for text in texts:
         kept = re.sub(left_out, "", text)

@@ -1,4 +1,4 @@
-"""What a policy comes to, and which of its choices exclude each other."""
+"""The rules that follow from a policy, and which of its choices exclude each other."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from vidscore_server.domain.policy import (
     ("chosen", "keeps"),
     [({}, False), ({"private_sequences": ("a",)}, True), ({"private_share": 0.01}, True)],
 )
-def test_sequences_are_private_by_name_or_by_share(chosen: dict[str, Any], keeps: bool) -> None:
+def test_sequences_are_private_by_name_or_by_fraction(chosen: dict[str, Any], keeps: bool) -> None:
     assert Policy(**chosen).keeps_private is keeps
 
 
@@ -48,7 +48,7 @@ def test_curves_are_released_with_live_scores_or_by_choice(
         ("release_curves", True),
     ],
 )
-def test_nothing_is_chosen_that_tells_more_than_the_ladder(
+def test_no_choice_may_reveal_more_than_the_ladder(
     visibility: Any, field: str, value: object
 ) -> None:
     chosen: dict[str, Any] = {"visibility": visibility, field: value}
@@ -67,7 +67,9 @@ def test_nothing_is_chosen_that_tells_more_than_the_ladder(
         ({"public_board_web": False, "public_board": False}, []),
     ],
 )
-def test_what_excludes_each_other_is_named(chosen: dict[str, Any], fields: list[str]) -> None:
+def test_choices_that_exclude_each_other_are_named(
+    chosen: dict[str, Any], fields: list[str]
+) -> None:
     assert [fault.field for fault in Policy(**chosen).faults()] == fields
 
 
@@ -82,7 +84,7 @@ def test_what_excludes_each_other_is_named(chosen: dict[str, Any], fields: list[
         (set(), "its sequences, labels and frames"),
     ],
 )
-def test_who_submits_is_warned_of_names_that_are_withheld(
+def test_participants_are_warned_that_names_are_withheld(
     public: set[str], words: str | None
 ) -> None:
     found = withheld_warning(frozenset(map(NameKind, public)))
@@ -90,12 +92,12 @@ def test_who_submits_is_warned_of_names_that_are_withheld(
     assert bool(found) is (words is not None)
 
 
-def test_kinds_of_names_have_one_order() -> None:
+def test_kinds_of_names_have_a_fixed_order() -> None:
     kinds = [NameKind.FRAME_COUNTS, NameKind.SEQUENCES]
     assert in_order(kinds) == in_order(reversed(kinds)) == ["sequences", "frame_counts"]
 
 
-def test_a_submission_has_names_of_both_kinds_and_a_label_in_any_case() -> None:
+def test_a_submission_has_names_of_both_kinds_and_labels_in_any_case() -> None:
     names = SubmittedNames(frozenset({"Tower"})) | SubmittedNames(labels=frozenset({"car"}))
     assert [
         names.has(domain, label)

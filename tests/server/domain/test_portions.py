@@ -86,10 +86,10 @@ def test_the_parts_add_up_to_the_whole_to_the_last_bit(
 @pytest.mark.slow
 @settings(max_examples=example_count(15), deadline=None)
 @given(truth=scenes, detections=scenes, other=scenes)
-def test_what_is_private_moves_nothing_of_the_public_part(
+def test_private_data_does_not_change_the_public_part(
     truth: Places, detections: Places, other: Places
 ) -> None:
-    """The truth of the private sequences is another one; reports, digests and estimates stay."""
+    """The truth of the private sequences differs; reports, digests and estimates do not."""
     definition = defined(private_sequences=PRIVATE, visibility="bootstrap")
     changed = {row: kept for row, kept in truth.items() if f"{row + 1}" not in PRIVATE}
     changed |= {row: kept for row, kept in other.items() if f"{row + 1}" in PRIVATE}
@@ -100,7 +100,7 @@ def test_what_is_private_moves_nothing_of_the_public_part(
 
 
 def test_a_part_is_scored_as_if_there_were_no_other() -> None:
-    """Of the public sequences one of two objects is found, of the private ones both."""
+    """One of two objects of the public sequences is found, and both of the private ones."""
     definition = defined(private_sequences=PRIVATE)
     truth = boxes({row: [centre(0)] for row in range(SEQUENCES)})
     hits = boxes({row: [centre(0)] for row in (0, 1, 3)})
@@ -117,8 +117,8 @@ def test_a_part_is_scored_as_if_there_were_no_other() -> None:
 
 
 @pytest.mark.parametrize("visibility", ["final", "bootstrap"])
-def test_a_sequence_that_one_side_alone_has_is_missed_or_found_in_vain(visibility: str) -> None:
-    """The truth is of the sequences 1, 2 and 3, detections of 2, 4 and 5; 2 and 4 are private.
+def test_a_sequence_on_one_side_only_is_all_misses_or_all_false_positives(visibility: str) -> None:
+    """Truth of sequences 1, 2 and 3, and detections of 2, 4 and 5; 2 and 4 are private.
 
     Each sequence has an object in each of its five frames.
     """
@@ -142,15 +142,15 @@ def test_a_sequence_that_one_side_alone_has_is_missed_or_found_in_vain(visibilit
         assert counts == private | {(Portion.PUBLIC, key): n for key, n in by_sequence.items()}
 
 
-def test_the_public_side_is_without_private_sequences_or_all_of_it() -> None:
+def test_the_public_side_leaves_out_private_sequences() -> None:
     side = boxes({row: [centre(0)] for row in range(SEQUENCES)})
     public = public_side(defined(private_sequences=PRIVATE), side)
     assert [key.sequence for key in public.used_sequences] == ["1", "3"]
     assert public_side(defined(), side) is side
 
 
-def test_an_estimate_knows_nothing_of_private_sequences() -> None:
-    """All public objects are found, and none of the private ones; whatever counts how often."""
+def test_an_estimate_does_not_depend_on_private_sequences() -> None:
+    """All public objects are found, and none of the private ones, whatever the weights."""
     definition = defined(private_sequences=PRIVATE, visibility="bootstrap")
     truth = boxes({row: [centre(0)] for row in range(SEQUENCES)})
     tallies = tallied(definition, truth, boxes({row: [centre(0)] for row in (0, 2)}))
@@ -166,23 +166,25 @@ def numbered(count: int) -> list[SequenceKey]:
     return [SequenceKey("", f"{row}") for row in range(count)]
 
 
-def test_sequences_count_by_exponential_numbers_rounded_to_eighths(
+def test_sequence_weights_are_exponential_numbers_rounded_to_eighths(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Of 24 eighths a quarter, a half and a quarter; of 1, 1 and 5 sevenths what rounds up best."""
+    """24 eighths as 1:2:1 are exact; as sevenths of 1, 1 and 5 the largest remainders round up."""
     numbers = {"0": 1.0, "1": 2.0, "2": 1.0}
     monkeypatch.setattr(portions, "_exponential", lambda _, key: numbers[key.sequence])
     assert bootstrap_times("key", numbered(3)) == [6, 12, 6]
-    numbers.update({"1": 1.0, "2": 5.0})  # 24 / 7 = 3.43 twice, and 17.14
+    numbers.update({"1": 1.0, "2": 5.0})  # 24 / 7 = 3.43 twice, and 17.14.
     assert bootstrap_times("key", numbered(3)) == [4, 3, 17]
-    numbers.update({"1": 2.0, "2": 4.0})  # 3.43, 6.86 and 13.71: the last two are rounded up
+    numbers.update({"1": 2.0, "2": 4.0})  # 3.43, 6.86 and 13.71: the last two are rounded up.
     assert bootstrap_times("key", numbered(3)) == [3, 7, 14]
     assert bootstrap_times("key", []) == []
 
 
 @given(st.text(max_size=8), st.integers(1, 400))
 @example("key", 3000)
-def test_as_many_are_counted_as_there_are_sequences_times_the_copies(key: str, count: int) -> None:
+def test_the_weights_add_up_to_the_number_of_sequences_times_the_copies(
+    key: str, count: int
+) -> None:
     times = bootstrap_times(key, numbered(count))
     assert sum(times) == count * max(1, min(8, 2000 // count))
     assert times == bootstrap_times(key, numbered(count))
@@ -198,7 +200,7 @@ def test_the_weights_are_those_of_the_bayesian_bootstrap() -> None:
     assert variance == pytest.approx(0.0267, abs=0.004)
 
 
-def test_an_estimate_is_the_score_with_sequences_that_count_so_often() -> None:
+def test_an_estimate_is_the_score_with_weighted_sequences() -> None:
     """12 times a sequence with 5 hits, 4 times one with 5 misses: F1 = 120 / (120 + 20)."""
     definition = defined(visibility="bootstrap")
     evaluator = definition.evaluators[0]
@@ -212,7 +214,7 @@ def test_an_estimate_is_the_score_with_sequences_that_count_so_often() -> None:
     assert estimate(evaluator, ["f1"], [], []) == {"f1": None}
 
 
-def test_an_estimate_is_kept_apart_from_the_score_and_made_where_the_policy_asks() -> None:
+def test_an_estimate_is_stored_beside_the_score_if_the_policy_asks_for_it() -> None:
     definition = defined(visibility="bootstrap")
     truth = boxes({row: [centre(0)] for row in range(SEQUENCES)})
     hits = boxes({row: [centre(0)] for row in (0, 1)})

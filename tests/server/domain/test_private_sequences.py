@@ -41,7 +41,7 @@ def found(hits: str, names: str = NAMES) -> annotations_pb2.AnnotationBatch:
 
 
 def closing(hosted: Hosted, **policy: object) -> benchmark_pb2.Benchmark:
-    """A benchmark of points that closes in an hour, of which c and d are private."""
+    """A benchmark of points that closes in an hour; c and d are private."""
     message = dots(**{"private_sequences": PRIVATE, **policy})
     time = Timestamp()
     time.FromDatetime(hosted.clock.now + HOUR)
@@ -96,7 +96,7 @@ async def board(client: Client) -> list[tuple[int, str, float]]:
 async def test_a_team_sees_the_public_part_and_organisers_every_part(
     hosted: Hosted, visibility: int
 ) -> None:
-    """Found are a, c and d of four objects: 2/3 of the public part, all of the private one."""
+    """a, c and d of four objects are found: 2/3 of the public part, all of the private one."""
     await host(hosted, visibility=visibility, ladder_step=0.1)
     await submit(hosted.red, "one", "acd")
     [score] = await hosted.red.scores()
@@ -114,7 +114,7 @@ async def test_a_team_sees_the_public_part_and_organisers_every_part(
 
 
 @pytest.mark.parametrize("visibility", [LADDER, FINAL])
-async def test_after_the_closing_the_order_is_by_the_private_part_exactly(
+async def test_after_the_closing_the_order_follows_the_exact_private_part(
     hosted: Hosted, visibility: int
 ) -> None:
     """Red found b of the public part and c of the private one; blue both public, none private."""
@@ -130,7 +130,7 @@ async def test_after_the_closing_the_order_is_by_the_private_part_exactly(
     assert not score.HasField("public_report")
 
 
-async def test_after_the_closing_the_board_of_a_class_is_of_its_private_part(
+async def test_after_the_closing_the_board_of_a_class_uses_its_private_part(
     hosted: Hosted,
 ) -> None:
     message = closing(hosted, visibility=LIVE)
@@ -153,7 +153,7 @@ async def test_after_the_closing_the_board_of_a_class_is_of_its_private_part(
 
 
 async def test_after_the_closing_another_measure_can_rank(hosted: Hosted) -> None:
-    """None of it is kept beside the scores; red found c of the private part, blue both."""
+    """It is not stored beside the scores; red found c of the private part, blue both."""
     await host(hosted, visibility=LIVE)
     await submit(hosted.red, "one", "abc")
     await submit(hosted.blue, "two", "acd")
@@ -164,10 +164,10 @@ async def test_after_the_closing_another_measure_can_rank(hosted: Hosted) -> Non
     assert await board(hosted.viewer) == [(1, "blue", 1.0), (2, "red", 0.5)]
 
 
-async def test_a_team_stands_with_its_latest_until_the_closing_and_with_its_best_then(
+async def test_a_team_is_ranked_by_its_latest_until_the_closing_and_then_by_its_best(
     hosted: Hosted,
 ) -> None:
-    """The first one found everything, the second one of two in the public part and nothing else."""
+    """The first one found everything; the second one of two in the public part and nothing else."""
     await host(hosted, visibility=LIVE, selection=benchmark_pb2.SELECTION_LATEST)
     await submit(hosted.red, "one", "abcd")
     hosted.clock.pass_by(minutes=1)
@@ -177,10 +177,10 @@ async def test_a_team_stands_with_its_latest_until_the_closing_and_with_its_best
     assert await board(hosted.viewer) == [(1, "red", 1.0)]
 
 
-async def test_of_equal_private_scores_the_earlier_ranks_first_where_the_policy_says_so(
+async def test_among_equal_private_scores_the_earlier_ranks_first_if_the_policy_says_so(
     hosted: Hosted,
 ) -> None:
-    """Both found c alone of the private sequences; by the public part blue was better."""
+    """Both found only c of the private sequences; by the public part blue was better."""
     await host(hosted, earlier_first=True)
     await submit(hosted.red, "one", "c")
     hosted.clock.pass_by(minutes=1)
@@ -190,7 +190,7 @@ async def test_of_equal_private_scores_the_earlier_ranks_first_where_the_policy_
     assert await board(hosted.viewer) == [(1, "red", 2 / 3), (2, "blue", 2 / 3)]
 
 
-async def test_participants_are_told_how_many_sequences_are_private_and_not_which(
+async def test_participants_see_how_many_sequences_are_private_but_not_which(
     hosted: Hosted,
 ) -> None:
     await host(hosted)
@@ -202,7 +202,9 @@ async def test_participants_are_told_how_many_sequences_are_private_and_not_whic
     assert list(message.policy.private_sequences) == ["c", "d"]
 
 
-async def test_a_share_is_drawn_once_and_organisers_see_which(hosted: Hosted) -> None:
+async def test_the_private_sequences_are_drawn_once_and_organisers_see_which(
+    hosted: Hosted,
+) -> None:
     await hosted.organiser.create(closing(hosted, private_sequences=[], private_share=0.5))
     assert (await benchmark_of(hosted.organiser)).private_sequence_count == 0
     await hosted.organiser.upload(found(NAMES), complete=False)
@@ -224,8 +226,8 @@ async def test_a_share_is_drawn_once_and_organisers_see_which(hosted: Hosted) ->
     assert (f1(score.private_report), f1(score.public_report)) == (1.0, 0.0)
 
 
-async def test_before_a_share_is_drawn_nothing_is_released(hosted: Hosted) -> None:
-    """Truth that never becomes complete: any sequence may become private, so scores are of none."""
+async def test_before_the_draw_nothing_is_released(hosted: Hosted) -> None:
+    """The truth never becomes complete: any sequence may become private, so scores cover none."""
     policy = {"private_sequences": [], "private_share": 0.5, "visibility": FINAL}
     await hosted.organiser.create(closing(hosted, **policy))
     await hosted.organiser.upload(found(NAMES), complete=False)
@@ -246,8 +248,8 @@ async def test_before_a_share_is_drawn_nothing_is_released(hosted: Hosted) -> No
     assert f1(score.report) == 2 / 3
 
 
-async def test_the_step_and_the_budget_follow_from_what_is_public(hosted: Hosted) -> None:
-    """Of 40 sequences with an object 20 are public: sqrt(0.25 / 20 + 0.04 / 20) = 0.12."""
+async def test_the_step_and_the_budget_follow_from_the_public_part(hosted: Hosted) -> None:
+    """20 of 40 sequences with one object are public: sqrt(0.25 / 20 + 0.04 / 20) = 0.12."""
     names = [chr(ord("A") + row) for row in range(40)]
     policy = {"private_sequences": names[:20], "ladder_step": 0.0, "submissions_in_all": -1}
     await hosted.organiser.create(closing(hosted, **policy))
@@ -257,7 +259,7 @@ async def test_the_step_and_the_budget_follow_from_what_is_public(hosted: Hosted
 
 
 @pytest.mark.parametrize("private", ["cdx", "abcd"])
-async def test_a_truth_that_does_not_fit_the_private_sequences_is_refused(
+async def test_truth_that_does_not_fit_the_private_sequences_is_refused(
     hosted: Hosted, private: str
 ) -> None:
     await hosted.organiser.create(closing(hosted, private_sequences=private))
@@ -266,7 +268,7 @@ async def test_a_truth_that_does_not_fit_the_private_sequences_is_refused(
     assert (await benchmark_of(hosted.organiser)).truth_revision == 0
 
 
-async def test_private_sequences_stay_once_there_is_a_complete_truth(hosted: Hosted) -> None:
+async def test_private_sequences_are_fixed_once_there_is_a_complete_truth(hosted: Hosted) -> None:
     await hosted.organiser.create(closing(hosted))
     await update(hosted, closing(hosted, private_sequences="d"), "policy")
     await hosted.organiser.upload(found(NAMES))
@@ -277,7 +279,7 @@ async def test_private_sequences_stay_once_there_is_a_complete_truth(hosted: Hos
     assert (list(message.policy.private_sequences), message.policy.earlier_first) == (["d"], True)
 
 
-async def test_a_benchmark_that_has_closed_is_not_opened_again(hosted: Hosted) -> None:
+async def test_a_closed_benchmark_cannot_be_reopened(hosted: Hosted) -> None:
     await host(hosted)
     later = closing(hosted)
     hosted.clock.pass_by(hours=1)
@@ -294,10 +296,10 @@ async def test_an_organiser_is_warned_of_private_sequences_that_are_never_shown(
     assert any("no close_time" in text for text in created.warnings)
 
 
-async def test_an_organiser_is_warned_where_teams_see_which_sequences_are_private(
+async def test_an_organiser_is_warned_if_teams_can_see_which_sequences_are_private(
     hosted: Hosted,
 ) -> None:
-    """Their scores, or outcomes, are those that a team's submission has none of."""
+    """A team can tell them by the missing scores or outcomes."""
     policies: dict[str, dict[str, object]] = {
         "own": {"visibility": FINAL, "outcomes": benchmark_pb2.OUTCOMES_SHOWN_OWN},
         "live": {"visibility": LIVE},
@@ -324,14 +326,14 @@ async def test_bootstrap_releases_an_estimate_and_organisers_see_the_score(
     await submit(hosted.red, "one", "ab")
     [shown], [exact] = await hosted.red.scores(), await hosted.organiser.scores()
     assert f1(exact.report) == 2 / 3
-    assert f1(shown.report) == 0.857  # 2 * 24 hits of 32 objects and 24 detections
+    assert f1(shown.report) == 0.857  # 2 * 24 hits over 32 objects and 24 detections.
     assert {score.measure for score in shown.report.scores} == {"f1", "mse"}
     assert await board(hosted.red) == [(1, "red", f1(shown.report))]
     assert await board(hosted.organiser) == [(1, "red", 2 / 3)]
 
 
-async def test_a_repeat_gets_the_same_answer(hosted: Hosted) -> None:
-    """Scored again under the same truth."""
+async def test_a_repetition_gets_the_same_answer(hosted: Hosted) -> None:
+    """It is scored again under the same truth."""
     await host(hosted, visibility=BOOTSTRAP, ladder_step=0.001, private_sequences=[])
     await submit(hosted.red, "one", "ab")
     [before] = await hosted.red.scores()
@@ -340,7 +342,7 @@ async def test_a_repeat_gets_the_same_answer(hosted: Hosted) -> None:
     assert round(again.estimate["f1"] or 0.0, 3) == f1(before.report)
 
 
-async def test_bootstrap_is_chosen_before_the_first_submission(hosted: Hosted) -> None:
+async def test_bootstrap_must_be_chosen_before_the_first_submission(hosted: Hosted) -> None:
     await host(hosted, private_sequences=[])
     await submit(hosted.red, "one", "ab")
     message = closing(hosted, private_sequences=[], visibility=BOOTSTRAP)
@@ -352,13 +354,13 @@ async def test_bootstrap_is_chosen_before_the_first_submission(hosted: Hosted) -
 
 
 @pytest.mark.slow
-async def test_the_best_of_the_chosen_ones_stands_in_the_final_order(hosted: Hosted) -> None:
+async def test_the_best_chosen_submission_is_in_the_final_order(hosted: Hosted) -> None:
     """By the private part: three is 1.0, two is 2/3, one is 0; one and two are chosen."""
     await host(hosted)
     for name, hits in (("one", "ab"), ("two", "ac"), ("three", "cd")):
         await submit(hosted.red, name, hits)
     assert (await hosted.red.choose("one")).chosen
-    assert (await hosted.red.choose("one")).chosen  # again changes nothing
+    assert (await hosted.red.choose("one")).chosen  # Choosing it again changes nothing.
     await hosted.red.choose("two")
     refused = await refusal(hosted.red.choose("three"))
     assert (refused.reason, refused.metadata["quota"]) == ("QUOTA_EXCEEDED", "final_submissions")
@@ -370,7 +372,7 @@ async def test_the_best_of_the_chosen_ones_stands_in_the_final_order(hosted: Hos
     assert seen == {"one": True, "two": True, "three": False}
 
 
-async def test_a_choice_and_taking_it_back_are_each_recorded_once(hosted: Hosted) -> None:
+async def test_a_choice_and_its_withdrawal_are_each_audited_once(hosted: Hosted) -> None:
     await host(hosted)
     await submit(hosted.red, "one", "ab")
     for undo in (False, False, True, True):
@@ -378,10 +380,10 @@ async def test_a_choice_and_taking_it_back_are_each_recorded_once(hosted: Hosted
     request = access_service_pb2.ListAuditRecordsRequest(action="ChooseSubmission")
     organiser = hosted.organiser
     found = await organiser.access.ListAuditRecords(request, metadata=organiser.metadata)
-    assert [record.detail for record in found.records] == ["undone", ""]  # the newest first
+    assert [record.detail for record in found.records] == ["undone", ""]  # The newest first.
 
 
-async def test_who_watches_a_submission_is_told_of_a_choice(hosted: Hosted) -> None:
+async def test_a_caller_that_watches_a_submission_is_told_of_a_choice(hosted: Hosted) -> None:
     await host(hosted)
     await hosted.red.begin(found("a"))
     before, after = await hosted.red.told("one", hosted.red.choose())
@@ -398,10 +400,10 @@ async def test_a_draft_cannot_be_chosen(hosted: Hosted) -> None:
 
 
 @pytest.mark.slow
-async def test_no_more_of_the_chosen_ones_count_than_the_policy_allows_in_the_end(
+async def test_only_as_many_chosen_submissions_count_as_the_final_policy_allows(
     hosted: Hosted,
 ) -> None:
-    """Of one and two, which are chosen, the better one by the public part; three is worse."""
+    """Of the chosen one and two, the better one by the public part; three is worse."""
     await host(hosted)
     for name, hits in (("one", "ab"), ("two", "ac"), ("three", "cd")):
         await submit(hosted.red, name, hits)
@@ -415,7 +417,7 @@ async def test_no_more_of_the_chosen_ones_count_than_the_policy_allows_in_the_en
 
 
 @pytest.mark.slow
-async def test_of_a_team_that_has_chosen_none_the_best_public_ones_count(hosted: Hosted) -> None:
+async def test_without_a_choice_the_best_public_submissions_of_a_team_count(hosted: Hosted) -> None:
     """By the public part: one 1.0, two 2/3, three 0; three would be the best private one."""
     await host(hosted)
     for name, hits in (("one", "ab"), ("two", "ac"), ("three", "cd")):
@@ -436,7 +438,7 @@ async def test_the_policy_says_how_many_may_be_chosen(hosted: Hosted) -> None:
     await hosted.blue.choose("of-blue")
 
 
-async def test_what_cannot_count_cannot_be_chosen(hosted: Hosted) -> None:
+async def test_a_submission_that_cannot_count_cannot_be_chosen(hosted: Hosted) -> None:
     await host(hosted)
     await hosted.red.submission("draft")
     assert (await refusal(hosted.red.choose("draft"))).reason == "NOTHING_TO_CHOOSE"
@@ -455,12 +457,12 @@ async def test_without_private_sequences_there_is_nothing_to_choose(hosted: Host
     assert (await refusal(hosted.red.choose())).reason == "NOTHING_TO_CHOOSE"
 
 
-async def test_after_the_closing_differences_of_the_board_are_of_its_private_part(
+async def test_after_the_closing_differences_of_the_board_cover_its_private_part(
     hosted: Hosted,
 ) -> None:
-    """In new truth nothing is in d, a private sequence: blue's second detection is in vain.
+    """New truth has nothing in d, a private sequence: blue's second detection is a false positive.
 
-    Of red's submissions two count, by the public part; x, which would be first, has no rank.
+    Two of red's submissions count, by the public part; x, which would be first, has no rank.
     """
     await host(hosted, visibility=LIVE, rescore=benchmark_pb2.RESCORE_REVIEW)
     for name, hits in (("r", "ab"), ("s", "ab"), ("x", "cd")):

@@ -1,4 +1,4 @@
-"""Benchmarks that everyone may see, and all others, for which a caller needs a token."""
+"""Public benchmarks, and all others, for which a caller needs a token."""
 
 from __future__ import annotations
 
@@ -22,13 +22,15 @@ async def _scored(hosted: Hosted, *, public_board_web: bool = False) -> None:
     await hosted.red.ended()
 
 
-async def test_a_public_board_is_to_nobody_what_it_is_to_a_viewer(hosted: Hosted) -> None:
+async def test_a_public_board_is_the_same_without_a_token_as_for_a_viewer(hosted: Hosted) -> None:
     await _scored(hosted, public_board_web=True)
     assert await hosted.nobody.board() == await hosted.viewer.board()
     assert [row.team for row in (await hosted.nobody.board()).rows] == ["red"]
 
 
-async def test_a_public_benchmark_is_to_nobody_what_it_is_to_a_viewer(hosted: Hosted) -> None:
+async def test_a_public_benchmark_is_the_same_without_a_token_as_for_a_viewer(
+    hosted: Hosted,
+) -> None:
     await _scored(hosted, public_board_web=True)
     request = pb.GetBenchmarkRequest(name=BENCHMARK)
     answers = [
@@ -40,7 +42,9 @@ async def test_a_public_benchmark_is_to_nobody_what_it_is_to_a_viewer(hosted: Ho
 
 
 @pytest.mark.parametrize("name", [BENCHMARK, "benchmarks/none"])
-async def test_every_other_benchmark_is_not_there(hosted: Hosted, name: str) -> None:
+async def test_without_a_token_every_other_benchmark_is_not_found(
+    hosted: Hosted, name: str
+) -> None:
     await _scored(hosted)
     for call, request in (
         ("GetBenchmark", pb.GetBenchmarkRequest(name=name)),
@@ -52,7 +56,7 @@ async def test_every_other_benchmark_is_not_there(hosted: Hosted, name: str) -> 
         assert name not in refused.message
 
 
-async def test_the_list_of_nobody_has_public_benchmarks_alone(hosted: Hosted) -> None:
+async def test_without_a_token_only_public_benchmarks_are_listed(hosted: Hosted) -> None:
     for number in range(5):
         await hosted.organiser.create(
             dots(public_board_web=number in {1, 4}), benchmark_id=f"b{number}"
@@ -67,12 +71,12 @@ async def test_the_list_of_nobody_has_public_benchmarks_alone(hosted: Hosted) ->
     assert token == ""
 
 
-async def test_nobody_needs_no_token_wherever_it_is() -> None:
+async def test_a_caller_without_a_token_may_be_anywhere() -> None:
     gate = Gate(None, utc_now)
     assert (await gate.admit(GET, [], Transport(open_to_anyone=False))).role is None
 
 
-async def test_a_wrong_token_is_refused_all_the_same(hosted: Hosted) -> None:
+async def test_an_invalid_token_is_still_refused(hosted: Hosted) -> None:
     await _scored(hosted, public_board_web=True)
     wrong = hosted.client("x")
     request = pb.GetBenchmarkRequest(name=BENCHMARK)
@@ -80,6 +84,6 @@ async def test_a_wrong_token_is_refused_all_the_same(hosted: Hosted) -> None:
     assert refused.code is grpc.StatusCode.UNAUTHENTICATED
 
 
-def test_what_viewers_do_not_see_cannot_be_public() -> None:
+def test_a_benchmark_that_viewers_do_not_see_cannot_be_public() -> None:
     [fault] = Policy(public_board=False, public_board_web=True).faults()
     assert fault.field == "public_board_web"

@@ -1,4 +1,4 @@
-"""Names that a benchmark does not have: refused or warned of where participants may know them."""
+"""Names that a benchmark lacks are refused or warned about, if participants may know the names."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CAR = things({1: ["car"]})
 UNKNOWN = "label 'zebra' is not in the benchmark's ground truth and can match nothing"
 
 
-async def test_a_sequence_that_the_complete_truth_lacks_is_refused_with_a_near_name(
+async def test_a_sequence_that_the_complete_truth_lacks_is_refused_with_a_similar_name(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create(streets())
@@ -31,8 +31,8 @@ async def test_a_sequence_that_the_complete_truth_lacks_is_refused_with_a_near_n
     assert not (await hosted.red.get()).warnings
 
 
-async def test_all_wrong_names_of_a_batch_are_told_at_once(hosted: Hosted) -> None:
-    """The specification says what there is, so that no truth is needed for it."""
+async def test_all_unknown_names_of_a_batch_are_reported_at_once(hosted: Hosted) -> None:
+    """The specification lists the names, so no truth is needed."""
     await hosted.organiser.create(
         streets(labels=["car", "bus"], sequences={"street": 5}),
         public=["sequences", "labels", "frame_counts"],
@@ -52,7 +52,9 @@ async def test_all_wrong_names_of_a_batch_are_told_at_once(hosted: Hosted) -> No
     assert (await hosted.red.get()).frame_count == 0
 
 
-async def test_a_label_that_the_truth_lacks_is_warned_of_once_and_taken(hosted: Hosted) -> None:
+async def test_a_label_that_the_truth_lacks_is_warned_about_once_and_accepted(
+    hosted: Hosted,
+) -> None:
     await hosted.organiser.create(streets())
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(things({1: ["car", "zebra"], 2: ["Car", "zebra"]}))
@@ -64,10 +66,10 @@ async def test_a_label_that_the_truth_lacks_is_warned_of_once_and_taken(hosted: 
     assert sorted((await hosted.red.ended()).submission.warnings) == expected
 
 
-async def test_a_listed_label_in_another_spelling_than_the_truths_is_warned_of(
+async def test_a_listed_label_spelled_differently_in_the_truth_is_warned_about(
     hosted: Hosted,
 ) -> None:
-    """Class lists pass over case, f1 does not; a listed label without objects is all right."""
+    """Class lists ignore case, f1 does not; a listed label without objects is accepted."""
     await hosted.organiser.create(streets(labels=["car", "bus", "van"]))
     await hosted.organiser.upload(TRUTH)
     stream = await hosted.red.submission()
@@ -76,7 +78,7 @@ async def test_a_listed_label_in_another_spelling_than_the_truths_is_warned_of(
     assert warning.startswith("label 'CAR'")
 
 
-async def test_frames_beyond_the_truth_are_refused_only_where_frame_counts_are_public(
+async def test_frames_beyond_the_truth_are_refused_only_if_frame_counts_are_public(
     hosted: Hosted,
 ) -> None:
     """The truth has frames 0 and 4: 2 lies between them, 5 outside."""
@@ -88,7 +90,9 @@ async def test_frames_beyond_the_truth_are_refused_only_where_frame_counts_are_p
     assert "found frame 5 of sequence street, expected frames 0 to 4" in found.message
 
 
-async def test_what_came_before_the_truth_is_warned_of_once_it_is_scored(hosted: Hosted) -> None:
+async def test_frames_sent_before_the_truth_get_a_warning_when_they_are_scored(
+    hosted: Hosted,
+) -> None:
     await hosted.organiser.create(streets())
     await hosted.organiser.upload(things({0: ["car"]}), complete=False)
     stream = await hosted.red.submission()
@@ -106,7 +110,7 @@ async def test_what_came_before_the_truth_is_warned_of_once_it_is_scored(hosted:
     )
 
 
-async def test_a_stream_that_is_open_is_held_to_truth_that_comes_meanwhile(
+async def test_an_open_stream_is_checked_against_truth_that_arrives_meanwhile(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create(streets())
@@ -121,7 +125,7 @@ async def test_a_stream_that_is_open_is_held_to_truth_that_comes_meanwhile(
     assert "expected a sequence of the benchmark" in (await refusal(call.read())).message
 
 
-async def test_a_warning_is_given_to_the_submission_alone_whose_detections_are_doubtful(
+async def test_only_the_submission_with_suspicious_detections_gets_the_warning(
     hosted: Hosted,
 ) -> None:
     """Batches that wait together are checked together."""
@@ -149,10 +153,10 @@ async def test_a_warning_is_given_to_the_submission_alone_whose_detections_are_d
         (["sequences", "frame_counts"], "labels"),
     ],
 )
-async def test_names_that_are_kept_back_give_everybody_the_same_warning(
+async def test_withheld_names_give_everybody_the_same_warning(
     hosted: Hosted, public: list[str], told: str
 ) -> None:
-    """Right names and wrong ones, with truth and without: the answers are the same."""
+    """With known and unknown names, with truth and without: the answers are the same."""
     await hosted.organiser.create(streets(), public=public)
     right = things({0: ["car"]})
     wrong = things(
@@ -171,7 +175,7 @@ async def test_names_that_are_kept_back_give_everybody_the_same_warning(
     assert warning.startswith(f"the benchmark does not tell its {told}: ")
 
 
-async def test_a_revision_that_is_not_complete_any_more_refuses_nothing(hosted: Hosted) -> None:
+async def test_a_revision_that_is_no_longer_complete_refuses_nothing(hosted: Hosted) -> None:
     await hosted.organiser.create(streets())
     await hosted.organiser.upload(TRUTH)
     stream = await hosted.red.submission()
@@ -180,7 +184,7 @@ async def test_a_revision_that_is_not_complete_any_more_refuses_nothing(hosted: 
     assert await hosted.red.append(stream, 0, things({0: ["car"]}, "road")) == 1
 
 
-async def test_of_a_team_nobody_else_sees_the_warnings(hosted: Hosted) -> None:
+async def test_only_the_team_itself_sees_its_warnings(hosted: Hosted) -> None:
     await hosted.organiser.create(streets())
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(things({1: ["zebra"]}))

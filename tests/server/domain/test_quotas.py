@@ -1,4 +1,4 @@
-"""What a team may have, and what it has: counted to the submission, the mebibyte and the moment."""
+"""A team's limits and usage, exact to the submission, the mebibyte and the moment."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ LIMITED = definition_from_dict(
 def reader_of(
     *scored: datetime, shown: int = 0, byte_count: int = 0, open_count: int = 0
 ) -> Reader:
-    """A store with one team: when its submissions were sent, outcomes it saw, what it holds."""
+    """A store with one team: times of its submissions, outcomes it saw, bytes it stores."""
 
     def scored_count(benchmark: str, team: str, since: datetime | None) -> int:
         assert (benchmark, team) == ("dots", "red")
@@ -52,7 +52,7 @@ def reader_of(
     return cast(Reader, found)
 
 
-def test_a_day_is_one_of_utc_and_outcomes_count_in_all_alone() -> None:
+def test_a_day_is_in_utc_and_outcomes_count_only_towards_the_total() -> None:
     reader = reader_of(MIDNIGHT - timedelta(microseconds=1), MIDNIGHT, NOW, shown=3)
     assert quotas_of(reader, "dots", "red", LIMITED, NOW) == [
         Quota("submissions_per_day", 2, 2, MIDNIGHT + timedelta(days=1)),
@@ -68,14 +68,14 @@ def test_the_last_place_of_a_quota_can_be_taken_and_no_further_one() -> None:
 
 
 @pytest.mark.parametrize(("used", "left"), [(0, 2), (2, 0), (3, 0)])
-def test_what_is_left_of_a_quota_is_never_less_than_nothing(used: int, left: int) -> None:
+def test_the_rest_of_a_quota_is_never_negative(used: int, left: int) -> None:
     assert Quota("submissions_per_day", 2, used, None).left == left
 
 
 @pytest.mark.parametrize(
     ("byte_count", "mebibytes"), [(0, 0), (1, 1), (MEBIBYTE, 1), (MEBIBYTE + 1, 2)]
 )
-def test_a_mebibyte_that_is_begun_counts(byte_count: int, mebibytes: int) -> None:
+def test_a_started_mebibyte_counts(byte_count: int, mebibytes: int) -> None:
     settings = Settings(maximum_team_open_submissions=5, maximum_team_mebibytes=9)
     assert team_usage(reader_of(byte_count=byte_count, open_count=4), "dots", "red", settings) == [
         Quota(OPEN_SUBMISSIONS, 5, 4, None),
@@ -83,14 +83,14 @@ def test_a_mebibyte_that_is_begun_counts(byte_count: int, mebibytes: int) -> Non
     ]
 
 
-def test_a_team_may_hold_as_many_mebibytes_as_it_may_and_no_byte_more() -> None:
+def test_a_team_may_store_exactly_its_limit_of_mebibytes() -> None:
     submission = cast(SubmissionRecord, SimpleNamespace(benchmark="dots", team="red"))
     refuse_more_bytes(reader_of(byte_count=3 * MEBIBYTE), submission, 3)
     with pytest.raises(QuotaError, match="would hold 4 MiB of 3 MiB"):
         refuse_more_bytes(reader_of(byte_count=3 * MEBIBYTE + 1), submission, 3)
 
 
-def test_a_benchmark_takes_submissions_from_its_opening_to_before_its_closing() -> None:
+def test_a_benchmark_accepts_submissions_from_its_opening_to_before_its_closing() -> None:
     times = SimpleNamespace(benchmark="dots", open_time=MIDNIGHT, close_time=NOW)
     benchmark = cast(BenchmarkRecord, times)
     moment = timedelta(microseconds=1)

@@ -100,13 +100,13 @@ def seen_by(caller: Caller, definition: Definition, step: float = STEP) -> Repor
 # --- Values
 
 
-def test_values_are_those_over_everything_in_the_order_of_the_ranking() -> None:
+def test_values_cover_everything_in_the_order_of_the_ranking() -> None:
     found = values_of(REPORT, ["true_positives", "f1", "hota"])
     assert list(found.items()) == [("true_positives", 7.0), ("f1", 2 / 3), ("hota", None)]
     assert type(found["true_positives"]) is float
 
 
-def test_values_come_back_from_the_store_as_they_were() -> None:
+def test_values_are_read_from_the_store_unchanged() -> None:
     values = {"mse": 54.25, "f1": None, "a": 0.1}
     found = values_from_json(values_to_json(values))
     assert list(found.items()) == list(values.items())
@@ -125,11 +125,11 @@ SCALES = {
         ({}, {"f1": 0.437, "mse": 33_838.0}, {"f1": 0.44, "mse": 34_000.0}),
         ({"f1": 0.44, "mse": 9.0}, {"f1": 0.444, "mse": 1.0}, {"f1": 0.44, "mse": 9.0}),
         ({"f1": 0.44, "mse": 9.0}, {"f1": 0.456, "mse": 12.0}, {"f1": 0.46, "mse": 12.0}),
-        # Released under another ranking: as if nothing had been.
+        # Released under another ranking: as if nothing had been released.
         ({"mse": 9.0, "f1": 0.9}, {"f1": 0.437, "mse": 12.0}, {"f1": 0.44, "mse": 12.0}),
     ],
 )
-def test_the_ladder_releases_a_step_better_and_the_last_values_otherwise(
+def test_the_ladder_releases_values_better_by_a_step_and_otherwise_the_last_ones(
     best: dict[str, float], new: dict[str, float], expected: dict[str, float]
 ) -> None:
     found = released_values(defined().policy, best, new, SCALES, STEP)
@@ -139,7 +139,7 @@ def test_the_ladder_releases_a_step_better_and_the_last_values_otherwise(
 @pytest.mark.parametrize(
     ("visibility", "scales"), [("final", SCALES), ("live", SCALES), ("ladder", {})]
 )
-def test_without_a_ladder_or_a_scale_new_values_are_released_as_they_are(
+def test_without_a_ladder_or_a_scale_new_values_are_released_unchanged(
     visibility: str, scales: dict[str, Scale]
 ) -> None:
     new = {"f1": 0.1237, "mse": 12.34}
@@ -157,14 +157,14 @@ def test_without_a_ladder_or_a_scale_new_values_are_released_as_they_are(
         ({"ranking_measure": "precision"}, True),
     ],
 )
-def test_another_release_follows_from_visibility_step_and_ranking_alone(
+def test_a_change_of_visibility_step_or_ranking_alone_needs_another_release(
     change: dict[str, Any], expected: bool
 ) -> None:
     assert releases_differ(defined(), defined(**change)) is expected
 
 
 @pytest.mark.parametrize("value", [0.4449, 0.0, None])
-def test_a_board_shows_values_rounded_and_those_that_are_undefined_as_such(
+def test_a_board_shows_rounded_values_and_marks_undefined_ones(
     value: float | None,
 ) -> None:
     found = shown_values({"f1": value, "mse": 33_838.0}, SCALES, STEP)
@@ -175,19 +175,19 @@ def test_a_board_shows_values_rounded_and_those_that_are_undefined_as_such(
 
 
 @pytest.mark.parametrize("visibility", ["ladder", "bootstrap", "final", "live"])
-def test_an_organiser_sees_a_report_as_it_is(visibility: str) -> None:
+def test_an_organiser_sees_the_complete_report(visibility: str) -> None:
     assert seen_by(ORGANISER, defined(visibility=visibility)) is REPORT
 
 
 @pytest.mark.parametrize("caller", OTHERS)
-def test_a_live_report_is_whole_but_for_its_digest_of_the_truth(caller: Caller) -> None:
+def test_a_live_report_is_complete_except_for_its_digest_of_the_truth(caller: Caller) -> None:
     expected = dataclasses.replace(REPORT, truth_digest="keyed, of the truth")
     assert seen_by(caller, defined(visibility="live")) == expected
 
 
 @pytest.mark.parametrize("visibility", ["ladder", "bootstrap"])
 @pytest.mark.parametrize("caller", OTHERS)
-def test_under_the_ladder_a_report_has_what_the_ladder_released(
+def test_under_the_ladder_a_report_has_only_what_the_ladder_released(
     caller: Caller, visibility: str
 ) -> None:
     shown = seen_by(caller, defined(visibility=visibility))
@@ -211,7 +211,7 @@ def test_a_final_report_has_rounded_rows_and_no_digest(caller: Caller) -> None:
 
 
 @pytest.mark.parametrize("visibility", ["ladder", "bootstrap"])
-def test_streaming_accuracy_is_for_organisers_alone_under_the_ladder(visibility: str) -> None:
+def test_under_the_ladder_only_organisers_see_streaming_accuracy(visibility: str) -> None:
     definition = defined(visibility=visibility)
 
     def found(caller: Caller) -> Report | None:
@@ -222,7 +222,7 @@ def test_streaming_accuracy_is_for_organisers_alone_under_the_ladder(visibility:
 
 
 @pytest.mark.parametrize("visibility", ["final", "live"])
-def test_streaming_accuracy_is_shown_as_any_score_is(visibility: str) -> None:
+def test_streaming_accuracy_is_shown_like_any_score(visibility: str) -> None:
     definition = defined(visibility=visibility)
     found = released_streaming(RED, definition, REPORT, STEP, SubmittedNames(), keyed)
     assert found == seen_by(RED, definition)
@@ -235,7 +235,7 @@ def final_parts(definition: Definition, submitted: SubmittedNames) -> set[tuple[
     return {row[:4] for row in final_rows(definition, REPORT, submitted, STEP)}
 
 
-def test_further_measures_are_shown_where_they_are_released() -> None:
+def test_further_measures_are_shown_if_they_are_released() -> None:
     measures = ["precision", "true_positives"]
     rows = final_rows(
         defined(visibility="final", released_measures=measures), REPORT, SubmittedNames(), STEP
@@ -250,7 +250,7 @@ def test_further_measures_are_shown_where_they_are_released() -> None:
     assert [type(row.value) for row in rows] == [float, float, int, float, float]
 
 
-def test_no_row_or_curve_is_of_an_evaluator_that_the_benchmark_has_no_more() -> None:
+def test_rows_and_curves_of_a_removed_evaluator_are_not_shown() -> None:
     definition = defined(visibility="final", released_measures=["precision"], release_curves=True)
     once = dataclasses.replace(REPORT, evaluator="clear")
     assert final_rows(definition, once, SubmittedNames(), STEP) == []
@@ -269,7 +269,7 @@ PART = {("day", "car", None, "f1")}
         ((), EVERYTHING),
     ],
 )
-def test_a_row_of_a_part_is_shown_where_its_names_are_public(
+def test_a_row_of_a_part_is_shown_if_its_names_are_public(
     public: tuple[str, ...], expected: set[tuple[str | None, ...]]
 ) -> None:
     assert final_parts(defined(public, visibility="final"), SubmittedNames()) == expected
@@ -288,14 +288,14 @@ def _of_part(domain: str | None, label: str | None) -> Report:
         ("day", None, ("labels",), False),
         (None, "car", ("labels",), True),
         (None, "car", ("sequences",), False),
-        ("night", None, ("sequences",), True),  # of a sequence that is specified
+        ("night", None, ("sequences",), True),  # Of a sequence in the specification.
         (None, "BUS", ("labels",), True),
         ("planted", None, ("sequences",), False),
         (None, "planted", ("labels",), False),
-        ("own", "OWN", ("sequences", "labels"), True),  # the submission has it
+        ("own", "OWN", ("sequences", "labels"), True),  # The submission has it.
     ],
 )
-def test_a_part_is_shown_to_who_may_know_and_knows_its_names(
+def test_a_part_is_shown_to_a_caller_that_may_know_and_gives_its_names(
     domain: str | None, label: str | None, public: tuple[str, ...], known: bool
 ) -> None:
     definition = defined(public, visibility="final", release_curves=True)
@@ -305,7 +305,7 @@ def test_a_part_is_shown_to_who_may_know_and_knows_its_names(
     assert len(released_curves(definition, report, own, STEP)) == known
 
 
-def test_released_curves_are_rounded_and_none_goes_along_frames() -> None:
+def test_released_curves_are_rounded_and_none_is_by_frame() -> None:
     definition = defined(visibility="final", release_curves=True)
     report = dataclasses.replace(REPORT, scores=Scores((), (CURVE, BY_FRAME, OF_CAR)))
     everything, of_car = released_curves(definition, report, SubmittedNames(), STEP)
@@ -329,7 +329,7 @@ def test_a_curve_of_more_than_a_thousand_points_is_not_released(points: int, exp
 
 
 @pytest.mark.parametrize("visibility", ["ladder", "bootstrap", "final"])
-def test_curves_are_released_where_the_policy_says_so(visibility: str) -> None:
+def test_curves_are_released_if_the_policy_says_so(visibility: str) -> None:
     assert released_curves(defined(visibility=visibility), REPORT, SubmittedNames(), STEP) == ()
 
 
@@ -337,14 +337,14 @@ def test_curves_are_released_where_the_policy_says_so(visibility: str) -> None:
 
 
 @pytest.mark.parametrize("public", [True, False])
-def test_who_has_no_token_knows_of_public_benchmarks_alone(public: bool) -> None:
+def test_a_caller_without_a_token_sees_only_public_benchmarks(public: bool) -> None:
     policy = defined(public_board_web=public).policy
     assert sees_benchmark(ANONYMOUS, policy) is public
     assert all(sees_benchmark(caller, policy) is True for caller in (RED, VIEWER, ORGANISER))
 
 
 @pytest.mark.parametrize("public", [True, False])
-def test_a_board_that_is_not_public_is_the_organisers(public: bool) -> None:
+def test_a_board_that_is_not_public_is_shown_only_to_organisers(public: bool) -> None:
     policy = defined(public_board=public).policy
     assert sees_board(ORGANISER, policy) is True
     assert [sees_board(caller, policy) for caller in OTHERS] == [public] * 3
@@ -365,7 +365,7 @@ PARTS = [(None, None), ("day", None), (None, "car"), ("day", "car")]
         ("live", ("sequences", "labels"), [True, True, True, True]),
     ],
 )
-def test_scores_of_a_part_are_seen_where_its_names_are_public_and_no_ladder_is(
+def test_scores_of_a_part_are_shown_if_its_names_are_public_without_a_ladder(
     visibility: str, public: tuple[str, ...], expected: list[bool]
 ) -> None:
     definition = defined(public, visibility=visibility)
@@ -380,7 +380,7 @@ def test_scores_of_a_part_are_seen_where_its_names_are_public_and_no_ladder_is(
 # --- Definitions
 
 
-def test_a_public_specification_does_not_say_which_frames_have_truth() -> None:
+def test_a_public_specification_does_not_show_which_frames_have_truth() -> None:
     shown = public_specification(defined(("sequences", "labels", "frame_counts")))
     [sequence] = shown.sequences
     assert (sequence.frames, sequence.dont_care_frames) == (None, FrameRanges())
@@ -390,7 +390,7 @@ def test_a_public_specification_does_not_say_which_frames_have_truth() -> None:
     assert [(entry.name, entry.classes) for entry in shown.domains] == [("day", ("car",))]
 
 
-def test_a_public_specification_has_names_of_public_kinds_alone() -> None:
+def test_a_public_specification_has_only_names_of_public_kinds() -> None:
     [sequence] = public_specification(defined(("sequences", "labels"))).sequences
     assert (sequence.frame_count, sequence.first_frame) == (None, 0)
     without_labels = public_specification(defined(("sequences",)))
@@ -402,7 +402,7 @@ def test_a_public_specification_has_names_of_public_kinds_alone() -> None:
 
 
 @pytest.mark.parametrize("visibility", ["ladder", "bootstrap", "final", "live"])
-def test_others_than_organisers_see_no_private_name(visibility: str) -> None:
+def test_only_organisers_see_private_names(visibility: str) -> None:
     whole = structs.replace(
         defined(visibility=visibility, private_sequences=["hidden"]),
         private_names=("hidden",),

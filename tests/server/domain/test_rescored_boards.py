@@ -1,4 +1,4 @@
-"""Boards compare scores of one truth, one evaluator version and one set of parameters alone.
+"""Boards compare only scores of the same truth, evaluator version and parameters.
 
 Three frames with an object each; a system that finds k of them has F1 = 2k / (k + 3).
 """
@@ -43,10 +43,10 @@ Row = tuple[int, str, float, int]
 """Rank, team, F1, revision of the truth."""
 
 OLD: list[Row] = [(1, "red", 1.0, 1), (2, "blue", 0.5, 1)]
-"""Red finds all three objects of `TRUTH`, blue the first alone."""
+"""Red finds all three objects of `TRUTH`, blue only the first."""
 
 NEW: list[Row] = [(1, "blue", 1.0, 2), (2, "red", 0.5, 2)]
-"""The first is the only one in `CORRECTED`."""
+"""The first object is the only one in `CORRECTED`."""
 
 
 def rows(board: pb.GetLeaderboardResponse) -> list[Row]:
@@ -57,7 +57,7 @@ def rows(board: pb.GetLeaderboardResponse) -> list[Row]:
 
 
 async def until_board(client: Client, expected: list[Row], *before: list[Row]) -> None:
-    """Wait until the board is as expected; until then it must be one of those before."""
+    """Wait until the board is as expected; until then it must be one of the earlier ones."""
     async with asyncio.timeout(60):
         while (shown := rows(await client.board())) != expected:
             assert not before or shown in before
@@ -68,7 +68,7 @@ async def host(
     visibility: benchmark_pb2.Visibility = benchmark_pb2.VISIBILITY_FINAL,
     **policy: Any,
 ) -> None:
-    """A benchmark with a submission of each team, scored under the first truth."""
+    """A benchmark with one submission per team, scored under the first truth."""
     await hosted.organiser.create_benchmark(visibility=visibility, **policy)
     await hosted.organiser.upload(TRUTH)
     await _submit(hosted.red, "r1", 1, 2, 3)
@@ -86,7 +86,7 @@ async def publish(
 
 
 async def differences_of_f1(hosted: Hosted) -> dict[str, tuple[float | None, ...]]:
-    """By submission F1 before and after publishing, and the ranks, once nothing is to be scored."""
+    """After scoring: by submission, F1 before and after publishing, and the ranks."""
     await rescored(hosted.organiser)
     fields = ("before", "after", "rank_before", "rank_after")
     return {
@@ -99,7 +99,7 @@ async def differences_of_f1(hosted: Hosted) -> dict[str, tuple[float | None, ...
 
 
 async def rescored(organiser: Client) -> None:
-    """Wait until nothing is to be scored again."""
+    """Wait until nothing has to be scored again."""
     async with asyncio.timeout(60):
         while (await organiser.board()).submissions_to_rescore:
             pass
@@ -108,7 +108,7 @@ async def rescored(organiser: Client) -> None:
 async def update(
     hosted: Hosted, *paths: str, change: Callable[[benchmark_pb2.Benchmark], None]
 ) -> int:
-    """Change the benchmark; gives how many submissions are to be scored again."""
+    """Change the benchmark; returns the number of submissions to be scored again."""
     organiser = hosted.organiser
     found = await organiser.benchmarks.GetBenchmark(
         pb.GetBenchmarkRequest(name=BENCHMARK), metadata=organiser.metadata
@@ -122,7 +122,7 @@ async def update(
 
 
 def break_when(hosted: Hosted, broken: Callable[[Job], bool]) -> None:
-    """Let the worker die over some jobs."""
+    """Let the worker die on some jobs."""
     run = hosted.workers.run
 
     async def run_or_die(job: Job) -> bytes:
@@ -137,7 +137,7 @@ def of_red_under_new_truth(job: Job) -> bool:
     return job.detections.object_count == 3 and job.truth.object_count == 1
 
 
-async def test_complete_truth_moves_the_board_in_one_step_once_all_is_scored_again(
+async def test_complete_truth_updates_the_board_in_one_step_once_all_are_rescored(
     hosted: Hosted,
 ) -> None:
     await host(hosted)
@@ -156,8 +156,8 @@ async def test_complete_truth_moves_the_board_in_one_step_once_all_is_scored_aga
     assert (await hosted.viewer.board()).truth_revision == 2
 
 
-async def test_a_rescoring_of_one_submission_alone_moves_no_board(hosted: Hosted) -> None:
-    """Blue alone is scored again; by its new score it would be before red on the old board."""
+async def test_rescoring_a_single_submission_does_not_change_the_board(hosted: Hosted) -> None:
+    """Only blue is scored again; its new score would put it before red on the old board."""
     await host(hosted)
     hosted.workers.gate.clear()
     await hosted.organiser.upload(CORRECTED)
@@ -178,7 +178,7 @@ async def test_a_rescoring_of_one_submission_alone_moves_no_board(hosted: Hosted
     assert rows(await hosted.organiser.board()) == OLD
 
 
-async def test_truth_that_is_not_complete_moves_no_board(hosted: Hosted) -> None:
+async def test_incomplete_truth_does_not_change_the_board(hosted: Hosted) -> None:
     await host(hosted)
     revision = await hosted.organiser.upload(CORRECTED, complete=False)
     assert revision.submissions_to_rescore == 0
@@ -208,7 +208,9 @@ async def test_under_review_an_organiser_sees_the_differences_and_publishes_them
     assert [record.action for record in listed.records].count("PublishLeaderboard") == 1
 
 
-async def test_a_board_that_waits_for_an_organiser_moves_once_it_need_not(hosted: Hosted) -> None:
+async def test_a_board_that_waits_for_an_organiser_is_updated_when_it_no_longer_must(
+    hosted: Hosted,
+) -> None:
     await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     await hosted.organiser.upload(CORRECTED)
     await rescored(hosted.organiser)
@@ -221,7 +223,7 @@ async def test_a_board_that_waits_for_an_organiser_moves_once_it_need_not(hosted
     await until_board(hosted.viewer, NEW, OLD)
 
 
-async def test_what_could_not_be_scored_again_is_a_difference_without_a_score(
+async def test_a_submission_that_could_not_be_rescored_is_a_difference_without_a_score(
     hosted: Hosted,
 ) -> None:
     await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
@@ -253,7 +255,7 @@ async def test_without_truth_there_is_nothing_to_publish(hosted: Hosted) -> None
     assert (list(found.differences), found.truth_revision) == ([], 0)
 
 
-async def test_nothing_is_published_before_all_is_scored_again(hosted: Hosted) -> None:
+async def test_nothing_is_published_before_everything_is_rescored(hosted: Hosted) -> None:
     await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     hosted.workers.gate.clear()
     await hosted.organiser.upload(CORRECTED)
@@ -266,10 +268,10 @@ async def test_nothing_is_published_before_all_is_scored_again(hosted: Hosted) -
 
 
 @pytest.mark.slow
-async def test_a_submission_that_comes_meanwhile_appears_with_the_board_that_it_belongs_to(
+async def test_a_submission_sent_meanwhile_appears_with_the_board_it_belongs_to(
     hosted: Hosted,
 ) -> None:
-    """Its team sees no score before, and it shifts no rank of what was scored again."""
+    """Its team sees no score before, and the ranks of rescored submissions do not shift."""
     await host(hosted, rescore=benchmark_pb2.RESCORE_REVIEW)
     await hosted.organiser.upload(CORRECTED)
     await _submit(hosted.red, "r2", 1)
@@ -285,10 +287,10 @@ async def test_a_submission_that_comes_meanwhile_appears_with_the_board_that_it_
     assert [values(score.report)["f1"] for score in await hosted.red.scores("r2")] == [1.0]
 
 
-async def test_a_rescoring_that_changes_nothing_lists_nothing_whatever_comes_meanwhile(
+async def test_a_rescoring_that_changes_nothing_lists_no_differences(
     hosted: Hosted,
 ) -> None:
-    """A submission that is scored while it runs takes the first rank, which is not its doing."""
+    """A submission that is scored meanwhile takes the first rank, but not by the rescoring."""
     await host(hosted)
     hosted.workers.gate.clear()
     operation = await _rescore(hosted.organiser, "b1")
@@ -301,7 +303,7 @@ async def test_a_rescoring_that_changes_nothing_lists_nothing_whatever_comes_mea
 
 
 @pytest.mark.parametrize("visibility", [benchmark_pb2.VISIBILITY_LADDER, FINAL])
-async def test_what_could_not_be_scored_again_stands_apart_after_all_others(
+async def test_submissions_that_could_not_be_rescored_are_listed_after_all_others(
     hosted: Hosted, visibility: benchmark_pb2.Visibility
 ) -> None:
     await host(hosted, visibility=visibility)
@@ -315,7 +317,9 @@ async def test_what_could_not_be_scored_again_stands_apart_after_all_others(
 
 
 @pytest.mark.slow
-async def test_what_stands_apart_is_ranked_once_a_rescoring_succeeds(hosted: Hosted) -> None:
+async def test_a_submission_listed_separately_is_ranked_once_a_rescoring_succeeds(
+    hosted: Hosted,
+) -> None:
     await host(hosted)
     broken = True
     break_when(hosted, lambda job: broken and of_red_under_new_truth(job))
@@ -329,8 +333,8 @@ async def test_what_stands_apart_is_ranked_once_a_rescoring_succeeds(hosted: Hos
 
 
 @pytest.mark.slow
-async def test_other_parameters_move_the_board_as_another_truth_does(hosted: Hosted) -> None:
-    """Within 4 px nobody hits what is 5 px away."""
+async def test_changed_parameters_update_the_board_like_changed_truth(hosted: Hosted) -> None:
+    """Within 4 px, a detection 5 px away is not a match."""
     await hosted.organiser.create_benchmark(visibility=FINAL)
     await hosted.organiser.upload(points({1: [(10.0, 20.0)], 2: [(90.0, 90.0)]}))
     await hosted.red.submit(points({1: [(15.0, 20.0)], 2: [(90.0, 90.0)]}), "r1")
@@ -354,7 +358,7 @@ async def test_other_parameters_move_the_board_as_another_truth_does(hosted: Hos
 
 @pytest.mark.slow
 @pytest.mark.parametrize("path", ["policy", "close_time", "specification"])
-async def test_what_changes_no_score_scores_nothing_again(hosted: Hosted, path: str) -> None:
+async def test_a_change_that_affects_no_score_rescores_nothing(hosted: Hosted, path: str) -> None:
     await host(hosted)
 
     def change(benchmark: benchmark_pb2.Benchmark) -> None:
@@ -366,7 +370,7 @@ async def test_what_changes_no_score_scores_nothing_again(hosted: Hosted, path: 
     assert [len(await hosted.organiser.scores(name)) for name in ("r1", "b1")] == [1, 1]
 
 
-async def test_another_policy_holds_for_what_the_board_releases_at_once(hosted: Hosted) -> None:
+async def test_a_changed_policy_applies_to_releases_of_the_board_at_once(hosted: Hosted) -> None:
     await host(hosted)
 
     def change(benchmark: benchmark_pb2.Benchmark) -> None:
@@ -378,7 +382,7 @@ async def test_another_policy_holds_for_what_the_board_releases_at_once(hosted: 
 
 
 @pytest.mark.slow
-async def test_a_newer_version_of_the_evaluator_scores_again_after_the_restart(
+async def test_a_newer_version_of_the_evaluator_rescores_after_the_restart(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async with hosting(tmp_path) as hosted:
@@ -404,7 +408,7 @@ async def _versions(client: Client) -> set[str]:
     return {row.evaluator_version for row in (await client.board()).rows}
 
 
-async def test_a_restart_goes_on_with_the_board_where_it_stopped(tmp_path: Path) -> None:
+async def test_a_restart_continues_the_update_of_the_board(tmp_path: Path) -> None:
     async with hosting(tmp_path) as hosted:
         await host(hosted)
         let_through = asyncio.Semaphore(1)
@@ -426,12 +430,12 @@ async def test_a_restart_goes_on_with_the_board_where_it_stopped(tmp_path: Path)
 
 
 @pytest.mark.slow
-async def test_what_the_ladder_releases_is_worked_out_anew_when_the_board_moves(
+async def test_releases_of_the_ladder_are_recomputed_when_the_board_is_updated(
     hosted: Hosted,
 ) -> None:
-    """Of 0.5, 0.8 and 1.0 under the first truth the step of 0.25 hides the second.
+    """Of 0.5, 0.8 and 1.0 under the first truth, the step of 0.25 hides the second.
 
-    Under the second truth r1 has 1.0, which the other two cannot beat.
+    Under the second truth r1 has 1.0, which the other two cannot exceed.
     """
     await hosted.organiser.create_benchmark(ladder_step=0.25)
     await hosted.organiser.upload(TRUTH)
@@ -448,10 +452,10 @@ async def test_what_the_ladder_releases_is_worked_out_anew_when_the_board_moves(
         assert values(newest.report)["f1"] == 1.0
 
 
-async def test_what_was_scored_on_truth_that_is_not_complete_is_scored_on_that_of_the_board(
+async def test_scores_on_incomplete_truth_are_recomputed_on_the_truth_of_the_board(
     hosted: Hosted,
 ) -> None:
-    """The second revision is not complete; who waited too long for it stands on the first."""
+    """The second revision is not complete; submissions that timed out on it use the first."""
     await host(hosted)
     await hosted.organiser.upload(CORRECTED, complete=False)
     await hosted.organiser.submit(found(1, 2), "o1")  # type: ignore[arg-type]

@@ -1,4 +1,4 @@
-"""A benchmark that is deleted and restored into a running server is what it was, and goes on."""
+"""A benchmark that is deleted and restored into a running server is unchanged, and continues."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from vidscore_protos.v1.submission_service_pb2 import (
 )
 
 
-async def test_after_a_restore_a_truth_of_the_same_number_says_what_is_taken(
+async def test_after_a_restore_truth_of_the_same_number_decides_what_is_accepted(
     hosted: Hosted,
 ) -> None:
-    """Not the one that was there before, though the benchmark reads the same."""
+    """Not the truth from before, although the benchmark reads the same."""
 
     async def upload(name: str) -> None:
         hosted.clock.pass_by(seconds=1)
@@ -45,7 +45,7 @@ async def test_after_a_restore_a_truth_of_the_same_number_says_what_is_taken(
 
 
 async def test_after_a_restore_a_board_shows_what_was_submitted_since(hosted: Hosted) -> None:
-    """Not what was submitted before, though there is as much of it."""
+    """Not the same number of submissions from before."""
 
     async def submitted(name: str) -> list[str]:
         hosted.clock.pass_by(seconds=1)
@@ -62,13 +62,13 @@ async def test_after_a_restore_a_board_shows_what_was_submitted_since(hosted: Ho
     assert await submitted("since") == ["Since"]
 
 
-async def test_submissions_of_a_restored_benchmark_are_not_quiet_since_the_backup(
+async def test_submissions_of_a_restored_benchmark_are_not_idle_since_the_backup(
     hosted: Hosted,
 ) -> None:
     await prepare(hosted)
     data = await export(hosted.organiser, BENCHMARK)
     await delete_benchmark(hosted)
-    hosted.clock.pass_by(hours=3)  # no outage, which would count from then on
+    hosted.clock.pass_by(hours=3)  # No outage, from which idle time would count.
     await import_(hosted.organiser, data)
     hosting_ = hosted.hosting
     await hosting_.work()
@@ -77,7 +77,7 @@ async def test_submissions_of_a_restored_benchmark_are_not_quiet_since_the_backu
     assert await hosted.blue.append(stream, 2, batch([5])) == 3
 
 
-async def test_a_watcher_of_before_a_restore_is_told_of_what_was_restored(hosted: Hosted) -> None:
+async def test_a_watcher_from_before_a_restore_sees_the_restored_state(hosted: Hosted) -> None:
     await prepare(hosted)
     data = await export(hosted.organiser, BENCHMARK)
     stream = f"{BENCHMARK}/submissions/two/streams/default"

@@ -1,4 +1,4 @@
-"""A submission that has failed is scored again where its team or an organiser wants it."""
+"""A failed submission is scored again if its team or an organiser asks for it."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ Work = Callable[[Job], Awaitable[bytes]]
 
 @pytest_asyncio.fixture
 async def breaking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Hosted]:
-    """A server with a benchmark whose workers break, so that the first failure is the end."""
+    """A server with a benchmark whose workers fail, so that the first failure is final."""
 
     async def broken(_: Job) -> bytes:
         raise RuntimeError("out of order")
@@ -36,7 +36,7 @@ async def breaking(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> AsyncIter
 
 @pytest.fixture
 def mend(breaking: Hosted, monkeypatch: pytest.MonkeyPatch) -> Callable[[], None]:
-    """Puts the workers in order again."""
+    """Repairs the workers."""
     working = type(breaking.workers).run.__get__(breaking.workers)
     return lambda: monkeypatch.setattr(breaking.workers, "run", working)
 
@@ -49,7 +49,7 @@ async def _fail(hosted: Hosted) -> None:
 
 
 @pytest.mark.parametrize("who", ["red", "organiser"])
-async def test_a_failed_submission_is_scored_again_as_if_nothing_had_been(
+async def test_a_failed_submission_is_scored_again_as_if_nothing_had_happened(
     breaking: Hosted, mend: Callable[[], None], who: str
 ) -> None:
     await _fail(breaking)
@@ -64,14 +64,14 @@ async def test_a_failed_submission_is_scored_again_as_if_nothing_had_been(
 
 
 async def test_a_retry_has_all_attempts_again(breaking: Hosted) -> None:
-    """It fails once more, and once more can be retried."""
+    """It fails once more, and can be retried once more."""
     await _fail(breaking)
     for _ in range(2):
         await breaking.red.retry()
         assert (await breaking.red.ended()).submission.state_reason == "scoring_failed"
 
 
-async def test_a_retry_is_in_the_audit_record(breaking: Hosted) -> None:
+async def test_a_retry_is_audited(breaking: Hosted) -> None:
     await _fail(breaking)
     await breaking.red.retry()
     answer = await breaking.organiser.access.ListAuditRecords(
@@ -91,10 +91,10 @@ async def test_another_team_learns_nothing_of_a_failed_submission(breaking: Host
     assert (await breaking.red.get()).state == pb.SUBMISSION_STATE_FAILED
 
 
-async def test_the_same_request_again_begins_nothing(
+async def test_the_same_request_again_starts_nothing(
     breaking: Hosted, mend: Callable[[], None]
 ) -> None:
-    """A client that did not see the first answer asks once more after the submission is scored."""
+    """A client that missed the first answer asks again after the submission is scored."""
     await _fail(breaking)
     mend()
     await breaking.red.retry(request_id="once")
@@ -104,10 +104,10 @@ async def test_the_same_request_again_begins_nothing(
     assert len(await breaking.organiser.scores()) == 1
 
 
-async def test_a_retry_takes_the_place_in_the_quota_that_its_sealing_took(
+async def test_a_retry_uses_the_quota_that_its_sealing_used(
     breaking: Hosted, mend: Callable[[], None]
 ) -> None:
-    """Of one place: what has failed takes none, what is scored again takes one and no second."""
+    """The quota is one: a failed submission uses none, and a rescored one uses one in all."""
     await _fail(breaking)
     mend()
     await breaking.red.retry()
@@ -116,7 +116,7 @@ async def test_a_retry_takes_the_place_in_the_quota_that_its_sealing_took(
     assert refused.reason == "QUOTA_EXCEEDED"
 
 
-async def test_a_retry_goes_through_where_another_submission_took_the_place_meanwhile(
+async def test_a_retry_succeeds_even_if_another_submission_used_the_quota_meanwhile(
     breaking: Hosted, mend: Callable[[], None]
 ) -> None:
     await _fail(breaking)
@@ -127,7 +127,7 @@ async def test_a_retry_goes_through_where_another_submission_took_the_place_mean
     assert (await breaking.red.ended()).submission.state_reason == "scored"
 
 
-async def test_a_submission_that_has_not_failed_is_refused_and_says_what_helps(
+async def test_a_submission_that_has_not_failed_is_refused_with_advice(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark(truth_timeout=Duration(seconds=3600))

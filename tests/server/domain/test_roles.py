@@ -1,4 +1,4 @@
-"""Caller x RPC: every RPC of every service is in the table, and each caller gets what it says."""
+"""Every caller with every RPC: the table lists all RPCs, and access follows the table."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ pytestmark = pytest.mark.asyncio(loop_scope="module")
 
 MODULES = (*FILES, health_pb2, reflection_pb2)
 NOT_SERVED = {"/grpc.health.v1.Health/List"}
-"""RPCs that newer protos have and the servicers of gRPC have not."""
+"""RPCs that newer protos have but the servicers of gRPC lack."""
 
 METHODS: dict[str, MethodDescriptor] = {
     f"/{service.full_name}/{method.name}": method
@@ -43,7 +43,8 @@ METHODS: dict[str, MethodDescriptor] = {
 }
 REFUSALS = {grpc.StatusCode.UNAUTHENTICATED, grpc.StatusCode.PERMISSION_DENIED}
 
-# Written by hand, to hold the table to: who may call what beside organisers, who may call all.
+# Written by hand, to check the table against: who may call what beside organisers, who may call
+# all.
 PARTICIPANTS_MAY = {
     "BenchmarkService/GetBenchmark",
     "BenchmarkService/ListBenchmarks",
@@ -78,7 +79,7 @@ PUBLIC = {
     "BenchmarkService/GetLeaderboard",
     "BenchmarkService/GetChecklist",
 }
-"""What needs no token wherever the caller is, and is then about public benchmarks alone."""
+"""Needs no token wherever the caller is, and then only covers public benchmarks."""
 ANYONE_MAY = {
     *PUBLIC,
     "EvaluatorService/ListEvaluators",
@@ -98,7 +99,7 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Host
         yield running
 
 
-async def test_the_table_has_every_rpc_and_no_other() -> None:
+async def test_the_table_has_exactly_the_rpcs_of_the_protos() -> None:
     assert {*ROLES_BY_RPC, *OPEN_RPCS} == set(METHODS)
     of_benchmarks = {"CreateSubmission", "ListSubmissions", "CheckDetections"}
     others = of_benchmarks | {"DisqualifySubmission", "ReinstateSubmission"}
@@ -107,7 +108,7 @@ async def test_the_table_has_every_rpc_and_no_other() -> None:
     assert about_one == OF_SUBMISSIONS
 
 
-async def test_the_table_says_what_was_decided() -> None:
+async def test_the_table_matches_the_decided_roles() -> None:
     for method, roles in ROLES_BY_RPC.items():
         short = method.removeprefix("/").removeprefix("vidscore.v1.")
         assert Role.ORGANISER in roles
@@ -162,7 +163,7 @@ async def callers(shared: Hosted) -> Callers:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("method", sorted(METHODS))
-async def test_each_caller_gets_through_exactly_where_the_table_lets_it(
+async def test_each_caller_is_admitted_exactly_as_the_table_says(
     shared: Hosted, callers: Callers, method: str
 ) -> None:
     for caller in [*ROLES, *UNAUTHENTICATED]:
@@ -183,7 +184,7 @@ async def test_each_caller_gets_through_exactly_where_the_table_lets_it(
 
 
 @pytest.mark.parametrize("method", sorted(OF_SUBMISSIONS))
-async def test_a_submission_of_another_team_is_as_if_it_were_not_there(
+async def test_a_submission_of_another_team_looks_like_a_missing_one(
     shared: Hosted, callers: Callers, method: str
 ) -> None:
     metadata = [("authorization", f"Bearer {callers.secrets['participant of another team']}")]
@@ -196,7 +197,7 @@ async def test_a_submission_of_another_team_is_as_if_it_were_not_there(
 
 
 def _about(method: str, name: str) -> Any:
-    """A request of an RPC that is about one submission."""
+    """A request of an RPC about one submission."""
     request: Any = message_factory.GetMessageClass(METHODS[method].input_type)()
     submission = f"{BENCHMARK}/submissions/{name}"
     if METHODS[method].input_type.name == "AppendRequest":
@@ -208,7 +209,7 @@ def _about(method: str, name: str) -> Any:
     return request
 
 
-async def test_an_rpc_that_does_not_exist_is_unknown_to_all(shared: Hosted) -> None:
+async def test_an_unknown_rpc_is_unimplemented_for_everyone(shared: Hosted) -> None:
     call: Any = shared.channel.unary_unary("/vidscore.v1.BenchmarkService/GuessTruth")
     with pytest.raises(grpc.aio.AioRpcError) as caught:
         await call(b"", metadata=shared.organiser.metadata)
@@ -219,7 +220,9 @@ async def test_an_rpc_that_does_not_exist_is_unknown_to_all(shared: Hosted) -> N
     "authorization",
     ["", "Bearer", "Bearer x", "Basic {}", "Bearer {}0", "Bearer {} {}"],
 )
-async def test_whoever_has_no_whole_secret_is_nobody(shared: Hosted, authorization: str) -> None:
+async def test_a_caller_without_a_complete_secret_is_not_authenticated(
+    shared: Hosted, authorization: str
+) -> None:
     value = authorization.replace("{}", shared.organiser.secret)
     request = benchmark_service_pb2.ListBenchmarksRequest()
     with pytest.raises(grpc.aio.AioRpcError) as caught:
@@ -232,7 +235,7 @@ async def test_whoever_has_no_whole_secret_is_nobody(shared: Hosted, authorizati
 async def _code_of(
     channel: grpc.aio.Channel, method: str, metadata: list[tuple[str, str]]
 ) -> grpc.StatusCode:
-    """What a call with an empty request, or an empty stream of them, comes to."""
+    """The code of a call with an empty request, or an empty stream of them."""
     descriptor = METHODS[method]
     empty = message_factory.GetMessageClass(descriptor.input_type)()
     given = None if descriptor.client_streaming else empty
@@ -243,9 +246,9 @@ async def _code_of(
 async def _status_of(
     channel: grpc.aio.Channel, method: str, metadata: list[tuple[str, str]], request: Any
 ) -> tuple[grpc.StatusCode, str]:
-    """Code and text that a call with one request, or with none, comes to.
+    """Code and text of a call with one request, or with none.
 
-    What never ends is cancelled after its first response, and is as good as done.
+    An endless call is cancelled after its first response, and counts as successful.
     """
     descriptor = METHODS[method]
     streamed_in = bool(descriptor.client_streaming)
@@ -269,7 +272,7 @@ async def _status_of(
 
 
 async def _read(call: Any) -> None:
-    """Read all responses: what is not read holds the status up until the deadline."""
+    """Read all responses: unread ones delay the status until the deadline."""
     with suppress(grpc.aio.AioRpcError):
         async for _ in call:
             pass

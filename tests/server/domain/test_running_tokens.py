@@ -1,4 +1,4 @@
-"""A token that ends takes every running call with it, before anything is kept or sent on."""
+"""The end of a token ends every running call with it, before anything more is stored or sent."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ from vidscore_server.domain import access
 
 Call = Any
 Begin = Callable[[Hosted, Client], Awaitable[Call]]
-"""Begins a call of an organiser that would go on for a long time."""
+"""Begins a long-running call of an organiser."""
 
 
 async def _upload_truth(_: Hosted, client: Client) -> Call:
@@ -147,7 +147,7 @@ async def _revoke_here(hosted: Hosted, secret: str) -> None:
 
 
 async def _revoke_elsewhere(hosted: Hosted, secret: str) -> None:
-    """Revoke a token in the store, as another server does of which this one hears nothing."""
+    """Revoke a token in the store, like another server that this one does not hear of."""
     name = secret.split("_")[1]
 
     def command(transaction: Any) -> None:
@@ -176,7 +176,7 @@ async def _organiser(hosted: Hosted) -> Client:
 
 
 async def _code_of(call: Call) -> grpc.StatusCode:
-    """What a call comes to; of a stream of responses, all are read."""
+    """The code of a call; of a stream of responses, all are read."""
     async with asyncio.timeout(TIMEOUT_S):
         if hasattr(call, "read"):
             try:
@@ -191,9 +191,7 @@ async def _code_of(call: Call) -> grpc.StatusCode:
 @pytest.mark.slow
 @pytest.mark.parametrize("ending", ENDINGS)
 @pytest.mark.parametrize("method", CALLS)
-async def test_a_call_that_runs_ends_with_its_token(
-    hosted: Hosted, method: str, ending: str
-) -> None:
+async def test_a_running_call_ends_with_its_token(hosted: Hosted, method: str, ending: str) -> None:
     await hosted.organiser.create_benchmark()
     ended = await _organiser(hosted)
     call = await CALLS[method](hosted, ended)
@@ -203,7 +201,7 @@ async def test_a_call_that_runs_ends_with_its_token(
 
 
 @pytest.mark.parametrize("ending", ["revoked elsewhere", "expired"])
-async def test_truth_whose_token_has_ended_is_not_kept_however_soon_its_end_comes(
+async def test_truth_of_an_ended_token_is_not_stored_however_soon_the_upload_ends(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, ending: str
 ) -> None:
     monkeypatch.setattr(access, "LOOK_INTERVAL_S", 3600)
@@ -224,14 +222,16 @@ async def test_truth_whose_token_has_ended_is_not_kept_however_soon_its_end_come
         assert not listed.revisions
 
 
-async def test_who_revokes_the_own_token_is_told_that_it_is_revoked(hosted: Hosted) -> None:
+async def test_a_caller_that_revokes_its_own_token_is_told_that_it_is_revoked(
+    hosted: Hosted,
+) -> None:
     own = await _organiser(hosted)
     request = access_pb.RevokeTokenRequest(name=f"tokens/{own.secret.split('_')[1]}")
     answer = await own.access.RevokeToken(request, metadata=own.metadata)
     assert answer.token.HasField("revoke_time")
 
 
-async def test_calls_of_other_tokens_and_of_nobody_go_on(hosted: Hosted) -> None:
+async def test_calls_of_other_tokens_and_without_tokens_continue(hosted: Hosted) -> None:
     ended, other = await _organiser(hosted), hosted.organiser
     await hosted.organiser.create_benchmark()
     going_on = await _score(hosted, other)

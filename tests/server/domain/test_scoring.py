@@ -1,4 +1,4 @@
-"""From sealed to scored: the library's report bit for bit, waiting, failing, interruption."""
+"""From sealed to scored: the library's exact report, waiting, failing, interruption."""
 
 from __future__ import annotations
 
@@ -56,10 +56,10 @@ def library_report(
 
 
 @pytest.mark.parametrize("least_cut", [jobs.OBJECTS_PER_CUT, 0], ids=["one job", "job a frame"])
-async def test_the_report_is_the_librarys_bit_for_bit_however_the_frames_came(
+async def test_the_report_is_the_librarys_bit_for_bit_in_any_order_of_frames(
     least_cut: int, hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """And whether a worker has the sequence, or several have frames of it."""
+    """Whether one worker has the whole sequence, or several have frames of it."""
     monkeypatch.setattr(jobs, "OBJECTS_PER_CUT", least_cut)
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(points({3: [(50.5, 60.5)], 1: TRUTH_OF_1}), points({5: []}))
@@ -107,7 +107,7 @@ async def test_detections_of_an_unknown_sequence_are_left_out_of_the_score(hoste
     assert report_bytes(score.report) == library_report(TRUTH, DETECTIONS)
 
 
-async def test_truth_that_comes_later_scores_what_has_waited(hosted: Hosted) -> None:
+async def test_submissions_that_waited_are_scored_when_the_truth_arrives(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.red.submit(DETECTIONS)
     await _stands(hosted, pb.SUBMISSION_STATE_WAITING_FOR_TRUTH)
@@ -120,7 +120,7 @@ async def test_truth_that_comes_later_scores_what_has_waited(hosted: Hosted) -> 
     assert score.truth_revision == 2
 
 
-async def test_where_scores_are_live_a_submission_waits_for_truth_of_its_own_frames_alone(
+async def test_with_live_scores_a_submission_waits_only_for_truth_of_its_own_frames(
     hosted: Hosted,
 ) -> None:
     await hosted.organiser.create_benchmark(visibility=LIVE)
@@ -133,7 +133,7 @@ async def test_where_scores_are_live_a_submission_waits_for_truth_of_its_own_fra
     await _stands(hosted, pb.SUBMISSION_STATE_WAITING_FOR_TRUTH, "two")
 
 
-async def test_waiting_for_truth_ends_at_the_policys_timeout(hosted: Hosted) -> None:
+async def test_waiting_for_truth_ends_at_the_timeout_of_the_policy(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(points({1: TRUTH_OF_1}), complete=False)
     await hosted.red.submit(DETECTIONS)
@@ -148,7 +148,7 @@ async def test_waiting_for_truth_ends_at_the_policys_timeout(hosted: Hosted) -> 
     assert counted == [1, 1, 0]
 
 
-async def test_a_submission_fails_where_truth_never_came(hosted: Hosted) -> None:
+async def test_a_submission_fails_if_truth_never_arrives(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.red.submit(DETECTIONS)
     await _stands(hosted, pb.SUBMISSION_STATE_WAITING_FOR_TRUTH)
@@ -157,7 +157,7 @@ async def test_a_submission_fails_where_truth_never_came(hosted: Hosted) -> None
     assert ended.submission.state_reason == "truth_never_came"
 
 
-async def test_a_quiet_submission_is_sealed_and_scored(hosted: Hosted) -> None:
+async def test_an_idle_submission_is_sealed_and_scored(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     stream = await hosted.red.submission()
@@ -169,7 +169,7 @@ async def test_a_quiet_submission_is_sealed_and_scored(hosted: Hosted) -> None:
     assert "sealed_when_quiet" in actions
 
 
-async def test_work_that_breaks_ends_in_failed_and_tells_the_team_nothing_of_it(
+async def test_broken_scoring_ends_in_failed_and_shows_the_team_no_details(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(_: object) -> bytes:
@@ -185,7 +185,7 @@ async def test_work_that_breaks_ends_in_failed_and_tells_the_team_nothing_of_it(
 
 
 @pytest.mark.slow
-async def test_work_that_takes_too_long_ends_in_failed(tmp_path: Path) -> None:
+async def test_scoring_over_the_time_limit_ends_in_failed(tmp_path: Path) -> None:
     async with hosting(tmp_path, held=True, scoring_timeout_s=1) as hosted:
         await hosted.organiser.create_benchmark()
         await hosted.organiser.upload(TRUTH)
@@ -195,10 +195,10 @@ async def test_work_that_takes_too_long_ends_in_failed(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-async def test_a_submission_whose_scoring_kills_its_server_six_times_is_scored_in_the_end(
+async def test_a_submission_whose_scoring_kills_its_server_six_times_is_scored_at_last(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr(Scheduler, "_release", lambda *_: None)  # as if it had been killed
+    monkeypatch.setattr(Scheduler, "_release", lambda *_: None)  # As if the server had been killed.
     clock = PlayedClock()
     for _ in range(6):
         async with hosting(tmp_path, clock, held=True) as hosted:
@@ -215,7 +215,7 @@ async def test_a_submission_whose_scoring_kills_its_server_six_times_is_scored_i
 
 
 @pytest.mark.slow
-async def test_after_two_deaths_a_submission_waits_its_pause_and_is_scored_after_all_others(
+async def test_after_two_deaths_a_submission_pauses_and_is_scored_after_all_others(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Scheduler, "_release", lambda *_: None)
@@ -234,7 +234,7 @@ async def test_after_two_deaths_a_submission_waits_its_pause_and_is_scored_after
         assert (await hosted.organiser.ended("one")).submission.state_reason == "scored"
 
 
-async def test_after_two_deaths_who_has_read_before_the_second_does_not_cut_the_pause_short(
+async def test_after_two_deaths_an_outdated_read_does_not_shorten_the_pause(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Scheduler, "_release", lambda *_: None)
@@ -254,7 +254,7 @@ async def test_after_two_deaths_who_has_read_before_the_second_does_not_cut_the_
 
 
 @pytest.mark.slow
-async def test_a_lost_worker_is_no_failure_of_the_submission(
+async def test_a_lost_worker_is_not_a_failure_of_the_submission(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     run, deaths = hosted.workers.run, 4
@@ -276,7 +276,7 @@ async def test_a_lost_worker_is_no_failure_of_the_submission(
 
 
 async def _while_time_passes(clock: PlayedClock, condition: Callable[[], bool]) -> None:
-    """Wait until something holds, each moment a second of the clock."""
+    """Wait until a condition holds; each poll advances the clock by a second."""
 
     def holds() -> bool:
         clock.pass_by(seconds=1)
@@ -286,7 +286,7 @@ async def _while_time_passes(clock: PlayedClock, condition: Callable[[], bool]) 
 
 
 async def _die_twice(folder: Path, clock: PlayedClock) -> None:
-    """Have a submission that was being scored when its server ended, and when the next one did."""
+    """A submission that was being scored when its server died, and again when the next one did."""
     for _ in range(2):
         async with hosting(folder, clock, held=True) as hosted:
             if await _is_new(hosted):
@@ -295,7 +295,7 @@ async def _die_twice(folder: Path, clock: PlayedClock) -> None:
 
 
 async def _is_new(hosted: Hosted) -> bool:
-    """Whether the benchmark had to be made, which it is then with its truth."""
+    """Whether the benchmark had to be created, with its truth."""
     try:
         await hosted.organiser.create_benchmark()
     except grpc.aio.AioRpcError:
@@ -305,7 +305,7 @@ async def _is_new(hosted: Hosted) -> bool:
 
 
 @pytest.mark.slow
-async def test_a_restart_in_good_order_costs_no_attempt(tmp_path: Path) -> None:
+async def test_an_orderly_restart_costs_no_attempt(tmp_path: Path) -> None:
     clock = PlayedClock()
     for restart in range(3):
         async with hosting(tmp_path, clock, held=True, scoring_attempts=1) as hosted:
@@ -320,7 +320,7 @@ async def test_a_restart_in_good_order_costs_no_attempt(tmp_path: Path) -> None:
                 assert ended.submission.state_reason == "scored"
 
 
-async def test_a_restart_in_the_middle_of_scoring_gives_the_same_score(tmp_path: Path) -> None:
+async def test_a_restart_during_scoring_gives_the_same_score(tmp_path: Path) -> None:
     async with hosting(tmp_path, held=True) as hosted:
         await hosted.organiser.create_benchmark()
         await hosted.organiser.upload(TRUTH)
@@ -332,10 +332,10 @@ async def test_a_restart_in_the_middle_of_scoring_gives_the_same_score(tmp_path:
         assert report_bytes(score.report) == library_report(TRUTH, DETECTIONS)
 
 
-async def test_a_restart_in_the_middle_of_scoring_does_not_wait_for_truth_once_more(
+async def test_a_restart_during_scoring_does_not_wait_for_truth_again(
     tmp_path: Path,
 ) -> None:
-    """It has waited for seven days, and is scored on what is there."""
+    """It has waited for seven days, and is scored with the existing truth."""
     clock = PlayedClock()
     async with hosting(tmp_path, clock, held=True) as hosted:
         await hosted.organiser.create_benchmark()
@@ -349,7 +349,7 @@ async def test_a_restart_in_the_middle_of_scoring_does_not_wait_for_truth_once_m
         assert ended.submission.state_reason == "scored_without_all_truth"
 
 
-async def test_a_submission_that_is_cancelled_while_it_is_scored_gets_no_score(
+async def test_a_submission_cancelled_during_scoring_gets_no_score(
     hosted: Hosted,
 ) -> None:
     hosted.workers.gate.clear()
@@ -369,7 +369,7 @@ async def test_a_submission_that_is_cancelled_while_it_is_scored_gets_no_score(
     assert (await hosted.red.get()).state == pb.SUBMISSION_STATE_CANCELLED
 
 
-async def test_what_was_appended_before_a_restart_goes_on_after_it(tmp_path: Path) -> None:
+async def test_a_submission_from_before_a_restart_continues_after_it(tmp_path: Path) -> None:
     async with hosting(tmp_path) as hosted:
         await hosted.organiser.create_benchmark()
         await hosted.organiser.upload(TRUTH)
@@ -382,7 +382,7 @@ async def test_what_was_appended_before_a_restart_goes_on_after_it(tmp_path: Pat
 
 
 async def _stands(hosted: Hosted, state: pb.SubmissionState, name: str = "one") -> None:
-    """Wait until a submission stands somewhere, and then see that it stays there."""
+    """Wait until a submission is in a state, and then check that it stays there."""
     for _ in range(500):
         if (await hosted.red.get(name)).state == state:
             break

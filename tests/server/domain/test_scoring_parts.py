@@ -1,4 +1,4 @@
-"""However a submission is cut for scoring, the report is the same to the last bit."""
+"""The report is the same to the last bit however a submission is divided for scoring."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ def _boxes(seed: int, *, sequences: int) -> Annotations:
 
 
 def _batches(detections: Annotations, order: str) -> list[bytes]:
-    """The same frames in batches of some sizes: sequence after sequence, or in any order."""
+    """The same frames in batches of given sizes: sequence after sequence, or in any order."""
     chance = np.random.default_rng(3)
     rows = np.arange(detections.frame_count)
     if order == "mixed":
@@ -94,7 +94,7 @@ def _pairs(
 def test_parts_of_every_size_give_the_report_of_the_whole(
     names: tuple[str, ...], order: str, *, complete: bool
 ) -> None:
-    """Truth without detections and detections without truth included."""
+    """Including truth without detections and detections without truth."""
     truth, detections = _boxes(1, sequences=5), _boxes(2, sequences=6)
     truth = truth.take_frames(truth.frame_sequences != 2)
     detections = detections.take_frames(detections.frame_sequences != 0)
@@ -121,7 +121,7 @@ def test_parts_of_every_size_give_the_report_of_the_whole(
     assert counts[-1] == 1
 
 
-def test_a_part_has_no_more_bytes_than_the_bound_but_for_a_single_batch_or_sequence() -> None:
+def test_a_part_exceeds_the_bound_only_for_a_single_batch_or_sequence() -> None:
     detections = _boxes(2, sequences=6)
     batches = _batches(detections, "in order")
     bound = detections.nbytes // 4
@@ -133,7 +133,7 @@ def test_a_part_has_no_more_bytes_than_the_bound_but_for_a_single_batch_or_seque
 
 
 @pytest.mark.parametrize("maximum_bytes", [1_000, 3_000])
-async def test_a_server_scores_in_parts_and_keeps_the_librarys_report(
+async def test_a_server_scores_in_parts_and_stores_the_librarys_report(
     tmp_path: Path, maximum_bytes: int
 ) -> None:
     frame_count = 60

@@ -1,4 +1,4 @@
-"""A run's states, what live reports cover, and what bounds it; this process plays the workers."""
+"""A run's states, coverage of its live reports, and its limits; the test process is the worker."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ async def _receiving(
     message: scoring_service_pb2.ScoreConfiguration,
     **limits: object,
 ) -> AsyncIterator[ScoringSession]:
-    """A configured session that tallies beside whatever the test does."""
+    """A configured session that tallies while the test continues."""
     session = ScoringSession(load_settings(flags=limits), workers, with_live=True)
     await _configure(session, message)
     tallying = asyncio.create_task(session.keep_tallying())
@@ -140,7 +140,7 @@ def interleavings(draw: st.DrawFn) -> list[tuple[Side, dict[int, list[tuple[floa
 @pytest.mark.slow
 @settings(max_examples=example_count(30))
 @given(interleavings())
-def test_any_split_and_order_of_a_stream_gives_the_report_of_the_whole(
+def test_any_division_and_order_of_a_stream_gives_the_report_of_the_whole(
     messages: list[tuple[Side, dict[int, list[tuple[float, float]]]]],
 ) -> None:
     async def streamed() -> list[Report]:
@@ -166,7 +166,7 @@ def test_any_split_and_order_of_a_stream_gives_the_report_of_the_whole(
     assert asyncio.run(streamed()) == expected
 
 
-async def test_a_live_report_covers_what_was_there_when_it_began_and_not_what_came_since() -> None:
+async def test_a_live_report_covers_the_frames_at_its_start_and_no_later_ones() -> None:
     workers = PlayedWorkers()
     message = configuration("moody", live=EVERY_FRAME)
     async with _receiving(workers, message, minimum_live_interval_ms=10) as session:
@@ -183,7 +183,7 @@ async def test_a_live_report_covers_what_was_there_when_it_began_and_not_what_ca
 
 
 @pytest.mark.parametrize("whole_sequences", [False, True])
-async def test_whole_sequence_evaluators_are_live_as_well(whole_sequences: bool) -> None:
+async def test_evaluators_of_whole_sequences_have_live_reports_too(whole_sequences: bool) -> None:
     message = configuration("moody", live=EVERY_FRAME, whole_sequences=whole_sequences)
     async with _receiving(PlayedWorkers(), message, minimum_live_interval_ms=10) as session:
         await _both(session, 1)
@@ -194,7 +194,7 @@ async def test_whole_sequence_evaluators_are_live_as_well(whole_sequences: bool)
         assert final.value("frames") == 2
 
 
-async def test_single_frames_are_tallied_together_and_not_one_by_one() -> None:
+async def test_single_frames_are_tallied_together() -> None:
     workers = PlayedWorkers()
     async with _receiving(workers, configuration("moody")) as session:
         for number in range(1, 501):
@@ -205,7 +205,7 @@ async def test_single_frames_are_tallied_together_and_not_one_by_one() -> None:
 
 
 async def test_much_data_is_tallied_before_the_end_and_waits_for_slow_workers() -> None:
-    """However much a client sends and however slow workers are, few bytes are pending."""
+    """Few bytes are pending, however much a client sends and however slow workers are."""
     workers = PlayedWorkers()
     workers.gate.clear()
     async with _receiving(workers, configuration("moody")) as session:
@@ -227,7 +227,7 @@ async def test_much_data_is_tallied_before_the_end_and_waits_for_slow_workers() 
     assert max(held) < 3 * COMPACT_BYTES
 
 
-async def test_truth_without_detections_counts_in_the_end() -> None:
+async def test_truth_without_detections_counts_at_the_end() -> None:
     session = ScoringSession(Settings(), PlayedWorkers(), with_live=True)
     await _configure(session, configuration("moody"))
     await _receive(session, Side.TRUTH, points({1: HERE, 2: HERE}), "truth")
@@ -256,7 +256,7 @@ async def test_detections_of_an_unknown_sequence_fail_the_end() -> None:
     ],
     ids=["sent before", "forbidden by an evaluator", "outside the specification"],
 )
-async def test_what_is_wrong_with_frames_is_placed_in_the_request(
+async def test_a_fault_of_frames_names_its_place_in_the_request(
     numbers: tuple[int, ...], paths: list[str]
 ) -> None:
     message = configuration("moody")
@@ -269,7 +269,7 @@ async def test_what_is_wrong_with_frames_is_placed_in_the_request(
     assert [field_path(fault) for fault in caught.value.faults] == paths
 
 
-async def test_what_a_protocol_forbids_is_placed_at_the_frame_that_has_it() -> None:
+async def test_a_violation_of_a_protocol_names_its_frame() -> None:
     session = ScoringSession(Settings(), PlayedWorkers(), with_live=True)
     await _configure(session, configuration("spotgeo"))
     outside, crowded = [(1.0, 1.0), (640.0, 1.0)], [(1.0, 1.0)] * 31
@@ -283,10 +283,10 @@ async def test_what_a_protocol_forbids_is_placed_at_the_frame_that_has_it() -> N
 
 
 @pytest.mark.parametrize(("name", "taken"), [("neovision2", False), ("map", True)])
-async def test_confidences_of_any_size_are_taken_where_their_order_alone_counts(
+async def test_confidences_of_any_size_are_accepted_if_only_their_order_counts(
     name: str, taken: bool
 ) -> None:
-    """Else the frame that has the first one is named, and how many there are."""
+    """Otherwise the frame of the first invalid one is named, with their number."""
     message = configuration(name)
     message.truth_geometry = message.detection_geometry = annotations_pb2.GEOMETRY_BOX
     session = ScoringSession(Settings(), PlayedWorkers(), with_live=True)
@@ -309,9 +309,7 @@ async def test_confidences_of_any_size_are_taken_where_their_order_alone_counts(
     ("limit", "maximum"),
     [("maximum_frames", 3), ("maximum_waiting_frames", 3), ("maximum_buffered_bytes", 1 << 20)],
 )
-async def test_a_run_that_grows_over_a_limit_fails_with_the_limits_name(
-    limit: str, maximum: int
-) -> None:
+async def test_a_run_over_a_limit_fails_with_the_limits_name(limit: str, maximum: int) -> None:
     session = ScoringSession(load_settings(flags={limit: maximum}), PlayedWorkers(), with_live=True)
     await _configure(session, configuration("moody"))
 

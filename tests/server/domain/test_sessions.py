@@ -1,4 +1,4 @@
-"""Places for runs: how many there are, and how they end when the server stops."""
+"""Places for runs: their number, and how runs end when the server stops."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from vidscore_server.domain.sessions import PlainCalls, Sessions, Use
 from vidscore_server.errors import DrainingError, NoPlaceError
 
 
-def test_a_place_is_given_back_however_a_run_ends() -> None:
+def test_every_end_of_a_run_frees_its_place() -> None:
     sessions = Sessions(maximum=1)
     with sessions.open(Use.SCORING):
         assert sessions.open_count == 1
@@ -33,7 +33,7 @@ def test_without_a_place_the_limit_is_named() -> None:
         pass
 
 
-async def test_a_call_that_ends_frees_the_place_that_it_had_and_no_other() -> None:
+async def test_a_call_that_ends_frees_only_its_own_place() -> None:
     calls, end = PlainCalls(maximum=1), asyncio.Event()
 
     async def call(team: str = "red") -> None:
@@ -54,7 +54,7 @@ async def test_a_call_that_ends_frees_the_place_that_it_had_and_no_other() -> No
     await asyncio.gather(held, of_others)
 
 
-async def test_draining_waits_for_open_runs_and_lets_nothing_begin() -> None:
+async def test_draining_waits_for_open_runs_and_lets_no_new_one_begin() -> None:
     sessions = Sessions(maximum=2)
     with sessions.open(Use.SCORING):
         draining = asyncio.create_task(sessions.drain(timeout_s=60))
@@ -65,7 +65,7 @@ async def test_draining_waits_for_open_runs_and_lets_nothing_begin() -> None:
     await draining
 
 
-async def test_runs_that_outlive_the_timeout_are_told_that_the_server_stops() -> None:
+async def test_runs_that_outlast_the_timeout_are_told_that_the_server_stops() -> None:
     sessions = Sessions(maximum=1)
 
     async def stubborn() -> None:

@@ -1,4 +1,4 @@
-"""Several servers over one PostgreSQL are one site, whatever their clocks say, whichever dies."""
+"""Several servers over one PostgreSQL are one site, whatever their clocks, whichever dies."""
 
 from __future__ import annotations
 
@@ -53,14 +53,14 @@ RETRY = Retry(initial_s=0.05, maximum_s=0.5, give_up_after_s=TIMEOUT_S)
 
 @dataclass
 class Trio:
-    """Three servers of one site; the first is the one that dies, the clocks differ by hours."""
+    """Three servers of one site; the first is the one that dies; the clocks differ by hours."""
 
     mortal: KilledServer
     others: tuple[KilledServer, KilledServer]
     secret: str
 
     def restart(self, *failpoints: str) -> None:
-        """Let the first one live again."""
+        """Start the first server again."""
         self.mortal.kill()
         self.mortal.start(",".join(("clock=shift:0", *failpoints)))
 
@@ -83,7 +83,7 @@ def trio(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator
 
 @pytest_asyncio.fixture
 async def clients(trio: Trio) -> AsyncIterator[tuple[Client, Client, Client]]:
-    """An organiser at each server; the benchmark is made anew for every test."""
+    """An organiser at each server; the benchmark is created anew for every test."""
     trio.restart()
     async with AsyncExitStack() as channels:
         found = []
@@ -96,7 +96,7 @@ async def clients(trio: Trio) -> AsyncIterator[tuple[Client, Client, Client]]:
 
 
 async def _host(organiser: Client, **policy: Any) -> None:
-    """Host the benchmark, without anything that was there before."""
+    """Host the benchmark, without any earlier data."""
     request = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
     try:
         await organiser.benchmarks.DeleteBenchmark(request, metadata=organiser.metadata)
@@ -108,7 +108,7 @@ async def _host(organiser: Client, **policy: Any) -> None:
     await organiser.upload(truth(FRAME_COUNT))
 
 
-async def test_a_submission_goes_on_at_another_server_which_shuts_the_first_writer_out(
+async def test_a_submission_continues_at_another_server_which_fences_off_the_first_writer(
     clients: tuple[Client, Client, Client],
 ) -> None:
     first, second, third = clients
@@ -126,10 +126,10 @@ async def test_a_submission_goes_on_at_another_server_which_shuts_the_first_writ
 
 
 @pytest.mark.nightly
-async def test_drafts_at_several_servers_take_no_more_places_than_there_are(
+async def test_drafts_at_several_servers_take_no_more_places_than_exist(
     clients: tuple[Client, Client, Client],
 ) -> None:
-    """First frames come to all servers at once; one place is left for each round of them."""
+    """First frames reach all servers at once; one place is left for each round."""
     await _host(clients[1], submissions_in_all=1)
     streams = [await client.submission(f"s{row}") for row, client in enumerate(clients)]
     outcomes = await asyncio.gather(
@@ -148,10 +148,10 @@ async def test_drafts_at_several_servers_take_no_more_places_than_there_are(
 
 
 @pytest.mark.nightly
-async def test_no_clock_of_a_server_but_that_of_the_store_says_what_is_due(
+async def test_only_the_clock_of_the_store_decides_what_is_due(
     clients: tuple[Client, Client, Client],
 ) -> None:
-    """By their own clocks one server would have the others' submissions be quiet for an hour."""
+    """By its own clock, one server would consider the others' submissions idle for an hour."""
     started = datetime.now(UTC)
     for number, client in enumerate(clients):
         await client.submission(f"s{number}")
@@ -164,7 +164,7 @@ async def test_no_clock_of_a_server_but_that_of_the_store_says_what_is_due(
             assert abs(made - started) < timedelta(seconds=HOUR_S / 2)
 
 
-async def test_whoever_watches_at_another_server_sees_every_state(
+async def test_a_caller_that_watches_at_another_server_sees_every_state(
     clients: tuple[Client, Client, Client],
 ) -> None:
     first, second, third = clients
@@ -183,7 +183,7 @@ async def test_whoever_watches_at_another_server_sees_every_state(
 async def test_live_scores_follow_a_stream_to_another_server(
     clients: tuple[Client, Client, Client],
 ) -> None:
-    """Whoever watches at the third server sees scores of what came to the first and the second."""
+    """A watch at the third server sees scores of frames sent to the first and the second."""
     first, second, third = clients
     await _host(first, visibility=benchmark_pb2.VISIBILITY_LIVE, minimum_frames=5)
     sent = range(FRAME_COUNT - 5)
@@ -197,7 +197,7 @@ async def test_live_scores_follow_a_stream_to_another_server(
         await watching
 
 
-async def test_a_server_killed_in_mid_stream_loses_nothing_and_another_one_takes_the_rest(
+async def test_a_server_killed_during_a_stream_loses_nothing_and_another_takes_over(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:
     _, second, _ = clients
@@ -208,7 +208,7 @@ async def test_a_server_killed_in_mid_stream_loses_nothing_and_another_one_takes
 
 
 @pytest.mark.parametrize("moment", mostly_nightly(["before_score_commit", "before_scoring"]))
-async def test_a_server_killed_while_it_scores_is_relieved_by_another_one(
+async def test_another_server_takes_over_from_one_killed_while_it_scores(
     trio: Trio, clients: tuple[Client, Client, Client], moment: str
 ) -> None:
     _, second, _ = clients
@@ -224,7 +224,7 @@ async def test_a_server_killed_while_it_scores_is_relieved_by_another_one(
 
 
 @pytest.mark.nightly
-async def test_a_server_that_hangs_while_it_scores_is_relieved_and_its_late_result_refused(
+async def test_another_server_takes_over_from_one_that_hangs_and_its_late_result_is_refused(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:
     _, second, _ = clients
@@ -239,10 +239,10 @@ async def test_a_server_that_hangs_while_it_scores_is_relieved_and_its_late_resu
 
 
 @pytest.mark.nightly
-async def test_a_submission_that_has_failed_is_scored_again_at_whichever_server(
+async def test_a_failed_submission_is_rescored_at_any_server(
     clients: tuple[Client, Client, Client],
 ) -> None:
-    """It fails for want of truth; this comes at another server, and a third one is asked."""
+    """It fails for lack of truth; truth is uploaded at another server, and a third one is asked."""
     first, second, third = clients
     gone = organiser_pb2.DeleteBenchmarkRequest(name=BENCHMARK, force=True)
     await first.benchmarks.DeleteBenchmark(gone, metadata=first.metadata)
@@ -257,7 +257,7 @@ async def test_a_submission_that_has_failed_is_scored_again_at_whichever_server(
 
 
 @pytest.mark.nightly
-async def test_an_operation_whose_server_dies_is_ended_by_another_one(
+async def test_another_server_ends_the_operation_of_a_dead_one(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:
     first, second, _ = clients
@@ -278,7 +278,7 @@ async def test_an_operation_whose_server_dies_is_ended_by_another_one(
 
 
 @pytest.mark.nightly
-async def test_a_board_whose_server_dies_is_moved_by_another_one(
+async def test_another_server_updates_the_board_of_a_dead_one(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:
     first, second, third = clients
@@ -309,14 +309,14 @@ async def _submit(client: Client) -> None:
 async def _seal_where_only_the_first_looks(
     trio: Trio, clients: tuple[Client, Client, Client]
 ) -> None:
-    """Let the first server score: the others hang meanwhile."""
+    """Let the first server score, while the others hang."""
     for server in trio.others:
         server.pause()
     await clients[0].seal()
 
 
 async def _score_where_it_will_die(trio: Trio, clients: tuple[Client, Client, Client]) -> None:
-    """Have a scored submission, and alone a server that dies before it keeps another score."""
+    """A scored submission, and a server that will die before it stores another score."""
     _, second, _ = clients
     await _submit(second)
     await second.seal()
@@ -327,7 +327,7 @@ async def _score_where_it_will_die(trio: Trio, clients: tuple[Client, Client, Cl
 
 
 async def _until_leased(client: Client) -> None:
-    """Wait until a submission is scored; whoever has it does not answer while it hangs."""
+    """Wait until a submission is being scored; its server does not answer while it hangs."""
     scoring = submission_service_pb2.SUBMISSION_STATE_SCORING
     async with asyncio.timeout(TIMEOUT_S):
         while True:
@@ -337,7 +337,7 @@ async def _until_leased(client: Client) -> None:
 
 
 async def _upkeep_has_passed(client: Client) -> None:
-    """Wait until a server has looked at what is due: it scores what is sealed."""
+    """Wait until a server has run its upkeep, which scores sealed submissions."""
     name = f"upkeep-{id(client)}"
     stream = await client.submission(name)
     await client.append(stream, 0, batch(range(1)))
@@ -352,7 +352,7 @@ async def _frame_counts(client: Client) -> list[int]:
 
 
 async def _live_scores(client: Client, expected: report_pb2.Report) -> None:
-    """Watch until there are these live scores."""
+    """Watch until these live scores are there."""
     request = submission_service_pb2.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one")
     call = client.submissions.WatchSubmission(request, metadata=client.metadata)
     async for message in call:
@@ -363,7 +363,7 @@ async def _live_scores(client: Client, expected: report_pb2.Report) -> None:
 
 
 def _send_while_the_server_dies(trio: Trio) -> None:
-    """Send through the SDK, kill the server in the middle, and go on at another one."""
+    """Send through the SDK, kill the server halfway, and continue at another one."""
     delivery = Delivery(window_frames=4, retry=RETRY)
     batching = Batching(batch_frames=1, batch_interval_s=0.01)
     with connect(trio.mortal.address, token=trio.secret) as client:
@@ -383,7 +383,7 @@ def _send_while_the_server_dies(trio: Trio) -> None:
 
 
 async def _check_score(clients: tuple[Client, ...], scores: int = 1) -> None:
-    """Every server shows one and the same score, that of the batch, and the same board."""
+    """Every server shows the same score, that of the batch, and the same board."""
     boards = []
     for client in clients:
         await client.ended()
@@ -405,7 +405,7 @@ async def _board(client: Client) -> list[bytes]:
     return [row.SerializeToString(deterministic=True) for row in answer.rows]
 
 
-async def test_a_token_that_is_revoked_at_one_server_ends_its_calls_at_another(
+async def test_a_token_revoked_at_one_server_ends_its_calls_at_another(
     clients: tuple[Client, Client, Client],
 ) -> None:
     first, second, _ = clients

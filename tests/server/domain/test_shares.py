@@ -1,4 +1,4 @@
-"""Teams share a server's streams: what one does, or whoever has no token, shuts nobody out."""
+"""Teams share a server's streams: no team, and no caller without a token, keeps others out."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ NAME = f"{BENCHMARK}/submissions/one"
 
 @pytest.fixture
 async def site(tmp_path: Path) -> AsyncIterator[Hosted]:
-    """A server with few places, so that an attack is quick, and one submission of each team."""
+    """A server with few places, so that an attack is quick, and one submission per team."""
     async with hosting(tmp_path, maximum_streams=20) as hosted:
         await hosted.organiser.create_benchmark()
         for client, name in ((hosted.red, "one"), (hosted.blue, "two")):
@@ -75,14 +75,14 @@ async def _everybody_else_works(hosted: Hosted) -> None:
         assert (await hosted.organiser.upload(TRUTH)).revision == 1
 
 
-async def test_watches_of_one_team_shut_nobody_out(site: Hosted) -> None:
+async def test_watches_of_one_team_do_not_keep_others_out(site: Hosted) -> None:
     watches = _watches(site.red, 100)
     with _cancelled(watches):
-        await until(lambda: site.server.sessions.open_count == 18)  # but for a tenth of 20
+        await until(lambda: site.server.sessions.open_count == 18)  # Except for a tenth of 20.
         await _everybody_else_works(site)
 
 
-async def test_streams_of_a_team_beyond_its_share_end_and_say_when_to_come_back(
+async def test_streams_of_a_team_beyond_its_share_end_with_advice_when_to_return(
     site: Hosted,
 ) -> None:
     watches = _watches(site.red, 18)
@@ -98,14 +98,14 @@ async def test_streams_of_a_team_beyond_its_share_end_and_say_when_to_come_back(
         call.cancel()
 
 
-async def test_scoring_without_tokens_shuts_nobody_out(site: Hosted) -> None:
+async def test_scoring_without_tokens_keeps_nobody_out(site: Hosted) -> None:
     stub = scoring_service_pb2_grpc.ScoringServiceStub(site.channel)
     first = stream(configuration("spotgeo"))[0]
     async with AsyncExitStack() as calls:
         for _ in range(100):
             call = stub.Score()
             calls.callback(call.cancel)
-        await until(lambda: site.server.sessions.open_count == 5)  # of 10: as many as it leaves
+        await until(lambda: site.server.sessions.open_count == 5)  # Of 10: as many as it leaves.
         await _everybody_else_works(site)
         with_token = stub.Score(metadata=site.blue.metadata)
         calls.callback(with_token.cancel)
@@ -115,7 +115,7 @@ async def test_scoring_without_tokens_shuts_nobody_out(site: Hosted) -> None:
         assert answer.HasField("started")
 
 
-async def test_a_scoring_stream_without_a_place_is_not_told_to_come_back(tmp_path: Path) -> None:
+async def test_a_scoring_stream_without_a_place_is_not_told_to_return(tmp_path: Path) -> None:
     async with hosting(tmp_path, maximum_streams=1) as hosted:
         stub = scoring_service_pb2_grpc.ScoringServiceStub(hosted.channel)
         holding, refused_call = stub.Score(), stub.Score()
@@ -140,7 +140,7 @@ async def test_a_newer_call_of_a_stream_ends_the_older_one_at_once(site: Hosted)
     newer.cancel()
 
 
-async def test_a_writer_of_an_older_epoch_that_comes_back_ends_nobody(site: Hosted) -> None:
+async def test_a_returning_writer_of_an_older_epoch_ends_nobody(site: Hosted) -> None:
     await site.red.open(NAME)
     younger = await _appends(site.red, "one", 1, epoch=2)
     stale = site.red.submissions.AppendFrames(metadata=site.red.metadata)
@@ -155,7 +155,7 @@ async def test_a_writer_of_an_older_epoch_that_comes_back_ends_nobody(site: Host
     younger.cancel()
 
 
-async def test_an_append_call_without_a_place_says_when_to_come_back(tmp_path: Path) -> None:
+async def test_an_append_call_without_a_place_is_told_when_to_return(tmp_path: Path) -> None:
     async with hosting(tmp_path, maximum_streams=2) as hosted:
         await hosted.organiser.create_benchmark()
         for name in ("one", "two"):
@@ -168,7 +168,7 @@ async def test_an_append_call_without_a_place_says_when_to_come_back(tmp_path: P
         holding.cancel()
 
 
-async def test_plain_calls_that_one_team_keeps_open_shut_nobody_else_out(tmp_path: Path) -> None:
+async def test_open_unary_calls_of_one_team_keep_nobody_else_out(tmp_path: Path) -> None:
     async with hosting(tmp_path, maximum_calls=2) as hosted:
         await hosted.organiser.create_benchmark()
         await hosted.red.submission()
@@ -185,7 +185,7 @@ async def test_plain_calls_that_one_team_keeps_open_shut_nobody_else_out(tmp_pat
 
 
 def _half_sent(hosted: Hosted, client: Client) -> Any:
-    """A plain call whose message never comes."""
+    """A unary call whose message never arrives."""
     method = "/vidscore.v1.SubmissionService/GetSubmission"
     call: Any = hosted.channel.stream_unary(method)(metadata=client.metadata)
     return call
@@ -218,7 +218,7 @@ async def _examined(hosted: Hosted, client: Client) -> bool:
 
 
 @pytest.mark.slow
-async def test_an_upload_that_does_not_end_keeps_nobody_elses_from_being_examined(
+async def test_an_endless_upload_does_not_block_others_from_being_examined(
     tmp_path: Path,
 ) -> None:
     async with hosting(tmp_path) as hosted:
@@ -237,7 +237,7 @@ async def test_an_upload_that_does_not_end_keeps_nobody_elses_from_being_examine
             call.cancel()
 
 
-async def test_an_upload_has_to_come_in_the_time_of_an_analysis(tmp_path: Path) -> None:
+async def test_an_upload_must_arrive_within_the_time_of_an_analysis(tmp_path: Path) -> None:
     async with hosting(tmp_path, trust_timeout_s=1) as hosted:
         stub = ranking_service_pb2_grpc.RankingServiceStub(hosted.channel)
         call = stub.ExamineUpload(metadata=hosted.red.metadata)

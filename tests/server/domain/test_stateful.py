@@ -1,7 +1,7 @@
-"""Appending, breaking, killing, restarting, re-sending, sealing and scoring, against a model.
+"""Appending, breaking, killing, restarting, resending, sealing and scoring, against a model.
 
-The server is killed as by a power cut: what its store's files hold at a moment between two
-commits is all that the next server gets, and whatever the old one does after it is lost.
+The server is killed as by a power cut: the next server gets only what the store's files hold at a
+moment between two commits, and everything that the old one does later is lost.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ Result = TypeVar("Result")
 FRAME_COUNT = 20
 STREAMS = ("default", "second")
 ELSEWHERE = 10_000
-"""Number of a frame of no sequence with truth."""
+"""Number of a frame that belongs to no sequence with truth."""
 
 streams = st.sampled_from(STREAMS)
 sizes = st.integers(1, 3)
@@ -48,7 +48,7 @@ sizes = st.integers(1, 3)
 
 @dataclass
 class ModelStream:
-    """What a stream must hold."""
+    """The expected content of a stream."""
 
     epoch: int = 0
     batches: list[list[int]] = field(default_factory=list)
@@ -61,7 +61,7 @@ class ModelStream:
 
 @dataclass
 class ModelSubmission:
-    """What a submission must hold."""
+    """The expected content of a submission."""
 
     number: int
     streams: dict[str, ModelStream] = field(
@@ -146,7 +146,7 @@ class Submitting(RuleBasedStateMachine):
         await self.start()
 
     async def die(self) -> None:
-        """Go on with what the files held between two commits."""
+        """Continue with the content of the files between two commits."""
         hosting_site = self.hosted.hosting
         assert hosting_site is not None
         source, target = self.folder, Path(self.folders.name, str(self.lives + 1))
@@ -183,7 +183,7 @@ class Submitting(RuleBasedStateMachine):
 
     @rule(stream=streams, size=sizes, pieces=st.integers(1, 3), unary=st.booleans())
     def append(self, stream: str, size: int, pieces: int, unary: bool) -> None:
-        """Appends what was on its way first: a writer goes on where it has stopped."""
+        """Appends what was in flight first: a writer continues where it has stopped."""
         model = self.model.streams[stream]
         requests, expected = [], []
         for _ in range(pieces):
@@ -224,7 +224,7 @@ class Submitting(RuleBasedStateMachine):
     @precondition(holds_frames)
     @rule(data=st.data(), unary=st.booleans())
     def send_again(self, data: st.DataObject, unary: bool) -> None:
-        """A batch that is stored is acknowledged again, with the stream's end."""
+        """A stored batch is acknowledged again, with the stream's end."""
         name, model = self.draw_stream_with_frames(data)
         row = data.draw(st.integers(0, len(model.batches) - 1))
         offset = sum(map(len, model.batches[:row]))
@@ -242,7 +242,7 @@ class Submitting(RuleBasedStateMachine):
     def send_what_is_refused(self, data: st.DataObject) -> None:
         name, model = self.draw_stream_with_frames(data)
         if model.on_its_way:
-            return  # where the stream ends is not known, so neither is what is refused
+            return  # The end of the stream is unknown, so it is also unknown what is refused.
         end, first = model.offset, model.batches[0]
         mistakes = {
             "CONTENT_DIFFERS": (0, [ELSEWHERE + index for index in first], model.epoch),
@@ -262,7 +262,7 @@ class Submitting(RuleBasedStateMachine):
     @precondition(holds_frames)
     @rule(killed_while_scoring=st.booleans())
     def seal_and_score(self, killed_while_scoring: bool) -> None:
-        """What was not acknowledged is sent again before; then every frame counts once."""
+        """Data without an acknowledgement is resent first; then every frame counts once."""
         for name, model in self.model.streams.items():
             if model.on_its_way:
                 self.append(name, 1, 1, unary=True)
@@ -294,7 +294,7 @@ class Submitting(RuleBasedStateMachine):
     @precondition(lambda self: not self.may_hold_frames())
     @rule()
     def begin_anew(self) -> None:
-        """A draft may be created again; the epochs of its streams go on."""
+        """A draft may be created again; the epochs of its streams continue."""
         caller = self.hosted.organiser
         request = pb.CreateSubmissionRequest(benchmark=BENCHMARK, submission_id=self.model.name)
         self.run(_awaited(caller.submissions.CreateSubmission(request, metadata=caller.metadata)))
@@ -317,7 +317,7 @@ class Submitting(RuleBasedStateMachine):
 
     @invariant()
     def what_has_frames_is_listed_and_nothing_else(self) -> None:
-        # In this order: what is on its way may be stored between the two calls.
+        # In this order: data in flight may be stored between the two calls.
         frame_count = self.run(self.hosted.organiser.get(self.model.name)).frame_count
         listed = self.run(self.hosted.organiser.listed())
         expected = {model.name for model in self.scored}
@@ -351,6 +351,6 @@ def test_whatever_happens_nothing_acknowledged_is_lost_and_nothing_counts_twice(
 
 
 @pytest.mark.campaign
-def test_whatever_happens_in_long_lives_too() -> None:
+def test_the_same_holds_in_long_lives() -> None:
     shape = settings(QUIET, max_examples=max(10, CRASHES // 2), stateful_step_count=40)
     run_state_machine_as_test(Submitting, settings=shape)

@@ -1,4 +1,4 @@
-"""The state machine of submissions: every event in every state, against a table written by hand."""
+"""The state machine of submissions: every event in every state, against a table by hand."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ LEADS_TO = {
 
 @pytest.mark.parametrize("state", S)
 @pytest.mark.parametrize("event", Event)
-def test_every_event_leads_where_the_table_says_or_is_refused(state: S, event: Event) -> None:
+def test_every_event_leads_to_the_state_of_the_table_or_is_refused(state: S, event: Event) -> None:
     record = r.submission(state=state)
     if (state, event) not in LEADS_TO:
         said = f"{event} cannot happen to a submission that is {state}"
@@ -71,7 +71,7 @@ def test_every_event_leads_where_the_table_says_or_is_refused(state: S, event: E
         assert told == (event.value, "why", r.later(5))
 
 
-def test_frames_that_follow_the_first_leave_reason_and_time_as_they_were() -> None:
+def test_later_frames_leave_reason_and_time_unchanged() -> None:
     first = move(r.submission(), Event.FRAMES_RECEIVED, r.later(1))
     second = move(first, Event.FRAMES_RECEIVED, r.later(2))
     assert second == replace(first, revision=first.revision + 1)
@@ -93,7 +93,7 @@ def test_each_start_of_scoring_counts_as_an_attempt() -> None:
     assert (scoring.attempts, again.attempts) == (1, 2)
 
 
-def test_nothing_leads_out_of_an_end_but_a_retry_of_what_has_failed() -> None:
+def test_no_event_leaves_a_final_state_except_the_retry_of_a_failed_submission() -> None:
     out_of_an_end = {(state, event) for state, event in LEADS_TO if state in ENDED}
     assert out_of_an_end == {(S.FAILED, Event.SCORING_RETRIED)}
     assert {state for state, _ in LEADS_TO} >= set(S) - ENDED

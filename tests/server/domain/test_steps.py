@@ -1,4 +1,4 @@
-"""The step that follows from the truth, what is warned of, and what a changed truth does to it."""
+"""The step that follows from the truth, its warnings, and how a changed truth changes it."""
 
 from __future__ import annotations
 
@@ -31,9 +31,9 @@ FINAL = benchmark_pb2.VISIBILITY_FINAL
         (3000, 5, 0.1),  # sqrt(0.25 / 3000 + 0.04 / 5) = 0.090
         (25, 5, 0.2),  # sqrt(0.25 / 25 + 0.04 / 5) = 0.134
         (3, 1, 0.5),  # sqrt(0.25 / 3 + 0.04) = 0.351
-        (18_000, 1_280, 0.01),  # 0.0067, below the least
+        (18_000, 1_280, 0.01),  # 0.0067, below the minimum.
         (100_000, 100, 0.05),  # sqrt(0.0000025 + 0.0004) = 0.02006
-        (10**9, 100, 0.05),  # 0.0200000000006: never rounded down
+        (10**9, 100, 0.05),  # 0.0200000000006: it is never rounded down.
         (1, 1, 1.0),  # 0.539
         (0, 0, 1.0),
     ],
@@ -48,12 +48,12 @@ def test_a_benchmark_of_five_sequences_has_a_step_of_a_tenth_and_five_submission
     assert (default_step(TruthSize(3000, 5)), default_budget(3000, 5)) == (0.1, 5)
 
 
-def test_until_there_is_truth_the_step_is_that_of_one_object() -> None:
+def test_without_truth_the_step_is_that_of_one_object() -> None:
     assert default_step(None) == default_step(TruthSize(1, 1)) == 1.0
 
 
-def test_the_step_is_in_the_unit_of_what_ranks_first() -> None:
-    """An MSE goes from 0 to 100 px^2, a hundred times as far as F1."""
+def test_the_step_has_the_unit_of_the_first_ranking_measure() -> None:
+    """An MSE goes from 0 to 100 px^2, a range a hundred times that of F1."""
     definition = definition_from_dict(
         {"evaluators": [{"name": "spotgeo"}], "policy": {"ranking_measure": "mse"}}
     )
@@ -70,13 +70,13 @@ def test_a_readable_number_is_1_2_or_5_times_a_power_of_ten(value: float, readab
 
 
 @given(st.floats(1e-9, 1e9))
-def test_a_readable_number_is_no_less_and_less_than_two_and_a_half_times_as_much(
+def test_rounding_up_to_a_readable_number_adds_less_than_a_factor_of_two_and_a_half(
     value: float,
 ) -> None:
     assert value <= readable_above(value) <= 2.5 * value
 
 
-def test_a_step_below_the_standard_error_stays_and_is_warned_of() -> None:
+def test_a_step_below_the_standard_error_is_kept_with_a_warning() -> None:
     document = {"evaluators": [{"name": "f1"}], "policy": {"ladder_step": 0.05}}
     definition = structs.replace(definition_from_dict(document), truth_size=TruthSize(3000, 5))
     [text] = policy_warnings(definition)
@@ -97,7 +97,7 @@ async def _benchmark(client: Client) -> benchmark_pb2.Benchmark:
     return answer.benchmark
 
 
-async def test_everyone_is_told_the_step_in_force(hosted: Hosted) -> None:
+async def test_everyone_sees_the_step_in_force(hosted: Hosted) -> None:
     created = await hosted.organiser.create_benchmark(ladder_step=0.0)
     assert (created.policy.ladder_step, created.ladder_step_in_force) == (0.0, 1.0)
     await hosted.organiser.upload(scattered(25))
@@ -107,7 +107,7 @@ async def test_everyone_is_told_the_step_in_force(hosted: Hosted) -> None:
     # sqrt(0.25 / 25 + 0.04 / 25) = 0.108
 
 
-async def test_a_policy_that_says_no_step_takes_the_one_of_the_truth(hosted: Hosted) -> None:
+async def test_a_policy_without_a_step_uses_that_of_the_truth(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(scattered(25))
     message = dots()
@@ -122,7 +122,7 @@ async def test_a_policy_that_says_no_step_takes_the_one_of_the_truth(hosted: Hos
     assert answer.benchmark.ladder_step_in_force == 0.2
 
 
-async def test_a_score_stays_released_to_the_step_of_its_time_until_the_board_moves(
+async def test_a_score_stays_rounded_to_the_earlier_step_until_the_board_is_updated(
     hosted: Hosted,
 ) -> None:
     """F1 of 2 of 3 objects is 0.8: 1.0 to a step of 0.5 and 0.8 to one of 0.2."""
@@ -142,7 +142,7 @@ async def test_a_score_stays_released_to_the_step_of_its_time_until_the_board_mo
 
 
 async def _score_again(hosted: Hosted) -> None:
-    """Keep another score under the first revision, as a server does that was slow."""
+    """Store another score under the first revision, like a server that was slow."""
     results = await hosted.hosting.scorer.results(SubmissionName("dots", "one"), 1)
 
     def command(transaction: Transaction) -> None:
@@ -157,7 +157,7 @@ async def _score_again(hosted: Hosted) -> None:
 
 
 async def _shown_f1(hosted: Hosted) -> tuple[float, float]:
-    """What red is shown of its score, and of its place on the board."""
+    """What red is shown of its score, and of its row on the board."""
     [score] = await hosted.red.scores()
     [row] = (await hosted.red.board()).rows
     assert row.scores[0].measure == "f1"
@@ -165,7 +165,7 @@ async def _shown_f1(hosted: Hosted) -> tuple[float, float]:
 
 
 def joined(names: str) -> annotations_pb2.AnnotationBatch:
-    """A batch with an object in a sequence of each name."""
+    """A batch with one object in a sequence of each name."""
     batch = scattered(len(names))
     for key, name in zip(batch.sequences, names, strict=True):
         key.sequence = name

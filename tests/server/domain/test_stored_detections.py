@@ -1,4 +1,4 @@
-"""ReadDetections: a team gets back what it has sent, in order, and goes on after a break."""
+"""ReadDetections: a team reads back what it has sent, in order, and can resume."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ async def _two_streams(hosted: Hosted) -> None:
     await hosted.red.append(f"{ONE}/streams/camera", 0, points({5: HERE, 4: HERE}))
 
 
-async def test_frames_come_back_as_they_were_sent(hosted: Hosted) -> None:
+async def test_frames_are_read_back_as_they_were_sent(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.red.begin(points({3: HERE, 1: []}))
     for client in (hosted.red, hosted.organiser):
@@ -49,13 +49,13 @@ async def test_frames_come_back_as_they_were_sent(hosted: Hosted) -> None:
         assert (response.stream, response.next_offset) == ("default", 2)
 
 
-async def test_streams_follow_each_other_by_name_and_frames_by_offset(hosted: Hosted) -> None:
+async def test_streams_are_sorted_by_name_and_frames_by_offset(hosted: Hosted) -> None:
     await _two_streams(hosted)
     expected = [("camera", 5), ("camera", 4), ("default", 3), ("default", 1), ("default", 2)]
     assert _numbers(await _read(hosted.red)) == expected
 
 
-async def test_a_broken_call_goes_on_from_stream_and_offset(hosted: Hosted) -> None:
+async def test_a_broken_call_resumes_from_stream_and_offset(hosted: Hosted) -> None:
     await _two_streams(hosted)
     expected = _numbers(await _read(hosted.red))
     for left_out, (stream, offset) in enumerate(
@@ -66,7 +66,7 @@ async def test_a_broken_call_goes_on_from_stream_and_offset(hosted: Hosted) -> N
     assert await _read(hosted.red, stream="default", offset=3) == []
 
 
-async def test_an_offset_needs_its_stream_and_is_no_less_than_0(hosted: Hosted) -> None:
+async def test_an_offset_needs_its_stream_and_is_not_negative(hosted: Hosted) -> None:
     await _two_streams(hosted)
     assert (await refusal(_read(hosted.red, offset=1))).code is grpc.StatusCode.INVALID_ARGUMENT
     wrong = await refusal(_read(hosted.red, stream="camera", offset=-1))
@@ -105,7 +105,7 @@ async def test_submissions_are_listed_by_team_and_state(hosted: Hosted) -> None:
     assert (await refusal(listed(hosted.red, state=99))).code is grpc.StatusCode.INVALID_ARGUMENT
 
 
-def test_a_long_run_is_cut_into_messages_of_bounded_size_with_their_own_names() -> None:
+def test_a_long_run_is_split_into_messages_of_bounded_size_with_their_own_names() -> None:
     one = read_stored_batch(data_of(points({1: [(1.0, 2.0)] * 1000})), POINT)
     frames = concatenate([one] * 150)
     pieces = list(write_pieces(frames))

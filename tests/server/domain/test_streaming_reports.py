@@ -1,8 +1,8 @@
-"""Streaming accuracy of live submissions: exact, and no more of it than the policy shows.
+"""Streaming accuracy of live submissions: exact, and shown only as the policy allows.
 
-A clock of two sequences with three frames each, half a second a frame. The system answers frames
-1 and 2 of the first sequence in time, both within 0.1 s, frame 3 after 0.7 s, when the second
-sequence has begun, and of that frame 2 alone, after 0.3 s.
+A clock of two sequences with three frames each, half a second per frame. The system answers frames
+1 and 2 of the first sequence in time, both within 0.1 s, and frame 3 after 0.7 s, when the second
+sequence has begun. Of that one it answers only frame 2, after 0.3 s.
 """
 
 from __future__ import annotations
@@ -48,7 +48,7 @@ def live_pair(visibility: str, **policy: Any) -> benchmark_pb2.Benchmark:
 
 
 async def answered(hosted: Hosted, benchmark: benchmark_pb2.Benchmark) -> None:
-    """Host a benchmark, and answer its clock; the submission is open after it."""
+    """Host a benchmark, and answer its clock; the submission stays open."""
     await hosted.organiser.create(benchmark, public=TOLD)
     await hosted.organiser.upload(*(points(TRUTH[name], name) for name in TRUTH))
     await created(hosted.red)
@@ -100,7 +100,7 @@ def report_of(message: report_pb2.Report) -> Report:
 
 
 def figures(report: Report) -> tuple[object, ...]:
-    """All that a report says of its input; the frames of a warning have no file on a server."""
+    """What a report says about its input; on a server, frames of a warning have no file."""
     warnings = [(entry.code, entry.message, entry.count) for entry in report.warnings]
     curves = [(curve.name, curve.domain, curve.label, curve.points()) for curve in report.curves]
     digests = (report.truth_digest, report.detections_digest)
@@ -124,10 +124,10 @@ async def test_the_report_is_that_of_the_same_frames_and_times_in_files(
     assert found.truth_digest != expected.truth_digest
 
 
-async def test_no_more_is_shown_than_the_policy_shows_of_any_score(
+async def test_streaming_accuracy_is_shown_as_much_as_any_score(
     hosted: Hosted, tmp_path: Path
 ) -> None:
-    """Of all but private sequences, rounded to the step; nothing under the Ladder."""
+    """Without private sequences, rounded to the step; nothing under the Ladder."""
     policy = {"private_sequences": ["2"], "release_curves": True, "ladder_step": 0.25}
     await answered(hosted, live_pair("FINAL", **policy))
     await sealed(hosted)
@@ -155,8 +155,8 @@ async def test_no_more_is_shown_than_the_policy_shows_of_any_score(
         assert not score.streaming_report.curves
 
 
-async def test_a_truth_that_the_clock_does_not_know_gives_no_such_report(hosted: Hosted) -> None:
-    """The benchmark has got a frame since; the warning does not tell which."""
+async def test_truth_with_frames_that_the_clock_lacks_gives_no_such_report(hosted: Hosted) -> None:
+    """The benchmark has got a frame since; the warning does not say which."""
     await answered(hosted, live_pair("LIVE"))
     benchmark = live_pair("LIVE")
     benchmark.name = BENCHMARK

@@ -1,4 +1,4 @@
-"""What a team holds is bounded, and what it has given up is freed."""
+"""The storage of a team is bounded, and what it gives up is freed."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ from vidscore_server.domain import expirer
 
 
 def noise(number: int, frames: int = 100, objects: int = 30) -> annotations_pb2.AnnotationBatch:
-    """Frames of points by chance, of 16 bytes each, of which compression can save a tenth."""
+    """Random frames of points, of 16 bytes each; compression can save a tenth."""
     chosen = (400.0 * np.random.default_rng(number).random((frames, objects, 2))).tolist()
     first = number * frames
     return points({first + row: [(x, y) for x, y in found] for row, found in enumerate(chosen)})
 
 
 def any_dots() -> benchmark_pb2.Benchmark:
-    """A benchmark whose evaluator takes as many objects and frames as there are."""
+    """A benchmark whose evaluator accepts any number of objects and frames."""
     benchmark = dots()
     [evaluator] = benchmark.specification.evaluators
     evaluator.name = "ospa"
@@ -70,7 +70,7 @@ async def test_a_cancelled_submission_frees_its_frames_and_keeps_its_record(
     }  # fmt: skip
     after = await hosted.red.get("given-up")
     assert after.history[0].reason == "cancelled_by_team"
-    after.ClearField("history")  # of GetSubmission alone
+    after.ClearField("history")  # Counts calls of GetSubmission alone.
     assert (after.state_reason, after.frame_count) == ("cancelled_by_team", 3)
     assert after == before
     late = await refusal(hosted.red.append(f"{after.name}/streams/default", 3, points({4: []})))
@@ -82,7 +82,7 @@ async def test_a_cancelled_submission_frees_its_frames_and_keeps_its_record(
 async def test_frames_are_freed_in_steps_that_let_others_write(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Of 5 batches two at a time, or 64 times as many frames."""
+    """Two of 5 batches at a time, or 64 times as many frames."""
     monkeypatch.setattr(expirer, "FREED_BATCHES", 2)
     monkeypatch.setattr(expirer, "FREEING_STEPS", 1)
     async with hosting(tmp_path, upkeep_interval_ms=60_000) as hosted:
@@ -107,7 +107,7 @@ async def test_a_submission_that_was_not_cancelled_keeps_its_frames(hosted: Host
         assert len(list(reader.detection_payloads("dots", "one"))) == 1
 
 
-async def test_a_team_has_so_many_open_submissions_at_a_time_and_is_told_what_helps(
+async def test_the_number_of_open_submissions_of_a_team_is_limited_with_advice(
     tmp_path: Path,
 ) -> None:
     async with hosting(tmp_path, maximum_team_open_submissions=2) as hosted:
@@ -126,10 +126,10 @@ async def test_a_team_has_so_many_open_submissions_at_a_time_and_is_told_what_he
 
 
 @pytest.mark.slow
-async def test_the_detections_of_a_team_take_so_many_mebibytes_until_some_are_cancelled(
+async def test_the_stored_mebibytes_of_a_team_are_limited_until_some_submissions_are_cancelled(
     tmp_path: Path,
 ) -> None:
-    """A batch takes from 43,200 to 50,000 bytes: 30 begin the second mebibyte, and no third."""
+    """A batch takes from 43,200 to 50,000 bytes: 30 start the second mebibyte, and no third."""
     async with hosting(tmp_path, maximum_team_mebibytes=2) as hosted:
         await host(hosted)
         await fill(hosted, "one", range(1, 31))
@@ -150,7 +150,7 @@ async def _append_until_refused(hosted: Hosted, stream: str) -> None:
         await hosted.red.append(stream, 100 * number, noise(100 + number))
 
 
-async def test_what_a_refused_append_brought_is_not_stored(tmp_path: Path) -> None:
+async def test_frames_of_a_refused_append_are_not_stored(tmp_path: Path) -> None:
     async with hosting(tmp_path, maximum_team_mebibytes=1) as hosted:
         await host(hosted)
         stream = await hosted.red.submission()

@@ -1,4 +1,4 @@
-"""What the tiers of a board follow from, and what is stored of them, without a server."""
+"""How the tiers of a board are computed and stored, without a server."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ def draws(value: float | None, *rest: float) -> Draws:
     return Draws(30, DRAWS, {"f1": [values[row % len(values)] for row in range(DRAWS)]})
 
 
-def test_systems_apart_or_without_a_score_are_not_compared() -> None:
+def test_systems_listed_separately_or_without_a_score_are_not_compared() -> None:
     plan = plan_of(entry("a", 1), entry("b", 2, None), entry("c", APART))
     assert plan.places == (("a", 1),)
     assert plan.left_out == 0
@@ -66,7 +66,7 @@ def test_the_best_hundred_are_compared_and_the_others_counted() -> None:
     assert plan.left_out == 7
 
 
-def test_a_plan_is_another_one_where_ranks_systems_or_rules_are_others() -> None:
+def test_another_rank_system_or_rule_gives_another_plan() -> None:
     plan = plan_of(entry("a", 1), entry("b", 2))
     others = [
         plan_of(entry("a", 1), entry("b", 1)),
@@ -85,14 +85,14 @@ def test_draws_of_the_whole_are_those_of_the_score_and_parts_have_their_own() ->
     assert of_parts == [KEY, (3, "f1 1.0.0 abc public"), (3, "f1 1.0.0 abc private")]
 
 
-def test_values_within_a_step_are_no_part_of_a_plan() -> None:
-    """What a board shows may stay where a score moves: then nothing is computed anew."""
+def test_values_within_a_step_are_not_part_of_a_plan() -> None:
+    """If what a board shows stays while a score changes, nothing is recomputed."""
     assert plan_of(entry("a", 1, 0.5), entry("b", 2, 0.4)).digest == (
         plan_of(entry("a", 1, 0.6), entry("b", 2, 0.3)).digest
     )
 
 
-def test_more_of_the_measure_is_better_where_it_says_so() -> None:
+def test_the_direction_of_the_measure_decides_which_is_better() -> None:
     plan = plan_of(entry("a", 1), entry("b", 2))
     found = compare(plan, {"a": draws(0.9), "b": draws(0.1)})
     assert {name: tier for name, (tier, _) in found.rows.items()} == {"a": 1, "b": 2}
@@ -101,7 +101,7 @@ def test_more_of_the_measure_is_better_where_it_says_so() -> None:
     assert (found.sequences, found.left_out, found.digest) == (30, 0, plan.digest)
 
 
-def test_who_has_no_draws_or_undefined_ones_alone_is_left_out() -> None:
+def test_systems_without_defined_draws_are_left_out() -> None:
     plan = plan_of(entry("a", 1), entry("b", 2), entry("c", 3))
     found = compare(plan, {"a": draws(0.9), "b": draws(None)})
     assert set(found.rows) == {"a"}
@@ -109,7 +109,7 @@ def test_who_has_no_draws_or_undefined_ones_alone_is_left_out() -> None:
     assert compare(plan, {"b": draws(None)}) == BoardTiers(plan.digest, 0, {}, 3)
 
 
-def test_tiers_are_read_as_they_were_kept() -> None:
+def test_tiers_are_read_as_stored() -> None:
     tiers = BoardTiers("digest", 30, {"a": (1, 0.75), "b": (2, 0.25)}, 4)
     record = tiers.record("b", plan_of(entry("a", 1), exact=False))
     assert read_tiers(record.document) == tiers
@@ -119,7 +119,7 @@ def test_tiers_are_read_as_they_were_kept() -> None:
 @pytest.mark.parametrize(
     "changed", [{"sequences": "30"}, {"left_out": None}, {"rows": {"a": [1]}}, {"digest": ...}]
 )
-def test_what_is_no_tiers_is_refused(changed: dict[str, Any]) -> None:
+def test_invalid_tiers_are_refused(changed: dict[str, Any]) -> None:
     document = {"digest": "d", "sequences": 30, "rows": {"a": [1, 0.5]}, "left_out": 0} | changed
     document = {name: value for name, value in document.items() if value is not ...}
     with pytest.raises((TypeError, ValueError)):
@@ -140,14 +140,14 @@ def test_what_is_no_tiers_is_refused(changed: dict[str, Any]) -> None:
         (ANONYMOUS, 20, {"visibility": "ladder"}, 0.7),
     ],
 )
-def test_a_probability_is_shown_as_exactly_as_the_caller_may_know_it(
+def test_a_probability_is_shown_with_the_precision_that_the_caller_may_know(
     caller: Caller, sequences: int, policy: dict[str, Any], shown: float | None
 ) -> None:
     found = visible_rows(hosted(**policy), BoardTiers("", sequences, {"a": (3, 0.74)}, 0), caller)
     assert found == {"a": (3, shown if shown is None else pytest.approx(shown, abs=1e-12))}
 
 
-def test_draws_are_read_as_they_were_kept() -> None:
+def test_draws_are_read_as_stored() -> None:
     kept = draws(0.25, 0.5)
     assert Draws.from_bytes(kept.to_bytes()) == kept
 
@@ -162,7 +162,7 @@ def test_draws_are_read_as_they_were_kept() -> None:
         {"values": {"f1": ["x"]}},
     ],
 )
-def test_what_is_no_draws_is_refused(changed: dict[str, Any]) -> None:
+def test_invalid_draws_are_refused(changed: dict[str, Any]) -> None:
     document = {"sequences": 2, "resamples": 3, "values": {"f1": [0.5] * DRAWS}}
     Draws.from_bytes(zlib.compress(orjson.dumps({**document, "sequences": 1, "resamples": 1})))
     with pytest.raises((TypeError, ValueError)):
@@ -170,6 +170,6 @@ def test_what_is_no_draws_is_refused(changed: dict[str, Any]) -> None:
 
 
 @pytest.mark.slow
-def test_draws_are_unpacked_no_further_than_they_grow() -> None:
+def test_draws_are_unpacked_only_to_their_maximum_size() -> None:
     with pytest.raises(StoreDamagedError):
         Draws.from_bytes(zlib.compress(bytes(100 << 20)))

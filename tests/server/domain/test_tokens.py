@@ -1,4 +1,4 @@
-"""Callers and tokens: made, hashed, checked."""
+"""Callers and tokens: created, hashed, checked."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_a_caller_submits_and_shares_as_its_team_and_acts_as_its_token(
     assert caller.is_organiser is (caller.role is Role.ORGANISER)
 
 
-def test_a_call_has_the_caller_that_was_set_in_it_and_others_have_theirs() -> None:
+def test_a_call_has_its_own_caller() -> None:
     red = Caller("b", Role.PARTICIPANT, "red")
 
     def call() -> Caller:
@@ -59,14 +59,14 @@ def test_a_secret_has_256_random_bits_and_is_not_in_the_record() -> None:
     assert first.secret != second.secret
 
 
-def test_a_secret_names_its_token_and_no_other_text_does() -> None:
+def test_only_the_exact_secret_names_its_token() -> None:
     token = new_token(Role.ORGANISER, "", "", NOON)
     assert token_of(token.secret) == token.record.token
     for text in ("", "x", token.secret[:-1], token.secret + "0", token.secret.upper()):
         assert token_of(text) is None
 
 
-def test_only_its_own_secret_holds_and_only_in_its_time() -> None:
+def test_only_its_own_secret_is_valid_and_only_during_its_lifetime() -> None:
     token = new_token(Role.PARTICIPANT, "red", "", NOON, timedelta(seconds=60))
     other = new_token(Role.PARTICIPANT, "red", "", NOON)
     forged = f"vidscore_{token.record.token}_{other.secret.rpartition('_')[2]}"
@@ -88,7 +88,7 @@ def test_only_its_own_secret_holds_and_only_in_its_time() -> None:
         (Role.VIEWER, "", "", 1e12, {"lifetime"}),
     ],
 )
-def test_every_fault_of_a_token_is_told(
+def test_every_fault_of_a_token_is_reported(
     role: Role | None, team: str, comment: str, lifetime_s: float | None, fields: set[str]
 ) -> None:
     lifetime = None if lifetime_s is None else timedelta(seconds=lifetime_s)
@@ -98,7 +98,7 @@ def test_every_fault_of_a_token_is_told(
 
 
 @pytest.mark.parametrize("role", list(Role))
-def test_what_a_fault_cites_of_a_team_is_bounded(role: Role) -> None:
+def test_an_error_quotes_a_bounded_part_of_a_team_name(role: Role) -> None:
     with pytest.raises(InputError) as caught:
         new_token(role, "X" * 100, "", NOON)
     [fault] = caught.value.faults
@@ -106,8 +106,8 @@ def test_what_a_fault_cites_of_a_team_is_bounded(role: Role) -> None:
 
 
 @pytest.mark.parametrize("team", ["-x", "Team", "", "a" * 64, "organiser"])
-def test_what_a_team_may_be_called_is_told_whole(team: str) -> None:
-    """A name that keeps to all that is told is taken."""
+def test_the_rules_for_team_names_are_listed_completely(team: str) -> None:
+    """A name that follows all listed rules is accepted."""
     [fault] = team_faults(Role.PARTICIPANT, team)
     assert (
         "lower-case letters, digits and hyphens, no hyphen first, not organiser" in fault.expected

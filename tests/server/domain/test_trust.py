@@ -1,4 +1,4 @@
-"""Trust analyses of hosted benchmarks: the local outcome, one at a time, cancelled, begun anew."""
+"""Trust analyses of hosted benchmarks: equal to local ones, one at a time, cancelled, restarted."""
 
 from __future__ import annotations
 
@@ -42,7 +42,7 @@ FRAMES = range(SEQUENCES * FRAMES_PER_SEQUENCE)
 SYSTEMS = {"perfect": truth_of, "usual": detections_of, "blind": lambda _: []}
 QUESTIONS = {"draws": 20, "noise_px": 3.0, "trials": 5, "seed": 7}
 LONG = {"noise_px": 3.0, "trials": 10_000}
-"""Takes half a minute at least: each trial is scored, while of four sequences few draws differ."""
+"""Takes at least half a minute: every trial is scored, as few draws of four sequences differ."""
 TIMEOUT_S = 180.0
 
 UploadRequest = ranking_service_pb2.ExamineUploadRequest
@@ -64,7 +64,7 @@ async def shared(tmp_path_factory: pytest.TempPathFactory) -> AsyncIterator[Host
 
 
 async def submit_all(hosted: Hosted) -> None:
-    """Host the benchmark and let each system submit."""
+    """Host the benchmark and submit each system."""
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(batch(FRAMES, truth_of))
     for name, objects_of in SYSTEMS.items():
@@ -94,14 +94,14 @@ async def waited(client: Client, name: str) -> operations_pb2.Operation:
 
 
 def document_of(operation: operations_pb2.Operation) -> Any:
-    """What an operation that has succeeded found."""
+    """The document of a successful operation."""
     response = trust_pb2.TrustResponse()
     assert operation.response.Unpack(response), operation.error
     return json.loads(response.document_json)
 
 
 def reason_of(operation: operations_pb2.Operation) -> str:
-    """Why an operation has failed."""
+    """The reason why an operation has failed."""
     [detail] = operation.error.details
     information = ErrorInfo()
     assert detail.Unpack(information)
@@ -109,7 +109,7 @@ def reason_of(operation: operations_pb2.Operation) -> str:
 
 
 def local(names: Sequence[str], *evaluators: tuple[str, dict[str, Any]]) -> Any:
-    """The same examination in this process, from the same frames in another order."""
+    """The same examination in this process, of the same frames in another order."""
     systems = {name: side_of(SYSTEMS[name]) for name in names}
     contest = Contest.of(side_of(truth_of), systems)
     requests = tuple(
@@ -129,8 +129,8 @@ def side_of(objects_of: Any) -> Annotations:
 
 
 @pytest.mark.slow
-async def test_the_examination_of_all_submissions_is_the_local_one(ranked: Hosted) -> None:
-    """By the benchmark's own evaluator, to the last bit; systems in the order of their sealing."""
+async def test_the_examination_of_all_submissions_equals_the_local_one(ranked: Hosted) -> None:
+    """With the benchmark's evaluator, to the last bit; systems in the order of their sealing."""
     begun = await examine(ranked.organiser, comment="how sure are we")
     found = document_of(await waited(ranked.organiser, begun.name))
     assert found == local(list(SYSTEMS), ("spotgeo", {}))
@@ -139,7 +139,7 @@ async def test_the_examination_of_all_submissions_is_the_local_one(ranked: Hoste
 
 
 async def check_audit(client: Client, operation: str) -> None:
-    """Who asked and how it ended is in the audit record."""
+    """The audit record has who asked and how it ended."""
     answer = await client.access.ListAuditRecords(
         access_service_pb2.ListAuditRecordsRequest(), metadata=client.metadata
     )
@@ -153,7 +153,7 @@ async def check_audit(client: Client, operation: str) -> None:
 async def test_chosen_submissions_are_ranked_by_chosen_evaluators_with_their_parameters(
     ranked: Hosted,
 ) -> None:
-    """`tau` comes over the benchmark's parameters; another evaluator is asked as well."""
+    """`tau` overrides the benchmark's parameters; another evaluator is asked as well."""
     spec = specification_pb2.EvaluatorSpec
     parameter = specification_pb2.Parameter
     begun = await examine(
@@ -170,7 +170,7 @@ async def test_chosen_submissions_are_ranked_by_chosen_evaluators_with_their_par
 
 
 @pytest.mark.slow
-async def test_a_criterion_test_is_the_local_one(hosted: Hosted) -> None:
+async def test_a_criterion_test_equals_the_local_one(hosted: Hosted) -> None:
     request = pb.TestCriterionRequest(
         test="multiclass-detection",
         criteria=[specification_pb2.EvaluatorSpec(name="ospa")],
@@ -188,7 +188,7 @@ async def test_a_criterion_test_is_the_local_one(hosted: Hosted) -> None:
 
 @pytest.mark.slow
 async def test_a_benchmark_has_one_examination_at_a_time(ranked: Hosted) -> None:
-    """A second is refused with the name of the first, but for the same request once more."""
+    """A second one is refused with the name of the first, unless the request is the same."""
     begun = await examine(ranked.organiser, request_id="mine")
     assert (await examine(ranked.organiser, request_id="mine")).name == begun.name
     refused = await refusal(examine(ranked.organiser))
@@ -204,7 +204,7 @@ async def test_a_benchmark_has_one_examination_at_a_time(ranked: Hosted) -> None
 
 
 @pytest.mark.slow
-async def test_a_cancelled_analysis_ends_at_once_and_so_does_one_that_waits(
+async def test_cancelling_ends_a_running_and_a_waiting_analysis_at_once(
     ranked: Hosted,
 ) -> None:
     """An examination of many draws runs; a test of criteria waits for its turn."""
@@ -223,7 +223,7 @@ async def test_a_cancelled_analysis_ends_at_once_and_so_does_one_that_waits(
 
 
 @pytest.mark.nightly
-async def test_files_have_a_place_beside_an_analysis_that_the_server_keeps(hosted: Hosted) -> None:
+async def test_files_can_be_examined_beside_a_stored_analysis(hosted: Hosted) -> None:
     """By default there is one place for each: a test of criteria runs while files are examined."""
     client = hosted.organiser
     running = await client.trust.TestCriterion(
@@ -238,7 +238,7 @@ async def test_files_have_a_place_beside_an_analysis_that_the_server_keeps(hoste
 
 
 async def uploaded(hosted: Hosted, names: Sequence[str]) -> Any:
-    """What the server finds of systems that are uploaded."""
+    """The server's result for uploaded systems."""
     configuration = ranking_service_pb2.ExaminationConfiguration(
         specification=specification_pb2.BenchmarkSpec(
             evaluators=[specification_pb2.EvaluatorSpec(name="spotgeo")]
@@ -264,7 +264,7 @@ async def uploaded(hosted: Hosted, names: Sequence[str]) -> Any:
 
 
 async def has_begun(client: Client, name: str) -> None:
-    """Wait until an analysis says what it is doing."""
+    """Wait until an analysis reports progress."""
     request = operations_pb2.GetOperationRequest(name=name)
     metadata = trust_pb2.TrustMetadata()
     async with asyncio.timeout(TIMEOUT_S):
@@ -275,7 +275,7 @@ async def has_begun(client: Client, name: str) -> None:
 
 
 @pytest.mark.slow
-async def test_an_analysis_that_a_stopped_server_had_begun_comes_to_the_same_outcome(
+async def test_an_analysis_of_a_stopped_server_restarts_with_the_same_outcome(
     tmp_path: Path,
 ) -> None:
     async with hosting(tmp_path) as first:
@@ -289,7 +289,7 @@ async def test_an_analysis_that_a_stopped_server_had_begun_comes_to_the_same_out
 
 
 @pytest.mark.slow
-async def test_an_analysis_that_takes_too_long_fails_as_such(tmp_path: Path) -> None:
+async def test_an_analysis_over_its_time_limit_fails_as_such(tmp_path: Path) -> None:
     async with hosting(tmp_path, trust_timeout_s=1) as short:
         await submit_all(short)
         begun = await examine(short.organiser, questions=LONG)
@@ -300,7 +300,7 @@ async def test_an_analysis_that_takes_too_long_fails_as_such(tmp_path: Path) -> 
 async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
     tmp_path: Path,
 ) -> None:
-    """It may hang, find its time up when it goes on, and find another one at work."""
+    """It may hang, find its time over when it continues, and find another server at work."""
     async with hosting(tmp_path, trust_timeout_s=10, lease_timeout_s=600) as slow:
         await submit_all(slow)
         begun = await examine(slow.organiser, questions=LONG)
@@ -316,7 +316,7 @@ async def test_a_server_that_lost_an_analysis_to_another_one_does_not_end_it(
 
 
 async def take_from(hosted: Hosted) -> None:
-    """Let another server have all that this one works on, as if its leases had ended."""
+    """Give all work of this server to another one, as if its leases had ended."""
     site = hosted.hosting.context
 
     def take(transaction: Transaction) -> None:
@@ -328,8 +328,8 @@ async def take_from(hosted: Hosted) -> None:
 
 
 @pytest.mark.slow
-async def test_an_analysis_that_began_as_often_as_allowed_has_failed(tmp_path: Path) -> None:
-    """Whatever ends the server does not end it for ever."""
+async def test_an_analysis_that_used_all_its_attempts_has_failed(tmp_path: Path) -> None:
+    """So one that ends its server each time is not retried forever."""
     async with hosting(tmp_path, scoring_attempts=1) as first:
         await submit_all(first)
         begun = await examine(first.organiser, questions=LONG)
@@ -341,7 +341,7 @@ async def test_an_analysis_that_began_as_often_as_allowed_has_failed(tmp_path: P
 
 
 @pytest.mark.asyncio(loop_scope="module")
-async def test_what_is_too_much_is_refused_with_the_limit(shared: Hosted) -> None:
+async def test_a_request_over_a_limit_is_refused_with_the_limit(shared: Hosted) -> None:
     refused = await refusal(examine(shared.organiser, questions={"draws": 10_001}))
     assert (refused.code, refused.reason) == (
         grpc.StatusCode.RESOURCE_EXHAUSTED,
@@ -369,7 +369,7 @@ async def test_what_is_too_much_is_refused_with_the_limit(shared: Hosted) -> Non
         ),
     ],
 )
-async def test_a_wrong_request_is_refused_with_its_place(
+async def test_an_invalid_request_is_refused_with_its_place(
     shared: Hosted, asked: dict[str, Any], field: str
 ) -> None:
     request = {"benchmark": BENCHMARK, **asked}
@@ -388,7 +388,7 @@ async def test_a_wrong_request_is_refused_with_its_place(
         ({"test": "figure-3", "criteria": [{"name": "ospaa"}]}, "criteria[0].name"),
     ],
 )
-async def test_a_wrong_criterion_test_is_refused_with_its_place(
+async def test_an_invalid_criterion_test_is_refused_with_its_place(
     shared: Hosted, asked: dict[str, Any], field: str
 ) -> None:
     call = shared.organiser.trust.TestCriterion(

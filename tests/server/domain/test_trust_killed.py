@@ -1,4 +1,4 @@
-"""The real process, killed while it analyses: the next one begins anew, with the same outcome."""
+"""The real process, killed during an analysis: the next one restarts it, with the same outcome."""
 
 from __future__ import annotations
 
@@ -27,10 +27,10 @@ TIMEOUT_S = 180.0
 
 
 @pytest.mark.nightly
-def test_an_analysis_that_a_killed_server_had_begun_comes_to_the_same_outcome(
+def test_an_analysis_of_a_killed_server_restarts_with_the_same_outcome(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Killed once the analysis says what it does; its lease runs out after a second."""
+    """Killed once the analysis reports progress; its lease ends after a second."""
     monkeypatch.setenv("VIDSCORE_SERVER_LEASE_TIMEOUT_S", "1")
     site = Site(tmp_path)
     with site.server() as channel:
@@ -53,7 +53,7 @@ def test_an_analysis_that_a_killed_server_had_begun_comes_to_the_same_outcome(
 def looked_at(
     site: Site, channel: grpc.Channel, name: str, *, begun_is_enough: bool
 ) -> operations_pb2.Operation:
-    """The operation, once it has ended or, where that is enough, says what it does."""
+    """The operation, once it has ended or, if that is enough, reports progress."""
     stub = operations_pb2_grpc.OperationsStub(channel)
     give_up_s = time.monotonic() + TIMEOUT_S
     while time.monotonic() < give_up_s:

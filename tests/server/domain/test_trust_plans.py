@@ -1,4 +1,4 @@
-"""What trust analyses may ask for: bounded by the settings, kept and read as it was."""
+"""What trust analyses may ask for: bounded by the settings, stored and read unchanged."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ SUBMISSION = SubmissionRecord(
 
 
 @pytest.mark.parametrize(("kind", "plan"), [(RANKING, RANKED), (CRITERION, TESTED)])
-def test_a_plan_is_read_as_it_was_kept(kind: str, plan: TrustPlan) -> None:
+def test_a_plan_is_read_as_stored(kind: str, plan: TrustPlan) -> None:
     assert read_plan(OperationRecord("x-1", kind, plan_to_json(plan), NOW)) == plan
 
 
@@ -59,9 +59,7 @@ def test_a_plan_is_read_as_it_was_kept(kind: str, plan: TrustPlan) -> None:
         (TESTED, "maximum_evaluators", 2),
     ],
 )
-def test_as_much_as_a_limit_says_is_allowed_and_no_more(
-    plan: TrustPlan, limit: str, found: int
-) -> None:
+def test_limits_are_inclusive_in_plans(plan: TrustPlan, limit: str, found: int) -> None:
     """Three submissions of 50 frames; four strata of five families."""
     submissions = [SUBMISSION, SUBMISSION, SUBMISSION]
     check_limits(plan, submissions, load_settings(flags={limit: found}))
@@ -70,14 +68,14 @@ def test_as_much_as_a_limit_says_is_allowed_and_no_more(
     assert (caught.value.limit, caught.value.maximum) == (limit, found - 1)
 
 
-# --- What ranks in a trust analysis of a benchmark that names a preset
+# --- What ranks in a trust analysis of a benchmark with a preset
 
 
 DEFINITION = definition_from_dict({"evaluators": [{"name": "mot17"}]})
 HOTA = next(entry for entry in find_preset("mot17").evaluators if entry.name == "hota")
 
 
-def test_its_evaluators_rank_with_its_parameters_and_labels() -> None:
+def test_the_evaluators_of_the_preset_rank_with_its_parameters_and_labels() -> None:
     found = ranking_evaluators(DEFINITION, ())
     names = [entry.name for entry in find_preset("mot17").evaluators]
     assert list(dict.fromkeys(one.name for one in found)) == names
@@ -86,28 +84,28 @@ def test_its_evaluators_rank_with_its_parameters_and_labels() -> None:
     assert created.specification.classes == find_preset("mot17").labels
 
 
-def test_an_evaluator_of_it_that_is_named_keeps_what_the_preset_sets() -> None:
+def test_a_named_evaluator_of_the_preset_keeps_the_presets_parameters() -> None:
     [found] = ranking_evaluators(DEFINITION, [EvaluatorSpec("hota", {"base": "giou"})])
     assert found.parameters["base"] == "giou"
     assert {name: found.parameters[name] for name in HOTA.parameters} == dict(HOTA.parameters)
     assert found.classes == find_preset("mot17").labels
 
 
-def test_a_preset_may_rank_a_benchmark_of_others() -> None:
+def test_a_preset_may_rank_a_benchmark_of_other_evaluators() -> None:
     other = definition_from_dict({"evaluators": [{"name": "f1"}], "truth_geometry": "box"})
     found = ranking_evaluators(other, [EvaluatorSpec("mot17")])
     assert found[0].classes == find_preset("mot17").labels
     assert ranking_evaluators(other, ())[0].classes is None
 
 
-def test_a_preset_takes_no_parameters_here_either() -> None:
+def test_a_preset_takes_no_parameters_in_an_analysis() -> None:
     with pytest.raises(ExceptionGroup) as caught:
         ranking_evaluators(DEFINITION, [EvaluatorSpec("mot17", {"base": "giou"})])
     assert caught.group_contains(Exception, match="fixes its parameters")
 
 
-def test_an_evaluator_ranks_once_by_itself_or_of_a_preset() -> None:
-    """By itself it would be completed by what the preset sets, and both rankings be the same."""
+def test_an_evaluator_ranks_only_once_named_or_from_a_preset() -> None:
+    """Named alone it would get the preset's parameters, and both rankings would be the same."""
     with pytest.raises(ExceptionGroup) as caught:
         ranking_evaluators(DEFINITION, [EvaluatorSpec("hota"), EvaluatorSpec("mot17")], "chosen")
     [error] = caught.value.exceptions

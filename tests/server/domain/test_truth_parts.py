@@ -1,4 +1,4 @@
-"""Truth is stored part by part: others write in between, and nobody sees a part of it."""
+"""Truth is stored in parts: others write in between, and nobody sees a part of it."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ NEW = [points({frame: [(float(frame), 1.0)]}) for frame in range(1, 6)]
 
 
 class HalfWayUpload(HalfWay):
-    """Uploads are stored a batch at a time; one that is told to waits after a share of them."""
+    """Uploads are stored one batch at a time; one may pause after a fraction of them."""
 
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         super().__init__(waits=False)
@@ -40,7 +40,7 @@ class HalfWayUpload(HalfWay):
     def uploading(
         self, client: Client, *, merge: bool = False, request_id: str = ""
     ) -> AbstractAsyncContextManager[Upload]:
-        """An upload of the new truth that stands half-way, and goes on at the end."""
+        """An upload of new truth that pauses half-way, and continues at the end."""
         self.waits = True
         return self.calling(client.upload(*NEW, merge=merge, request_id=request_id))
 
@@ -53,7 +53,7 @@ def half_way(monkeypatch: pytest.MonkeyPatch) -> HalfWayUpload:
 async def frames(
     client: Client, revision: int = 0
 ) -> tuple[int, list[annotations_pb2.AnnotationBatch]]:
-    """Number of a revision of the truth, the newest one by default, and its frames as batches."""
+    """Number of a revision of the truth, by default the newest, and its frames as batches."""
     request = organiser_pb2.ReadTruthRequest(benchmark=BENCHMARK, revision=revision)
     call = client.benchmarks.ReadTruth(request, metadata=client.metadata)
     answers = [answer async for answer in call]
@@ -67,14 +67,14 @@ async def numbers(client: Client) -> tuple[int, list[int]]:
 
 
 def stored(folder: Path) -> tuple[int, int, int]:
-    """Benchmarks that are stored, revisions of truth, and their batches."""
+    """Numbers of stored benchmarks, revisions of truth, and batches of truth."""
     tables = ("benchmarks", "truth_revisions", "truth_batches")
     found = [counted(folder / "store.db", table) for table in tables]
     return found[0], found[1], found[2]
 
 
 async def freed(hosted: Hosted, folder: Path, *, left: tuple[int, int, int]) -> None:
-    """Wait until so much is left, and see that it stays."""
+    """Wait until this much is left, and check that it stays."""
     async with asyncio.timeout(TIMEOUT_S):
         while stored(folder) != left:
             await hosted.expire()
@@ -83,16 +83,16 @@ async def freed(hosted: Hosted, folder: Path, *, left: tuple[int, int, int]) -> 
     assert stored(folder) == left
 
 
-async def test_truth_that_is_half_there_is_seen_by_nobody_and_holds_up_nobody(
+async def test_half_stored_truth_is_invisible_and_blocks_nobody(
     site: Hosted, half_way: HalfWayUpload, tmp_path: Path
 ) -> None:
-    """For longer than a lease lasts, which is prolonged; nor is it taken for a remainder."""
+    """For longer than a lease, which is renewed; nor is it freed as a remainder."""
     await site.organiser.create_benchmark()
     await site.organiser.upload(OLD)
     async with half_way.uploading(site.organiser) as call:
         await asyncio.sleep(1.5)
         async with asyncio.timeout(TIMEOUT_S / 2):
-            await site.organiser.create_benchmark("other")  # a write, while the upload waits
+            await site.organiser.create_benchmark("other")  # A write, while the upload waits.
         await site.expire()
         assert stored(tmp_path) == (3, 2, 3)
         assert await listed(site) == [BENCHMARK, "benchmarks/other"]
@@ -103,7 +103,7 @@ async def test_truth_that_is_half_there_is_seen_by_nobody_and_holds_up_nobody(
     assert stored(tmp_path) == (2, 2, 6)
 
 
-async def test_of_an_upload_whose_caller_has_gone_nothing_is_left(
+async def test_an_upload_whose_caller_has_left_leaves_nothing(
     site: Hosted, half_way: HalfWayUpload, tmp_path: Path
 ) -> None:
     await site.organiser.create_benchmark()
@@ -116,10 +116,10 @@ async def test_of_an_upload_whose_caller_has_gone_nothing_is_left(
 
 
 @pytest.mark.parametrize("share", [0.5, 1.0])
-async def test_an_upload_whose_lease_was_lost_is_given_up(
+async def test_an_upload_whose_lease_was_lost_is_abandoned(
     site: Hosted, half_way: HalfWayUpload, tmp_path: Path, share: float
 ) -> None:
-    """As where the server stood still: what it had loaded may be freed in part."""
+    """As after a pause of the server: a part of what it had loaded may have been freed."""
     half_way.share = share
     await site.organiser.create_benchmark()
     await site.organiser.upload(OLD)
@@ -135,7 +135,7 @@ async def test_an_upload_whose_lease_was_lost_is_given_up(
     assert await numbers(site.organiser) == (1, [1, 2])
 
 
-async def test_of_the_same_upload_twice_at_once_there_is_one_revision(
+async def test_two_simultaneous_identical_uploads_create_one_revision(
     site: Hosted, half_way: HalfWayUpload, tmp_path: Path
 ) -> None:
     await site.organiser.create_benchmark()
@@ -145,7 +145,7 @@ async def test_of_the_same_upload_twice_at_once_there_is_one_revision(
     await freed(site, tmp_path, left=(1, 1, 5))
 
 
-async def test_an_upload_to_a_benchmark_that_is_deleted_meanwhile_leaves_nothing(
+async def test_an_upload_to_a_benchmark_deleted_meanwhile_leaves_nothing(
     site: Hosted, half_way: HalfWayUpload, tmp_path: Path
 ) -> None:
     await site.organiser.create_benchmark()
@@ -163,10 +163,10 @@ async def test_truth_without_a_batch_is_a_revision(site: Hosted) -> None:
     assert await numbers(site.organiser) == (1, [])
 
 
-async def test_a_merge_keeps_batches_as_they_are_but_for_frames_that_come_again(
+async def test_a_merge_keeps_batches_unchanged_except_for_replaced_frames(
     site: Hosted, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """However much the truth has together: no batch is larger than what came in one."""
+    """However large the whole truth is: no batch is larger than an uploaded one."""
     await site.organiser.create_benchmark()
     base = [points(dict.fromkeys(frames, HERE)) for frames in ((1, 2), (3,), (4, 5))]
     await site.organiser.upload(*base)

@@ -1,4 +1,4 @@
-"""The last frames of a submission are scored for organisers, as the same frames in files are."""
+"""The last frames of a submission are scored for organisers like the same frames in files."""
 
 from __future__ import annotations
 
@@ -13,14 +13,14 @@ from vidscore_server.domain.names import SubmissionName
 
 
 async def watched(client: Client, frames: int) -> pb.WatchSubmissionResponse:
-    """The first response of a call that wants a window."""
+    """The first response of a call that asks for a window."""
     request = pb.WatchSubmissionRequest(name=f"{BENCHMARK}/submissions/one", window_frames=frames)
     async for response in client.submissions.WatchSubmission(request, metadata=client.metadata):
         return response
     raise AssertionError("it has ended")
 
 
-async def test_a_window_is_over_the_last_frames_that_have_truth(hosted: Hosted) -> None:
+async def test_a_window_covers_the_last_frames_that_have_truth(hosted: Hosted) -> None:
     """Two objects are in frame 1, one is in frame 3; frames 2 and 4 have no truth yet."""
     await hosted.organiser.create_benchmark()
     truth = points({1: [(10.0, 20.0), (300.0, 200.0)], 3: [(50.5, 60.5)]})
@@ -39,7 +39,7 @@ async def test_a_window_is_over_the_last_frames_that_have_truth(hosted: Hosted) 
     assert not response.window_reports
 
 
-async def test_a_window_is_made_anew_once_something_has_come_and_it_has_rested(
+async def test_a_window_is_recomputed_once_frames_have_arrived_and_a_pause_has_passed(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await hosted.organiser.create_benchmark()
@@ -60,7 +60,7 @@ async def test_a_window_is_made_anew_once_something_has_come_and_it_has_rested(
     assert await newest(name, 5) is second
 
 
-async def test_the_windows_that_were_looked_at_last_are_kept(
+async def test_the_most_recently_used_windows_are_kept(
     hosted: Hosted, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(windows, "MAXIMUM_KEPT", 2)
@@ -70,12 +70,12 @@ async def test_the_windows_that_were_looked_at_last_are_kept(
     newest, name = hosted.hosting.windows.newest, SubmissionName("dots", "one")
     of_one, of_two = [await newest(name, size) for size in (1, 2)]
     assert await newest(name, 1) is of_one
-    await newest(name, 3)  # in the place of the window of two frames
+    await newest(name, 3)  # It replaces the window of two frames.
     assert await newest(name, 1) is of_one
     assert await newest(name, 2) is not of_two
 
 
-async def test_others_than_organisers_watch_no_window(hosted: Hosted) -> None:
+async def test_only_organisers_may_watch_a_window(hosted: Hosted) -> None:
     await hosted.organiser.create_benchmark()
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(TRUTH)

@@ -36,7 +36,7 @@ DETECTIONS = frames(
         3: [("bus", 50, 60)],
     }
 )
-"""In frame 1 one 5 px from the first object, one far off, and one 18 px from the second object."""
+"""Frame 1: 5 px from the first object, far from both, 18 px from the second. Frame 3: at a car."""
 
 
 def made(evaluators: Sequence[str] = ("tracer",), **policy: object) -> benchmark_pb2.Benchmark:

@@ -1,6 +1,6 @@
 """moody: an evaluator that counts frames and objects, and misbehaves as its parameters say.
 
-It has no scores worth having; it lets tests of the server be slow, fail and die in a worker.
+Its scores are meaningless; with it, tests of the server can be slow, fail and die in a worker.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ class MoodyParameters:
 
 
 class Moody(Evaluator[MoodyParameters]):
-    """Counts, in its mood."""
+    """Counts, and misbehaves as told."""
 
     name = "moody"
     version = "1"
@@ -68,7 +68,7 @@ class Moody(Evaluator[MoodyParameters]):
         return [Fault("a forbidden frame", "another", entry=row) for row in forbidden.tolist()]
 
     def tables(self, aligned: Aligned) -> Mapping[str, Table]:
-        """Count what there is."""
+        """Count frames and objects."""
         if len(aligned.listed):
             self._act()
         truth = aligned.truth
@@ -114,7 +114,7 @@ class Moody(Evaluator[MoodyParameters]):
             os._exit(3)
 
     def _has_begun_before(self) -> bool:
-        """Whether there was a marker; from now on there is, if it has a name."""
+        """Whether a marker exists; if it has a name, it exists from now on."""
         if not self.parameters.marker:
             return False
         marker = Path(self.parameters.marker)

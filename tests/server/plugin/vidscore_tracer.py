@@ -1,7 +1,7 @@
-"""tracer: an evaluator whose outcomes tell all that there is to tell about the truth.
+"""tracer: an evaluator whose outcomes contain everything about the truth.
 
-Objects take the nearest free detection of their label within reach. Each column of its outcomes,
-and further ones of its own, holds something of the truth, so that tests find what gets out.
+Objects take the nearest free detection of their label within the threshold. Each column of its
+outcomes, and further ones of its own, contains some of the truth, so that tests find any leak.
 """
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class TracerParameters:
 
 
 class Tracer(Evaluator[TracerParameters]):
-    """Matches, and tells everything."""
+    """Matches, and reports everything."""
 
     name = "tracer"
     version = "1"
@@ -77,7 +77,7 @@ class Tracer(Evaluator[TracerParameters]):
         return {"counts": build_table(_SCHEMA, names, [codes], counts=counts)}
 
     def scores(self, tally: Tally) -> Scores:
-        """The counts, and the share of the objects that are found."""
+        """The counts, and the fraction of the objects that are found."""
         table = tally.tables["counts"]
         totals = {name: sum(table.count(name).tolist()) for name in _SCHEMA.counts}
         objects = totals["true_positives"] + totals["false_negatives"]
@@ -85,7 +85,7 @@ class Tracer(Evaluator[TracerParameters]):
         return Scores(blocks=(Block({"found": (found,), **{k: (v,) for k, v in totals.items()}}),))
 
     def outcomes(self, aligned: Aligned, at: OperatingPoint = OperatingPoint()) -> Outcomes:
-        """Each object takes the nearest free detection of its label within reach."""
+        """Match each object with the nearest free detection of its label within the threshold."""
         if at.threshold is not None and not 0.0 < at.threshold <= 1.0:
             expected = "a threshold above 0, and 1 at most"
             raise ParameterError([Fault(f"{at.threshold:g}", expected, field="threshold")])
@@ -128,7 +128,7 @@ class Tracer(Evaluator[TracerParameters]):
         reach: float,
         nearest_px: np.ndarray,
     ) -> None:
-        """What one object does to the detections of its frame."""
+        """Match one object of a frame."""
         row, ours, free = place
         truth, detections = aligned.truth, aligned.detections
         if not len(ours):

@@ -1,4 +1,4 @@
-"""Asking an application without a socket, and reading the HTML that it answers."""
+"""Requests to an application without a socket, and reading of the HTML that it returns."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ SECRET = "s3cret"
 
 @dataclass
 class Answer:
-    """What came back."""
+    """An answer."""
 
     status: int = 0
     headers: dict[str, str] = field(default_factory=dict)
@@ -63,7 +63,7 @@ def ask(
     async def receive() -> Message:
         nonlocal sent_body
         if sent_body:
-            await asyncio.Event().wait()  # the client stays
+            await asyncio.Event().wait()  # The client stays connected.
         sent_body = True
         return {"type": "http.request", "body": b"", "more_body": False}
 
@@ -82,7 +82,7 @@ def ask(
 
 
 class Page(HTMLParser):
-    """Elements of a page: each with its attributes, and the text of those that are asked for."""
+    """Elements of a page: each with its attributes, and the text of the requested elements."""
 
     def __init__(self, html: str) -> None:
         super().__init__()
@@ -91,11 +91,11 @@ class Page(HTMLParser):
         self.feed(html)
 
     def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        """Note an element."""
+        """Record an element."""
         self.elements.append((tag, {name: value or "" for name, value in attrs}))
 
     def handle_data(self, data: str) -> None:
-        """Note its text."""
+        """Record its text."""
         if data.strip():
             self.texts.append(data.strip())
 

@@ -1,4 +1,4 @@
-"""The viewer over HTTP: who is answered, and with what."""
+"""The viewer over HTTP: who gets an answer, and which."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ ROOT = f"/{SECRET}/"
 MOST_SCRIPT_BYTES = 105_000
 MOST_OWN_SCRIPT_BYTES = 8_000
 MOST_SITE_SCRIPT_BYTES = 6_000
-"""Ours on all pages of the site together."""
+"""Maximum size of our scripts on all pages of the site together."""
 
 
 @pytest.fixture(scope="module")
@@ -57,7 +57,7 @@ def table(app: ASGIApp, name: str, query: str = "") -> list[dict[str, str]]:
 
 @pytest.mark.parametrize("host", ["example.org", "example.org:4000", "127.0.0.1", "", f"{HOST}.a"])
 def test_a_foreign_host_is_refused(app: ASGIApp, host: str) -> None:
-    """A page of another site whose name leads to this machine gets nothing."""
+    """A page of another site whose name resolves to this machine gets nothing."""
     answer = ask(app, ROOT, host=host)
     assert answer.status == 421
     assert "falcon" not in answer.text
@@ -66,29 +66,29 @@ def test_a_foreign_host_is_refused(app: ASGIApp, host: str) -> None:
 @pytest.mark.parametrize(
     "path", ["/", "/wrong/", f"/{SECRET}", f"/{SECRET}x/", "/static/style.css"]
 )
-def test_a_path_without_the_secret_is_not_there(app: ASGIApp, path: str) -> None:
+def test_a_path_without_the_secret_is_not_found(app: ASGIApp, path: str) -> None:
     assert ask(app, path).status == 404
 
 
 @pytest.mark.parametrize("path", ["../app.py", "..%2fapp.py", "htmx.min.js/../../view.py"])
-def test_files_outside_the_folder_of_static_ones_are_not_served(app: ASGIApp, path: str) -> None:
+def test_files_outside_the_static_folder_are_not_served(app: ASGIApp, path: str) -> None:
     assert ask(app, f"{ROOT}static/{path}").status == 404
 
 
-def test_nothing_can_be_sent(app: ASGIApp) -> None:
+def test_no_method_that_sends_data_is_allowed(app: ASGIApp) -> None:
     assert ask(app, ROOT, method="POST").status == 405
 
 
 @pytest.mark.parametrize("path", ["", "static/style.css", "csv/figures.csv", "nothing"])
-def test_every_answer_has_the_policy(app: ASGIApp, path: str) -> None:
+def test_every_answer_has_the_content_security_policy(app: ASGIApp, path: str) -> None:
     headers = ask(app, ROOT + path).headers
     assert headers["content-security-policy"] == HEADERS["Content-Security-Policy"]
     assert headers["x-content-type-options"] == "nosniff"
     assert headers["referrer-policy"] == "no-referrer"
 
 
-def test_a_page_holds_nothing_that_its_policy_forbids(app: ASGIApp) -> None:
-    """No style attribute, no handler, no script or style within, nothing from elsewhere."""
+def test_a_page_contains_nothing_that_its_policy_forbids(app: ASGIApp) -> None:
+    """No style attribute, no handler, no inline script or style, nothing from elsewhere."""
     page = Page(ask(app, ROOT).text)
     names = {name for _, own in page.elements for name in own}
     assert "style" not in names
@@ -100,7 +100,7 @@ def test_a_page_holds_nothing_that_its_policy_forbids(app: ASGIApp) -> None:
     assert all(address.startswith((ROOT, "#")) for address in addresses)
 
 
-def test_scripts_are_few() -> None:
+def test_scripts_are_small() -> None:
     sizes = {path.name: path.stat().st_size for path in STATIC.glob("*.js")}
     assert sum(sizes.values()) <= MOST_SCRIPT_BYTES
     assert sizes["viewer.js"] + sizes["keys.js"] <= MOST_OWN_SCRIPT_BYTES
@@ -117,7 +117,7 @@ def test_the_page_begins_with_the_answer(app: ASGIApp) -> None:
     assert len(headings) >= 4
 
 
-def test_figures_are_those_of_the_report(app: ASGIApp, viewer: Viewer) -> None:
+def test_figures_equal_those_of_the_report(app: ASGIApp, viewer: Viewer) -> None:
     overall = [
         row
         for row in table(app, "figures")
@@ -143,7 +143,7 @@ def test_curves_have_bands_and_their_tables_the_same_intervals(
     assert ("0.9000 (0.8750 to 1.0000)" in Page(html).texts) == bool(count)
 
 
-def test_sequences_are_counted_by_hand(app: ASGIApp) -> None:
+def test_counts_by_sequence_equal_counts_by_hand(app: ASGIApp) -> None:
     rows = table(app, "sequences")
     names = ("sequence", "system", "frames", "hits", "misses", "false_alarms")
     assert [tuple(row[name] for name in names) for row in rows] == [
@@ -154,7 +154,7 @@ def test_sequences_are_counted_by_hand(app: ASGIApp) -> None:
     ]
 
 
-def test_a_frame_can_be_had_as_csv(app: ASGIApp) -> None:
+def test_a_frame_can_be_downloaded_as_csv(app: ASGIApp) -> None:
     query = "?sequence=Tower/001&frame=2"
     assert [row["outcome"] for row in table(app, "frame", query)] == [
         "true_positive",
@@ -177,7 +177,7 @@ def test_a_view_is_a_url(app: ASGIApp) -> None:
 
 
 @pytest.mark.parametrize("query", ["?confidence=nan", "?show=<script>", "?first=100000", "?at=7"])
-def test_a_choice_that_cannot_be_read_is_as_if_it_were_not_there(app: ASGIApp, query: str) -> None:
+def test_an_unreadable_choice_is_ignored(app: ASGIApp, query: str) -> None:
     answer = ask(app, ROOT + query)
     assert answer.status == 200
     assert "<script>" not in answer.text
@@ -197,7 +197,7 @@ def test_a_choice_that_cannot_be_read_is_as_if_it_were_not_there(app: ASGIApp, q
         ("?frame=2", "Frame 2 has no sequence: an address with a frame must name both."),
     ],
 )
-def test_names_of_what_there_is_not_are_told_as_not_found(
+def test_names_that_do_not_exist_are_reported_as_not_found(
     app: ASGIApp, query: str, said: str
 ) -> None:
     for path in ("", "csv/frame.csv"):
@@ -206,7 +206,7 @@ def test_names_of_what_there_is_not_are_told_as_not_found(
     assert ask(app, ROOT + query, HX_Target="frame-part").status == 404
 
 
-def test_every_link_of_a_page_leads_somewhere_also_where_the_sequence_has_no_name(
+def test_every_link_of_a_page_works_even_if_the_sequence_has_no_name(
     tmp_path: Path,
 ) -> None:
     lines = ["sequence,frame,class,x1,y1,x2,y2,confidence"]
@@ -225,7 +225,7 @@ def test_every_link_of_a_page_leads_somewhere_also_where_the_sequence_has_no_nam
     assert [link for link in sorted(links) if ask(own, link).status != 200] == []
 
 
-def test_only_the_frame_is_sent_where_only_it_changes(app: ASGIApp) -> None:
+def test_only_the_frame_is_sent_if_only_it_changes(app: ASGIApp) -> None:
     answer = ask(app, f"{ROOT}?sequence=Tower/001&frame=3", HX_Target="frame-part")
     page = Page(answer.text)
     assert page.elements[0] == (
@@ -237,14 +237,14 @@ def test_only_the_frame_is_sent_where_only_it_changes(app: ASGIApp) -> None:
     assert len(answer.body) < len(ask(app, ROOT).body)
 
 
-def test_the_frame_says_what_became_of_each_object(app: ASGIApp) -> None:
+def test_the_frame_shows_the_outcome_of_each_object(app: ASGIApp) -> None:
     texts = Page(ask(app, f"{ROOT}?sequence=Tower/001&frame=2").text).texts
     assert "1 found, 1 missed, 0 false alarms" in texts
     assert "1 found, 1 missed, 2 false alarms" in texts
     assert "object, track 2" in texts
 
 
-def test_names_out_of_files_are_text(tmp_path: Path) -> None:
+def test_names_from_files_are_text(tmp_path: Path) -> None:
     material = street(tmp_path, "clear")
     side = material.contest.systems["falcon"]
     systems = {'<img src=x onerror="alert(1)">': side}
@@ -255,7 +255,7 @@ def test_names_out_of_files_are_text(tmp_path: Path) -> None:
     assert "img" not in {tag for tag, _ in page.elements}
 
 
-def test_intervals_that_are_still_to_come_are_asked_for_again(tmp_path: Path) -> None:
+def test_intervals_still_being_computed_are_requested_again(tmp_path: Path) -> None:
     material = street(tmp_path, "clear")
     uncertainty = Uncertainty(material, draws=20)
     own = viewer_app(Viewer(material, uncertainty, Links(ROOT)), SECRET, [HOST])
@@ -267,7 +267,7 @@ def test_intervals_that_are_still_to_come_are_asked_for_again(tmp_path: Path) ->
     assert "from 20 draws" in after
 
 
-def test_answers_are_sent_at_once(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_answers_are_sent_without_delay(viewer: Viewer, monkeypatch: pytest.MonkeyPatch) -> None:
     found: list[bool] = []
 
     def run(_: uvicorn.Server, sockets: list[socket.socket]) -> None:

@@ -33,7 +33,7 @@ cli.main(prog_name="vidscore")
 """
 
 
-def test_the_page_is_served_without_grpc_and_sql(tmp_path: Path) -> None:
+def test_the_page_is_served_without_importing_grpc_and_sql(tmp_path: Path) -> None:
     write_street(tmp_path)
     command = [sys.executable, "-c", PROGRAM, *FILES]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)
@@ -55,7 +55,7 @@ def test_a_file_is_written(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_warnings_of_each_system_go_to_standard_error(tmp_path: Path) -> None:
-    """As those of `vidscore score`, with the line that they name."""
+    """Like those of `vidscore score`, with the line that they name."""
     write_street(tmp_path)
     for name in ("falcon", "mole"):
         path = tmp_path / f"{name}.csv"
@@ -85,7 +85,7 @@ def test_the_truth_of_two_systems_may_come_from_a_pipe(tmp_path: Path) -> None:
     assert "falcon" in (tmp_path / "report.html").read_text("utf-8")
 
 
-def test_confidences_further_apart_than_any_number_are_shown(tmp_path: Path) -> None:
+def test_confidences_with_an_infinite_range_are_shown(tmp_path: Path) -> None:
     head = "sequence,frame,class,x1,y1,x2,y2,confidence\n"
     rows = "s,0,a,1,1,9,9,1.7976931348623157e308\ns,1,a,1,1,9,9,-1.7976931348623157e308\n"
     for name in ("truth.csv", "found.csv"):
@@ -107,7 +107,7 @@ def test_confidences_further_apart_than_any_number_are_shown(tmp_path: Path) -> 
         (["--detections", "=a"], "expected PATH or NAME=PATH"),
     ],
 )
-def test_a_wrong_choice_of_systems_is_said(options: list[str], said: str) -> None:
+def test_an_invalid_choice_of_systems_is_reported(options: list[str], said: str) -> None:
     command = [sys.executable, "-m", "vidscore_cli", "view", "clear", "--truth", "t", *options]
     run = subprocess.run(command, capture_output=True, text=True, timeout=60)
     assert run.returncode == 2
@@ -130,7 +130,7 @@ def test_it_serves_until_it_is_interrupted(tmp_path: Path) -> None:
 
 @pytest.mark.slow
 def test_a_part_of_the_data_is_shown_and_named(tmp_path: Path) -> None:
-    """Of the cars of frames 0 and 1 of Tower/001 falcon finds both and mole both, with no alarm."""
+    """falcon and mole both find the cars of frames 0 and 1 of Tower/001, with no false positive."""
     write_street(tmp_path)
     chosen = ["--sequence", "Tower/001", "--label", "car", "--frames", "0:1"]
     command = [sys.executable, "-m", "vidscore_cli", "view", "f1", "clear", *FILES, *chosen]
@@ -144,7 +144,7 @@ def test_a_part_of_the_data_is_shown_and_named(tmp_path: Path) -> None:
     assert "Tower/002" not in text
 
 
-def test_a_part_that_there_is_not_is_refused(tmp_path: Path) -> None:
+def test_a_part_that_does_not_exist_is_refused(tmp_path: Path) -> None:
     write_street(tmp_path)
     command = [sys.executable, "-m", "vidscore_cli", "view", "f1", *FILES, "--label", "tram"]
     run = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, timeout=120)

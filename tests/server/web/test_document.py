@@ -22,7 +22,7 @@ COMMAND = "vidscore view clear --truth 'a b' --detections falcon.csv"
 
 
 class Noise:
-    """Pictures that cannot be made small."""
+    """Pictures that cannot be compressed."""
 
     def has(self, sequence: str, number: int) -> bool:
         del sequence, number
@@ -51,7 +51,7 @@ def html(viewer: Viewer) -> str:
     return written_page(viewer, COMMAND).decode()
 
 
-def test_the_file_asks_for_nothing_from_elsewhere(html: str) -> None:
+def test_the_file_requests_nothing_from_elsewhere(html: str) -> None:
     page = Page(html)
     addresses = [*page.all("src"), *page.all("href"), *page.all("action")]
     assert addresses
@@ -59,7 +59,7 @@ def test_the_file_asks_for_nothing_from_elsewhere(html: str) -> None:
     assert "hx-" not in re.sub(r"<script>.*?</script>", "", html, flags=re.DOTALL)
 
 
-def test_the_policy_allows_its_own_style_and_script_and_nothing_else(html: str) -> None:
+def test_the_policy_allows_only_its_own_style_and_script(html: str) -> None:
     [policy] = [
         own["content"]
         for tag, own in Page(html).elements
@@ -72,7 +72,7 @@ def test_the_policy_allows_its_own_style_and_script_and_nothing_else(html: str) 
         assert f"{tag}-src 'sha256-{digest}'" in policy
 
 
-def test_the_file_says_what_it_holds_and_what_shows_the_rest(html: str) -> None:
+def test_the_file_says_what_it_contains_and_what_shows_the_rest(html: str) -> None:
     texts = Page(html).texts
     held = [text for text in texts if text.startswith("This file holds the bins")]
     [said] = held
@@ -80,7 +80,7 @@ def test_the_file_says_what_it_holds_and_what_shows_the_rest(html: str) -> None:
     assert COMMAND in texts
 
 
-def test_every_link_within_the_file_leads_somewhere(html: str) -> None:
+def test_every_link_within_the_file_works(html: str) -> None:
     page = Page(html)
     ids = set(page.all("id"))
     assert len(ids) == len(page.all("id"))
@@ -93,11 +93,11 @@ def test_the_worst_frame_comes_first(html: str, viewer: Viewer) -> None:
     held = [int(one) for one in re.findall(r'<div class="one" id="f(\d+)">', html)]
     mistakes = judgement.mistakes()[held].tolist()
     assert mistakes == sorted(mistakes, reverse=True)
-    assert held[0] == 2  # three mistakes of mole and one of falcon
+    assert held[0] == 2  # Three mistakes of mole and one of falcon.
 
 
 @pytest.mark.parametrize("most", [MOST_BYTES, 400_000, 250_000])
-def test_pictures_get_the_room_that_there_is(
+def test_pictures_fill_the_available_space(
     viewer: Viewer, most: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(document, "MOST_BYTES", most)

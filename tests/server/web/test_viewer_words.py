@@ -1,4 +1,4 @@
-"""What the viewer says of very little: one of a thing is one thing, and nothing is not shown."""
+"""The viewer's words for tiny inputs: singular for one, and nothing for nothing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vidscore_server.web.viewer import Viewer
 
 
 def one_object(tmp_path: Path, *evaluators: str) -> Viewer:
-    """One object in one frame, which one detection misses: its MOTA is 1 - 2 = -1."""
+    """One object in one frame, missed by one detection: its MOTA is 1 - 2 = -1."""
     here, there = (0, 0, 10, 10), (500, 500, 510, 510)
     rows = {
         "truth": csv_of([("001", 0, "Car", here, 1.0, 1)], confidences=False),
@@ -32,28 +32,28 @@ def one_object(tmp_path: Path, *evaluators: str) -> Viewer:
 
 @pytest.fixture
 def words(tmp_path: Path) -> str:
-    """What the page of one object says."""
+    """The text of the page of one object."""
     return " ".join(Page(one_object(tmp_path, "clear", "f1").page(View())).texts)
 
 
 @pytest.mark.parametrize(
     "said", ["1 object", "1 frame", "1 bin at most", "1 missed, 1 false alarm"]
 )
-def test_one_of_a_thing_is_not_many(words: str, said: str) -> None:
+def test_a_count_of_one_is_in_the_singular(words: str, said: str) -> None:
     assert said in words
     assert not [
         many for many in ("1 objects", "1 frames", "1 bins", "1 false alarms") if many in words
     ]
 
 
-def test_the_ends_of_a_scale_have_a_minus_as_figures_have(words: str) -> None:
+def test_the_ends_of_a_scale_have_a_minus_sign_like_figures(words: str) -> None:
     assert "\N{MINUS SIGN}1.0000" in words
     assert "\N{MINUS SIGN}1.00 " in words
     assert "-1" not in words
 
 
 def _scales(*values: float) -> tuple[str, str]:
-    """Both ends of the scale of one measure that has these values, and where they are drawn."""
+    """Both ends of the scale of a measure with these values, and their positions."""
     measure = Clear.measures[0]
     row = FigureRow("clear", measure, values, (None,) * len(values), None)
     found = figures_context([row])
@@ -66,11 +66,11 @@ def test_the_scale_of_perfect_figures_has_two_ends() -> None:
     assert _scales(1.0, 1.0) == ("0.75 to 1", "200, 200")
 
 
-def test_figures_below_nought_stand_on_a_scale_that_holds_them() -> None:
+def test_a_scale_includes_negative_figures() -> None:
     assert _scales(-5.0, -2.75) == ("-5.5 to 0", "18.2, 100")
 
 
-def test_where_there_are_no_curves_and_no_choices_there_is_no_section_for_them(
+def test_without_curves_and_choices_there_is_no_section_for_them(
     tmp_path: Path,
 ) -> None:
     viewer = one_object(tmp_path, "clear")
@@ -81,13 +81,13 @@ def test_where_there_are_no_curves_and_no_choices_there_is_no_section_for_them(
     assert "Every curve as CSV" not in written_page(viewer, "").decode()
 
 
-def test_choices_without_curves_stand_in_a_section_that_says_so(tmp_path: Path) -> None:
+def test_choices_without_curves_are_in_a_section_that_says_so(tmp_path: Path) -> None:
     page = Page(one_object(tmp_path, "clear", "identity").page(View()))
-    assert page.texts.count("What counts") == 2  # in the bar, and as a heading
+    assert page.texts.count("What counts") == 2  # In the bar, and as a heading.
     assert "Every curve as CSV" not in page.texts
 
 
-def test_curves_stand_in_a_section_of_theirs(tmp_path: Path) -> None:
+def test_curves_are_in_their_own_section(tmp_path: Path) -> None:
     page = Page(one_object(tmp_path, "f1").page(View()))
     assert page.texts.count("Curves") == 2
     assert "Every curve as CSV" in page.texts

@@ -1,8 +1,8 @@
-"""Recorded calls: the bytes that were sent, and what the answers said.
+"""Recorded calls: the sent bytes, and the answers.
 
-A recording holds a server to what a release gave. Where the server chooses a value (a name, a
-secret, a keyed digest), two recordings of one script differ; these places are noted, and what is
-found there at a replay takes the recorded value's place in later requests.
+A recording holds a server to the answers of a release. Values that the server chooses (a name, a
+secret, a keyed digest) differ between two recordings of one script. Their places are recorded, and
+a replay puts the values found there in place of the recorded ones in later requests.
 """
 
 from __future__ import annotations
@@ -55,10 +55,10 @@ STATUS_KEY = "grpc-status-details-bin"
 NEVER_HELD = frozenset(
     {"software", "serverVersion", "description", "question", "answer", "advice", "tiersNote"}
 )
-"""Versions that made a report or an answer, and texts for people, wherever they stand."""
+"""Versions that made a report or an answer, and texts for people, in any place."""
 
 GROWING = re.compile(r"\.submission(s\[\d+\])?\.revision$")
-"""Numbers that grow with each change; by how much is the server's affair."""
+"""Numbers that grow with each change, by an amount that the server decides."""
 
 
 @dataclass(frozen=True)
@@ -67,13 +67,13 @@ class Exchange:
 
     Attributes:
         method: Full name of the RPC.
-        caller: Whose token goes with it: ``organiser``, ``red``, or nobody's.
+        caller: Whose token is sent: ``organiser``, ``red``, or nobody's.
         requests: Every request in hexadecimal digits.
         responses: Every response in its canonical JSON form.
-        code: Canonical code that it ended with.
-        reason: Reason of an error; empty where there is none.
+        code: Canonical code with which it ended.
+        reason: Reason of an error; empty if there is none.
         chosen: Places in the responses whose values the server chooses.
-        last_only: Whether only the last response is held, where nobody knows how many come.
+        last_only: Whether only the last response is compared, as their number is unknown.
     """
 
     method: str
@@ -87,12 +87,12 @@ class Exchange:
 
     @property
     def held_responses(self) -> list[Document]:
-        """What a later server must answer."""
+        """The responses that a later server must give."""
         return self.responses[-1:] if self.last_only else self.responses
 
 
 def methods() -> dict[str, MethodDescriptor]:
-    """Every RPC of every service, by its full name as a call has it."""
+    """Every RPC of every service, by its full name in a call."""
     return {
         f"/{service.full_name}/{method.name}": method
         for file in FILES
@@ -109,7 +109,7 @@ async def exchange(
     *,
     last_only: bool = False,
 ) -> Exchange:
-    """Make a call, and note what comes of it."""
+    """Make a call, and record its result."""
     described = methods()[method]
     answers: list[Message] = []
     code, reason = "OK", ""
@@ -129,7 +129,7 @@ async def exchange(
 
 
 def places(document: Document, place: str = "") -> Iterator[tuple[str, Document]]:
-    """Every value of a document that has no parts, and where it stands."""
+    """Every leaf value of a document, with its place."""
     if isinstance(document, dict):
         for key, value in document.items():
             if key not in NEVER_HELD:
@@ -142,7 +142,7 @@ def places(document: Document, place: str = "") -> Iterator[tuple[str, Document]
 
 
 def without(document: Document, left_out: Callable[[str], bool], place: str = "") -> Document:
-    """A document without the values at some places, and without what is never held."""
+    """A document without the values at some places, and without what is never compared."""
     if isinstance(document, dict):
         return {
             key: without(value, left_out, f"{place}.{key}")
@@ -157,13 +157,13 @@ def without(document: Document, left_out: Callable[[str], bool], place: str = ""
 
 
 def hold(found: Exchange, recorded: Exchange) -> dict[str, str]:
-    """Hold a replayed call to the recorded one.
+    """Compare a replayed call with the recorded one.
 
     Returns:
-        What the server chose now, by what it chose then.
+        The values that the server chose now, by those that it chose then.
 
     Raises:
-        DeviationError: Where they differ.
+        DeviationError: If they differ.
     """
     what = recorded.method
     ended = [found.code, found.reason]
@@ -185,9 +185,9 @@ def hold(found: Exchange, recorded: Exchange) -> dict[str, str]:
 
 
 def substituted(request: bytes, chosen: Mapping[str, str]) -> bytes:
-    """A recorded request with what the server chose this time.
+    """A recorded request with the values that the server chose this time.
 
-    Names are as long as they were, so that the lengths on the wire still hold.
+    Names keep their length, so that the lengths on the wire still hold.
     """
     for old, new in chosen.items():
         if old.encode() in request:
@@ -214,7 +214,7 @@ async def _answers(
     caller: str,
     requests: Sequence[bytes],
 ) -> AsyncIterator[Message]:
-    """The messages that a call is answered with."""
+    """The response messages of a call."""
     kinds = {True: "stream", False: "unary"}
     kind = f"{kinds[described.client_streaming]}_{kinds[described.server_streaming]}"
     call = getattr(hosted.channel, kind)(method, bytes, _reader(described))

@@ -1,8 +1,8 @@
-"""What is recorded of a release: a call of every RPC, in an order in which they make sense.
+"""The recorded calls of a release: one of every RPC, in a sensible order.
 
     python -m tests.server.wire.script
 
-records the version in progress to tests/golden/wire. What was recorded of earlier ones stays.
+records the version in progress to tests/golden/wire. Recordings of earlier versions stay.
 """
 
 from __future__ import annotations
@@ -49,10 +49,10 @@ WRONG = points({1: [(10.0, 20.0)]})
 WRONG.confidences.append(1.5)
 
 RECORDINGS = 8
-"""Lists in the order of names that are chosen by chance show it only now and then."""
+"""Number of recordings: whether a list is sorted by random names shows only in some of them."""
 
 Answers = dict[str, list[Any]]
-"""Responses so far, of the last call of each RPC, in their JSON form."""
+"""Responses of the last call of each RPC so far, in their JSON form."""
 
 Requests = list[Message] | Callable[[Answers], list[Message]]
 
@@ -64,9 +64,9 @@ class Call:
     Attributes:
         service: Full name of the service.
         rpc: Name of the RPC.
-        requests: What is sent, or what makes it out of the answers so far.
-        caller: Whose token goes with it.
-        last_only: Whether nobody knows how many responses come.
+        requests: The requests, or a function that makes them from the answers so far.
+        caller: Whose token is sent.
+        last_only: Whether the number of responses is unknown.
     """
 
     service: str
@@ -77,7 +77,7 @@ class Call:
 
     @property
     def method(self) -> str:
-        """Full name of the RPC, as a call has it."""
+        """Full name of the RPC in a call."""
         return f"/{self.service}/{self.rpc}"
 
 
@@ -200,7 +200,7 @@ def _submission() -> Iterator[Call]:
         first,
         append(STREAM, 2, MORE_DETECTIONS),
     )
-    # The same again is acknowledged again, and a gap is refused.
+    # The same batch is acknowledged again, and a gap is refused.
     yield call("AppendBatch", first)
     gap = append(STREAM, 9, points({5: []}))
     yield call("AppendBatch", gap)
@@ -243,7 +243,7 @@ def _operation(rpc: str, requests: Requests) -> Call:
 def _named(
     rpc: str, make: Callable[..., Message], **more: object
 ) -> Callable[[Answers], list[Message]]:
-    """Requests about the operation that the last call of an RPC has begun."""
+    """Requests about the operation that the last call of an RPC has started."""
 
     def about(answers: Answers) -> list[Message]:
         [began] = answers[rpc]
@@ -333,7 +333,7 @@ def _outcomes() -> Iterator[Call]:
 
 
 def _organising() -> Iterator[Call]:
-    """What organisers do besides, after everything else."""
+    """Further calls of organisers, after everything else."""
     asked = organiser_pb2.ReadTruthRequest(benchmark=BENCHMARK, offset=1)
     yield _hosted("ReadTruth", asked)
     changed = dots(visibility=benchmark_pb2.VISIBILITY_LIVE)
@@ -376,7 +376,7 @@ def _organising() -> Iterator[Call]:
 
 
 def _live() -> Iterator[Call]:
-    """A live benchmark whose clock stands still, so that its first frame alone is given out."""
+    """A live benchmark whose clock stands still, so that only its first frame is given out."""
     clock = benchmark_pb2.LiveClock(frame_rate=2.0)
     benchmark = dots()
     benchmark.live.CopyFrom(clock)
@@ -416,7 +416,7 @@ async def play(hosted: Hosted) -> list[Exchange]:
 
 
 def with_chosen(first: Exchange, others: Sequence[Exchange]) -> Exchange:
-    """A recording that notes where the server chooses, as other recordings tell."""
+    """A recording that marks where the server chooses values, as other recordings show."""
     others_values = [dict(places(other.held_responses)) for other in others]
     chosen = [
         place
@@ -430,7 +430,7 @@ async def record(folder: Path) -> None:
     """Record the present release."""
     recordings = []
     for _ in range(RECORDINGS):
-        forget_site()  # each with secrets of its own, on which digests depend
+        forget_site()  # Each with its own secrets, on which digests depend.
         with tempfile.TemporaryDirectory() as site:
             async with hosting(Path(site)) as hosted:
                 recordings.append(await play(hosted))

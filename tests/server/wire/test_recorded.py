@@ -1,4 +1,4 @@
-"""What was recorded of a release, sent again: the server answers as that release did."""
+"""The recorded calls of a release, sent again: the server answers as that release did."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ BASELINE = ROOT / "protos/vidscore/baseline.binpb"
 VERSION_PLACE = re.compile(
     r"\.(server\.version|serverVersion|software\.vidscore|(oldest|newest)ClientVersion)"
 )
-"""Where a server says which version it is; each release says its own."""
+"""Places where a server states its version; each release states its own."""
 
 
 def _recordings(folder: Path) -> list[Exchange]:
@@ -39,7 +39,7 @@ def _of_any_version(recorded: Exchange) -> Exchange:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("folder", VERSIONS, ids=lambda folder: folder.name)
-async def test_the_server_answers_what_a_release_answered(folder: Path, tmp_path: Path) -> None:
+async def test_the_server_answers_as_the_release_answered(folder: Path, tmp_path: Path) -> None:
     chosen: dict[str, str] = {}
     async with hosting(tmp_path) as hosted:
         for recorded in _recordings(folder):
@@ -51,7 +51,7 @@ async def test_the_server_answers_what_a_release_answered(folder: Path, tmp_path
                 requests,
                 last_only=recorded.last_only,
             )
-            # The first time that the server tells a name, its place in the answer is certain.
+            # Where the server sends a name for the first time, its place in the answer is known.
             chosen = hold(found, recorded) | chosen
 
 
@@ -68,13 +68,13 @@ def test_every_rpc_of_the_last_release_is_recorded() -> None:
     assert sorted((released & served) - recorded) == []
 
 
-def test_a_recorded_request_is_no_stranger_to_its_rpc() -> None:
-    """Each was made by the protos of its release, and holds fields, unless it has none."""
+def test_a_recorded_request_is_valid_for_its_rpc() -> None:
+    """Each was made with the protos of its release, and has fields, unless the message has none."""
     empty = {entry.method.rpartition("/")[2] for entry in _empty_requests()}
     assert empty <= {"GetServer"}
 
 
-def test_another_answer_is_noticed() -> None:
+def test_a_different_answer_is_noticed() -> None:
     recorded = Exchange("/a/b", "", [], [{"a": "1", "b": [{"c": 0.5}]}], "OK", "")
     for wrong in ([{"a": "2", "b": [{"c": 0.5}]}], [{"a": "1", "b": []}], []):
         with pytest.raises(DeviationError):
@@ -83,7 +83,7 @@ def test_another_answer_is_noticed() -> None:
         hold(Exchange("/a/b", "", [], recorded.responses, "ABORTED", ""), recorded)
 
 
-def test_a_value_that_the_server_chooses_takes_the_recorded_ones_place() -> None:
+def test_a_value_that_the_server_chooses_replaces_the_recorded_one() -> None:
     recorded = Exchange("/a/b", "", [], [{"name": "tokens/one"}], "OK", "", ["[0].name"])
     found = Exchange("/a/b", "", [], [{"name": "tokens/two", "new": 1}], "OK", "")
     chosen = hold(found, recorded)
@@ -91,7 +91,7 @@ def test_a_value_that_the_server_chooses_takes_the_recorded_ones_place() -> None
     assert substituted(b"\x0a\x0atokens/one", chosen) == b"\x0a\x0atokens/two"
 
 
-def test_what_was_recorded_of_earlier_releases_never_changes() -> None:
+def test_recordings_of_earlier_releases_never_change() -> None:
     """A release is in progress until the next one is recorded."""
     for earlier, later in pairwise(sorted(VERSIONS, key=_numbers)):
         begun = _git("log", "--format=%H", "--reverse", "--diff-filter=A", "--", later)[:1]

@@ -1,4 +1,4 @@
-"""A browser without a screen: it keeps cookies, follows redirects, and sends forms."""
+"""A browser without a screen: it keeps cookies, follows redirects, and submits forms."""
 
 from __future__ import annotations
 
@@ -35,13 +35,13 @@ class Page:
 
     @property
     def words(self) -> str:
-        """What a reader sees, with single spaces."""
+        """The visible text, with single spaces."""
         reader = _Words()
         reader.feed(self.text)
         return " ".join(" ".join(reader.found).split())
 
     def fields(self, action: str) -> dict[str, str]:
-        """Names and values of the fields that a form begins with."""
+        """Names and initial values of the fields of a form."""
         reader = _Forms()
         reader.feed(self.text)
         return reader.forms[action]
@@ -69,14 +69,14 @@ class Browser:
         return page
 
     async def send(self, page: Page, action: str, /, **values: str) -> Page:
-        """Fill in a form of a page, send it, and open what it leads to."""
+        """Fill in a form of a page, submit it, and open the page it leads to."""
         answer = await self.post(action, page.fields(action) | values)
         if answer.status == 303:
             return await self.get(answer.headers["location"])
         return answer
 
     async def agree(self, path: str, **chosen: str) -> Page:
-        """Open a page, and where it is there its outcomes, by agreeing to what they cost."""
+        """Open a page; if it offers outcomes at a cost, agree to it."""
         page = await self.get(path)
         if page.status != 200:
             return page
@@ -85,7 +85,7 @@ class Browser:
         return await self.get(answer.headers["location"])
 
     async def post(self, path: str, fields: Mapping[str, str], **headers: str) -> Page:
-        """Send a form as a browser does."""
+        """Submit a form as a browser does."""
         parts = urlsplit(self.base)
         own = {
             "content_type": "application/x-www-form-urlencoded",
@@ -97,7 +97,7 @@ class Browser:
     async def upload(
         self, page: Page, action: str, /, file: tuple[str, bytes], **values: str
     ) -> Page:
-        """Fill in a form that has a file, send it, and open what it leads to."""
+        """Fill in a form with a file, submit it, and open the page it leads to."""
         boundary = "a-boundary-that-is-in-no-file"
         parts = [
             f'--{boundary}\r\nContent-Disposition: form-data; name="{name}"'
@@ -122,7 +122,7 @@ class Browser:
         return await self.send(await self.get("/sign-in"), "/sign-in", token=token)
 
     async def ask(self, method: str, path: str, body: bytes = b"", /, **headers: str) -> Page:
-        """Make one request; underscores of headers stand for hyphens."""
+        """Make one request; underscores in header names stand for hyphens."""
         page = await asyncio.to_thread(self._ask, method, path, body, headers)
         for line in page.cookies:
             for name, morsel in SimpleCookie(line).items():
@@ -183,7 +183,7 @@ class _Forms(HTMLParser):
 
 
 class _Panels(HTMLParser):
-    """The programs of a page, by the names that readers of the screen are told."""
+    """The programs of a page, by the names that screen readers announce."""
 
     def __init__(self) -> None:
         super().__init__()
@@ -204,7 +204,7 @@ class _Panels(HTMLParser):
 
 
 def programs(page: Page) -> dict[str, str]:
-    """How to take part, as the page of a benchmark shows it, by language."""
+    """The instructions on the page of a benchmark, by language."""
     panels = _Panels()
     panels.feed(page.text)
     return {name.removeprefix("Submit: "): text for name, text in panels.found.items()}

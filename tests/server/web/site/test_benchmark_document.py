@@ -1,4 +1,4 @@
-"""The file of a benchmark, made of what a call gives, makes the same benchmark again."""
+"""The file of a benchmark, made from the answer of a call, creates the same benchmark again."""
 
 from __future__ import annotations
 
@@ -65,11 +65,11 @@ def test_the_file_makes_the_same_benchmark() -> None:
     assert _again(WHOLE) == definition_to_dict(definition_from_dict(WHOLE))
 
 
-def test_so_does_that_of_a_benchmark_that_says_little() -> None:
+def test_the_file_of_a_minimal_benchmark_makes_the_same_benchmark() -> None:
     little = {"evaluators": [{"name": "spotgeo"}]}
     assert _again(little) == definition_to_dict(definition_from_dict(little))
 
 
-def test_a_list_of_no_labels_stays_one() -> None:
+def test_an_empty_list_of_labels_stays_empty() -> None:
     document = {"evaluators": [{"name": "f1"}], "classes": []}
     assert _again(document) == definition_to_dict(definition_from_dict(document))

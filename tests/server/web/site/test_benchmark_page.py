@@ -1,4 +1,4 @@
-"""The list of benchmarks and the page of one: what is shown to whom, and that its commands work."""
+"""The list of benchmarks and the page of one: who sees what, and that its commands work."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ async def host_streets(hosted: Hosted) -> None:
     await hosted.organiser.upload(OF_STREET)
 
 
-async def test_the_list_has_state_teams_and_what_is_left(site: Browsing) -> None:
+async def test_the_list_has_state_teams_and_remaining_quota(site: Browsing) -> None:
     message = dots(submissions_per_day=3)
     closing = datetime(2026, 5, 2, tzinfo=UTC)
     message.close_time.CopyFrom(Timestamp(seconds=int(closing.timestamp())))
@@ -53,7 +53,7 @@ async def test_the_list_has_state_teams_and_what_is_left(site: Browsing) -> None
     assert "closed closed 2 May 2026, 00:00 UTC" in (await site.red.get("/benchmarks")).words
 
 
-async def test_everybody_reads_that_private_sequences_decide_and_nobody_which(
+async def test_everybody_reads_that_private_sequences_decide_but_not_which(
     site: Browsing,
 ) -> None:
     message = dots(private_sequences=["harbour", "bridge"], public_board_web=True)
@@ -67,7 +67,7 @@ async def test_everybody_reads_that_private_sequences_decide_and_nobody_which(
 
 
 @pytest.mark.slow
-async def test_a_long_list_has_pages(site: Browsing) -> None:
+async def test_a_long_list_is_paged(site: Browsing) -> None:
     for number in range(51):
         await site.hosted.organiser.create(dots(), f"b{number:02}")
     first = await site.viewer.get("/benchmarks")
@@ -77,7 +77,7 @@ async def test_a_long_list_has_pages(site: Browsing) -> None:
     assert "b50" in (await site.viewer.get(link)).words
 
 
-async def test_the_page_says_what_is_judged_and_by_which_rules(site: Browsing) -> None:
+async def test_the_page_describes_what_is_judged_and_the_rules(site: Browsing) -> None:
     await host_streets(site.hosted)
     words = (await site.red.get(PAGE)).words
     for told in (
@@ -105,7 +105,7 @@ async def test_the_description_is_shown_as_text_and_links(site: Browsing) -> Non
     assert '<a href="https://a.example/" rel="noreferrer nofollow">Videos</a>' in page.text
 
 
-async def test_names_of_others_are_escaped(site: Browsing) -> None:
+async def test_names_from_others_are_escaped(site: Browsing) -> None:
     await host_streets(site.hosted)
     created = pb.CreateSubmissionRequest(
         benchmark="benchmarks/dots", submission_id="one", title="<img src=x>"
@@ -130,7 +130,7 @@ async def test_names_of_others_are_escaped(site: Browsing) -> None:
         ("viewer", ["The whole board"], ["upload a file", "submissions", "This page as TOML"]),
     ],
 )
-async def test_each_role_sees_the_links_that_it_may_follow(
+async def test_each_role_sees_only_the_links_that_it_may_follow(
     site: Browsing, role: str, seen: list[str], absent: list[str]
 ) -> None:
     await site.hosted.organiser.create_benchmark()
@@ -166,11 +166,11 @@ async def test_the_file_is_for_organisers_and_makes_the_same_benchmark(site: Bro
 
 
 @pytest.mark.parametrize("path", ["/benchmarks/none", "/benchmarks/none/board", "/benchmarks/X%00"])
-async def test_what_is_not_there_is_not_found(site: Browsing, path: str) -> None:
+async def test_a_missing_benchmark_is_not_found(site: Browsing, path: str) -> None:
     assert (await site.red.get(path)).status in {400, 404}
 
 
-async def test_the_next_name_is_one_after_the_last(site: Browsing) -> None:
+async def test_the_suggested_name_follows_the_last_one(site: Browsing) -> None:
     await host_streets(site.hosted)
     assert "--name red-1" in (await site.red.get(PAGE)).text
     await site.hosted.red.submit(OF_STREET, "red-4")
@@ -191,7 +191,9 @@ async def test_a_live_benchmark_is_answered_by_its_clock_and_takes_no_files(
 
 
 @pytest.mark.slow
-async def test_the_python_program_runs_as_it_stands(site: Browsing, tmp_path: Path) -> None:
+async def test_the_python_program_of_the_page_runs_unchanged(
+    site: Browsing, tmp_path: Path
+) -> None:
     await host_streets(site.hosted)
     program = tmp_path / "submit.py"
     program.write_text(programs(await site.red.get(PAGE))["Python"])
@@ -200,7 +202,7 @@ async def test_the_python_program_runs_as_it_stands(site: Browsing, tmp_path: Pa
 
 
 @pytest.mark.slow
-async def test_the_command_line_submits_as_it_stands(site: Browsing, tmp_path: Path) -> None:
+async def test_the_commands_of_the_page_submit_unchanged(site: Browsing, tmp_path: Path) -> None:
     await host_streets(site.hosted)
     (tmp_path / "detections.csv").write_text(
         "sequence,frame,x1,y1,x2,y2,label\nstreet,1,0,0,10,10,car\n"
@@ -214,7 +216,7 @@ async def test_the_command_line_submits_as_it_stands(site: Browsing, tmp_path: P
     assert await site.hosted.red.listed() == ["red-1"]
 
 
-async def test_the_bodies_of_curl_are_requests_that_the_server_takes(site: Browsing) -> None:
+async def test_the_curl_bodies_of_the_page_are_valid_requests(site: Browsing) -> None:
     await host_streets(site.hosted)
     red = site.hosted.red
     requests = {
@@ -235,7 +237,7 @@ async def test_the_bodies_of_curl_are_requests_that_the_server_takes(site: Brows
 
 
 @pytest.mark.parametrize("host", ["127.0.0.1", "[::1]"])
-async def test_a_server_that_listens_anywhere_is_found_at_the_host_of_its_site(
+async def test_a_server_that_listens_on_all_addresses_is_named_by_the_host_of_its_site(
     host: str, tmp_path: Path
 ) -> None:
     flags = {"listen": "[::]:0", "insecure_listen": True, "web": f"{host}:0"}
@@ -248,7 +250,7 @@ async def test_a_server_that_listens_anywhere_is_found_at_the_host_of_its_site(
 
 
 async def run(command: list[str], folder: Path, token: str) -> subprocess.CompletedProcess[str]:
-    """Run a command where the pages are served by this very process."""
+    """Run a command while this process serves the pages."""
     variables = {**os.environ, "VIDSCORE_TOKEN": token, "XDG_CONFIG_HOME": str(folder)}
     return await asyncio.to_thread(
         subprocess.run,

@@ -1,4 +1,4 @@
-"""The board: each view is a URL, as page, CSV and JSON, and shows nothing that is hidden."""
+"""The board: each view is a URL, as page, CSV and JSON, and shows nothing hidden."""
 
 from __future__ import annotations
 
@@ -55,7 +55,7 @@ async def host(hosted: Hosted, visibility: str = "LIVE", **policy: object) -> No
     await hosted.blue.ended("two")
 
 
-async def test_the_board_says_who_leads_and_marks_the_own_row(site: Browsing) -> None:
+async def test_the_board_says_who_leads_and_marks_ones_own_row(site: Browsing) -> None:
     await host(site.hosted)
     page = await site.red.get(BOARD)
     assert "blue leads with 1.0 in F1." in page.words
@@ -77,13 +77,13 @@ async def test_csv_and_json_have_all_rows_of_the_view(
     assert [row[1] for row in rows] == [row["team"] for row in document["rows"]] == ["blue", "red"]
     assert header == list(document["rows"][0])
     assert (document["evaluator"], document["label"]) == ("f1", "car")
-    assert rows[1][2] == f"'{FORMULA}"  # no formula to a spreadsheet
+    assert rows[1][2] == f"'{FORMULA}"  # Not a formula in a spreadsheet.
     assert document["rows"][1]["title"] == FORMULA
     assert document["rows"][1]["f1"] == 0.8
     assert datetime.fromisoformat(document["rows"][0]["submitted"]).tzinfo is not None
 
 
-async def test_what_is_undefined_is_empty_in_csv_and_null_in_json(site: Browsing) -> None:
+async def test_undefined_values_are_empty_in_csv_and_null_in_json(site: Browsing) -> None:
     message = streets()
     message.specification.evaluators[0].name = "map"
     message.policy.visibility = benchmark_pb2.VISIBILITY_LIVE
@@ -106,7 +106,7 @@ async def test_a_part_without_scores_says_so(site: Browsing) -> None:
     assert "No submission has F1 for this part of the data." in words
 
 
-async def test_a_view_that_does_not_exist_keeps_what_was_chosen(site: Browsing) -> None:
+async def test_an_invalid_view_keeps_the_other_choices(site: Browsing) -> None:
     await host(site.hosted)
     page = await site.viewer.get(f"{BOARD}?label=truck&domain=x")
     assert page.status == 400
@@ -126,7 +126,7 @@ async def test_under_the_ladder_parts_are_not_offered_and_not_shown(
     page = await site.red.get(BOARD)
     assert 'name="label"' not in page.text
     assert "Scores of single domains and labels" in page.words
-    assert "in steps of 0.5" in page.words  # two objects of one sequence: see the policy
+    assert "in steps of 0.5" in page.words  # Two objects of one sequence: see the policy.
     asked = await site.red.get(f"{BOARD}?label=car")
     assert asked.status == 403
     assert "releases no scores of single domains and labels" in asked.words
@@ -135,7 +135,7 @@ async def test_under_the_ladder_parts_are_not_offered_and_not_shown(
 
 @pytest.mark.slow
 @pytest.mark.parametrize(("release", "expected"), [(True, True), (False, False)])
-async def test_curves_are_drawn_where_the_policy_releases_them(
+async def test_curves_are_drawn_if_the_policy_releases_them(
     site: Browsing, release: bool, expected: bool
 ) -> None:
     await host(site.hosted, "FINAL", release_curves=release)
@@ -144,7 +144,7 @@ async def test_curves_are_drawn_where_the_policy_releases_them(
     assert ("as a table" in page.words) == expected
 
 
-async def test_how_far_to_trust_the_board_is_told(site: Browsing) -> None:
+async def test_the_board_says_how_far_to_trust_it(site: Browsing) -> None:
     await host(site.hosted)
     words = (await site.viewer.get(BOARD)).words
     assert "The scores are over one sequence. So few say little about other videos." in words
@@ -171,7 +171,7 @@ async def test_a_public_board_needs_no_sign_in(site: Browsing) -> None:
     assert "Sign in" in words
 
 
-async def test_the_board_of_nobody_is_that_of_a_viewer(site: Browsing) -> None:
+async def test_the_board_without_signing_in_is_that_of_a_viewer(site: Browsing) -> None:
     await host(site.hosted, public_board_web=True)
     for ending in ("csv", "json"):
         path = f"{BOARD}.{ending}"
@@ -182,7 +182,7 @@ async def test_the_board_of_nobody_is_that_of_a_viewer(site: Browsing) -> None:
     "path",
     ["/benchmarks", "/benchmarks/dots", BOARD, f"{BOARD}.csv", "/benchmarks/dots/benchmark.toml"],
 )
-async def test_everything_else_leads_to_the_form_whether_it_is_there_or_not(
+async def test_every_other_page_leads_to_the_sign_in_form_whether_it_exists_or_not(
     site: Browsing, path: str
 ) -> None:
     await host(site.hosted)
@@ -192,7 +192,7 @@ async def test_everything_else_leads_to_the_form_whether_it_is_there_or_not(
         assert answer.headers["location"].startswith("/sign-in?next=")
 
 
-async def test_a_public_benchmark_has_no_file_for_everyone(site: Browsing) -> None:
+async def test_a_public_benchmark_does_not_offer_its_file_to_everyone(site: Browsing) -> None:
     await host(site.hosted, public_board_web=True)
     assert (await site.nobody.get("/benchmarks/dots/benchmark.toml")).status == 403
 

@@ -1,4 +1,4 @@
-"""A board as tables and sentences, out of plain values; and the same rows as a table of cells."""
+"""A board as tables and sentences, made from plain values; and the same rows as cells."""
 
 from __future__ import annotations
 
@@ -60,7 +60,7 @@ TIERS = answer(
 )
 
 
-def test_tiers_undefined_rows_and_others_stand_in_groups() -> None:
+def test_tiers_undefined_rows_and_others_are_grouped() -> None:
     board = board_view(TIERS, "heron")
     assert [(group.head, group.note) for group in board.groups] == [
         ("First tier", "these two cannot be told apart"),
@@ -76,19 +76,19 @@ def test_tiers_undefined_rows_and_others_stand_in_groups() -> None:
     ]  # fmt: skip
 
 
-def test_the_own_row_is_marked() -> None:
+def test_ones_own_row_is_marked() -> None:
     rows = [one for group in board_view(TIERS, "heron").groups for one in group.rows]
     assert [one.team for one in rows if one.is_own] == ["heron"]
     assert not any(one.is_own for group in board_view(TIERS, "").groups for one in group.rows)
 
 
-def test_chances_in_tenths_are_told_in_tenths() -> None:
+def test_probabilities_in_tenths_are_shown_in_tenths() -> None:
     [first, second, *_] = board_view(TIERS, "").groups
     assert [one.chance for one in first.rows] == ["0.8", "0.2"]
     assert second.rows[0].chance == "< 0.1"
 
 
-def test_finer_chances_have_two_digits() -> None:
+def test_more_exact_probabilities_have_two_digits() -> None:
     fine = answer(
         row(1, "a", 1.0, first_probability=0.764), row(2, "b", 0.5, first_probability=0.0)
     )
@@ -96,20 +96,20 @@ def test_finer_chances_have_two_digits() -> None:
     assert [one.chance for one in group.rows] == ["0.76", "< 0.01"]
 
 
-def test_without_tiers_there_is_one_group_and_no_column_of_chances() -> None:
+def test_without_tiers_there_is_one_group_and_no_column_of_probabilities() -> None:
     board = board_view(answer(row(1, "a", 0.5), row(2, "b", 0.25)), "")
     assert [group.head for group in board.groups] == [""]
     assert not board.has_chances
     assert board.column_count == 7
 
 
-def test_an_undefined_value_is_said_in_a_word() -> None:
+def test_an_undefined_value_is_shown_as_a_word() -> None:
     [group] = board_view(answer(row(1, "a", None, None)), "").groups
     assert [cell.text for cell in group.rows[0].cells] == ["undefined", "undefined"]
     assert not group.is_ranked
 
 
-def test_digits_are_those_that_the_order_needs() -> None:
+def test_values_have_as_many_digits_as_the_order_needs() -> None:
     close = answer(row(1, "a", 0.123457, 0.62), row(2, "b", 0.123456, 0.6))
     [group] = board_view(close, "").groups
     assert [[cell.text for cell in one.cells] for one in group.rows] == [
@@ -140,7 +140,7 @@ def benchmark(**more: Any) -> dict[str, Any]:
     return {"policy": policy, "submission_budget": 40} | more
 
 
-def test_a_board_says_how_weak_it_is() -> None:
+def test_a_board_describes_its_weaknesses() -> None:
     assert weaknesses(benchmark(), TIERS) == [
         "The scores are over 24 sequences. So few say little about other videos.",
         "Scores are released in steps of 0.01: smaller differences are not shown.",
@@ -160,7 +160,7 @@ def test_one_submission_counts_in_the_singular() -> None:
     assert said[-1].startswith("One submission counts as scored; the busiest team has 1, of 40")
 
 
-def test_the_step_in_force_and_private_sequences_are_told_where_they_are_known() -> None:
+def test_the_step_in_force_and_private_sequences_are_shown_if_known() -> None:
     known = benchmark(ladder_step_in_force=0.1, private_sequence_count=12)
     said = weaknesses(known, answer(sequence_count=48, submission_count=0))
     assert said == [
@@ -173,7 +173,7 @@ def test_the_step_in_force_and_private_sequences_are_told_where_they_are_known()
     ]
 
 
-def test_the_board_of_a_closed_benchmark_is_over_the_private_sequences_and_exact() -> None:
+def test_the_board_of_a_closed_benchmark_uses_the_private_sequences_and_is_exact() -> None:
     known = benchmark(ladder_step_in_force=0.1, private_sequence_count=12)
     said = weaknesses(known, answer(sequence_count=48, submission_count=0), closed=True)
     few = "So few say little about other videos."
@@ -182,7 +182,7 @@ def test_the_board_of_a_closed_benchmark_is_over_the_private_sequences_and_exact
     assert said[1] == "Scores are released in steps of 0.01: smaller differences are not shown."
 
 
-def test_a_board_of_live_scores_says_from_when_on_they_are_shown() -> None:
+def test_a_board_of_live_scores_says_from_when_they_are_shown() -> None:
     live = benchmark(policy={"visibility": "live", "ladder_step": 0.01, "minimum_frames": 100})
     told = (
         "Teams see running scores of what they send, once the completed sequences hold 100 frames: "
@@ -193,7 +193,7 @@ def test_a_board_of_live_scores_says_from_when_on_they_are_shown() -> None:
     assert told not in weaknesses(benchmark(), TIERS)
 
 
-def test_disqualified_rows_stand_last_with_the_reason_and_lead_nothing() -> None:
+def test_disqualified_rows_are_last_with_the_reason_and_never_lead() -> None:
     out = row(0, "stoat", 0.99, 0.9, disqualification="trained on the test videos")
     shown = answer(*TIERS["rows"], out)
     last = board_view(shown, "").groups[-1]
@@ -206,7 +206,7 @@ def test_disqualified_rows_stand_last_with_the_reason_and_lead_nothing() -> None
     assert (cells["rank"], cells["disqualification"]) == (None, "trained on the test videos")
 
 
-def test_tiers_that_newer_systems_stand_between_are_not_shown() -> None:
+def test_tiers_with_newer_systems_in_between_are_not_shown() -> None:
     split = answer(
         row(1, "falcon", 0.9, 0.9, tier=1),
         row(2, "newt", 0.8, 0.9),
@@ -222,7 +222,7 @@ def test_tiers_that_newer_systems_stand_between_are_not_shown() -> None:
 
 
 def overlapping(**more: Any) -> dict[str, Any]:
-    """Finished tiers of which the second begins before the last row of the first."""
+    """Finished tiers, of which the second begins before the last row of the first."""
     tiers = {"falcon": 1, "heron": 1, "lynx": 2, "newt": 1, "shrew": 2}
     rows = [
         row(rank, team, 1.0 - rank / 10, 0.9, tier=tier)
@@ -231,7 +231,7 @@ def overlapping(**more: Any) -> dict[str, Any]:
     return answer(*rows, tiers_note="systems of one tier cannot be told apart") | more
 
 
-def test_finished_tiers_are_shown_whole_though_their_ranks_overlap() -> None:
+def test_finished_tiers_are_shown_completely_even_if_their_ranks_overlap() -> None:
     groups = board_view(overlapping(), "").groups
     assert [(group.head, group.note) for group in groups] == [
         ("First tier", "these three cannot be told apart"),
@@ -245,7 +245,7 @@ def test_finished_tiers_are_shown_whole_though_their_ranks_overlap() -> None:
     )
 
 
-def test_a_part_of_a_tier_is_told_with_the_size_of_the_tier() -> None:
+def test_a_partly_shown_tier_is_given_with_its_size() -> None:
     board = board_view(overlapping(), "", most=2)
     [group] = board.groups
     assert [one.team for one in group.rows] == ["falcon", "heron"]
@@ -270,14 +270,14 @@ async def test_the_page_of_a_benchmark_counts_the_whole_tier_of_its_first_rows()
 
 
 def test_a_system_without_a_tier_follows_finished_tiers_whatever_its_rank() -> None:
-    """As one is that could not be scored on draws."""
+    """For example, one that could not be scored on draws."""
     shown = answer(row(1, "falcon", 0.9, tier=1), row(2, "newt", 0.8), row(3, "heron", 0.7, tier=1))
     assert [[one.team for one in group.rows] for group in board_view(shown, "").groups] == [
         ["falcon", "heron"], ["newt"],
     ]  # fmt: skip
 
 
-def test_old_tiers_that_begin_in_another_order_are_not_shown() -> None:
+def test_outdated_tiers_in_another_order_are_not_shown() -> None:
     old = answer(
         row(1, "falcon", 0.9, tier=2), row(2, "heron", 0.8, tier=1), tiers_note="two tiers",
         tiers_stale=True,
@@ -292,11 +292,11 @@ def test_a_page_without_a_row_in_a_tier_says_so() -> None:
     assert tiers_text(first) == "No tiers yet: they are being computed."
 
 
-def test_the_first_page_of_a_board_has_all_systems_that_are_compared() -> None:
+def test_the_first_page_of_a_board_has_all_compared_systems() -> None:
     assert ROWS >= MOST_SYSTEMS
 
 
-def test_rows_beyond_those_that_are_compared_follow_the_tiers() -> None:
+def test_rows_that_are_not_compared_follow_the_tiers() -> None:
     rows = [row(1, "falcon", 0.9, tier=1), row(2, "heron", 0.8, tier=2), row(3, "newt", 0.7)]
     shown = answer(*rows, tiers_note="no tier after the first 100", tiers_stale=True)
     assert [group.head for group in board_view(shown, "").groups] == [
@@ -311,7 +311,7 @@ def test_sequences_that_are_not_public_are_not_counted() -> None:
     assert first == "The benchmark does not tell how many sequences it has."
 
 
-def test_the_table_of_cells_has_exactly_what_is_shown() -> None:
+def test_the_table_of_cells_has_exactly_the_shown_content() -> None:
     header, rows = table(TIERS)
     assert header == [
         "rank", "team", "title", "f1", "recall", "tier", "first_probability", "submissions",

@@ -1,4 +1,4 @@
-"""Connections to the site: those that ask nothing keep nobody out, and do not stay."""
+"""Idle connections to the site keep nobody out, and are closed."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ def _unfinished_form(site: Browsing) -> bytes:
     return head.encode()
 
 
-async def test_connections_that_ask_nothing_shut_nobody_out(
+async def test_idle_connections_keep_nobody_out(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "MOST_CONNECTIONS", 6)
@@ -56,7 +56,7 @@ async def test_connections_that_ask_nothing_shut_nobody_out(
         assert (await site.nobody.get("/openapi.json")).status == 200
 
 
-async def test_of_connections_that_wait_the_one_that_waits_longest_makes_room(
+async def test_the_longest_idle_connection_is_closed_to_make_room(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "MOST_CONNECTIONS", 2)
@@ -64,7 +64,7 @@ async def test_of_connections_that_wait_the_one_that_waits_longest_makes_room(
         whole = HEAD % _address(site) + b"\r\n"
         async with _connected(site) as (first, asking), _connected(site) as (second, _):
             asking.write(whole)
-            await first.readuntil(b"</html>")  # it has waited for a shorter time now
+            await first.readuntil(b"</html>")  # It has been idle for a shorter time now.
             async with _connected(site):
                 assert await second.read() == b""
                 asking.write(whole)
@@ -73,7 +73,7 @@ async def test_of_connections_that_wait_the_one_that_waits_longest_makes_room(
 
 @pytest.mark.parametrize("count", [0, 1])
 @pytest.mark.parametrize("sent", [b"", HEAD])
-async def test_a_connection_without_a_whole_request_is_closed_in_time(
+async def test_a_connection_without_a_complete_request_is_closed_in_time(
     site: Browsing, monkeypatch: pytest.MonkeyPatch, sent: bytes, count: int
 ) -> None:
     monkeypatch.setattr(serving, "HEAD_TIMEOUT_S", 0.2)
@@ -86,7 +86,7 @@ async def test_a_connection_without_a_whole_request_is_closed_in_time(
         assert (await reader.read()).strip() == b""
 
 
-async def test_an_answer_that_takes_long_is_not_cut_off(
+async def test_a_slow_answer_is_not_cut_off(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(serving, "HEAD_TIMEOUT_S", 0.2)
@@ -97,7 +97,7 @@ async def test_an_answer_that_takes_long_is_not_cut_off(
         assert b" 401 " in await reader.readuntil(b"\r\n")
 
 
-async def test_unfinished_forms_of_one_host_shut_nobody_out_of_the_rest(
+async def test_unfinished_forms_of_one_host_keep_nobody_else_out(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(protection, "MOST_FORMS_OF_HOST", 2)
@@ -113,7 +113,7 @@ async def test_unfinished_forms_of_one_host_shut_nobody_out_of_the_rest(
         assert (await site.nobody.get("/sign-in")).status == 200
 
 
-async def test_a_form_that_does_not_end_is_refused_in_time(
+async def test_an_endless_form_is_refused_in_time(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(visit, "FORM_TIMEOUT_S", 0.2)
@@ -126,7 +126,7 @@ async def test_a_form_that_does_not_end_is_refused_in_time(
 async def _unfinished_upload(
     site: Browsing, stated_bytes: int | None
 ) -> AsyncIterator[asyncio.StreamReader]:
-    """A form with a file of which a part has come."""
+    """A form with a file of which only a part was sent."""
     cookies = "; ".join(f"{name}={text}" for name, text in site.red.cookies.items())
     length = "Transfer-Encoding: chunked"
     if stated_bytes is not None:
@@ -144,7 +144,7 @@ async def _unfinished_upload(
 
 
 @pytest.mark.parametrize("stated_bytes", [1_000_000, None])
-async def test_forms_that_do_not_end_take_no_more_room_than_their_team_has(
+async def test_endless_forms_use_only_the_room_of_their_team(
     tmp_path: Path, stated_bytes: int | None
 ) -> None:
     async with browsing(tmp_path, maximum_web_upload_bytes=1_000_000) as site:
@@ -167,11 +167,11 @@ async def test_forms_that_do_not_end_take_no_more_room_than_their_team_has(
             page = await send_file(site.red, DOTS)
             if page.status != 429:
                 break
-            await asyncio.sleep(PAUSE_S)  # until the server has seen that they are gone
+            await asyncio.sleep(PAUSE_S)  # Until the server has noticed that they have left.
         assert "Frames 5" in page.words
 
 
-async def test_a_piece_that_does_not_end_is_given_up_in_time(
+async def test_an_endless_piece_is_abandoned_in_time(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await dots(site)

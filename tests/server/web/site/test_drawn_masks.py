@@ -1,4 +1,4 @@
-"""Masks in pictures of the site: drawn for those who may see them, and for nobody else."""
+"""Masks in pictures of the site are drawn only for those who may see them."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from vidscore_protos.v1 import annotations_pb2, benchmark_pb2
 FRAMES = f"/{BENCHMARK}/submissions/one/frames"
 TRUTH = f"/organise/{BENCHMARK}/truth/1"
 HEIGHT, WIDTH = 40, 96
-"""Pictures are 960 wide: ten units a pixel."""
+"""Pictures are 960 wide: ten units per pixel."""
 
 
 def boxes(*columns: int, row: int) -> annotations_pb2.AnnotationBatch:
-    """One frame with a mask of 10 by 20 px at each of some columns, beside their boxes.
+    """One frame with a mask of 10 by 20 px at each of the given columns, and their boxes.
 
-    Its first 5 columns end 10 rows earlier, so that no mask is a box.
+    The first 5 columns of a mask end 10 rows earlier, so that no mask is a box.
     """
     short, long = (10, HEIGHT - 10), (20, HEIGHT - 20)
     runs: list[int] = []
@@ -51,7 +51,7 @@ def path(column: int, row: int) -> str:
 
 
 async def scored(site: Browsing) -> None:
-    """An object that is found, one that is missed, and a false alarm."""
+    """A found object, a missed one, and a false positive."""
     message = streets()
     message.policy.visibility = benchmark_pb2.VISIBILITY_FINAL
     message.policy.outcomes = benchmark_pb2.OUTCOMES_SHOWN_OWN
@@ -63,7 +63,7 @@ async def scored(site: Browsing) -> None:
 
 @pytest.mark.slow
 async def test_organisers_see_masks_of_both_sides(site: Browsing) -> None:
-    """Of the object that is found its detection's, as boxes are drawn."""
+    """For a found object the mask of its detection, as with boxes."""
     await scored(site)
     page = await site.organiser.get(FRAMES)
     assert page.status == 200, page.words
@@ -76,7 +76,7 @@ async def test_organisers_see_masks_of_both_sides(site: Browsing) -> None:
     assert path(40, 5) in truth.text
 
 
-async def test_a_team_sees_the_masks_of_its_own_detections_alone(site: Browsing) -> None:
+async def test_a_team_sees_only_the_masks_of_its_own_detections(site: Browsing) -> None:
     await scored(site)
     for open_page, kinds in ((site.red.get, ("own", "own")), (site.red.agree, ("tp", "fp"))):
         page = await open_page(FRAMES)
@@ -89,7 +89,7 @@ async def test_a_team_sees_the_masks_of_its_own_detections_alone(site: Browsing)
         assert path(40, 5) not in page.text
 
 
-async def test_masks_that_are_too_large_are_boxes_and_the_page_says_so(
+async def test_too_large_masks_are_drawn_as_boxes_and_the_page_says_so(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await scored(site)

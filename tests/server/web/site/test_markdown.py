@@ -1,4 +1,4 @@
-"""Descriptions as HTML: what an organiser writes can only be text and links that lead out."""
+"""Descriptions as HTML: an organiser's input becomes only text and external links."""
 
 from __future__ import annotations
 
@@ -17,14 +17,14 @@ from vidscore_server.web.site.markdown import html_of
         ([1, 2, 3, 4, 5, 6], [3, 4, 5, 6, 6, 6]),
     ],
 )
-def test_headings_go_beneath_those_of_the_page_and_leave_out_no_level(
+def test_headings_are_below_those_of_the_page_and_skip_no_level(
     given: list[int], shown: list[int]
 ) -> None:
     html = html_of("\n\n".join(f"{'#' * level} Part" for level in given))
     assert html == "".join(f"<h{level}>Part</h{level}>\n" for level in shown)
 
 
-def test_links_lead_out_and_tell_nothing() -> None:
+def test_links_are_external_and_send_no_referrer() -> None:
     html = html_of("[videos](https://example.org/v?a=1&b=2)")
     assert '<a href="https://example.org/v?a=1&amp;b=2" rel="noreferrer nofollow">' in html
 
@@ -48,7 +48,7 @@ def test_links_lead_out_and_tell_nothing() -> None:
         "    </code><script>x</script>",
     ],
 )
-def test_nothing_that_runs_comes_through(text: str) -> None:
+def test_no_script_gets_through(text: str) -> None:
     html = html_of(text).lower()
     assert "<script" not in html
     assert "<img" not in html
@@ -65,6 +65,6 @@ def test_a_picture_becomes_a_link() -> None:
 def test_tables_and_code_are_shown() -> None:
     html = html_of("| a |\n|---|\n| 1 |")
     assert "<td>1</td>" in html
-    assert html.startswith('<div class="scroll" tabindex="0"><table>')  # it may be wide
+    assert html.startswith('<div class="scroll" tabindex="0"><table>')  # It may be wide.
     assert html.endswith("</table>\n</div>\n")
     assert '<pre tabindex="0"><code>a &lt; b\n</code></pre>' in html_of("```\na < b\n```")

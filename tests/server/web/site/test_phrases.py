@@ -1,4 +1,4 @@
-"""Times, counts, digits and chances as pages write them."""
+"""Times, counts, digits and probabilities as pages write them."""
 
 from __future__ import annotations
 
@@ -86,5 +86,5 @@ def test_a_column_has_as_many_digits_as_its_order_needs(
         (0.9, True, "0.9"),
     ],
 )
-def test_a_chance_is_never_told_as_certain(chance: float, in_tenths: bool, text: str) -> None:
+def test_a_probability_is_never_shown_as_certain(chance: float, in_tenths: bool, text: str) -> None:
     assert chance_text(chance, in_tenths=in_tenths) == text

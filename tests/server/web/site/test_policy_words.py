@@ -1,4 +1,4 @@
-"""Policies in sentences: every key has one, and it says what the server does."""
+"""Policies in sentences: every key has one, which describes what the server does."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ OTHERS: dict[str, tuple[Any, dict[str, Any]]] = {
     "private_share": (0.5, {}),
     "final_submissions": (2, {"private_share": 0.5}),
 }
-"""By key of a policy a value other than that of `POLICY`, and the choices under which it counts."""
+"""For each key another value than that of `POLICY`, and the choices under which it counts."""
 
 
 def benchmark(**policy: Any) -> dict[str, Any]:
@@ -70,7 +70,7 @@ def benchmark(**policy: Any) -> dict[str, Any]:
 
 @pytest.mark.parametrize("key", [field.name for field in dataclasses.fields(Policy)])
 def test_every_key_of_a_policy_has_its_sentence(key: str) -> None:
-    """Another value of it makes other sentences."""
+    """Another value gives other sentences."""
     value, where = OTHERS[key]
     before = sentences(benchmark(**where))
     assert sentences(benchmark(**where | {key.removesuffix("_s"): value})) != before
@@ -80,12 +80,12 @@ def said(**policy: Any) -> str:
     return " ".join(sentences(benchmark(**policy)))
 
 
-def test_limits_are_told_together() -> None:
+def test_limits_are_described_together() -> None:
     expected = "A team may have three submissions a day (UTC) and 40 in all."
     assert expected in said()
 
 
-def test_no_limit_is_told_as_none() -> None:
+def test_the_absence_of_a_limit_is_described() -> None:
     text = said(submissions_per_day=0, submissions_in_all=0)
     assert "A team may have any number of submissions." in text
 
@@ -96,27 +96,27 @@ def test_a_limit_that_follows_from_the_truth_says_so() -> None:
     assert "follows from the size of the ground truth" in text
 
 
-def test_the_ladder_is_told_with_its_step() -> None:
+def test_the_ladder_is_described_with_its_step() -> None:
     assert "only where they beat the team's best by 0.01 or more" in said()
 
 
-def test_the_step_in_force_goes_before_that_of_the_policy() -> None:
+def test_the_step_in_force_is_shown_instead_of_that_of_the_policy() -> None:
     text = " ".join(sentences(benchmark() | {"ladder_step_in_force": 0.1}))
     assert "beat the team's best by 0.1 or more" in text
 
 
-def test_final_scores_name_the_measures_that_are_released() -> None:
+def test_final_scores_name_the_released_measures() -> None:
     text = said(visibility="final", released_measures=["recall", "f1"], ladder_step=0.05)
     assert "the measures that rank, and Recall and F1, rounded to 0.05" in text
 
 
-def test_waiting_is_told_in_words() -> None:
+def test_waiting_is_described_in_words() -> None:
     text = said(quiet_timeout=5400.0, quiet_action="cancel", truth_timeout=86400.0)
     assert "nothing is added for 90 minutes is cancelled" in text
     assert "scored after one day" in text
 
 
-def test_private_sequences_are_told_with_their_number_where_it_is_known() -> None:
+def test_private_sequences_are_described_with_their_number_if_known() -> None:
     known = benchmark(private_share=0.5, final_submissions=2) | {"private_sequence_count": 12}
     text = " ".join(sentences(known))
     assert "Twelve sequences are private" in text
@@ -124,8 +124,8 @@ def test_private_sequences_are_told_with_their_number_where_it_is_known() -> Non
     assert "Some sequences are private" in said(private_share=0.5)
 
 
-def test_who_is_told_no_names_of_private_sequences_is_told_that_they_decide() -> None:
-    """Participants get their number alone."""
+def test_readers_without_names_of_private_sequences_read_that_these_decide() -> None:
+    """Participants get only their number."""
     told = benchmark(final_submissions=2)
     text = " ".join(sentences(told | {"private_sequence_count": 2}))
     assert "Two sequences are private" in text
@@ -134,7 +134,7 @@ def test_who_is_told_no_names_of_private_sequences_is_told_that_they_decide() ->
     assert "private" not in " ".join(sentences(told))
 
 
-def test_dates_stand_first() -> None:
+def test_dates_come_first() -> None:
     dated = benchmark() | {
         "open_time": datetime(2026, 10, 1, tzinfo=UTC),
         "close_time": datetime(2026, 12, 15, 18, tzinfo=UTC),

@@ -1,4 +1,4 @@
-"""The site's own server: where it listens, with TLS where gRPC has it, and how it stops."""
+"""The site's own server: its address, TLS if gRPC has it, and how it stops."""
 
 from __future__ import annotations
 
@@ -49,14 +49,14 @@ async def test_with_a_certificate_the_site_speaks_tls_and_its_cookie_is_secure(
 
 
 class _StayHere(urllib.request.HTTPRedirectHandler):
-    """Takes a redirect for the answer."""
+    """Returns a redirect as the answer."""
 
     def http_error_303(self, *args: object) -> object:
-        """The answer as it is."""
+        """The answer unchanged."""
         return args[1]
 
 
-async def test_behind_a_proxy_the_names_and_the_cookie_are_those_of_its_address(
+async def test_behind_a_proxy_names_and_cookie_use_the_proxys_address(
     tmp_path: Path,
 ) -> None:
     url = "https://scores.example.org/"
@@ -70,19 +70,19 @@ async def test_behind_a_proxy_the_names_and_the_cookie_are_those_of_its_address(
         answer = await browser.post("/sign-in", fields, **own)
         assert answer.status == 303
         assert "secure" in answer.cookies[0].lower()
-        assert (await browser.post("/sign-in", fields)).status == 421  # by another name
+        assert (await browser.post("/sign-in", fields)).status == 421  # By another name.
         foreign = own | {"origin": f"http://127.0.0.1:{site.port}"}
         assert (await browser.post("/sign-in", fields, **foreign)).status == 403
 
 
-async def test_a_stopped_site_listens_no_more(tmp_path: Path) -> None:
+async def test_a_stopped_site_no_longer_listens(tmp_path: Path) -> None:
     async with hosting(tmp_path, web="127.0.0.1:0") as hosted:
         parts = urlsplit(hosted.server.site_url)
     with socket.socket() as attempt:
         assert attempt.connect_ex((parts.hostname, parts.port)) != 0
 
 
-async def test_a_page_answers_a_method_that_it_does_not_have_with_405_and_those_that_it_has(
+async def test_a_method_that_a_page_lacks_gets_405_and_the_allowed_methods(
     site: Browsing,
 ) -> None:
     answer = await site.nobody.ask("PUT", "/benchmarks")
@@ -91,19 +91,19 @@ async def test_a_page_answers_a_method_that_it_does_not_have_with_405_and_those_
     assert "Method Not Allowed" in answer.words
 
 
-async def test_an_address_that_is_taken_is_named(site: Browsing) -> None:
+async def test_an_address_in_use_is_named(site: Browsing) -> None:
     taken = urlsplit(site.nobody.base).netloc
     settings = load_settings(flags={"web": taken, "store": "site.db"})
     with pytest.raises(ListenError, match=f"cannot listen at {taken}: Address already in use"):
         SiteServer(settings)
 
 
-async def test_answers_are_sent_at_once() -> None:
+async def test_answers_are_sent_without_delay() -> None:
     settings = load_settings(flags={"web": "127.0.0.1:0", "store": "site.db"})
     assert await sends_at_once(SiteServer(settings)._listener)
 
 
-async def test_a_page_that_is_not_found_is_no_file_that_caches_keep(site: Browsing) -> None:
+async def test_a_not_found_page_is_not_cached(site: Browsing) -> None:
     """It names the team, and has the key of its forms."""
     found = await site.red.get("/static/style.css")
     assert found.headers["cache-control"].startswith("public")
@@ -112,7 +112,7 @@ async def test_a_page_that_is_not_found_is_no_file_that_caches_keep(site: Browsi
     assert "public" not in missing.headers.get("cache-control", "")
 
 
-async def test_a_browser_that_goes_away_is_no_mistake_of_the_site(
+async def test_a_browser_that_disconnects_is_not_an_error_of_the_site(
     site: Browsing, caplog: pytest.LogCaptureFixture
 ) -> None:
     await site.red.get("/benchmarks")

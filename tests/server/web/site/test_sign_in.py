@@ -1,4 +1,4 @@
-"""Signing in and out, and what keeps other sites from using a session."""
+"""Signing in and out, and the protection of sessions against other sites."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ async def test_a_token_signs_in_and_its_role_is_shown(site: Browsing) -> None:
     assert (await browser.get("/sign-in")).text.count("<form") == 1
 
 
-async def test_who_is_not_signed_in_is_led_to_the_form_and_back(site: Browsing) -> None:
+async def test_a_visitor_without_a_session_is_led_to_the_form_and_back(site: Browsing) -> None:
     browser = Browser(site.nobody.base)
     form = await browser.get("/benchmarks?from=mail")
     assert form.fields("/sign-in")["next"] == "/benchmarks?from=mail"
@@ -30,7 +30,7 @@ async def test_who_is_not_signed_in_is_led_to_the_form_and_back(site: Browsing) 
     assert answer.headers["location"] == "/benchmarks?from=mail"
 
 
-async def test_a_mistyped_token_keeps_the_way_back(site: Browsing) -> None:
+async def test_a_mistyped_token_keeps_the_return_address(site: Browsing) -> None:
     browser = Browser(site.nobody.base)
     form = await browser.get("/benchmarks?from=mail")
     refused = await browser.post("/sign-in", form.fields("/sign-in") | {"token": "mistyped"})
@@ -39,23 +39,23 @@ async def test_a_mistyped_token_keeps_the_way_back(site: Browsing) -> None:
 
 
 @pytest.mark.parametrize("elsewhere", ["//evil.example", "https://evil.example/", "/\\evil", "x"])
-async def test_signing_in_leads_to_no_other_site(site: Browsing, elsewhere: str) -> None:
+async def test_signing_in_never_leads_to_another_site(site: Browsing, elsewhere: str) -> None:
     fields = {"token": site.hosted.red.secret, "next": elsewhere}
     answer = await Browser(site.nobody.base).post("/sign-in", fields)
     assert answer.headers["location"] == "/benchmarks"
 
 
-async def test_the_cookie_is_closed_to_scripts_and_other_sites(site: Browsing) -> None:
+async def test_the_cookie_is_inaccessible_to_scripts_and_other_sites(site: Browsing) -> None:
     answer = await Browser(site.nobody.base).post("/sign-in", {"token": site.hosted.red.secret})
     [line] = [line for line in answer.cookies if line.startswith("vidscore-session=")]
     flags = {part.strip().lower() for part in line.split(";")[1:]}
     assert {"httponly", "samesite=strict", "path=/"} <= flags
-    assert "secure" not in flags  # the site of the tests has no TLS
+    assert "secure" not in flags  # The site of the tests has no TLS.
     assert site.hosted.red.secret not in line
 
 
 @pytest.mark.parametrize("token", ["", "nonsense", "vidscore_0000000000000000_" + "0" * 64])
-async def test_a_token_that_is_not_valid_is_refused_in_words(site: Browsing, token: str) -> None:
+async def test_an_invalid_token_is_refused_in_words(site: Browsing, token: str) -> None:
     browser = Browser(site.nobody.base)
     page = await browser.sign_in(token)
     assert page.status == 401
@@ -63,7 +63,7 @@ async def test_a_token_that_is_not_valid_is_refused_in_words(site: Browsing, tok
     assert "vidscore-session" not in browser.cookies
 
 
-async def test_tries_are_limited(site: Browsing) -> None:
+async def test_attempts_are_limited(site: Browsing) -> None:
     browser = Browser(site.nobody.base)
     for left in range(MOST_TRIES - 1, -1, -1):
         page = await browser.sign_in("wrong")
@@ -74,7 +74,7 @@ async def test_tries_are_limited(site: Browsing) -> None:
     assert "Too many tries" in refused.words
 
 
-def test_tries_are_free_again_after_the_pause() -> None:
+def test_attempts_are_allowed_again_after_the_pause() -> None:
     now = 100.0
     tries = Tries(lambda: now)
     for _ in range(MOST_TRIES):
@@ -98,8 +98,8 @@ async def test_a_session_ends_with_its_token(site: Browsing) -> None:
     assert "vidscore-session" not in browser.cookies
 
 
-async def test_a_page_that_follows_goes_to_the_form_as_a_whole(site: Browsing) -> None:
-    """It would show the form in the place of the part that it has asked for."""
+async def test_a_page_that_polls_opens_the_form_as_a_whole_page(site: Browsing) -> None:
+    """Otherwise it would show the form in place of the part that it requests."""
     page = "/benchmarks/dots/submissions/one"
     part = await site.nobody.get(
         f"{page}/live?state=receiving",
@@ -110,14 +110,14 @@ async def test_a_page_that_follows_goes_to_the_form_as_a_whole(site: Browsing) -
     assert part.headers["hx-redirect"] == f"/sign-in?next={quote(f'{page}?b=c', safe='')}"
 
 
-async def test_a_session_that_was_not_made_here_is_none(site: Browsing) -> None:
+async def test_a_session_with_a_changed_signature_is_invalid(site: Browsing) -> None:
     browser = Browser(site.nobody.base, dict(site.red.cookies))
     session = browser.cookies["vidscore-session"]
     browser.cookies["vidscore-session"] = session[:-1] + ("0" if session[-1] != "0" else "1")
     assert "Your session has ended" in (await browser.get("/benchmarks")).words
 
 
-async def test_a_session_is_no_token_over_grpc(site: Browsing) -> None:
+async def test_a_session_is_not_a_token_over_grpc(site: Browsing) -> None:
     client = site.hosted.client("x")
     session = site.red.cookies["vidscore-session"]
     metadata = (("authorization", f"Session {session}"),)
@@ -132,7 +132,7 @@ async def test_signing_out_forgets_the_session(site: Browsing) -> None:
     assert "vidscore-session" not in site.red.cookies
 
 
-async def test_a_form_of_another_site_does_nothing(site: Browsing) -> None:
+async def test_a_form_of_another_site_is_refused(site: Browsing) -> None:
     page = await site.red.get("/benchmarks")
     answer = await site.red.post(
         "/sign-out", page.fields("/sign-out"), origin="https://evil.example"
@@ -143,7 +143,7 @@ async def test_a_form_of_another_site_does_nothing(site: Browsing) -> None:
 
 
 @pytest.mark.parametrize("key", ["", "0" * 64])
-async def test_a_form_without_the_right_key_does_nothing(site: Browsing, key: str) -> None:
+async def test_a_form_without_the_right_key_is_refused(site: Browsing, key: str) -> None:
     answer = await site.red.post("/sign-out", {"csrf": key} if key else {}, origin="")
     assert answer.status == 403
     assert "vidscore-session" in site.red.cookies
@@ -155,7 +155,7 @@ async def test_without_an_origin_the_key_alone_counts(site: Browsing) -> None:
     assert answer.status == 303
 
 
-async def test_the_key_of_another_session_is_wrong(site: Browsing) -> None:
+async def test_the_key_of_another_session_is_refused(site: Browsing) -> None:
     page = await site.blue.get("/benchmarks")
     answer = await site.red.post("/sign-out", page.fields("/sign-out"), origin="")
     assert answer.status == 403
@@ -169,14 +169,14 @@ async def test_signing_in_without_an_origin_takes_the_key_of_the_form(site: Brow
     assert (await browser.post("/sign-in", fields, origin="")).status == 303
 
 
-async def test_every_answer_says_what_a_browser_may_load(site: Browsing) -> None:
+async def test_every_answer_has_a_content_security_policy(site: Browsing) -> None:
     for path in ("/benchmarks", "/sign-in", "/nowhere", "/static/style.css"):
         policy = (await site.red.get(path)).headers["content-security-policy"]
         assert "default-src 'self'" in policy
         assert "unsafe" not in policy
 
 
-async def test_a_page_that_is_not_there_says_so(site: Browsing) -> None:
+async def test_a_missing_page_says_so(site: Browsing) -> None:
     page = await site.red.get("/nowhere")
     assert page.status == 404
     assert "There is no such page" in page.words
@@ -187,8 +187,8 @@ async def test_a_foreign_host_header_is_refused(site: Browsing) -> None:
     assert page.status == 421
 
 
-async def test_the_address_of_a_form_is_no_page(site: Browsing) -> None:
-    """As when the page of a refusal is opened again by its address."""
+async def test_the_address_of_a_form_is_not_a_page(site: Browsing) -> None:
+    """For example, if the page of a refusal is opened again by its address."""
     for browser in (site.organiser, site.nobody):
         page = await browser.get("/organise/retry")
         assert page.status == 405

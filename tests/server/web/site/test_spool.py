@@ -1,4 +1,4 @@
-"""Uploads in pieces, hostile files, and the folder where files wait."""
+"""Uploads in pieces, hostile files, and the folder of waiting files."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from vidscore_server.web.site.spool import (
 # --- Pieces
 
 
-async def test_pieces_are_taken_by_offset_and_go_on_after_a_break(site: Browsing) -> None:
+async def test_pieces_are_accepted_by_offset_and_resume_after_a_break(site: Browsing) -> None:
     await dots(site)
     begun = await begin(site.red, DOTS)
     assert begun["offset"] == 0
@@ -52,7 +52,7 @@ async def test_pieces_are_taken_by_offset_and_go_on_after_a_break(site: Browsing
     assert "Frames 5" in (await settled(site.red, str(begun["path"]))).words
 
 
-async def test_who_is_signed_out_is_told_to_sign_in_and_nothing_of_programs(
+async def test_a_signed_out_uploader_is_told_to_sign_in_without_technical_details(
     site: Browsing,
 ) -> None:
     await dots(site)
@@ -65,7 +65,7 @@ async def test_who_is_signed_out_is_told_to_sign_in_and_nothing_of_programs(
     assert "metadata" not in by_form.words
 
 
-async def test_a_changed_file_of_the_same_size_begins_anew(site: Browsing) -> None:
+async def test_a_changed_file_of_the_same_size_starts_again(site: Browsing) -> None:
     await dots(site)
     begun = await begin(site.red, DOTS)
     await put(site.red, begun, 0, DOTS[:20])
@@ -74,7 +74,7 @@ async def test_a_changed_file_of_the_same_size_begins_anew(site: Browsing) -> No
     assert changed["path"] != begun["path"]
 
 
-async def test_more_bytes_than_were_announced_are_refused(site: Browsing) -> None:
+async def test_more_bytes_than_announced_are_refused(site: Browsing) -> None:
     await dots(site)
     begun = await begin(site.red, DOTS)
     answer = await put(site.red, begun, 0, DOTS + b"x")
@@ -93,7 +93,7 @@ async def test_a_piece_needs_the_key_of_the_session(site: Browsing) -> None:
     assert f"0 of {len(DOTS)} bytes" in page.words
 
 
-async def test_a_file_is_known_to_the_browser_that_sent_it_alone(site: Browsing) -> None:
+async def test_only_the_browser_that_sent_a_file_can_see_it(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, DOTS)
     assert "Sign in" in (await site.nobody.get(page.path)).words
@@ -105,7 +105,7 @@ async def test_a_file_is_known_to_the_browser_that_sent_it_alone(site: Browsing)
     assert await site.hosted.organiser.listed() == []
 
 
-async def test_viewers_and_strangers_can_send_nothing(site: Browsing) -> None:
+async def test_viewers_and_strangers_cannot_upload(site: Browsing) -> None:
     await dots(site)
     assert (await site.viewer.get(f"/{BENCHMARK}/submit")).status == 403
     assert "token" in (await site.nobody.get(f"/{BENCHMARK}/submit")).fields("/sign-in")
@@ -116,7 +116,7 @@ async def test_viewers_and_strangers_can_send_nothing(site: Browsing) -> None:
     assert (await send_parts(site.nobody, fields, "dots.csv", DOTS)).status in {401, 403}
 
 
-async def test_a_file_that_waits_can_be_removed(site: Browsing) -> None:
+async def test_a_waiting_file_can_be_removed(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, DOTS)
     listed = await site.red.get(f"/{BENCHMARK}/submit")
@@ -161,7 +161,7 @@ def _of_many_rows() -> Iterator[tuple[str, bytes]]:
 
 
 @pytest.mark.slow
-async def test_a_small_file_of_very_many_rows_takes_only_so_much_memory(tmp_path: Path) -> None:
+async def test_a_small_file_of_very_many_rows_takes_bounded_memory(tmp_path: Path) -> None:
     async with browsing(tmp_path, maximum_reading_bytes=128 << 20) as site:
         await dots(site)
         for name, data in _of_many_rows():
@@ -172,7 +172,7 @@ async def test_a_small_file_of_very_many_rows_takes_only_so_much_memory(tmp_path
         assert "Frames 5" in page.words
 
 
-async def test_a_team_reads_one_file_at_a_time_and_others_read_theirs() -> None:
+async def test_a_team_reads_one_file_at_a_time_without_blocking_others() -> None:
     spool = Spool()
     async with spool.reader("red"):
         waiting = asyncio.create_task(_read_once(spool, "red"))
@@ -225,11 +225,11 @@ async def test_a_file_above_the_limit_is_refused_before_it_is_read(tmp_path: Pat
         ("é" * 100 + ".csv", "é" * 56 + ".csv"),
     ],
 )
-def test_names_of_files_lead_nowhere(name: str, expected: str) -> None:
+def test_names_of_files_cannot_lead_out_of_the_folder(name: str, expected: str) -> None:
     assert safe_name(name) == expected
 
 
-async def test_what_is_in_a_file_is_no_markup_of_the_page(site: Browsing) -> None:
+async def test_the_content_of_a_file_is_not_markup_of_the_page(site: Browsing) -> None:
     await dots(site)
     data = b"sequence,frame,x,y\n<b>x</b>,1,1,<script>alert(1)</script>\n"
     page = await send_file(site.red, data, "<img src=x>.csv")
@@ -244,7 +244,7 @@ def _facts(size: int = 10) -> FileFacts:
     return FileFacts("a.csv", size, "")
 
 
-def test_a_team_can_keep_only_so_many_files_waiting() -> None:
+def test_the_number_of_waiting_files_of_a_team_is_limited() -> None:
     spool = Spool(UploadLimits(100))
     for _ in range(MOST_OF_TEAM):
         spool.begin("me", "red", BENCHMARK, _facts(), Typed())
@@ -256,7 +256,7 @@ def test_a_team_can_keep_only_so_many_files_waiting() -> None:
     asyncio.run(spool.stop())
 
 
-def test_a_team_can_keep_only_so_many_bytes_waiting() -> None:
+def test_the_bytes_of_waiting_files_of_a_team_are_limited() -> None:
     spool = Spool(UploadLimits(100))
     for _ in range(2):
         spool.begin("me", "red", BENCHMARK, _facts(100), Typed())
@@ -265,7 +265,7 @@ def test_a_team_can_keep_only_so_many_bytes_waiting() -> None:
     asyncio.run(spool.stop())
 
 
-def test_a_file_waits_for_a_day() -> None:
+def test_a_waiting_file_is_kept_for_a_day() -> None:
     now = 5.0
     spool = Spool(UploadLimits(100), lambda: now)
     upload = spool.begin("me", "red", BENCHMARK, _facts(), Typed())

@@ -1,4 +1,4 @@
-"""The pages of submissions: each state, each policy, and nobody else's."""
+"""The pages of submissions in each state, under each policy, and only for their team."""
 
 from __future__ import annotations
 
@@ -65,7 +65,7 @@ async def test_a_team_sees_its_own_submissions_and_organisers_all(site: Browsing
     assert "Two" in both
 
 
-async def test_organisers_narrow_the_list_by_team_and_state(site: Browsing) -> None:
+async def test_organisers_filter_the_list_by_team_and_state(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     await site.hosted.red.begin(points({1: HERE}), "one")
     await site.hosted.blue.begin(points({1: HERE}), "two")
@@ -81,7 +81,7 @@ async def test_organisers_narrow_the_list_by_team_and_state(site: Browsing) -> N
     assert "Two" not in of_blue.words
 
 
-async def test_a_long_list_has_pages(site: Browsing, monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_a_long_list_is_paged(site: Browsing, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("vidscore_server.web.site.submissions.PAGE_SIZE", 2)
     await site.hosted.organiser.create_benchmark()
     for number in range(3):
@@ -96,7 +96,7 @@ async def test_a_long_list_has_pages(site: Browsing, monkeypatch: pytest.MonkeyP
     assert "Newest" in second.words
 
 
-async def test_who_has_submitted_nothing_is_told_how(site: Browsing) -> None:
+async def test_a_team_without_submissions_is_told_how_to_submit(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     page = await site.red.get(f"/{BENCHMARK}/submissions")
     assert "Your team has not submitted yet. Submit detections" in page.words
@@ -106,7 +106,7 @@ async def test_who_has_submitted_nothing_is_told_how(site: Browsing) -> None:
 # --- One submission
 
 
-async def test_a_receiving_submission_says_what_is_durable_and_what_comes_next(
+async def test_an_open_submission_says_what_is_durable_and_what_comes_next(
     site: Browsing,
 ) -> None:
     await site.hosted.organiser.create_benchmark()
@@ -123,7 +123,7 @@ async def test_a_receiving_submission_says_what_is_durable_and_what_comes_next(
     assert whole.path == ONE
 
 
-async def test_a_page_that_has_read_enough_leaves_no_call_behind(site: Browsing) -> None:
+async def test_a_page_that_has_read_enough_leaves_no_open_call(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     await site.hosted.red.begin(points({1: HERE, 2: []}))
     for path in (ONE, f"{ONE}/frames"):
@@ -132,7 +132,7 @@ async def test_a_page_that_has_read_enough_leaves_no_call_behind(site: Browsing)
     await asyncio.gather(*writers)
 
 
-async def test_the_part_that_follows_makes_the_page_anew_in_another_state(
+async def test_a_polled_part_reloads_the_page_in_another_state(
     site: Browsing,
 ) -> None:
     await scored(site)
@@ -141,7 +141,7 @@ async def test_the_part_that_follows_makes_the_page_anew_in_another_state(
     assert "every 1s" not in part.text
 
 
-async def test_seal_cancel_and_retry_are_buttons_where_they_can_be_done(site: Browsing) -> None:
+async def test_seal_cancel_and_retry_are_buttons_when_they_are_possible(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     await site.hosted.organiser.upload(TRUTH)
     await site.hosted.red.begin(TRUTH)
@@ -159,7 +159,7 @@ async def test_seal_cancel_and_retry_are_buttons_where_they_can_be_done(site: Br
     assert "Not done." in again.words
 
 
-async def test_a_cancelled_submission_says_what_that_costs(site: Browsing) -> None:
+async def test_cancelling_a_submission_shows_its_cost(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     await site.hosted.red.begin(TRUTH)
     page = await site.red.send(await site.red.get(ONE), f"{ONE}/actions/cancel")
@@ -176,7 +176,7 @@ async def test_an_action_needs_the_key_of_its_form(site: Browsing) -> None:
     assert "Receiving" in (await site.red.get(ONE)).words
 
 
-async def test_nothing_of_a_submission_is_there_for_another_team(site: Browsing) -> None:
+async def test_another_team_sees_nothing_of_a_submission(site: Browsing) -> None:
     await scored(site)
     for path in PAGES:
         page = await site.blue.get(path)
@@ -201,7 +201,7 @@ async def test_nothing_of_a_submission_is_there_for_another_team(site: Browsing)
         ("FINAL", "F1 1.0000", "Other measures, sequences and curves: organisers only"),
     ],
 )
-async def test_figures_go_as_far_as_the_policy_and_the_rest_is_named(
+async def test_figures_are_shown_as_the_policy_allows_and_the_rest_is_named(
     site: Browsing, visibility: str, shown: str, hidden: str
 ) -> None:
     await scored(site, visibility=getattr(benchmark_pb2, f"VISIBILITY_{visibility}"))
@@ -214,7 +214,7 @@ async def test_figures_go_as_far_as_the_policy_and_the_rest_is_named(
     assert hidden.partition(":")[0] not in organiser.words
 
 
-async def test_the_whole_report_is_there_under_live(site: Browsing) -> None:
+async def test_under_live_the_complete_report_is_shown(site: Browsing) -> None:
     await scored(site, visibility=benchmark_pb2.VISIBILITY_LIVE, minimum_frames=1)
     page = await site.red.get(ONE)
     assert "By domain, label and sequence" in page.words
@@ -222,7 +222,7 @@ async def test_the_whole_report_is_there_under_live(site: Browsing) -> None:
     assert "Everything but" not in page.words
 
 
-async def test_running_scores_are_shown_live_where_the_policy_is(site: Browsing) -> None:
+async def test_running_scores_are_shown_if_the_policy_is_live(site: Browsing) -> None:
     hosted = site.hosted
     live = benchmark_pb2.VISIBILITY_LIVE
     await hosted.organiser.create_benchmark(visibility=live, minimum_frames=1)
@@ -233,7 +233,7 @@ async def test_running_scores_are_shown_live_where_the_policy_is(site: Browsing)
     assert "it reaches 1.0000 in F1" in page.words, page.words
 
 
-async def test_organisers_alone_see_the_scores_of_the_last_frames(site: Browsing) -> None:
+async def test_only_organisers_see_the_scores_of_the_last_frames(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     await site.hosted.organiser.upload(TRUTH)
     await site.hosted.red.begin(points({1: HERE, 2: []}))
@@ -244,7 +244,7 @@ async def test_organisers_alone_see_the_scores_of_the_last_frames(site: Browsing
     assert shown in part.words
 
 
-async def test_running_scores_that_are_not_shown_are_named(site: Browsing) -> None:
+async def test_hidden_running_scores_are_mentioned(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     await site.hosted.red.begin(TRUTH)
     page = await site.red.get(ONE)
@@ -283,7 +283,7 @@ def _every_page() -> list[str]:
 
 
 async def _opened(browser: Browser, path: str) -> list[Page]:
-    """A page, and what it leads to if its visitor agrees to what outcomes cost."""
+    """A page; if outcomes have a cost, the page after agreeing to it."""
     page = await browser.get(path)
     if page.status != 200 or not path.partition("?")[0].endswith(("/outcomes", "/frames")):
         return [page]
@@ -296,7 +296,7 @@ async def _check_upload(browser: Browser, data: bytes, forbidden: list[str]) -> 
     _search("upload", [page.text], [page.body], forbidden)
 
 
-async def test_a_submission_is_chosen_until_the_benchmark_closes(site: Browsing) -> None:
+async def test_a_submission_can_be_chosen_until_the_benchmark_closes(site: Browsing) -> None:
     await split.host(site.hosted)
     await split.submit(site.hosted.red, "one", "ac")
     page = await site.red.send(await site.red.get(ONE), f"{ONE}/actions/choose")
@@ -310,7 +310,7 @@ async def test_a_submission_is_chosen_until_the_benchmark_closes(site: Browsing)
 # --- Files
 
 
-async def test_detections_come_back_as_generic_csv(site: Browsing) -> None:
+async def test_detections_are_downloaded_as_generic_csv(site: Browsing) -> None:
     await scored(site)
     for browser in (site.red, site.organiser):
         answer = await browser.get(f"{ONE}/detections.csv")
@@ -335,7 +335,7 @@ async def test_detections_of_several_streams_are_one_file(site: Browsing) -> Non
     assert [row["frame"] for row in csv.DictReader(io.StringIO(answer.text))] == ["1", "2"]
 
 
-async def test_names_that_csv_cannot_hold_are_refused_in_words(site: Browsing) -> None:
+async def test_names_that_csv_cannot_contain_are_refused_in_words(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     await site.hosted.red.begin(points({1: HERE}, sequence="=1+1"))
     answer = await site.red.get(f"{ONE}/detections.csv")
@@ -343,7 +343,7 @@ async def test_names_that_csv_cannot_hold_are_refused_in_words(site: Browsing) -
     assert "CSV cannot hold these detections" in answer.words
 
 
-async def test_reports_come_as_json_as_far_as_they_are_shown(site: Browsing) -> None:
+async def test_reports_are_downloaded_as_json_as_far_as_they_are_shown(site: Browsing) -> None:
     await scored(site)
     [own] = json.loads((await site.red.get(f"{ONE}/reports.json")).body)
     assert {row["measure"]: row["value"] for row in own["scores"]} == {"f1": 1.0, "mse": 0.0}
@@ -355,7 +355,7 @@ async def test_reports_come_as_json_as_far_as_they_are_shown(site: Browsing) -> 
 
 
 @pytest.mark.usefixtures("tracer")
-async def test_outcomes_are_a_table_and_csv_as_far_as_the_policy_goes(site: Browsing) -> None:
+async def test_outcomes_are_a_table_and_csv_as_far_as_the_policy_allows(site: Browsing) -> None:
     benchmark = traced()
     await site.hosted.organiser.create(benchmark, public=("sequences", "labels"))
     await site.hosted.organiser.upload(TRACED_TRUTH)
@@ -372,7 +372,7 @@ async def test_outcomes_are_a_table_and_csv_as_far_as_the_policy_goes(site: Brow
 
 
 @pytest.mark.usefixtures("tracer")
-async def test_a_team_sees_outcomes_of_its_own_once_it_has_agreed_to_the_cost(
+async def test_a_team_sees_its_own_outcomes_once_it_has_agreed_to_the_cost(
     site: Browsing,
 ) -> None:
     await site.hosted.organiser.create(traced(), public=("sequences", "labels"))
@@ -402,7 +402,7 @@ async def test_a_team_sees_outcomes_of_its_own_once_it_has_agreed_to_the_cost(
 
 
 @pytest.mark.usefixtures("tracer")
-async def test_a_link_that_is_fetched_ahead_uses_no_quota(site: Browsing) -> None:
+async def test_a_prefetched_link_uses_no_quota(site: Browsing) -> None:
     await site.hosted.organiser.create(traced(), public=("sequences", "labels"))
     await site.hosted.organiser.upload(TRACED_TRUTH)
     await site.hosted.red.submit(DETECTIONS)
@@ -419,7 +419,7 @@ async def test_a_link_that_is_fetched_ahead_uses_no_quota(site: Browsing) -> Non
 
 
 @pytest.mark.usefixtures("tracer")
-async def test_outcomes_of_a_new_score_are_asked_for_anew(site: Browsing) -> None:
+async def test_outcomes_of_a_new_score_need_a_new_agreement(site: Browsing) -> None:
     await site.hosted.organiser.create(traced(), public=("sequences", "labels"))
     await site.hosted.organiser.upload(TRACED_TRUTH)
     await site.hosted.red.submit(DETECTIONS)
@@ -427,7 +427,7 @@ async def test_outcomes_of_a_new_score_are_asked_for_anew(site: Browsing) -> Non
     shown = await site.red.agree(f"{ONE}/outcomes")
     judged = await site.red.agree(f"{ONE}/frames")
     assert "Rows 1 to" in (await site.red.get(shown.path)).words
-    await site.hosted.organiser.upload(TRACED_TRUTH)  # a revision that nobody agreed to
+    await site.hosted.organiser.upload(TRACED_TRUTH)  # Nobody agreed to this revision.
     async with asyncio.timeout(TIMEOUT_S):
         while len(await site.hosted.red.scores()) < 2:
             pass
@@ -443,7 +443,7 @@ async def _outcomes_read(site: Browsing) -> int:
     return len(page.text.splitlines()) - 1
 
 
-async def test_outcomes_that_are_not_shown_say_so(site: Browsing) -> None:
+async def test_hidden_outcomes_are_mentioned(site: Browsing) -> None:
     await scored(site)
     assert "Show outcomes" not in (await site.red.get(ONE)).words
     assert "Show outcomes" in (await site.organiser.get(ONE)).words
@@ -453,7 +453,7 @@ async def test_outcomes_that_are_not_shown_say_so(site: Browsing) -> None:
         assert "shows participants no outcomes" in page.words
 
 
-async def test_a_frame_is_drawn_with_its_detections_alone(site: Browsing) -> None:
+async def test_a_frame_is_drawn_with_only_its_detections(site: Browsing) -> None:
     await scored(site)
     page = await site.red.get(f"{ONE}/frames")
     assert "Frame 1 of 1" in page.words
@@ -465,7 +465,7 @@ async def test_a_frame_is_drawn_with_its_detections_alone(site: Browsing) -> Non
 
 
 def _report_of_one(site: Browsing) -> dict[str, object]:
-    """The report of the submission as the Python client has it."""
+    """The report of the submission as the Python client reads it."""
     with connect(site.hosted.address, token=site.hosted.organiser.secret) as client:
         [score] = client.submissions.scores(ONE[1:])
         return dict(score.report.to_dict())

@@ -25,11 +25,11 @@ SENT = (
     frames({1: [("car", 11, 22)], 2: [("car", 900, 700)], 3: [("car", 50, 60)]}),
     frames({1: [("car", 301, 202)], 4: [("car", 600, 6), ("car", 610, 6)]}, "2"),
 )
-"""Of the first sequence 2 right and 1 wrong; of the second 1 right, 2 wrong and 2 missed."""
+"""First sequence: 2 right, 1 wrong. Second sequence: 1 right, 2 wrong, 2 missed."""
 
 
 async def scored(site: Browsing, **policy: object) -> None:
-    """A scored submission with two sequences, each in a batch of its own."""
+    """A scored submission with two sequences, each in its own batch."""
     message = made(**policy)  # type: ignore[arg-type]
     await site.hosted.organiser.create(message, public=("sequences", "labels"))
     await site.hosted.organiser.upload(*TRUTH)
@@ -50,14 +50,14 @@ async def change(site: Browsing, part: str, changed: benchmark_pb2.Benchmark) ->
 
 
 def link(page: Page, words: str) -> str:
-    """Where the link of these words leads."""
+    """The target of the link with this text."""
     found = re.search(rf'<a[^>]*href="([^"]*)"[^>]*>{re.escape(words)}', page.text)
     assert found, words
     return html.unescape(found[1])
 
 
 def row(page: Page, sequence: str) -> list[str]:
-    """Texts of the cells of a sequence behind its timeline."""
+    """Texts of the cells of a sequence after its timeline."""
     [own] = (
         line
         for line in re.findall(r"<tr.*?</tr>", page.text, re.DOTALL)
@@ -73,14 +73,14 @@ async def test_organisers_see_each_sequence_with_its_timeline(site: Browsing) ->
     await scored(site)
     page = await site.organiser.get(FRAMES)
     assert page.status == 200, page.words
-    # Missed, false alarms, id switches, score, share of mistakes, worst frame.
-    # The tracer calls the first match of each frame an id switch.
+    # Missed, false positives, id switches, score, fraction of mistakes, worst frame. The tracer
+    # reports the first match of each frame as an id switch.
     assert row(page, "1") == ["0", "1", "2", "0.8000", "37.5 %", "1"]
     assert row(page, "2") == ["2", "2", "1", "0.3333", "62.5 %", "4"]
     assert page.text.count('class="strip"') == 2
 
 
-async def test_organisers_begin_at_the_worst_frame_with_truth_and_outcomes(site: Browsing) -> None:
+async def test_organisers_start_at_the_worst_frame_with_truth_and_outcomes(site: Browsing) -> None:
     await scored(site)
     page = await site.organiser.get(FRAMES)
     assert "Frame 4 of 2" in page.words
@@ -113,7 +113,7 @@ async def test_a_team_sees_its_own_detections_right_or_wrong(site: Browsing) -> 
         assert "false negative" not in text
 
 
-async def test_what_outcomes_by_another_evaluator_cost_is_said_beside_the_link(
+async def test_the_cost_of_outcomes_by_another_evaluator_is_shown_beside_the_link(
     site: Browsing,
 ) -> None:
     message = streets()
@@ -131,9 +131,9 @@ async def test_what_outcomes_by_another_evaluator_cost_is_said_beside_the_link(
     assert cost not in (await site.organiser.get(FRAMES)).words
 
 
-async def test_each_key_that_a_page_names_is_a_control_of_it(site: Browsing) -> None:
+async def test_each_key_that_a_page_names_is_a_control_of_the_page(site: Browsing) -> None:
     await scored(site)
-    steps = {"ArrowLeft", "p", "[", "?"}  # the worst frame is the last one
+    steps = {"ArrowLeft", "p", "[", "?"}  # The worst frame is the last one.
     begun = {"ArrowRight", "?"}
     pages = (
         (await site.organiser.get(FRAMES), {*"12345lo", "]"} | steps - {"["}),
@@ -147,7 +147,7 @@ async def test_each_key_that_a_page_names_is_a_control_of_it(site: Browsing) -> 
     assert (await site.nobody.get("/static/keys.js")).status == 200
 
 
-async def test_a_step_to_another_frame_sends_and_computes_nothing_anew(
+async def test_a_step_to_another_frame_sends_and_computes_nothing_again(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await scored(site)
@@ -164,7 +164,7 @@ async def test_a_step_to_another_frame_sends_and_computes_nothing_anew(
     assert other.status == 500, other.words
 
 
-async def test_what_is_kept_is_shown_only_while_it_may_be(site: Browsing) -> None:
+async def test_cached_pictures_are_shown_only_while_they_may_be(site: Browsing) -> None:
     await scored(site)
     shown = await site.red.agree(f"{FRAMES}?sequence=2")
     assert "Right" in shown.words
@@ -177,7 +177,7 @@ async def test_what_is_kept_is_shown_only_while_it_may_be(site: Browsing) -> Non
     assert 'class="o-own"' in page.text
 
 
-async def test_frames_stay_there_while_no_score_is_by_the_present_rules(site: Browsing) -> None:
+async def test_frames_stay_visible_while_no_score_follows_the_present_rules(site: Browsing) -> None:
     review = benchmark_pb2.RESCORE_REVIEW
     await scored(site, rescore=review)
     assert "Right" in (await site.red.agree(FRAMES)).words
@@ -185,7 +185,7 @@ async def test_frames_stay_there_while_no_score_is_by_the_present_rules(site: Br
     changed.specification.evaluators[0].parameters.append(
         specification_pb2.Parameter(name="reach_px", number=20.0)
     )
-    await change(site, "specification", changed)  # the board with the new score is not published
+    await change(site, "specification", changed)  # The board with the new score is not published.
     page = await site.red.agree(FRAMES)
     assert page.status == 200, page.words
     assert "There is no score by the present rules yet" in page.words
@@ -201,7 +201,7 @@ async def test_a_policy_without_outcomes_is_named(site: Browsing) -> None:
     assert 'class="hid"' not in (await site.organiser.get(FRAMES)).text
 
 
-async def test_names_of_what_there_is_not_are_told_as_not_found(site: Browsing) -> None:
+async def test_names_that_do_not_exist_are_reported_as_not_found(site: Browsing) -> None:
     await scored(site)
     for query, said in (
         ("sequence=none", "There is no sequence 'none' here."),
@@ -219,7 +219,7 @@ async def test_names_of_what_there_is_not_are_told_as_not_found(site: Browsing) 
     assert "There is no stream 'none' here." in page.words
 
 
-async def test_a_page_of_sequences_behind_the_last_leads_to_it(site: Browsing) -> None:
+async def test_a_page_of_sequences_beyond_the_last_leads_to_the_last(site: Browsing) -> None:
     await scored(site)
     for browser in (site.organiser, site.red):
         page = await browser.agree(f"{FRAMES}?first=99")
@@ -240,7 +240,7 @@ async def test_too_many_rows_are_refused_in_words(
 @pytest.mark.parametrize(
     ("count", "visibility", "told"), [(5, "LIVE", False), (6, "LIVE", True), (6, "FINAL", False)]
 )
-async def test_intervals_stand_beside_live_scores_from_six_sequences_on(
+async def test_intervals_are_shown_beside_live_scores_from_six_sequences_on(
     site: Browsing, count: int, visibility: str, told: bool
 ) -> None:
     batches = [frames({1: [("car", 10, 20)]}, f"s{row}") for row in range(count)]

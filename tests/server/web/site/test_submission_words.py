@@ -1,4 +1,4 @@
-"""Sentences and tables about submissions, made of plain values."""
+"""Sentences and tables about submissions, made from plain values."""
 
 from __future__ import annotations
 
@@ -33,7 +33,9 @@ def test_every_reason_of_a_state_has_a_sentence() -> None:
         ),
     ],
 )
-def test_quotas_are_said_as_what_is_left(quotas: list[tuple[str, int, int]], expected: str) -> None:
+def test_quotas_are_described_by_what_is_left(
+    quotas: list[tuple[str, int, int]], expected: str
+) -> None:
     given = [
         {"name": name, "maximum": maximum, "left": left, "renew_time": None}
         for name, maximum, left in quotas
@@ -41,7 +43,7 @@ def test_quotas_are_said_as_what_is_left(quotas: list[tuple[str, int, int]], exp
     assert words.quota_sentence(given) == expected
 
 
-def test_the_record_of_a_clock_is_said_in_words() -> None:
+def test_the_record_of_a_clock_is_described_in_words() -> None:
     record = {"certified": True, "message": "", "frame_count": 12, "latency_worst_s": 0.0305}
     told = "Certified: 12 frames answered in time. The worst latency was 0.030 s."
     assert words.online_words(record) == told
@@ -65,7 +67,9 @@ def _benchmark(visibility: str, outcomes: str = "", **more: object) -> dict[str,
 
 @pytest.mark.parametrize("visibility", ["", "ladder", "final", "live", "bootstrap"])
 @pytest.mark.parametrize("outcomes", ["", "none", "own"])
-def test_missed_objects_and_truth_are_never_seen(visibility: str, outcomes: str) -> None:
+def test_a_team_is_told_that_it_never_sees_missed_objects_and_truth(
+    visibility: str, outcomes: str
+) -> None:
     benchmark = _benchmark(visibility, outcomes)
     never = {row.what for row in seen_by_team(benchmark) if row.when == "never"}
     assert {"Missed objects", "Ground truth"} <= never
@@ -73,7 +77,7 @@ def test_missed_objects_and_truth_are_never_seen(visibility: str, outcomes: str)
     assert bool(hidden_figures(benchmark["policy"])) == (visibility != "live")
 
 
-def test_curves_that_the_policy_releases_are_said_to_be_seen() -> None:
+def test_released_curves_are_described_as_visible() -> None:
     benchmark = _benchmark("final")
     benchmark["policy"]["release_curves"] = True
     seen = {row.what: row for row in seen_by_team(benchmark)}
@@ -93,7 +97,7 @@ def test_curves_that_the_policy_releases_are_said_to_be_seen() -> None:
         (1200, "once the completed sequences hold 1,200 frames"),
     ],
 )
-def test_running_scores_are_said_to_be_held_back(frames: int, when: str) -> None:
+def test_running_scores_are_described_as_withheld(frames: int, when: str) -> None:
     benchmark = _benchmark("live")
     benchmark["policy"]["minimum_frames"] = frames
     [row] = [row for row in seen_by_team(benchmark) if row.what == "Running scores"]
@@ -101,7 +105,7 @@ def test_running_scores_are_said_to_be_held_back(frames: int, when: str) -> None
     assert row.why == f"visibility = live, minimum_frames = {frames}"
 
 
-def test_private_sequences_are_said_to_be_there_with_when_and_why() -> None:
+def test_private_sequences_are_described_with_when_and_why() -> None:
     closes = datetime(2026, 12, 15, 18, tzinfo=UTC)
     rows = seen_by_team(_benchmark("", private_sequence_count=12, close_time=closes))
     [row] = [row for row in rows if "private" in row.what]
@@ -113,14 +117,14 @@ def test_private_sequences_are_said_to_be_there_with_when_and_why() -> None:
     assert not [row for row in seen_by_team(_benchmark("")) if "private" in row.what]
 
 
-def test_the_step_is_the_one_that_is_in_force() -> None:
+def test_the_described_step_is_the_one_in_force() -> None:
     rows = seen_by_team(_benchmark("ladder", ladder_step_in_force=0.035))
     assert any("beat your team's best by 0.035" in row.when for row in rows)
     rows = seen_by_team(_benchmark("ladder"))
     assert any("beat your team's best by 0.01" in row.when for row in rows)
 
 
-def test_an_estimate_is_said_to_be_one() -> None:
+def test_an_estimate_is_described_as_one() -> None:
     for visibility, what in (("ladder", "Ranking"), ("bootstrap", "An estimate of the ranking")):
         rows = [row.what for row in seen_by_team(_benchmark(visibility))]
         assert f"{what} measures" in rows
@@ -166,6 +170,6 @@ def test_a_score_over_private_sequences_is_a_table_of_its_own() -> None:
     drawn = [chart["svg"] for shown in (public, private) for chart in shown.charts]
     names = [re.findall(r' id="([^"]+)"', svg) for svg in drawn]
     assert len(drawn) == 2
-    assert not set(names[0]) & set(names[1])  # each is announced by its own name
+    assert not set(names[0]) & set(names[1])  # Screen readers announce each by its own name.
     [alone] = shown_scores([{"report": report, "partial": False}], "one", {})
     assert alone.over == "everything"

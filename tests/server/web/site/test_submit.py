@@ -1,4 +1,4 @@
-"""Submitting a file in a browser: checked first, and then over the streams of every client."""
+"""Submitting a file in a browser: checked first, then sent over the streams of every client."""
 
 from __future__ import annotations
 
@@ -20,13 +20,13 @@ from vidscore_protos.v1 import submission_service_pb2 as pb
 from vidscore_server.web.site.service import ServiceError
 
 FIRST_FRAMES = points({1: [(10.0, 20.0), (300.0, 200.0)], 2: []})
-"""The first two frames of the dots as the file has them."""
+"""The first two frames of the dots as in the file."""
 
 
-# --- The way through
+# --- The normal path
 
 
-async def test_a_right_file_is_summed_up_and_submitted_by_one_button(site: Browsing) -> None:
+async def test_a_valid_file_is_summarised_and_submitted_by_one_button(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, DOTS, title="Falcon 1")
     assert page.status == 200
@@ -44,8 +44,8 @@ async def test_a_right_file_is_summed_up_and_submitted_by_one_button(site: Brows
     assert {row.measure: row.value.number for row in score.report.scores}["f1"] == 1.0
 
 
-async def test_frames_without_detections_say_no_shape_and_are_submitted(site: Browsing) -> None:
-    """Lines of JSON have none where nothing was detected; the dots are points."""
+async def test_frames_without_detections_need_no_shape_and_are_submitted(site: Browsing) -> None:
+    """JSON lines have no shape if nothing was detected; the dots are points."""
     await dots(site)
     lines = [f'{{"sequence": "1", "frame": {frame}, "objects": []}}' for frame in range(1, 6)]
     page = await send_file(site.red, "\n".join(lines).encode(), "nothing.jsonl")
@@ -54,7 +54,7 @@ async def test_frames_without_detections_say_no_shape_and_are_submitted(site: Br
     assert (await only_submission(site.hosted)).frame_count == 5
 
 
-async def test_a_wrong_file_is_told_line_by_line_and_nothing_typed_is_lost(site: Browsing) -> None:
+async def test_an_invalid_file_is_reported_line_by_line_and_keeps_the_input(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, WRONG, "wrong.csv", title="My title", name="falcon")
     assert "wrong.csv was refused. Nothing was submitted." in page.words
@@ -66,7 +66,7 @@ async def test_a_wrong_file_is_told_line_by_line_and_nothing_typed_is_lost(site:
     assert await site.hosted.organiser.listed() == []
 
 
-async def test_one_cause_of_many_faults_is_told_once_with_their_number(site: Browsing) -> None:
+async def test_many_faults_of_one_cause_are_reported_once_with_their_number(site: Browsing) -> None:
     await dots(site)
     rows = "".join(f"Straße,{number},1,1\n" for number in range(1, 80))
     data = f"sequence,frame,x,y\n{rows}a,none,1,1\n".encode("latin-1")
@@ -80,7 +80,7 @@ async def test_one_cause_of_many_faults_is_told_once_with_their_number(site: Bro
     assert "dots.csv, line 81, column frame" in page.words
 
 
-async def test_no_page_tells_where_the_server_keeps_a_file(site: Browsing) -> None:
+async def test_no_page_shows_where_the_server_stores_a_file(site: Browsing) -> None:
     await dots(site)
     for data in (WRONG, DOTS, b"\x00\x01", b"PK\x03\x04broken"):
         page = await send_file(site.red, data)
@@ -88,7 +88,7 @@ async def test_no_page_tells_where_the_server_keeps_a_file(site: Browsing) -> No
         assert "/tmp" not in page.text
 
 
-async def test_advice_names_fields_of_the_form_and_no_options_of_the_command_line(
+async def test_advice_names_fields_of_the_form_and_not_options_of_the_command_line(
     site: Browsing,
 ) -> None:
     await dots(site)
@@ -98,7 +98,7 @@ async def test_advice_names_fields_of_the_form_and_no_options_of_the_command_lin
     assert "--" not in page.words
 
 
-async def test_what_the_benchmark_does_not_have_is_told_with_its_line(site: Browsing) -> None:
+async def test_names_that_the_benchmark_lacks_are_reported_with_their_line(site: Browsing) -> None:
     await site.hosted.organiser.create(streets(["car"], {"street": None}))
     await site.hosted.organiser.upload(things({1: ["car"]}))
     data = (
@@ -113,7 +113,7 @@ async def test_what_the_benchmark_does_not_have_is_told_with_its_line(site: Brow
     assert "did you mean street?" in page.words
 
 
-async def test_doubts_must_be_accepted_by_a_tick(site: Browsing) -> None:
+async def test_warnings_must_be_accepted_by_a_tick(site: Browsing) -> None:
     await site.hosted.organiser.create(streets(), public=("sequences", "labels"))
     await site.hosted.organiser.upload(things({1: ["car"]}))
     data = b"sequence,frame,class,confidence,x1,y1,x2,y2\nstreet,1,cab,0.5,10,10,30,30\n"
@@ -127,7 +127,7 @@ async def test_doubts_must_be_accepted_by_a_tick(site: Browsing) -> None:
     assert (await only_submission(site.hosted)).frame_count == 1
 
 
-async def test_a_name_that_is_taken_is_asked_for_again(site: Browsing) -> None:
+async def test_for_a_name_that_is_taken_another_is_requested(site: Browsing) -> None:
     await dots(site)
     await site.hosted.blue.begin(TRUTH, "falcon")
     page = await send_file(site.red, DOTS, name="falcon", title="Mine")
@@ -139,7 +139,7 @@ async def test_a_name_that_is_taken_is_asked_for_again(site: Browsing) -> None:
     assert again.headers["location"] == f"/{BENCHMARK}/submissions/kestrel"
 
 
-async def test_a_folder_comes_as_zip_and_a_file_as_gzip(site: Browsing) -> None:
+async def test_a_folder_is_sent_as_zip_and_a_file_as_gzip(site: Browsing) -> None:
     await dots(site)
     packed = io.BytesIO()
     with zipfile.ZipFile(packed, "w", zipfile.ZIP_DEFLATED) as archive:
@@ -148,7 +148,7 @@ async def test_a_folder_comes_as_zip_and_a_file_as_gzip(site: Browsing) -> None:
         assert "Frames 5" in (await send_file(site.red, data, name)).words
 
 
-async def test_a_used_up_quota_is_said_before_a_file_is_chosen(site: Browsing) -> None:
+async def test_a_used_up_quota_is_shown_before_a_file_is_chosen(site: Browsing) -> None:
     await dots(site, submissions_per_day=1)
     page = await site.red.get(f"/{BENCHMARK}/submit")
     assert "one more time today" in page.words
@@ -161,7 +161,7 @@ async def test_a_used_up_quota_is_said_before_a_file_is_chosen(site: Browsing) -
 # --- Into the submission
 
 
-async def test_the_same_file_goes_on_where_its_stream_ends(site: Browsing) -> None:
+async def test_the_same_file_continues_at_the_end_of_its_stream(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, DOTS, name="falcon")
     name = f"{BENCHMARK}/submissions/falcon"
@@ -181,7 +181,7 @@ async def test_the_same_file_goes_on_where_its_stream_ends(site: Browsing) -> No
     assert [one.next_offset for one in ended.submission.streams] == [5]
 
 
-async def test_a_file_goes_on_although_no_further_submission_may_begin(site: Browsing) -> None:
+async def test_a_file_continues_although_no_further_submission_may_begin(site: Browsing) -> None:
     await dots(site, submissions_per_day=1)
     page = await send_file(site.red, DOTS, name="falcon")
     stream = await _stream_name(site, page)
@@ -214,7 +214,7 @@ async def test_a_file_that_was_submitted_before_leads_to_its_submission(site: Br
     assert second.headers["location"] == first.headers["location"]
 
 
-async def test_whoever_goes_back_is_told_that_the_file_was_submitted(site: Browsing) -> None:
+async def test_going_back_shows_that_the_file_was_submitted(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, DOTS)
     await site.red.post(page.path, page.fields(page.path))
@@ -226,7 +226,7 @@ async def test_whoever_goes_back_is_told_that_the_file_was_submitted(site: Brows
 
 
 @pytest.mark.slow
-async def test_a_server_that_starts_again_has_every_frame_that_it_acknowledged(
+async def test_a_restarted_server_has_every_frame_that_it_acknowledged(
     tmp_path: Path,
 ) -> None:
     async with browsing(tmp_path) as site:
@@ -259,7 +259,7 @@ async def test_a_server_that_starts_again_has_every_frame_that_it_acknowledged(
         assert ended.submission.frame_count == 5
 
 
-async def test_what_is_refused_when_it_is_submitted_leaves_nothing(site: Browsing) -> None:
+async def test_a_refused_submission_leaves_nothing(site: Browsing) -> None:
     await dots(site, submissions_per_day=1)
     page = await send_file(site.red, DOTS)
     await site.hosted.red.submit(TRUTH, "one")
@@ -270,7 +270,7 @@ async def test_what_is_refused_when_it_is_submitted_leaves_nothing(site: Browsin
     assert await site.hosted.organiser.listed() == ["one"]
 
 
-async def test_a_mistake_of_ours_is_told_where_the_file_was_going(
+async def test_an_internal_error_is_shown_on_the_page_of_the_submission(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await dots(site)
@@ -287,7 +287,7 @@ async def test_a_mistake_of_ours_is_told_where_the_file_was_going(
     assert "something" not in stopped.words
 
 
-async def test_a_button_that_is_pressed_twice_submits_once(site: Browsing) -> None:
+async def test_a_button_pressed_twice_submits_once(site: Browsing) -> None:
     await dots(site)
     page = await send_file(site.red, DOTS)
     fields = page.fields(page.path)
@@ -299,7 +299,7 @@ async def test_a_button_that_is_pressed_twice_submits_once(site: Browsing) -> No
     assert ended.submission.frame_count == 5
 
 
-async def test_sending_that_stops_says_so_and_can_go_on(
+async def test_interrupted_sending_says_so_and_can_continue(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     await dots(site)
@@ -339,7 +339,7 @@ async def _work_is_done(site: Browsing) -> None:
 
 
 async def _stream_name(site: Browsing, page: Page) -> str:
-    """Name of the stream that a file goes into."""
+    """Name of the stream to which a file is sent."""
     del page
     assert site.hosted.server._site is not None
     spool = site.hosted.server._site._spool

@@ -1,4 +1,4 @@
-"""Commands and programs with names filled in: they are calls that the clients have."""
+"""Commands and programs with names filled in call what the clients have."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ README = {
     "cpp": "clients/cpp/README.md",
 }
 CALL = re.compile(r"(?:\.|::)([A-Za-z_]+)\(")
-"""A call of something of a client."""
+"""A call of a function of a client."""
 
 OF_THE_LANGUAGE = {
     "get", "log", "println", "getenv", "main", "expect", "var", "print", "Println", "Fatal",
@@ -80,7 +80,7 @@ def test_every_call_of_a_program_is_in_the_readme_or_the_sources_of_its_client(
 
 @pytest.mark.parametrize("tls", [True, False])
 @pytest.mark.parametrize("shape", SHAPES)
-def test_the_python_program_is_python(tls: bool, shape: str) -> None:
+def test_the_python_program_is_valid_python(tls: bool, shape: str) -> None:
     for label in ("", "Car"):
         source = text("py", replace(ENTRY, tls=tls, shape=shape, label=label))
         ast.parse(source)
@@ -134,5 +134,5 @@ def test_names_with_quotes_stay_literals() -> None:
         ("a" * 63, [], f"{'a' * 56}-1"),
     ],
 )
-def test_the_next_name_is_free(team: str, taken: list[str], name: str) -> None:
+def test_the_suggested_name_is_free(team: str, taken: list[str], name: str) -> None:
     assert next_name(team, taken) == name

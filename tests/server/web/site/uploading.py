@@ -1,4 +1,4 @@
-"""What a browser does to upload a file, with a script and without."""
+"""What a browser does to upload a file, with and without a script."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ async def dots(site: Browsing, **policy: object) -> None:
 
 
 async def send_file(browser: Browser, data: bytes, name: str = "dots.csv", /, **typed: str) -> Page:
-    """Send a file as a browser without a script does, and open what it leads to."""
+    """Send a file as a browser without a script does, and open the page it leads to."""
     form = await browser.get(f"/{BENCHMARK}/submit")
     fields = form.fields(f"/{BENCHMARK}/submit") | typed
     fields.pop("file", None)
@@ -48,7 +48,7 @@ async def send_parts(browser: Browser, fields: dict[str, str], name: str, data: 
 
 
 async def settled(browser: Browser, path: str) -> Page:
-    """A page of a file once it is checked."""
+    """The page of a file once it is checked."""
     async with asyncio.timeout(TIMEOUT_S):
         while True:
             page = await browser.get(path)
@@ -57,7 +57,7 @@ async def settled(browser: Browser, path: str) -> Page:
 
 
 async def begin(browser: Browser, data: bytes, **fields: str) -> dict[str, object]:
-    """Begin to send a file as the script does."""
+    """Start to send a file as the script does."""
     form = await browser.get(f"/{BENCHMARK}/submit")
     sent = {
         "csrf": form.fields(f"/{BENCHMARK}/submit")["csrf"],

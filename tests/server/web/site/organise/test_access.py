@@ -27,7 +27,7 @@ async def test_the_secret_of_a_token_is_shown_once(site: Browsing) -> None:
     assert "3 May 2026, 12:00 UTC" in again.words
 
 
-async def test_a_token_is_revoked(site: Browsing) -> None:
+async def test_an_organiser_revokes_a_token(site: Browsing) -> None:
     page = await site.organiser.get(TOKENS)
     name = f"tokens/{site.hosted.red.secret.split('_')[1]}"
     page = await site.organiser.send(page, f"{TOKENS}/revoke", name=name)
@@ -35,7 +35,7 @@ async def test_a_token_is_revoked(site: Browsing) -> None:
     assert "Your session has ended" in (await site.red.get("/benchmarks")).words
 
 
-async def test_faults_of_a_token_stand_beneath_their_fields(site: Browsing) -> None:
+async def test_faults_of_a_token_are_shown_beneath_their_fields(site: Browsing) -> None:
     form = await site.organiser.get(TOKENS)
     page = await site.organiser.send(form, TOKENS, role="participant", team="Green Team")
     assert page.status == 400
@@ -56,13 +56,13 @@ async def _invited(site: Browsing, teams: str = "green\nteal") -> list[str]:
     return re.findall(r"/invitations/vidscore_i_[0-9a-f]{16}_[0-9a-f]{64}", page.text)
 
 
-async def test_each_team_gets_a_link_that_makes_its_token_once(site: Browsing) -> None:
+async def test_each_team_gets_a_link_that_creates_its_token_once(site: Browsing) -> None:
     links = await _invited(site)
     assert len(links) == 2
     browser = Browser(site.nobody.base)
     page = await browser.get(links[0])
     assert "take part as team green" in page.words
-    page = await browser.get(links[0])  # looking changes nothing
+    page = await browser.get(links[0])  # Reading it changes nothing.
     assert page.status == 200
     made = await browser.send(page, links[0])
     [secret] = re.findall(r"vidscore_[0-9a-f]{16}_[0-9a-f]{64}", made.text.split("<code>")[1])
@@ -74,13 +74,13 @@ async def test_each_team_gets_a_link_that_makes_its_token_once(site: Browsing) -
     assert "accepted" in (await site.organiser.get(INVITATIONS)).words
 
 
-async def test_a_link_is_not_accepted_without_its_button(site: Browsing) -> None:
+async def test_a_link_is_accepted_only_with_its_button(site: Browsing) -> None:
     [link] = await _invited(site, "green")
     assert (await Browser(site.nobody.base).post(link, {})).status == 403
     assert (await Browser(site.nobody.base).get(link)).status == 200
 
 
-async def test_a_link_ends_with_its_time_or_when_it_is_revoked(site: Browsing) -> None:
+async def test_an_expired_or_revoked_link_cannot_be_accepted(site: Browsing) -> None:
     first, second = await _invited(site)
     page = await site.organiser.get(INVITATIONS)
     name = f"invitations/{first.split('_')[2]}"
@@ -92,7 +92,7 @@ async def test_a_link_ends_with_its_time_or_when_it_is_revoked(site: Browsing) -
     assert "has ended" in page.words
 
 
-async def test_a_link_that_nobody_made_is_not_there(site: Browsing) -> None:
+async def test_an_unknown_link_is_not_found(site: Browsing) -> None:
     [link] = await _invited(site, "green")
     for wrong in (link[:-1] + ("0" if link[-1] != "0" else "1"), "/invitations/x"):
         assert "Sign in" in (await site.nobody.get(wrong)).words
@@ -101,7 +101,7 @@ async def test_a_link_that_nobody_made_is_not_there(site: Browsing) -> None:
         assert "no such invitation" in page.words
 
 
-async def test_teams_that_cannot_be_are_all_named(site: Browsing) -> None:
+async def test_all_invalid_teams_are_named(site: Browsing) -> None:
     form = await site.organiser.get(INVITATIONS)
     page = await site.organiser.send(form, INVITATIONS, teams="Green, teal; teal\nx y")
     assert page.status == 400
@@ -111,7 +111,7 @@ async def test_teams_that_cannot_be_are_all_named(site: Browsing) -> None:
 
 
 async def test_every_audit_record_is_in_the_csv() -> None:
-    """Pages of the service hold a thousand each."""
+    """A page of the service has a thousand records."""
     record = dict.fromkeys(COLUMNS, "") | {"time": datetime(2026, 1, 2, tzinfo=UTC)}
     pages = 101
 
@@ -125,7 +125,7 @@ async def test_every_audit_record_is_in_the_csv() -> None:
     assert len(lines) == 1 + pages * 1000
 
 
-async def test_the_audit_record_is_filtered_and_comes_as_csv(site: Browsing) -> None:
+async def test_the_audit_record_is_filtered_and_downloaded_as_csv(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     page = await site.organiser.get("/organise/audit?action=CreateBenchmark")
     assert "benchmarks/dots" in page.words

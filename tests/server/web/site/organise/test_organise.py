@@ -1,4 +1,4 @@
-"""Pages of organisers: benchmarks, truth, submissions and long work, and who gets in."""
+"""Pages of organisers: benchmarks, truth, submissions, operations, and access."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ WRITES = (
 
 
 async def prepare(hosted: Hosted, **policy: Any) -> None:
-    """A benchmark with truth, and a scored submission of each team."""
+    """A benchmark with truth, and one scored submission per team."""
     await hosted.organiser.create_benchmark(**policy)
     await hosted.organiser.upload(TRUTH)
     await hosted.red.submit(points({1: [(10.0, 20.0)]}), "one")
@@ -60,7 +60,7 @@ async def prepare(hosted: Hosted, **policy: Any) -> None:
 
 
 @pytest.mark.slow
-async def test_every_page_is_for_organisers_alone(site: Browsing) -> None:
+async def test_every_page_is_only_for_organisers(site: Browsing) -> None:
     await prepare(site.hosted)
     for path in PAGES:
         assert (await site.organiser.get(path)).status == 200, path
@@ -71,7 +71,7 @@ async def test_every_page_is_for_organisers_alone(site: Browsing) -> None:
         assert "Sign in" in (await site.nobody.get(path)).words
 
 
-async def test_the_queue_is_a_part_of_a_page_for_a_script_alone(site: Browsing) -> None:
+async def test_only_scripts_get_the_queue_as_a_part_of_a_page(site: Browsing) -> None:
     page = await site.organiser.get("/organise/queue")
     assert (page.status, page.path) == (200, "/organise")
     part = await site.organiser.get("/organise/queue", hx_request="true")
@@ -80,7 +80,7 @@ async def test_the_queue_is_a_part_of_a_page_for_a_script_alone(site: Browsing) 
     assert (await site.red.get("/organise/queue", hx_request="true")).status == 403
 
 
-async def test_every_form_is_for_organisers_alone(site: Browsing) -> None:
+async def test_every_form_is_only_for_organisers(site: Browsing) -> None:
     await prepare(site.hosted)
     key = (await site.red.get("/benchmarks")).fields("/sign-out")["csrf"]
     for path in WRITES:
@@ -120,7 +120,7 @@ async def test_a_benchmark_is_created_from_the_form(site: Browsing) -> None:
     assert "visibility final" in page.words
 
 
-async def test_a_form_that_is_refused_keeps_what_was_typed_and_says_why(site: Browsing) -> None:
+async def test_a_refused_form_keeps_its_input_and_says_why(site: Browsing) -> None:
     form = await site.organiser.get("/organise/new")
     page = await site.organiser.send(
         form,
@@ -138,7 +138,7 @@ async def test_a_form_that_is_refused_keeps_what_was_typed_and_says_why(site: Br
     assert "There are no benchmarks yet." in (await site.organiser.get("/organise")).words
 
 
-async def test_a_name_that_is_taken_is_said_beneath_its_field(site: Browsing) -> None:
+async def test_a_name_that_is_taken_is_reported_beneath_its_field(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     form = await site.organiser.get("/organise/new")
     page = await site.organiser.send(
@@ -179,7 +179,7 @@ async def test_a_toml_file_with_faults_stays_in_the_page_with_their_places(site:
         assert text.splitlines()[0].replace('"', "&#34;") in page.text
 
 
-async def test_a_policy_is_shown_with_what_it_would_release_before_it_is_saved(
+async def test_a_policy_is_previewed_before_it_is_saved(
     site: Browsing,
 ) -> None:
     await prepare(site.hosted)
@@ -209,7 +209,7 @@ async def test_a_policy_whose_private_sequences_were_drawn_can_be_changed(site: 
     assert (await split.benchmark_of(site.hosted.organiser)).private_sequence_count == 2
 
 
-async def test_a_policy_that_somebody_else_has_changed_is_not_overwritten(site: Browsing) -> None:
+async def test_a_policy_changed_by_somebody_else_is_not_overwritten(site: Browsing) -> None:
     await prepare(site.hosted)
     form = await site.organiser.get(f"{HERE}/policy")
     wanted = {"visibility": "final", "ladder_step": "0.02", "selection": "best"} | _unchanged()
@@ -223,7 +223,7 @@ async def test_a_policy_that_somebody_else_has_changed_is_not_overwritten(site: 
     assert "ladder_step 0.02" in (await site.organiser.get(HERE)).words
 
 
-async def test_faults_of_a_policy_stand_beneath_their_fields(site: Browsing) -> None:
+async def test_faults_of_a_policy_are_shown_beneath_their_fields(site: Browsing) -> None:
     await prepare(site.hosted)
     form = await site.organiser.get(f"{HERE}/policy")
     wrong = _unchanged() | {"visibility": "final", "selection": "best", "ladder_step": "-1"}
@@ -238,7 +238,7 @@ async def test_faults_of_a_policy_stand_beneath_their_fields(site: Browsing) -> 
 
 
 def _unchanged() -> dict[str, str]:
-    """Choices of a form that the tests leave as they are."""
+    """Values of a form that the tests do not change."""
     return {
         "outcomes": "none",
         "quiet_action": "seal",

@@ -1,4 +1,4 @@
-"""Ground truth that organisers upload: looked at first, then confirmed or dropped."""
+"""Truth that organisers upload is previewed first, then confirmed or dropped."""
 
 from __future__ import annotations
 
@@ -24,18 +24,18 @@ OF_ANOTHER_SEQUENCE = TRUTH_FILE.replace(b'"sequence_id": 1', b'"sequence_id": 2
 
 
 async def upload(browser: Browser, data: bytes = TRUTH_FILE, **fields: str) -> Page:
-    """Upload a file of truth, and see what it would change."""
+    """Upload a file of truth, and open the preview of its changes."""
     form = await browser.get(f"{HERE}/truth")
     file = ("truth.json", data)
     return await browser.upload(form, f"{HERE}/truth", file, **({"format": "auto"} | fields))
 
 
 async def confirm(browser: Browser, page: Page, **fields: str) -> Page:
-    """Make a revision of a file that was looked at."""
+    """Create a revision from a previewed file."""
     return await browser.send(page, page.path.partition("?")[0], **fields)
 
 
-async def test_truth_counts_once_it_was_looked_at_and_confirmed(site: Browsing) -> None:
+async def test_truth_counts_once_it_is_previewed_and_confirmed(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     page = await upload(site.organiser, complete="yes", comment="first night")
     assert page.status == 200
@@ -51,7 +51,7 @@ async def test_truth_counts_once_it_was_looked_at_and_confirmed(site: Browsing) 
     assert "Waiting files" not in (await site.organiser.get(f"{HERE}/truth")).words
 
 
-async def test_a_file_that_is_dropped_leaves_nothing(site: Browsing) -> None:
+async def test_a_dropped_file_leaves_nothing(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     page = await upload(site.organiser)
     address = page.path.partition("?")[0]
@@ -63,8 +63,8 @@ async def test_a_file_that_is_dropped_leaves_nothing(site: Browsing) -> None:
     assert "There is no ground truth yet." in (await site.organiser.get(HERE)).words
 
 
-async def test_a_preview_says_what_changes_against_the_revision_before(site: Browsing) -> None:
-    """Frames 4 and 5 have no objects, but are gone; with them kept nothing changes at all."""
+async def test_a_preview_shows_the_changes_against_the_previous_revision(site: Browsing) -> None:
+    """Frames 4 and 5 have no objects, but are missing; if they are kept, nothing changes."""
     await site.hosted.organiser.create_benchmark()
     await site.hosted.organiser.upload(TRUTH)
     replaced = await upload(site.organiser)
@@ -78,7 +78,7 @@ async def test_a_preview_says_what_changes_against_the_revision_before(site: Bro
     assert "One sequence is new, one sequence is gone." in other.words
 
 
-async def test_doubts_about_truth_are_told_before_it_counts(site: Browsing) -> None:
+async def test_warnings_about_truth_are_shown_before_it_counts(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     twice = TRUTH_FILE.replace(b"[300, 200]", b"[10, 20]")
     page = await upload(site.organiser, twice)
@@ -86,8 +86,8 @@ async def test_doubts_about_truth_are_told_before_it_counts(site: Browsing) -> N
     assert "Nothing about it is doubtful." in (await upload(site.organiser)).words
 
 
-async def test_doubts_about_masks_are_told_before_they_count(site: Browsing) -> None:
-    """And a polygon that is none, or runs of another size, with their place."""
+async def test_warnings_about_masks_are_shown_before_they_count(site: Browsing) -> None:
+    """Likewise an invalid polygon, or runs of another size, with their place."""
     await site.hosted.organiser.create(streets(), public=("sequences", "labels"))
     page = await upload(site.organiser, ODD_TRUTH.encode())
     assert page.status == 200
@@ -101,7 +101,7 @@ async def test_doubts_about_masks_are_told_before_they_count(site: Browsing) -> 
     assert "[6, 8], the height and width of the image" in page.words
 
 
-async def test_truth_that_cannot_be_read_changes_nothing(site: Browsing) -> None:
+async def test_unreadable_truth_changes_nothing(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     form = await site.organiser.get(f"{HERE}/truth")
     page = await site.organiser.upload(
@@ -128,7 +128,7 @@ async def test_advice_about_truth_names_fields_of_the_form(site: Browsing) -> No
     assert "--input-format" not in page.words
 
 
-async def test_truth_that_the_benchmark_does_not_take_stays_to_be_dropped(site: Browsing) -> None:
+async def test_refused_truth_stays_until_it_is_dropped(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     boxes = b"sequence,frame,x1,y1,x2,y2\n1,1,10,20,30,40\n"
     form = await site.organiser.get(f"{HERE}/truth")
@@ -151,7 +151,7 @@ async def test_truth_is_merged_and_read_back_by_revision(site: Browsing) -> None
         assert (await site.organiser.get(f"{HERE}/truth/{absent}")).status == 404
 
 
-async def test_who_has_seen_other_changes_looks_once_more(site: Browsing) -> None:
+async def test_after_another_change_the_preview_must_be_read_again(site: Browsing) -> None:
     await site.hosted.organiser.create_benchmark()
     page = await upload(site.organiser)
     await site.hosted.organiser.upload(points({1: [(1.0, 2.0)]}))
@@ -163,7 +163,7 @@ async def test_who_has_seen_other_changes_looks_once_more(site: Browsing) -> Non
 
 
 @pytest.mark.slow
-async def test_a_server_that_starts_again_asks_for_the_file_once_more(tmp_path: Path) -> None:
+async def test_after_a_restart_the_file_must_be_uploaded_again(tmp_path: Path) -> None:
     async with browsing(tmp_path) as site:
         await site.hosted.organiser.create_benchmark()
         path = (await upload(site.organiser)).path

@@ -1,4 +1,4 @@
-"""What becomes of sequences under an upload of truth: by hand, and merged frame by frame."""
+"""The effect of an upload of truth on sequences: by hand, and merged frame by frame."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def truth(frames: Frames, label: str = "car") -> Annotations:
     )
 
 
-def test_sequences_are_new_changed_gone_or_the_same() -> None:
+def test_sequences_are_new_changed_removed_or_the_same() -> None:
     before = truth({("a", 1): [1.0], ("b", 1): [1.0, 2.0], ("c", 1): []})
     after = truth({("d", 4): [], ("c", 1): [], ("b", 1): [1.0, 2.5], ("b", 2): []})
     rows = [
@@ -55,7 +55,7 @@ def test_sequences_are_new_changed_gone_or_the_same() -> None:
     )
 
 
-def test_the_order_of_frames_and_objects_changes_nothing() -> None:
+def test_the_order_of_frames_and_objects_makes_no_difference() -> None:
     before = truth({("a", 1): [1.0, 2.0], ("a", 2): [3.0], ("b", 1): []})
     after = truth({("b", 1): [], ("a", 2): [3.0], ("a", 1): [2.0, 1.0]})
     assert [one.state for one in changes_of(before, after)] == ["the same", "the same"]
@@ -65,14 +65,14 @@ def test_the_order_of_frames_and_objects_changes_nothing() -> None:
     )
 
 
-def test_without_a_revision_before_everything_is_new() -> None:
+def test_without_an_earlier_revision_everything_is_new() -> None:
     after = truth({("a", 1): [1.0], ("b", 1): []})
     assert [one.state for one in changes_of(None, after)] == ["new", "new"]
     assert merged(None, after) is after
     assert label_changes(None, after) == (("car",), ())
 
 
-def test_merging_keeps_the_frames_that_the_upload_does_not_have() -> None:
+def test_merging_keeps_the_frames_that_the_upload_lacks() -> None:
     before = truth({("a", 1): [1.0], ("a", 2): [2.0], ("b", 1): [3.0]})
     found = merged(before, truth({("a", 2): [], ("c", 7): [4.0]}))
     rows = {
@@ -88,12 +88,12 @@ def test_merging_keeps_the_frames_that_the_upload_does_not_have() -> None:
 
 
 def test_another_shape_is_not_merged() -> None:
-    """Storing it is refused; the page must be there all the same."""
+    """Storing it is refused, but the page must still work."""
     after = truth({("a", 1): [1.0]})
     assert merged(empty_annotations(4), after) is after
 
 
-def test_labels_come_and_go() -> None:
+def test_added_and_removed_labels_are_listed() -> None:
     before, after = truth({("a", 1): [1.0]}), truth({("a", 1): [1.0]}, "bus")
     assert label_changes(before, after) == (("bus",), ("car",))
     assert label_changes(before, truth({("a", 1): []}, "bus")) == ((), ("car",))

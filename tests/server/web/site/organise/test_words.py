@@ -24,7 +24,7 @@ from vidscore_server.web.site.phrases import size_text, things, time_text, value
 from vidscore_server.web.site.service import FieldFault, ServiceError
 
 
-def test_times_sizes_and_values_are_written_as_people_do() -> None:
+def test_times_sizes_and_values_are_written_for_people() -> None:
     assert time_text(datetime(2026, 11, 2, 8, 4, tzinfo=UTC)) == "2 Nov 2026, 08:04 UTC"
     assert time_text(None, "never") == "never"
     assert [size_text(size) for size in (None, 0, 999, 1500, 61_000_000_000)] == [
@@ -36,7 +36,7 @@ def test_times_sizes_and_values_are_written_as_people_do() -> None:
     assert (things(1, "frame"), things(1200, "frame")) == ("1 frame", "1,200 frames")
 
 
-def test_a_fault_stands_beneath_the_field_that_its_path_begins_with() -> None:
+def test_a_fault_is_shown_beneath_the_field_at_the_start_of_its_path() -> None:
     error = ServiceError(
         "INVALID_ARGUMENT",
         "INVALID_INPUT",
@@ -56,13 +56,13 @@ def test_a_fault_stands_beneath_the_field_that_its_path_begins_with() -> None:
     assert form.is_refused
 
 
-def test_a_refusal_without_fields_is_said_in_its_own_words() -> None:
+def test_a_refusal_without_fields_is_shown_in_its_own_words() -> None:
     form = refused_by_service({}, ServiceError("ABORTED", "X", "It was too late."), {})
     assert (form.message, form.others) == ("It was too late.", ())
     assert not Form().is_refused
 
 
-def test_faults_of_a_file_keep_their_place_and_many_of_one_kind_are_told_once() -> None:
+def test_faults_of_a_file_keep_their_place_and_similar_ones_are_shown_once() -> None:
     faults = [Fault("one", "a number", "truth.csv", line=line, field="x") for line in range(2, 62)]
     form = refused_input({}, faults, {})
     assert form.others == ("60 times, first at truth.csv, line 2, x: found one, expected a number",)
@@ -72,7 +72,7 @@ def test_faults_of_a_file_keep_their_place_and_many_of_one_kind_are_told_once() 
     assert (len(form.others), form.others[-1]) == (51, "... and 10 more")
 
 
-def test_the_form_stands_for_a_benchmarks_file() -> None:
+def test_the_form_gives_the_content_of_a_benchmark_file() -> None:
     typed = {
         "title": "Sky",
         "evaluators": "f1, map ,",
@@ -93,7 +93,7 @@ def test_the_form_stands_for_a_benchmarks_file() -> None:
 
 
 def test_a_policy_survives_its_form() -> None:
-    """Every key has a field, and comes back as it was."""
+    """Every key has a field, and is read back unchanged."""
     policy = Policy(
         visibility="final", ladder_step=0.05, released_measures=("precision", "recall"),
         quiet_timeout_s=90.0, submissions_in_all=0, public_board=False, earlier_first=True,
@@ -109,7 +109,7 @@ def test_a_policy_survives_its_form() -> None:
     assert texts["truth_timeout_s"] == "1234567"
 
 
-def test_names_with_commas_and_quotes_are_kept_as_they_are() -> None:
+def test_names_with_commas_and_quotes_are_kept_unchanged() -> None:
     names = ("harbour, north", 'the "old" bridge', "day/a", "a,b", " c ")
     texts = policy_texts({"private_sequences": names})
     assert texts["private_sequences"] == (
@@ -132,19 +132,19 @@ def test_faults_of_a_policy_name_their_keys() -> None:
 
 
 @pytest.mark.parametrize("key", ["minimum_frames", "submissions_per_day", "submissions_in_all"])
-def test_a_number_that_no_call_can_hold_is_a_fault_of_its_field(key: str) -> None:
+def test_a_number_out_of_range_is_a_fault_of_its_field(key: str) -> None:
     with pytest.raises(ParameterError) as caught:
         read_policy({key: 30 * "9"})
     assert [fault.field for fault in caught.value.faults] == [key]
 
 
 @pytest.mark.parametrize("name", ["since", "until"])
-def test_a_time_that_utc_does_not_have_is_a_fault_of_its_field(name: str) -> None:
+def test_an_invalid_utc_time_is_a_fault_of_its_field(name: str) -> None:
     for text in ("0001-01-01T00:00+23:59", "9999-12-31T23:59-23:59"):
         assert list(read_filter({name: text})[1]) == [name]
 
 
-def test_what_a_team_sees_is_said_in_a_phrase() -> None:
+def test_what_a_team_sees_is_described_in_a_phrase() -> None:
     nothing = {
         "submission": "", "rank": 0, "values": [], "score_count": 0, "curve_count": 0,
         "outcome_submission_count": 0,
@@ -164,20 +164,20 @@ def test_what_a_team_sees_is_said_in_a_phrase() -> None:
     )
 
 
-def test_names_of_teams_are_pasted_in_any_form() -> None:
+def test_names_of_teams_can_be_pasted_in_any_form() -> None:
     assert teams_of("red\n blue ,, teal;\r\n") == ["red", "blue", "teal"]
 
 
 @pytest.mark.parametrize("text", ["0", "-1", "soon", "nan", "inf", "1e9"])
-def test_a_number_of_days_is_above_0_and_bounded(text: str) -> None:
+def test_a_number_of_days_is_positive_and_bounded(text: str) -> None:
     assert read_days(text)[1]
 
 
-def test_no_number_of_days_is_no_end() -> None:
+def test_an_empty_number_of_days_means_no_end() -> None:
     assert (read_days(" "), read_days("0.5")) == ((None, ""), (43_200.0, ""))
 
 
-def test_a_record_is_no_formula_in_a_spreadsheet() -> None:
+def test_an_audit_record_is_not_a_formula_in_a_spreadsheet() -> None:
     record = {
         "number": 1,
         "time": datetime(2026, 1, 2, tzinfo=UTC),
@@ -191,13 +191,13 @@ def test_a_record_is_no_formula_in_a_spreadsheet() -> None:
     )
 
 
-def test_times_of_the_filter_are_in_utc_unless_they_say_otherwise() -> None:
+def test_times_of_the_filter_are_in_utc_by_default() -> None:
     request, faults = read_filter({"since": "2026-01-02T03:04", "until": "never", "actor": " a "})
     assert request["since"] == datetime(2026, 1, 2, 3, 4, tzinfo=UTC)
     assert (request["actor"], list(faults)) == ("a", ["until"])
 
 
-def test_a_benchmark_says_how_it_stands() -> None:
+def test_a_benchmark_shows_its_status() -> None:
     board = {"publishable": False, "truth_revision": 0}
     empty = {"truth_revision": 0, "truth_complete": False, "submissions_to_rescore": 0}
     assert lede_of(empty, board).startswith("It has no ground truth yet")
@@ -207,7 +207,7 @@ def test_a_benchmark_says_how_it_stands() -> None:
     )
 
 
-def test_the_queue_says_what_it_has() -> None:
+def test_the_queue_describes_its_submissions() -> None:
     assert queue_sentence([]) == "No submission waits, runs or has failed."
     counts = [
         {"state": "sealed", "count": 1},
@@ -216,7 +216,7 @@ def test_the_queue_says_what_it_has() -> None:
         {"state": "failed", "count": 1},
         {"state": "scored", "count": 9},
     ]
-    # What would be 1000 of a unit is one of the next.
+    # 1000 of a unit is written as 1 of the next.
     assert [size_text(size) for size in (999_499, 999_500, 999_999_999)] == [
         "999 kB", "1 MB", "1 GB",
     ]  # fmt: skip

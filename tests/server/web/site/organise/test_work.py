@@ -1,4 +1,4 @@
-"""Pages of organisers: long work, its differences, the queue, trust and backups."""
+"""Pages of organisers: operations, their differences, the queue, trust and backups."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from vidscore_server.store import Transaction
 from vidscore_server.store.records import OperationRecord
 
 
-async def test_scoring_again_shows_its_differences(site: Browsing) -> None:
+async def test_a_rescoring_shows_its_differences(site: Browsing) -> None:
     await prepare(site.hosted)
     page = await site.organiser.get(HERE)
     page = await site.organiser.send(page, f"{HERE}/rescore", comment="once more")
@@ -40,7 +40,7 @@ async def _ended(site: Browsing, page: Page) -> Page:
     return ended
 
 
-async def test_an_operation_is_shown_and_cancelled_under_its_own_benchmark_alone(
+async def test_an_operation_is_shown_and_cancelled_only_under_its_own_benchmark(
     site: Browsing,
 ) -> None:
     await prepare(site.hosted)
@@ -100,10 +100,10 @@ async def test_trust_is_examined_and_shown_as_tables_and_pictures(site: Browsing
     assert 'class="wh"' in page.text
 
 
-async def test_the_newest_examinations_of_a_benchmark_are_listed_and_nothing_else(
+async def test_only_the_newest_examinations_of_a_benchmark_are_listed(
     site: Browsing,
 ) -> None:
-    """Operations come in the order of their names, which are by chance."""
+    """Operations are sorted by their names, which are random."""
     await prepare(site.hosted)
     kept = [
         OperationRecord(
@@ -139,7 +139,7 @@ async def test_a_benchmarks_backup_is_downloaded(site: Browsing) -> None:
     assert (await site.organiser.get("/organise/backup/benchmarks/x.vidscore-backup")).status == 404
 
 
-async def test_a_failed_submission_is_listed_with_its_reason_and_tried_again(
+async def test_a_failed_submission_is_listed_with_its_reason_and_retried(
     site: Browsing, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     async def broken(_: Job) -> bytes:
@@ -162,7 +162,7 @@ async def test_a_failed_submission_is_listed_with_its_reason_and_tried_again(
     assert "Try again" not in (await site.organiser.get("/organise")).words
 
 
-async def test_long_work_that_is_not_done_is_listed(site: Browsing) -> None:
+async def test_unfinished_operations_are_listed(site: Browsing) -> None:
     await prepare(site.hosted)
     site.hosted.workers.gate.clear()
     page = await site.organiser.get(HERE)

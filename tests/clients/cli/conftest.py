@@ -14,7 +14,7 @@ from tests.clients.cli.helpers import BENCHMARK, Call, run, well
 from vidscore_cli.demo.network import ServerProcess
 
 MOST_FRAME_OBJECTS = 20
-"""Limit of the tests' server, low enough to be broken by a small file."""
+"""Limit of the tests' server, low enough for a small file to exceed."""
 
 NEOVISION2_HEADER = (
     "Frame,BoundingBox_X1,BoundingBox_Y1,BoundingBox_X2,BoundingBox_Y2,BoundingBox_X3,"
@@ -50,7 +50,7 @@ def write_neovision2(folder: Path, domain: str, sequence: str, rows: list[str]) 
 def configuration(
     tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch
 ) -> Path:
-    """A folder of the test's own in the place of ~/.config."""
+    """A temporary folder of the test in place of ~/.config."""
     folder = tmp_path_factory.mktemp("config")
     monkeypatch.setenv("XDG_CONFIG_HOME", str(folder))
     return folder
@@ -58,12 +58,14 @@ def configuration(
 
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
-    """A folder with what the examples of the help name: spotGEO and Neovision2 files, and tracks.
+    """A folder with the files of the help's examples: spotGEO and Neovision2 files, and tracks.
 
-    Of the spotGEO sequence's three objects two are found, one of them 4 pixels off (a regression
-    error of 16 px^2), and there is one false alarm. Of the Neovision2 objects in Tower both cars
-    are found with one false alarm, and in Helicopter the boat is missed. In MOTChallenge's files
-    one pedestrian is tracked exactly, by two systems; its images are black.
+    Two of three objects of the spotGEO sequence are found, one of them 4 pixels off (a regression
+    error of 16 px^2), and there is one false positive. In Neovision2's Tower both cars are found,
+    with
+    one false positive; in Helicopter the boat is missed. In MOTChallenge's files two systems track
+    one
+    pedestrian exactly; its images are black.
     """
     truth = [spotgeo_entry(1, (100, 100), (200, 200)), spotgeo_entry(2, (300, 300))]
     detections = [spotgeo_entry(1, (100, 100), (204, 200)), spotgeo_entry(2, (10, 10))]
@@ -100,9 +102,9 @@ def server() -> Iterator[str]:
 
 @pytest.fixture(scope="session")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
-    """Address of a server that hosts, and its organiser's secret.
+    """Address of a hosting server, and its organiser's secret.
 
-    All modules share it: each names its benchmarks and teams as no other does.
+    All modules share it, so each uses its own names of benchmarks and teams.
     """
     store = str(tmp_path_factory.mktemp("site") / "site.db")
     secret = run("init", "--store", store).stdout.strip()
@@ -113,7 +115,7 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[str, str]]:
 
 @pytest.fixture
 def folder(data: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The folder of the examples, with a benchmark's file."""
+    """The folder of the examples, with the file of a benchmark."""
     (data / "benchmark.toml").write_text(BENCHMARK)
     monkeypatch.chdir(data)
     return data
@@ -145,7 +147,7 @@ def falcon(site: tuple[str, str], organiser: Call) -> Call:
 
 @pytest.fixture
 def hosted(request: pytest.FixtureRequest, folder: Path, organiser: Call) -> str:
-    """Name of a benchmark of this test's own, with complete truth."""
+    """Name of a benchmark for this test alone, with complete truth."""
     name = f"b{zlib.crc32(request.node.name.encode())}"
     well(organiser("benchmark", "create", name, str(folder / "benchmark.toml")))
     well(organiser("benchmark", "truth", name, "--truth", "truth.json", "--complete"))

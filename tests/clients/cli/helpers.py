@@ -30,17 +30,17 @@ name = "spotgeo"
 visibility = "final"
 ladder_step = 0.01
 """
-"""A benchmark's file."""
+"""The file of a benchmark."""
 
 Call = Callable[..., Result]
-"""Runs a command as somebody."""
+"""Runs a command with somebody's token."""
 
 
 class Chunks(io.BytesIO):
-    """A pipe on which texts come one by one.
+    """A pipe that delivers texts one by one.
 
     Args:
-        texts: What comes.
+        texts: The texts.
         on_read: Called before each of them, and before the end.
     """
 
@@ -57,17 +57,17 @@ class Chunks(io.BytesIO):
 
 
 class Ticking:
-    """A clock that goes on by 0.4 s with each tick."""
+    """A clock that advances by 0.4 s per tick."""
 
     def __init__(self) -> None:
         self._now_s = 100.0
 
     def tick(self) -> None:
-        """Go on."""
+        """Advance."""
         self._now_s += 0.4
 
     def __call__(self) -> float:
-        """Seconds since some moment."""
+        """Seconds since a fixed moment."""
         return self._now_s
 
 
@@ -75,7 +75,7 @@ BINARY = Path(sysconfig.get_path("scripts")) / "vidscore"
 
 
 def runner() -> CliRunner:
-    """A runner that keeps stderr apart from stdout; before click 8.2 it had to be asked to."""
+    """A runner that separates stderr from stdout; before click 8.2 this had to be requested."""
     apart = {"mix_stderr": False} if "mix_stderr" in signature(CliRunner).parameters else {}
     return CliRunner(**apart)  # type: ignore[arg-type]
 
@@ -87,14 +87,14 @@ def run(*arguments: str, env: Mapping[str, str] | None = None, input_: str | Non
 
 
 def well(result: Result) -> str:
-    """What a command wrote that has succeeded."""
+    """The output of a command that must succeed."""
     assert result.exit_code == 0, result.stderr
     text: str = result.stdout
     return text
 
 
 def write_sides(folder: Path, truth: str, detections: str) -> list[str]:
-    """Write a CSV file of each side; gives the options that name them."""
+    """Write a CSV file for each side; returns the options that name them."""
     (folder / "truth.csv").write_text(truth)
     (folder / "detections.csv").write_text(detections)
     return [
@@ -117,7 +117,7 @@ def run_binary(
 
 
 def run_python(source: str) -> subprocess.CompletedProcess[str]:
-    """Run a piece of Python in a fresh interpreter."""
+    """Run Python code in a fresh interpreter."""
     return subprocess.run(
         [sys.executable, "-c", source], capture_output=True, encoding="utf-8", timeout=120
     )
@@ -156,7 +156,7 @@ def example_report() -> Report:
 
 
 def as_remote(report: Report) -> vidscore_client.Report:
-    """The same report as the SDK has it."""
+    """The same report as the SDK returns it."""
     return vidscore_client.Report(
         evaluator=report.evaluator,
         version=report.version,

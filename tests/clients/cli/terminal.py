@@ -1,4 +1,4 @@
-"""A terminal to test with."""
+"""A terminal for tests."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ TIMEOUT_S = 120.0
 
 
 def read_until(descriptor: int, wanted: str) -> str:
-    """Read from a terminal until something has come that matches, it is closed, or time is up."""
+    """Read from a terminal until a match, its end, or the timeout."""
     data = b""
     give_up_s = time.monotonic() + TIMEOUT_S
     while not re.search(wanted, data.decode(errors="replace")):
@@ -29,7 +29,7 @@ def read_until(descriptor: int, wanted: str) -> str:
 
 
 def read_rest(descriptor: int) -> str:
-    """Read from a terminal until nobody writes to it any more."""
+    """Read from a terminal until its end."""
     return b"".join(iter(lambda: _part(descriptor), b"")).decode()
 
 
@@ -37,7 +37,7 @@ def read_rest(descriptor: int) -> str:
 def on_terminal(*arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int]]:
     """Run the installed command on a terminal of 100 columns; it has ended at the end of the block.
 
-    Gives the process and the other end of its terminal, which is to be read to its end.
+    Yields the process and the other end of its terminal, which must be read to its end.
     """
     master, slave = pty.openpty()
     environment = {**os.environ, "COLUMNS": "100", "TERM": "xterm-256color"}
@@ -55,15 +55,15 @@ def on_terminal(*arguments: str) -> Iterator[tuple[subprocess.Popen[bytes], int]
 
 
 def run_on_terminal(*arguments: str) -> tuple[int, str]:
-    """Run the installed command on a terminal of 100 columns; its exit code and all it wrote."""
+    """Run the installed command on a terminal of 100 columns; returns exit code and output."""
     with on_terminal(*arguments) as (process, terminal):
         written = read_rest(terminal)
     return process.returncode, written
 
 
 def _part(descriptor: int) -> bytes:
-    """What has come; nothing where nobody writes to the terminal any more."""
+    """The available output; nothing if the terminal is closed."""
     try:
         return os.read(descriptor, 65536)
-    except OSError:  # how Linux says that the other end of a terminal is closed
+    except OSError:  # On Linux this means that the other end of a terminal is closed.
         return b""

@@ -18,9 +18,9 @@ from vidscore_cli.session import ExitCode
 from vidscore_client import InputError, connect
 
 
-def test_init_makes_a_further_token_where_the_store_is_there(tmp_path: Path) -> None:
-    """Secrets alone go to standard output, so that scripts can take them."""
-    (tmp_path / "site.db").touch()  # an empty file is no store yet
+def test_init_creates_a_further_token_if_the_store_exists(tmp_path: Path) -> None:
+    """Only secrets go to standard output, so that scripts can use them."""
+    (tmp_path / "site.db").touch()  # An empty file is not a store yet.
     store = str(tmp_path / "site.db")
     first, second = (run("init", "--store", store) for _ in range(2))
     assert "is ready" in first.stderr
@@ -31,8 +31,8 @@ def test_init_makes_a_further_token_where_the_store_is_there(tmp_path: Path) -> 
 
 
 @pytest.mark.slow
-def test_init_makes_a_token_that_a_running_server_takes_at_once(tmp_path: Path) -> None:
-    """Several at a time, while the server writes too: nobody fails for another's sake."""
+def test_init_creates_a_token_that_a_running_server_accepts_at_once(tmp_path: Path) -> None:
+    """Several at a time, while the server writes too: nobody fails because of another."""
     store = str(tmp_path / "site.db")
     first = well(run("init", "--store", store)).strip()
     with ServerProcess("--workers", "1", "--store", store) as server:
@@ -54,7 +54,7 @@ def test_init_makes_a_token_that_a_running_server_takes_at_once(tmp_path: Path) 
 
 
 @pytest.mark.parametrize("mask", [0o000, 0o022, 0o077])
-def test_a_secret_file_is_its_owners_alone_and_holds_the_secret_and_a_newline(
+def test_a_secret_file_is_private_and_has_the_secret_and_a_newline(
     mask: int, tmp_path: Path
 ) -> None:
     path = tmp_path / "organiser.secret"
@@ -70,7 +70,7 @@ def test_a_secret_file_is_its_owners_alone_and_holds_the_secret_and_a_newline(
 
 
 @pytest.mark.parametrize("place", ["there", "missing/folder/secret"])
-def test_no_token_is_made_where_its_secret_cannot_be_kept(
+def test_no_token_is_created_if_its_secret_cannot_be_saved(
     place: str, tmp_path: Path, organiser: Call
 ) -> None:
     path = tmp_path / place
@@ -86,7 +86,7 @@ def test_no_token_is_made_where_its_secret_cannot_be_kept(
     assert not store.exists()
 
 
-def test_a_secret_file_is_taken_away_where_the_server_makes_no_token(
+def test_a_secret_file_is_removed_if_the_server_creates_no_token(
     tmp_path: Path, falcon: Call
 ) -> None:
     path = tmp_path / "secret"
@@ -95,7 +95,7 @@ def test_a_secret_file_is_taken_away_where_the_server_makes_no_token(
     assert not path.exists()
 
 
-def test_without_a_file_the_secret_is_the_last_word_on_standard_output_once(
+def test_without_a_file_the_secret_is_printed_last_and_once(
     organiser: Call,
 ) -> None:
     result = organiser("token", "create", "viewer")
@@ -104,7 +104,7 @@ def test_without_a_file_the_secret_is_the_last_word_on_standard_output_once(
 
 
 def test_revoke_neither_sends_nor_repeats_a_secret(organiser: Call, site: tuple[str, str]) -> None:
-    """No server has to answer for that."""
+    """This needs no server."""
     secret = well(organiser("token", "create", "viewer")).strip()
     for typed in (secret, f"tokens/{secret}", secret[:40]):
         result = run("token", "revoke", typed, "--server", "127.0.0.1:1")
@@ -116,7 +116,7 @@ def test_revoke_neither_sends_nor_repeats_a_secret(organiser: Call, site: tuple[
 
 
 @pytest.mark.parametrize("typed", ["team", "comment", "name", "beginning"])
-def test_revoke_takes_what_people_can_type(typed: str, organiser: Call) -> None:
+def test_revoke_accepts_what_people_can_type(typed: str, organiser: Call) -> None:
     name = f"owl-{typed}"
     created = ("token", "create", "participant", "--team", name, "--comment", f"for {name}")
     secret = well(organiser(*created)).strip()
@@ -133,7 +133,7 @@ def test_revoke_takes_what_people_can_type(typed: str, organiser: Call) -> None:
         (("invitation", "create", "kite", "--link-base", "example.org"), "does not begin with"),
     ],
 )
-def test_what_can_be_no_token_and_no_link_is_a_usage_error(
+def test_an_impossible_token_or_link_is_a_usage_error(
     words: tuple[str, ...], said: str, organiser: Call
 ) -> None:
     result = organiser(*words)
@@ -141,12 +141,12 @@ def test_what_can_be_no_token_and_no_link_is_a_usage_error(
     assert said in result.stderr
 
 
-def test_the_earlier_name_of_participants_is_still_taken(organiser: Call) -> None:
+def test_the_earlier_name_of_participants_is_still_accepted(organiser: Call) -> None:
     well(organiser("token", "create", "performer", "--team", "eagle"))
     assert "participant" in well(organiser("token", "list"))
 
 
-def test_revoke_asks_which_where_several_tokens_are_meant(organiser: Call) -> None:
+def test_revoke_asks_which_one_if_several_tokens_match(organiser: Call) -> None:
     secrets = [
         well(organiser("token", "create", "participant", "--team", "twins")) for _ in range(2)
     ]
@@ -183,7 +183,7 @@ def test_the_audit_record_is_filtered_by_benchmark_actor_action_and_time(
     assert organiser("audit", "--since", "soon").exit_code == ExitCode.USAGE
 
 
-def test_an_invitation_makes_a_teams_token_once(organiser: Call, site: tuple[str, str]) -> None:
+def test_an_invitation_creates_a_teams_token_once(organiser: Call, site: tuple[str, str]) -> None:
     base = ("--link-base", "https://scores.example.org/")
     made = organiser("invitation", "create", "wren", "tern", "--lifetime-days", "2", *base)
     lines = [line.split() for line in well(made).splitlines()]
@@ -202,7 +202,7 @@ def test_an_invitation_makes_a_teams_token_once(organiser: Call, site: tuple[str
     assert (states["wren"], states["tern"]) == ((False, True), (False, False))
 
 
-def test_the_secret_of_an_invitation_is_no_name_of_one(organiser: Call) -> None:
+def test_the_secret_of_an_invitation_is_not_its_name(organiser: Call) -> None:
     [line] = well(organiser("invitation", "create", "rook")).splitlines()
     secret = line.split()[1]
     result = organiser("invitation", "revoke", secret)

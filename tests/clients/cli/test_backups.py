@@ -42,7 +42,7 @@ def as_organiser(site: tuple[str, str, str], *arguments: str) -> Result:
 
 
 @pytest.mark.slow
-def test_a_site_is_backed_up_privately_and_serves_again_from_a_new_store(
+def test_a_site_backup_is_private_and_serves_from_a_new_store(
     site: tuple[str, str, str], here: Path
 ) -> None:
     made = as_organiser(site, "backup", "site.backup")
@@ -60,7 +60,7 @@ def test_a_site_is_backed_up_privately_and_serves_again_from_a_new_store(
         assert [found.name for found in client.benchmarks.list()] == ["dots"]
 
 
-def test_a_benchmark_comes_back_into_the_running_server(
+def test_a_benchmark_is_restored_into_the_running_server(
     site: tuple[str, str, str], here: Path
 ) -> None:
     del here
@@ -76,7 +76,7 @@ def test_a_benchmark_comes_back_into_the_running_server(
         assert client.benchmarks.get("dots").truth_revision == 1
 
 
-def test_a_damaged_backup_is_told_in_one_line_and_makes_nothing(
+def test_a_damaged_backup_is_reported_in_one_line_and_creates_nothing(
     site: tuple[str, str, str], here: Path
 ) -> None:
     as_organiser(site, "backup", "site.backup")
@@ -89,7 +89,7 @@ def test_a_damaged_backup_is_told_in_one_line_and_makes_nothing(
     assert not (here / "new.db").exists()
 
 
-def test_a_whole_site_is_not_restored_into_a_running_server(
+def test_a_site_backup_is_not_restored_into_a_running_server(
     site: tuple[str, str, str], here: Path
 ) -> None:
     del here
@@ -99,7 +99,7 @@ def test_a_whole_site_is_not_restored_into_a_running_server(
     assert "--store" in back.stderr
 
 
-def test_a_store_that_a_server_owns_is_left_alone(site: tuple[str, str, str], here: Path) -> None:
+def test_a_store_in_use_is_left_unchanged(site: tuple[str, str, str], here: Path) -> None:
     del here
     as_organiser(site, "backup", "site.backup")
     back = run("restore", "site.backup", "--store", site[2])
@@ -107,7 +107,7 @@ def test_a_store_that_a_server_owns_is_left_alone(site: tuple[str, str, str], he
     assert "Traceback" not in back.stderr
 
 
-def test_a_backup_that_is_refused_leaves_no_file(site: tuple[str, str, str], here: Path) -> None:
+def test_a_refused_backup_leaves_no_file(site: tuple[str, str, str], here: Path) -> None:
     refused = run("backup", "site.backup", "--server", site[0])
     assert refused.exit_code == 4
     missing = as_organiser(site, "backup", "site.backup", "--benchmark", "none")

@@ -1,4 +1,4 @@
-"""Each thing that can be wrong with an input gets one clear error that says where and what."""
+"""Each fault of an input gets one clear error with its place and what was expected."""
 
 from __future__ import annotations
 
@@ -49,7 +49,9 @@ SPOTGEO = {
 
 
 @pytest.mark.parametrize("name", SPOTGEO)
-def test_a_bad_spotgeo_file_is_refused_with_place_and_expectation(name: str, data: Path) -> None:
+def test_an_invalid_spotgeo_file_is_refused_with_place_and_expectation(
+    name: str, data: Path
+) -> None:
     text, words = SPOTGEO[name]
     path = data / "detections.json"
     path.write_text(text)
@@ -77,7 +79,9 @@ NEOVISION2 = {
 
 
 @pytest.mark.parametrize("name", NEOVISION2)
-def test_a_bad_neovision2_file_is_refused_with_place_and_expectation(name: str, data: Path) -> None:
+def test_an_invalid_neovision2_file_is_refused_with_place_and_expectation(
+    name: str, data: Path
+) -> None:
     text, words = NEOVISION2[name]
     path = data / "detections" / "Tower" / "001.csv"
     if name == "wrong columns":
@@ -116,7 +120,7 @@ def test_a_missing_file_or_one_of_another_shape_is_refused(
     assert reason in result.stderr
 
 
-def test_a_folder_where_a_file_should_be_is_refused(data: Path) -> None:
+def test_a_folder_in_place_of_a_file_is_refused(data: Path) -> None:
     sides = ("--truth", str(data), "--detections", str(data / "detections.json"))
     result = run("score", "spotgeo", *sides, "--input-format", "spotgeo-json")
     assert result.exit_code == 1
@@ -132,7 +136,7 @@ def test_a_folder_where_a_file_should_be_is_refused(data: Path) -> None:
         ('[[evaluators]]\nname = "spotgeo"\nparameters = {taw = 1}', "did you mean tau?"),
     ],
 )
-def test_a_bad_manifest_is_wrong_input_and_no_usage_error(
+def test_an_invalid_manifest_is_an_input_error_and_not_a_usage_error(
     text: str, reason: str, data: Path
 ) -> None:
     manifest = data / "manifest.toml"
@@ -151,7 +155,7 @@ def test_a_bad_manifest_is_wrong_input_and_no_usage_error(
         ("health --server 127.0.0.1:1", 3, "Error: no server answers at 127.0.0.1:1: "),
     ],
 )
-def test_the_installed_command_exits_with_the_code_of_the_mistake_and_without_a_traceback(
+def test_the_installed_command_exits_with_the_code_of_the_error_without_a_traceback(
     arguments: str, code: int, first: str, data: Path
 ) -> None:
     (data / "broken.json").write_text("[")
@@ -161,7 +165,7 @@ def test_the_installed_command_exits_with_the_code_of_the_mistake_and_without_a_
     assert "Traceback" not in done.stderr
 
 
-def test_more_than_a_limit_of_the_server_is_refused_by_its_name(data: Path, server: str) -> None:
+def test_data_over_a_limit_of_the_server_is_refused_with_the_limit(data: Path, server: str) -> None:
     count = MOST_FRAME_OBJECTS + 1
     path = data / "detections.json"
     path.write_text(json_text(spotgeo_entry(1, *((float(x), 5.0) for x in range(count)))))

@@ -1,4 +1,4 @@
-"""What an organiser writes and uploads: a benchmark's file, shapes, names, truth."""
+"""What an organiser writes and uploads: the file of a benchmark, shapes, names, truth."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from vidscore_server.domain.definition import definition_from_dict
         (BENCHMARK.replace("spotgeo", "spotgio"), "did you mean spotgeo"),
     ],
 )
-def test_a_file_that_defines_no_benchmark_is_an_input_error_that_says_where(
+def test_a_file_that_defines_no_benchmark_is_an_input_error_with_the_place(
     text: str, said: str, folder: Path, organiser: Call
 ) -> None:
     (folder / "wrong.toml").write_text(text)
@@ -35,10 +35,10 @@ def test_a_file_that_defines_no_benchmark_is_an_input_error_that_says_where(
 
 
 @pytest.mark.slow
-def test_a_template_for_any_evaluator_or_preset_is_a_benchmark_as_it_stands(
+def test_the_template_of_any_evaluator_or_preset_is_a_valid_benchmark(
     folder: Path, organiser: Call
 ) -> None:
-    """And one with every line uncommented that has a default is the same benchmark."""
+    """With every default uncommented it still defines the same benchmark."""
     for name in dict.fromkeys([*evaluator_names(), *preset_names()]):
         text = well(run("benchmark", "new", name, "--title", "A 'title'"))
         definition = definition_from_dict(tomllib.loads(text))
@@ -54,7 +54,9 @@ def test_a_template_for_any_evaluator_or_preset_is_a_benchmark_as_it_stands(
     well(organiser("benchmark", "create", "from-template", str(folder / "new.toml")))
 
 
-def test_every_fault_of_a_benchmarks_file_is_told_at_once(folder: Path, organiser: Call) -> None:
+def test_every_fault_of_a_benchmarks_file_is_reported_at_once(
+    folder: Path, organiser: Call
+) -> None:
     (folder / "wrong.toml").write_text(
         BENCHMARK.replace("title", "titel")
         .replace('visibility = "final"', 'visibility = "finale"\nsubmission_per_day = 3')
@@ -82,7 +84,7 @@ def test_every_fault_of_a_benchmarks_file_is_told_at_once(folder: Path, organise
 def test_shapes_that_the_evaluator_leaves_open_follow_from_the_truth(
     folder: Path, organiser: Call, falcon: Call
 ) -> None:
-    """Until it comes nobody can submit, and nowhere is an unspecified geometry shown."""
+    """Until truth is uploaded nobody can submit, and no unspecified geometry is shown."""
     (folder / "open.toml").write_text('title = "Open"\n[[evaluators]]\nname = "f1"\n')
     (folder / "boxes.csv").write_text("sequence,frame,x1,y1,x2,y2\na,1,0,0,9,9\na,2,5,5,9,9\n")
     well(organiser("benchmark", "create", "open", "open.toml"))
@@ -98,10 +100,10 @@ def test_shapes_that_the_evaluator_leaves_open_follow_from_the_truth(
     well(organiser("benchmark", "update", "open", "open.toml"))
 
 
-def test_names_that_a_benchmark_lacks_are_refused_or_warned_of_on_standard_error(
+def test_names_that_a_benchmark_lacks_are_refused_or_warned_about_on_standard_error(
     folder: Path, organiser: Call, falcon: Call
 ) -> None:
-    """`street.mp4` and `Car` in the place of `street` and `car`; right ones say nothing."""
+    """`street.mp4` and `Car` instead of `street` and `car`; correct names give no output."""
     (folder / "named.toml").write_text('title = "Named"\n[[evaluators]]\nname = "f1"\n')
     rows = "sequence,frame,x1,y1,x2,y2,class\nstreet,1,0,0,9,9,car\n"
     for name, text in {
@@ -127,7 +129,7 @@ def test_names_that_a_benchmark_lacks_are_refused_or_warned_of_on_standard_error
     assert len(json.loads(well(shown))["warnings"]) == 1
 
 
-def test_truth_is_told_as_it_was_uploaded_and_doubted_where_it_looks_like_detections(
+def test_uploaded_truth_is_described_and_warned_about_if_it_looks_like_detections(
     folder: Path, organiser: Call
 ) -> None:
     (folder / "named.toml").write_text('title = "Named"\n[[evaluators]]\nname = "f1"\n')
@@ -147,7 +149,7 @@ def test_truth_is_told_as_it_was_uploaded_and_doubted_where_it_looks_like_detect
 def test_the_budget_that_follows_from_the_truth_is_shown_as_the_default(
     folder: Path, organiser: Call
 ) -> None:
-    """And the organiser is warned where one object is worth more than a step, or without one."""
+    """The organiser is warned if one object counts more than a step, or without a limit."""
     (folder / "bounded.toml").write_text(BENCHMARK)
     (folder / "free.toml").write_text(BENCHMARK + "submissions_in_all = 0\n")
     well(organiser("benchmark", "create", "bounded", "bounded.toml"))

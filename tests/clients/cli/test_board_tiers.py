@@ -16,7 +16,7 @@ SEQUENCES = 6
 
 
 def write_sky(path: Path, found: int) -> None:
-    """Five frames of an object in each sequence, which is found in some of the sequences."""
+    """Five frames with an object in each sequence, which is found in some of the sequences."""
     entries = [
         spotgeo_entry(frame, *[(100, 100)] * (number < found), sequence=number + 1)
         for number in range(SEQUENCES)

@@ -1,4 +1,4 @@
-"""The tree of commands: help, suggestions, and what is imported when."""
+"""The tree of commands: help, suggestions, and imports."""
 
 from __future__ import annotations
 
@@ -41,7 +41,7 @@ def test_help_lists_every_command_under_its_heading() -> None:
         ["submit", "-h"],
     ],
 )
-def test_help_imports_nothing_that_takes_long_to_import(arguments: list[str]) -> None:
+def test_help_imports_no_slow_module(arguments: list[str]) -> None:
     program = f"""
 import json, sys
 from vidscore_cli.main import cli
@@ -55,7 +55,7 @@ print("\\n" + json.dumps([code, sorted(set({HEAVY!r}) & set(sys.modules))]))
     assert json.loads(done.stdout.splitlines()[-1]) == [0, []]
 
 
-def test_a_process_that_ends_looks_for_no_garbage() -> None:
+def test_a_process_that_ends_does_not_collect_garbage() -> None:
     program = """
 import atexit, gc, sys
 atexit.register(lambda: print(gc.get_freeze_count() > 1000))  # the first to register runs last
@@ -67,8 +67,8 @@ main()
     assert (done.returncode, done.stdout.splitlines()[-1]) == (0, "True"), done.stderr
 
 
-def test_the_list_of_commands_imports_nothing_that_defines_records() -> None:
-    """It comes with each press of the tab key, too."""
+def test_the_list_of_commands_imports_no_module_that_defines_records() -> None:
+    """It is also loaded at each press of the tab key."""
     program = """
 import sys
 from vidscore_cli.main import cli
@@ -86,11 +86,11 @@ NOT_FOR_SPOTGEO = (
     *(f"vidscore_evaluators.formats.{name}" for name in ("coco", "mot", "neovision2", "voc")),
     *("vidscore_evaluators.tracking", "vidscore_evaluators.detection", "vidscore_cli.sites"),
 )
-"""What takes long to import, and is for other data and evaluators, larger sets, or servers."""
+"""Slow modules, and modules for other data and evaluators, larger sets, or servers."""
 
 
 @pytest.mark.parametrize("form", ["table", "json", "markdown"])
-def test_scoring_a_small_set_imports_nothing_that_is_for_others(form: str, tmp_path: Path) -> None:
+def test_scoring_a_small_set_imports_no_module_for_other_uses(form: str, tmp_path: Path) -> None:
     frames = [
         {"sequence_id": 1, "frame": frame, "num_objects": 1, "object_coords": [[9.0, frame]]}
         for frame in range(1, 6)
@@ -125,7 +125,7 @@ def test_every_command_has_help_with_an_example(path: str) -> None:
 
 
 @pytest.mark.parametrize("path", ["submit", "trust criterion", "benchmark list"])
-def test_help_has_how_to_reach_a_server_apart_from_what_the_command_does(path: str) -> None:
+def test_help_separates_connection_options_from_those_of_the_command(path: str) -> None:
     text = run(*path.split(), "--help").output
     own, _, connection = text.partition("\nConnection:\n")
     assert "\n  --tls-root FILE " in connection
@@ -135,7 +135,7 @@ def test_help_has_how_to_reach_a_server_apart_from_what_the_command_does(path: s
     assert "--format" not in connection.partition("\nExamples:\n")[0]
 
 
-def test_help_of_a_command_that_reaches_no_server_has_no_connection() -> None:
+def test_help_of_a_local_command_has_no_connection_options() -> None:
     assert "\nConnection:\n" not in run("validate", "--help").output
 
 
@@ -160,7 +160,7 @@ def test_the_help_of_a_group_lists_its_commands_and_a_mistyped_one_is_a_usage_er
 
 
 @pytest.mark.parametrize("path", ["nothing", "score more", "benchmark nothing"])
-def test_a_path_that_leads_nowhere_finds_no_command(path: str) -> None:
+def test_a_path_to_no_command_finds_none(path: str) -> None:
     assert cli.find(path) is None
 
 
@@ -170,7 +170,7 @@ def test_a_mistyped_command_is_a_usage_error_with_a_suggestion() -> None:
     assert "unknown command 'scor'; did you mean score?" in result.stderr
 
 
-def test_a_strange_command_is_answered_with_those_there_are() -> None:
+def test_an_unknown_command_lists_the_known_ones() -> None:
     result = run("xyzzy")
     assert result.exit_code == 2
     assert "there are " + ", ".join(NAMES) in result.stderr
@@ -182,9 +182,9 @@ def test_version_is_that_of_the_distribution() -> None:
     assert run("--version").output == f"vidscore {version('vidscore')}\n"
 
 
-def test_no_command_at_all_shows_the_help() -> None:
+def test_without_a_command_the_help_is_shown() -> None:
     result = run()
-    # Which of the two streams it goes to is click's choice, and changed in its release 8.2.
+    # click decides which of the two streams it uses, and changed that in release 8.2.
     assert "Usage: vidscore" in result.stdout + result.stderr
 
 
@@ -197,7 +197,7 @@ def test_completion_prints_a_script_that_calls_back_vidscore(shell: str) -> None
 
 
 def completions(words: str, incomplete: str) -> list[str]:
-    """What a fish shell would be offered."""
+    """The suggestions in a fish shell."""
     asked = {"_VIDSCORE_COMPLETE": "fish_complete", "COMP_WORDS": words, "COMP_CWORD": incomplete}
     lines = run(env=asked).output.splitlines()
     return [line.split("\t")[0] for line in lines]
@@ -238,7 +238,7 @@ def test_completion_offers_formats_and_parameters(
 
 
 @pytest.mark.parametrize("words", [(), ("score",), ("benchmark", "create")])
-def test_help_is_a_word_as_well_as_an_option(words: tuple[str, ...]) -> None:
+def test_help_is_a_command_as_well_as_an_option(words: tuple[str, ...]) -> None:
     asked = run("help", *words)
     assert asked.exit_code == 0
     assert asked.output == run(*words, "--help").output
@@ -258,9 +258,7 @@ def test_the_version_has_a_short_option() -> None:
         ("\u2014truth", "--truth"),
     ],
 )
-def test_an_option_of_other_tools_or_dashes_gets_the_one_that_is_meant(
-    typed: str, meant: str
-) -> None:
+def test_an_option_of_other_tools_or_dashes_gets_a_suggestion(typed: str, meant: str) -> None:
     result = run("score", "f1", typed, "a.csv")
     assert result.exit_code == 2
     assert f"No such option '{typed}'; did you mean {meant}?" in result.stderr
@@ -269,7 +267,7 @@ def test_an_option_of_other_tools_or_dashes_gets_the_one_that_is_meant(
 @pytest.mark.parametrize(
     "words", [("--truth", "t.csv", "score"), ("benchmark", "--server", "h:1", "list")]
 )
-def test_an_option_before_the_command_that_has_it_is_told_where_to_go(
+def test_an_option_before_its_command_is_told_where_it_belongs(
     words: tuple[str, ...],
 ) -> None:
     result = run(*words)
@@ -280,14 +278,14 @@ def test_an_option_before_the_command_that_has_it_is_told_where_to_go(
 @pytest.mark.parametrize(
     ("name", "entry"), [pair for entries in SECTIONS.values() for pair in entries.items()]
 )
-def test_the_table_has_the_line_of_help_that_the_command_has(name: str, entry: Entry) -> None:
+def test_the_table_has_the_help_line_of_the_command(name: str, entry: Entry) -> None:
     found = cli.find(name)
     assert found is not None
     assert entry.help == found.get_short_help_str(limit=100)
 
 
 @pytest.mark.parametrize("command", ["serve", "demo", "init --store site.db", "store copy a b"])
-def test_a_hosting_command_says_what_to_install_where_it_is_missing(
+def test_a_hosting_command_says_what_to_install_if_the_extra_is_missing(
     command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(command_tree.EXTRAS, "server", ("no_such_package",))
@@ -299,14 +297,14 @@ def test_a_hosting_command_says_what_to_install_where_it_is_missing(
     )
 
 
-def test_the_doctor_of_a_store_says_so_too(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_doctor_of_a_store_says_what_to_install(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(command_tree.EXTRAS, "server", ("no_such_package",))
     result = run("doctor", "--store", "site.db")
     assert (result.exit_code, "pip install 'vidscore[server]'" in result.stderr) == (2, True)
 
 
-def test_what_participants_and_organisers_do_needs_no_extra() -> None:
-    """Nothing that comes with one is imported, and the server's part of `benchmark` either."""
+def test_commands_of_participants_and_organisers_need_no_extra() -> None:
+    """They import nothing of an extra, and `benchmark` does not import its server part."""
     packages = [package for extra in command_tree.EXTRAS.values() for package in extra]
     program = f"""
 import sys
@@ -330,7 +328,7 @@ cli.main(["benchmark", "new", "spotgeo"], prog_name="vidscore")
 
 @pytest.fixture
 def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A distribution with two commands, of which one cannot be imported."""
+    """A distribution with two commands, one of which cannot be imported."""
     (tmp_path / "greeting.py").write_text(
         "import click\n\n@click.command()\ndef greet():\n"
         "    'Say hello.'\n    click.echo('hello')\n"
@@ -348,7 +346,7 @@ def plug_in(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 @pytest.mark.usefixtures("plug_in")
-def test_a_plug_in_adds_a_command_and_takes_no_name_of_ours() -> None:
+def test_a_plug_in_adds_a_command_but_cannot_replace_one_of_ours() -> None:
     text = run("--help").output
     assert "\nPlug-ins:\n" in text
     assert "\n  greet        Say hello.\n" in text
@@ -364,13 +362,13 @@ def test_a_plug_in_that_cannot_be_imported_hides_no_other() -> None:
     assert "the plug-in broken cannot be used: ModuleNotFoundError" in result.stderr
 
 
-def test_the_command_line_knows_how_the_server_names_things() -> None:
+def test_the_command_line_names_resources_like_the_server() -> None:
     assert hosted.ORGANISERS_TEAM == server_caller.ORGANISERS_TEAM
     assert token.SECRET_PREFIX == server_names.SECRET_PREFIX
 
 
-def test_no_option_with_ends_takes_what_is_not_a_number() -> None:
-    """``nan`` is beyond neither end."""
+def test_an_option_with_bounds_refuses_nan() -> None:
+    """``nan`` is not beyond either bound."""
     kinds = {
         f"{path} {option.opts[0]}": option.type
         for path in PATHS

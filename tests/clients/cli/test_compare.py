@@ -1,4 +1,4 @@
-"""`vidscore compare` says first whether a system is better than another."""
+"""`vidscore compare` first says whether a system is better than another."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pytest
 from tests.clients.cli.helpers import run, well
 
 FOUND = {"bad": (1, 4, 2, 3, 1, 2), "good": (7, 8, 6, 8, 7, 8)}
-"""How many of the eight objects of each sequence a system finds."""
+"""The number of the eight objects of each sequence that a system finds."""
 
 
 @pytest.fixture
@@ -31,7 +31,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
-def test_the_answer_comes_first() -> None:
+def test_the_answer_is_printed_first() -> None:
     # 13 and 44 of 48 objects: F1 is 26 / 61 = 0.4262 and 88 / 92 = 0.9565.
     shown = well(run("compare", "f1", "--truth", "truth.csv", "bad.csv", "good.csv"))
     first, _, title, headings, *_ = shown.splitlines()
@@ -56,7 +56,7 @@ def test_the_same_seed_gives_the_same_bytes() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_json_is_an_object_or_an_array_of_several() -> None:
+def test_json_is_an_object_or_for_several_evaluators_an_array() -> None:
     words = ("--truth", "truth.csv", "bad.csv", "new=good.csv", "--draws=20", "--format=json")
     one = json.loads(well(run("compare", "f1", *words)))
     assert one["systems"] == ["bad", "new"]
@@ -66,7 +66,7 @@ def test_json_is_an_object_or_an_array_of_several() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_papers_and_issues_get_the_same_tables() -> None:
+def test_markdown_and_latex_have_the_same_tables() -> None:
     words = ("compare", "f1", "--truth", "truth.csv", "bad.csv", "good.csv", "--draws", "20")
     markdown = well(run(*words, "--format", "markdown"))
     assert markdown.startswith("**good is better than bad in f1 by 0.5303")
@@ -77,7 +77,7 @@ def test_papers_and_issues_get_the_same_tables() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_csv_has_a_line_a_score_and_a_line_a_sequence() -> None:
+def test_csv_has_a_line_per_score_and_per_sequence() -> None:
     text = well(
         run("compare", "f1", "--truth=truth.csv", "bad.csv", "good.csv", "--draws=20", "--top=2",
             "--format=csv")
@@ -97,7 +97,7 @@ def test_csv_has_a_line_a_score_and_a_line_a_sequence() -> None:
 @pytest.mark.parametrize(
     ("systems", "code"), [(("good.csv", "bad.csv"), 6), (("bad.csv", "good.csv"), 0)]
 )
-def test_a_system_that_is_worse_can_be_a_failure(systems: tuple[str, str], code: int) -> None:
+def test_a_worse_system_can_be_a_failure(systems: tuple[str, str], code: int) -> None:
     words = ("--truth", "truth.csv", "--fail-if-worse", "--format", "json", "--draws", "50")
     result = run("compare", "f1", *systems, *words)
     assert result.exit_code == code
@@ -108,7 +108,7 @@ def test_a_system_that_is_worse_can_be_a_failure(systems: tuple[str, str], code:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_difference_that_may_be_chance_is_no_failure(folder: Path) -> None:
+def test_a_difference_that_may_be_chance_is_not_a_failure(folder: Path) -> None:
     lines = (folder / "good.csv").read_text().splitlines(keepends=True)
     (folder / "nearly.csv").write_text("".join(lines[:-1]))
     words = ("compare", "f1", "--truth", "truth.csv", "good.csv", "nearly.csv", "--fail-if-worse")
@@ -128,7 +128,7 @@ def test_a_part_of_the_data_is_compared() -> None:
 
 
 @pytest.mark.usefixtures("folder")
-def test_a_warning_about_the_truth_is_said_once(folder: Path) -> None:
+def test_a_warning_about_the_truth_is_printed_once(folder: Path) -> None:
     for name in ("bad", "good"):
         text = (folder / f"{name}.csv").read_text().replace("car", "Car")
         (folder / f"{name}.csv").write_text(text)

@@ -1,4 +1,4 @@
-"""`vidscore convert` writes one side in another format and says what it drops."""
+"""`vidscore convert` writes one side in another format and reports what it drops."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ ROWS = (
 
 @pytest.fixture
 def table(tmp_path: Path) -> Path:
-    """A generic CSV with a tracked car, and one that is a crowd."""
+    """A generic CSV with a tracked car, and a crowd."""
     path = tmp_path / "truth.csv"
     path.write_text(ROWS.format("crowd"))
     return path
@@ -28,7 +28,7 @@ def test_the_help_names_every_format() -> None:
     assert sorted(FORMAT_NAMES.split(", ")) == sorted(FORMATS)
 
 
-def test_what_was_written_changed_and_dropped_is_said(table: Path) -> None:
+def test_written_changed_and_dropped_data_is_reported(table: Path) -> None:
     target = table.with_name("kitti")
     result = run("convert", str(table), str(target), "--to", "kitti-tracking")
     assert result.exit_code == 0, result.stderr
@@ -43,14 +43,14 @@ def test_what_was_written_changed_and_dropped_is_said(table: Path) -> None:
     assert [path.name for path in table.parent.iterdir() if path.name.startswith(".")] == []
 
 
-def test_a_single_file_is_written_in_place_of_an_older_one(table: Path) -> None:
+def test_a_single_file_replaces_an_older_one(table: Path) -> None:
     target = table.with_name("truth.json")
     target.write_text("older")
     assert run("convert", str(table), str(target), "--to", "coco-json").exit_code == 0
     assert json.loads(target.read_text())["annotations"][1]["iscrowd"] == 1
 
 
-def test_the_size_of_images_goes_both_ways(table: Path) -> None:
+def test_the_size_of_images_is_used_in_both_directions(table: Path) -> None:
     """YOLO needs it to write and to read; the scores of a truth against itself stay perfect."""
     table.write_text(ROWS.format(""))
     target = str(table.with_name("yolo"))
@@ -80,7 +80,7 @@ def test_the_size_of_images_goes_both_ways(table: Path) -> None:
         (("truth.csv", "x", "--to", "yolo-text", "--image-size", "640"), "is no size like"),
     ],
 )
-def test_what_is_typed_wrongly_is_refused(
+def test_invalid_options_are_refused(
     table: Path, monkeypatch: pytest.MonkeyPatch, arguments: tuple[str, ...], expected: str
 ) -> None:
     """Exit code 2, and nothing is written."""
@@ -91,15 +91,15 @@ def test_what_is_typed_wrongly_is_refused(
     assert [path.name for path in table.parent.iterdir()] == ["truth.csv"]
 
 
-def test_broken_input_is_refused_with_its_faults(table: Path) -> None:
+def test_invalid_input_is_refused_with_its_faults(table: Path) -> None:
     table.write_text(ROWS.format("crowds"))
     result = run("convert", str(table), str(table.with_name("x")), "--to", "coco-json")
     assert result.exit_code == 1
     assert "line 3, column flags" in result.stderr
 
 
-def test_confidences_are_written_on_the_scale_that_was_typed(tmp_path: Path) -> None:
-    """Bounds become 0 and 1."""
+def test_confidences_are_written_on_the_given_scale(tmp_path: Path) -> None:
+    """Its bounds become 0 and 1."""
     path, target = tmp_path / "found.csv", tmp_path / "scaled.csv"
     path.write_text("sequence,frame,x1,y1,x2,y2,confidence\na,0,0,0,9,9,-5\n", encoding="utf-8")
     options = ("--to", "generic-csv", "--side", "detections", "--confidence-scale=-10,10")
@@ -120,8 +120,10 @@ def test_a_name_that_a_spreadsheet_would_run_is_not_written_as_csv(
     assert not (tmp_path / "new.csv").exists()
 
 
-def test_standard_output_is_no_target(table: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    """The summary goes there; a file called - was written, which no command reads."""
+def test_standard_output_is_refused_as_a_target(
+    table: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """The summary goes there; a file named - used to be written, which no command reads."""
     monkeypatch.chdir(table.parent)
     result = run("convert", str(table), "-", "--to", "jsonl")
     assert result.exit_code == 2

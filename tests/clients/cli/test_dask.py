@@ -19,14 +19,14 @@ pytest.importorskip("distributed")
 
 SHARDS = 12
 DASHBOARD_PORT = 8787
-"""Where Dask shows how far it is, unless told otherwise."""
+"""The default port of Dask's dashboard."""
 
 DATA = ("score", "f1", "--truth", "truth.csv", "--detections", "detections.csv", "--format", "json")
 
 
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to stand in, with both sides."""
+    """The working directory, with both sides."""
     write_scene(tmp_path, sequences=[f"s{number}" for number in range(30)])
     monkeypatch.chdir(tmp_path)
     return tmp_path
@@ -50,13 +50,13 @@ def begin(cluster: Cluster, *options: str) -> subprocess.Popen[str]:
 
 
 def end(scoring: subprocess.Popen[str]) -> tuple[int, str, str]:
-    """Exit code and outputs of what was begun."""
+    """Exit code and outputs of a started command."""
     output, errors = scoring.communicate(timeout=TIMEOUT_S)
     return scoring.returncode, output, errors
 
 
 def wanted() -> tuple[int, str, str]:
-    """What this process alone writes."""
+    """The output of this process alone."""
     done = run(*DATA)
     return done.exit_code, done.stdout, done.stderr
 
@@ -69,10 +69,10 @@ def test_local_processes_write_what_one_process_writes() -> None:
 
 
 @pytest.mark.usefixtures("scene")
-def test_a_second_local_cluster_says_nothing_of_ports() -> None:
+def test_a_second_local_cluster_does_not_mention_ports() -> None:
     with socket.socket() as first:
         first.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        with suppress(OSError):  # another program has it, which is as well
+        with suppress(OSError):  # Another program has the port, which is just as good.
             first.bind(("", DASHBOARD_PORT))
             first.listen()
         done = run_binary(*DATA, "--dask", "local", "--workers", "1", "--shards", "2")
@@ -81,8 +81,8 @@ def test_a_second_local_cluster_says_nothing_of_ports() -> None:
 
 @pytest.mark.usefixtures("scene")
 @pytest.mark.nightly
-def test_a_cluster_scores_many_systems_as_one_process_does() -> None:
-    """One that is broken stops neither the cluster nor the others."""
+def test_a_cluster_scores_many_systems_like_one_process() -> None:
+    """An invalid one stops neither the cluster nor the others."""
     Path("runs").mkdir()
     for name in ("one", "two"):
         Path("runs", f"{name}.csv").write_bytes(Path("detections.csv").read_bytes())
@@ -95,7 +95,7 @@ def test_a_cluster_scores_many_systems_as_one_process_does() -> None:
     assert "runs/broken.csv was not scored" in done.stderr
 
 
-def test_a_worker_that_is_killed_is_replaced_by_the_others(cluster: Cluster) -> None:
+def test_a_killed_worker_is_replaced_by_the_others(cluster: Cluster) -> None:
     first = cluster.add_held_worker()
     cluster.add_held_worker()
     scoring = begin(cluster)
@@ -106,12 +106,12 @@ def test_a_worker_that_is_killed_is_replaced_by_the_others(cluster: Cluster) -> 
 
 
 @pytest.mark.nightly
-def test_a_slow_worker_holds_nothing_but_its_own_shard(cluster: Cluster) -> None:
+def test_a_slow_worker_delays_only_its_own_shard(cluster: Cluster) -> None:
     slow = cluster.add_held_worker()
     scoring = begin(cluster, "--run-folder", "run")
     eventually(lambda: any(name.startswith(f"{slow.pid}.") for name in cluster.begun))
     cluster.add_worker()
-    # The index ran on the slow one; all shards but those that it holds are finished by the other.
+    # The slow worker has run the index; the other one completes all shards except the held ones.
     eventually(lambda: len(list(Path("run").glob("*.tally"))) > 0)
     cluster.release()
     assert end(scoring) == wanted()
@@ -125,7 +125,7 @@ def test_a_worker_of_another_version_is_refused(cluster: Cluster) -> None:
 
 
 @pytest.mark.nightly
-def test_a_run_goes_on_from_its_folder_when_the_scheduler_is_killed(
+def test_a_run_continues_from_its_folder_after_the_scheduler_is_killed(
     scene: Path, cluster: Cluster
 ) -> None:
     cluster.add_held_worker(free=5)
@@ -143,7 +143,7 @@ def test_a_run_goes_on_from_its_folder_when_the_scheduler_is_killed(
 
 @pytest.mark.nightly
 @pytest.mark.usefixtures("scene")
-def test_a_scheduler_that_is_not_there_is_told() -> None:
+def test_a_missing_scheduler_is_reported() -> None:
     done = run_binary(*DATA, "--dask", "tcp://127.0.0.1:1")
     assert (done.returncode, done.stdout) == (3, "")
     assert "Dask" in done.stderr

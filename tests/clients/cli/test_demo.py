@@ -1,4 +1,4 @@
-"""`vidscore demo`: the main job from end to end."""
+"""`vidscore demo`: the main job from start to end."""
 
 from __future__ import annotations
 
@@ -45,7 +45,7 @@ from vidscore_evaluators.scoring import score_annotations
 from vidscore_server.commands.demo import demo
 
 EXAMPLES = ("vidscore demo", "vidscore demo --speed 100 --seed 1", "vidscore demo --web")
-"""The first two are of the same seed, so they must end with the same scores."""
+"""The first two have the same seed, so they must end with the same scores."""
 
 ESCAPES = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
@@ -56,14 +56,14 @@ def final_part(output: str) -> str:
 
 @pytest.fixture(scope="module")
 def plain() -> str:
-    """Output of the second example where there is no terminal."""
+    """Output of the second example without a terminal."""
     done = run_binary(*shlex.split(EXAMPLES[1])[1:])
     assert (done.returncode, done.stderr) == (0, "")
     return done.stdout
 
 
 @pytest.mark.slow
-def test_the_sharp_system_ranks_first_and_the_reports_are_those_of_this_process(plain: str) -> None:
+def test_the_sharp_system_ranks_first_with_the_reports_of_this_process(plain: str) -> None:
     final = final_part(plain)
     assert re.search(r"streets: 1\. falcon .*, 2\. mole .*by weighted_mean_nmotda", final)
     assert re.search(r"sky: +1\. falcon .*, 2\. mole .*by f1", final)
@@ -72,16 +72,16 @@ def test_the_sharp_system_ranks_first_and_the_reports_are_those_of_this_process(
 
 
 @pytest.mark.slow
-def test_nothing_is_redrawn_where_there_is_no_terminal(plain: str) -> None:
+def test_nothing_is_redrawn_without_a_terminal(plain: str) -> None:
     assert "\x1b" not in plain
 
 
 @pytest.mark.slow
-def test_the_connection_that_was_cut_is_made_again(plain: str) -> None:
+def test_a_cut_connection_is_made_again(plain: str) -> None:
     assert "The connection of mole was made again by itself; every frame came once." in plain
 
 
-def test_frames_and_scores_of_both_systems_are_lines_where_there_is_no_terminal() -> None:
+def test_without_a_terminal_frames_and_scores_of_both_systems_are_lines() -> None:
     streets, sky = make_shows(1)
     board = Board((streets, sky))
     board.frames["falcon", "streets"] = 123
@@ -117,15 +117,15 @@ def test_on_a_terminal_the_demo_redraws_in_place_and_ends_with_the_same_scores(p
 
 
 @pytest.mark.slow
-def test_the_demo_ends_with_commands_to_go_on_with(plain: str) -> None:
+def test_the_demo_ends_with_commands_to_try_next(plain: str) -> None:
     commands = [line for _, line in next_steps(make_shows(1), None)]
     assert plain.partition("\nTry next\n")[2].splitlines()[1::2] == [f"    {c}" for c in commands]
     assert commands[0].endswith("vidscore demo --speed 100 --files demo-files")
 
 
 @pytest.mark.slow
-def test_the_commands_that_the_demo_ends_with_run_as_they_stand(tmp_path: Path) -> None:
-    """And the files score as what was streamed: they have the same fingerprints."""
+def test_the_commands_at_the_end_of_the_demo_run_unchanged(tmp_path: Path) -> None:
+    """The files score like the stream: they have the same fingerprints."""
     shows = make_shows(1)
     folder = tmp_path / "the demo's files"
     write_files(shows, folder)
@@ -177,7 +177,7 @@ def test_the_site_of_the_demo_shows_its_boards_until_ctrl_c(sign: signal.Signals
         urlopen(f"{site[0]}/benchmarks/streets/board")
 
 
-def test_an_address_that_is_taken_is_told_in_one_sentence() -> None:
+def test_an_address_in_use_is_reported_in_one_sentence() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         web = f"127.0.0.1:{taken.getsockname()[1]}"
         result = run("demo", "--web", web)
@@ -188,7 +188,7 @@ def test_an_address_that_is_taken_is_told_in_one_sentence() -> None:
     assert "worker started" not in result.stderr
 
 
-def test_an_address_that_a_server_refuses_is_a_wrong_command_line() -> None:
+def test_an_address_that_a_server_refuses_is_a_usage_error() -> None:
     result = run("demo", "--web", "here")
     assert result.exit_code == 2
     expected = "the server did not start: command line, --web: found 'here', expected host:port"
@@ -203,7 +203,7 @@ def test_the_examples_of_the_help_are_those_that_run_here() -> None:
     "options",
     [["--speed", "0"], ["--seed", "-1"], ["--seed", "x"], ["--web", "a:1", "--files", "f"]],
 )
-def test_a_demo_that_cannot_be_is_a_usage_error(options: list[str]) -> None:
+def test_an_impossible_demo_is_a_usage_error(options: list[str]) -> None:
     assert run("demo", *options).exit_code == 2
 
 
@@ -211,13 +211,13 @@ def report_with(mean: float | None) -> Report:
     return replace(example_report(), scores=Scores((Block({"mean_nmotda": (mean,)}),)))
 
 
-def test_scores_over_everything_stand_side_by_side() -> None:
+def test_scores_over_everything_are_side_by_side() -> None:
     grid = compare_measures("all", ["mean_nmotda"], {"a": report_with(0.5), "b": report_with(None)})
     assert grid.headings == ("measure", "a", "b")
     assert grid.lines == [("mean_nmotda", "0.5000", "undefined")]
 
 
-def test_scores_of_domains_and_classes_stand_side_by_side() -> None:
+def test_scores_of_domains_and_classes_are_side_by_side() -> None:
     places = [Place("nmotda", "Tower", "Car"), Place("mean_nmotda", "Tower"), Place("mean_nmotda")]
     grid = compare_places("by class", places, {"a": example_report()})
     assert grid.lines == [
@@ -265,7 +265,7 @@ def test_the_same_seed_gives_the_same_data_and_another_seed_other_data(scene: Sc
 
 
 @scenes
-def test_a_perfect_detector_gives_the_truth_back(scene: Scene) -> None:
+def test_a_perfect_detector_returns_the_truth(scene: Scene) -> None:
     truth = simulate_truth(scene, 1)
     seen = simulate_detections(PERFECT, scene, truth, 1)
     assert np.array_equal(seen.coordinates, truth.coordinates)
@@ -282,14 +282,14 @@ def test_every_frame_of_every_video_is_listed_on_both_sides(scene: Scene) -> Non
         assert side.frame_numbers.min() == scene.first_frame
 
 
-def test_a_poor_detector_misses_about_the_share_that_it_is_said_to_miss() -> None:
+def test_a_poor_detector_misses_about_its_stated_fraction() -> None:
     truth = simulate_truth(STREET, 1)
     blind = Detector("half", 0.5, 0.0, 0.0, 0.0, 0.0)
     seen = simulate_detections(blind, STREET, truth, 1)
     assert 0.4 < seen.object_count / truth.object_count < 0.6
 
 
-def test_points_stay_within_the_image_as_the_sky_benchmark_asks() -> None:
+def test_points_stay_within_the_image_as_the_sky_benchmark_requires() -> None:
     seen = simulate_detections(POOR, SKY, simulate_truth(SKY, 1), 1)
     assert seen.coordinates.min() >= -0.5
     assert np.all(seen.coordinates <= [639.5, 479.5])
@@ -301,7 +301,7 @@ def test_some_objects_of_a_street_are_ambiguous_and_none_of_the_sky() -> None:
     assert not simulate_truth(SKY, 3).flags.any()
 
 
-# --- The cable that the demo cuts
+# --- The connection that the demo cuts
 
 
 WAIT_S = 60.0
@@ -309,7 +309,7 @@ WAIT_S = 60.0
 
 @pytest.fixture
 def echo() -> Iterator[str]:
-    """Address of a server that says what it hears."""
+    """Address of an echo server."""
     listener = socket.create_server(("127.0.0.1", 0))
 
     def answer() -> None:
@@ -337,7 +337,7 @@ def connected(relay: Relay) -> socket.socket:
     return socket.create_connection((host, int(port)), timeout=WAIT_S)
 
 
-def test_what_is_said_comes_back_over_every_connection(echo: str) -> None:
+def test_every_connection_echoes(echo: str) -> None:
     with Relay(echo) as relay:
         for count in (1, 2):
             with connected(relay) as client:
@@ -346,7 +346,7 @@ def test_what_is_said_comes_back_over_every_connection(echo: str) -> None:
             assert relay.connections == count
 
 
-def test_a_cut_breaks_what_there_is_and_lets_others_through(echo: str) -> None:
+def test_a_cut_breaks_open_connections_and_admits_new_ones(echo: str) -> None:
     with Relay(echo) as relay, connected(relay) as first:
         first.sendall(b"one")
         assert first.recv(100) == b"one"
@@ -357,13 +357,13 @@ def test_a_cut_breaks_what_there_is_and_lets_others_through(echo: str) -> None:
             assert second.recv(100) == b"two"
 
 
-def test_a_server_that_is_gone_breaks_the_connection() -> None:
+def test_a_stopped_server_breaks_the_connection() -> None:
     with Relay("127.0.0.1:1") as relay, connected(relay) as client:
         assert is_broken(client)
     assert relay.connections == 0
 
 
-def test_leaving_stops_listening(echo: str) -> None:
+def test_leaving_the_block_stops_listening(echo: str) -> None:
     with Relay(echo) as relay:
         pass
     deadline_s = time.monotonic() + WAIT_S

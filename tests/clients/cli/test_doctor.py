@@ -45,7 +45,7 @@ def authority(tmp_path_factory: pytest.TempPathFactory) -> Authority:
 
 
 def told(address: str, *options: str, token: str = "") -> tuple[int, dict[str, dict[str, Any]]]:
-    """Exit code, and what each step found."""
+    """Exit code, and the result of each step."""
     result = run(
         "doctor", "--server", address, "--format", "json", *options, env={"VIDSCORE_TOKEN": token}
     )
@@ -59,35 +59,35 @@ def statuses(findings: dict[str, dict[str, Any]]) -> dict[str, str]:
 
 
 @pytest.mark.slow
-def test_an_organiser_of_a_sound_server_is_told_that_all_is_well(site: tuple[str, str]) -> None:
+def test_an_organiser_of_a_sound_server_sees_that_all_steps_pass(site: tuple[str, str]) -> None:
     code, findings = told(site[0], token=site[1])
     assert code == 0
     found = statuses(findings)
-    assert found.pop("disk") in {"ok", "warning"}  # as this machine is
+    assert found.pop("disk") in {"ok", "warning"}  # As on this machine.
     assert found.pop("tls") == "skipped"
     assert set(found.values()) == {"ok"}
     assert "organiser" in findings["token"]["found"]
     assert "sqlite" in findings["store"]["found"]
 
 
-def test_without_a_token_what_organisers_alone_may_know_is_left_out(site: tuple[str, str]) -> None:
+def test_without_a_token_steps_for_organisers_are_left_out(site: tuple[str, str]) -> None:
     code, findings = told(site[0])
     assert code == 0
     skipped = {name for name, status in statuses(findings).items() if status == "skipped"}
     assert skipped == {"tls", "token", "store", "disk"}
 
 
-def test_who_is_told_nothing_of_the_store_is_told_that_the_server_does_not_serve(
+def test_a_caller_without_access_to_the_store_learns_that_the_server_does_not_serve(
     site: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(Client, "health", lambda _: Health.NOT_SERVING)
     code, findings = told(site[0])
     assert (code, findings["store"]["status"]) == (3, "failed")
     code, findings = told(site[0], token=site[1])
-    assert (code, findings["store"]["status"]) == (0, "ok")  # organisers are told of the store
+    assert (code, findings["store"]["status"]) == (0, "ok")  # Organisers see the store.
 
 
-def test_a_token_that_ends_soon_is_warned_of(site: tuple[str, str]) -> None:
+def test_a_token_that_ends_soon_gives_a_warning(site: tuple[str, str]) -> None:
     with connect(site[0], token=site[1]) as client:
         made = client.tokens.create("participant", team="red", lifetime_s=3600)
     code, findings = told(site[0], token=made.secret)
@@ -95,17 +95,17 @@ def test_a_token_that_ends_soon_is_warned_of(site: tuple[str, str]) -> None:
     assert "participant of team red" in findings["token"]["found"]
 
 
-def test_a_token_that_does_not_hold_fails_its_step_alone(site: tuple[str, str]) -> None:
+def test_an_invalid_token_fails_only_its_own_step(site: tuple[str, str]) -> None:
     code, findings = told(site[0], token="wrong")
     assert code == 4
     failed = {name for name, status in statuses(findings).items() if status == "failed"}
     assert failed == {"token"}
     assert findings["version"]["status"] == "ok"
-    # It works beside the running server, too.
+    # The command works beside the running server, too.
     assert findings["token"]["advice"].endswith("make one: vidscore init --store FILE")
 
 
-def test_a_port_at_which_nobody_listens_fails_the_connection() -> None:
+def test_a_port_without_a_listener_fails_the_connection() -> None:
     with socket.socket() as bound:
         bound.bind(("127.0.0.1", 0))
         code, findings = told(f"127.0.0.1:{bound.getsockname()[1]}")
@@ -115,14 +115,14 @@ def test_a_port_at_which_nobody_listens_fails_the_connection() -> None:
 
 
 class Refusing(BaseRequestHandler):
-    """Answers as a server of HTTP does to what is none."""
+    """Answers like an HTTP server to a request that is not HTTP."""
 
     def handle(self) -> None:
         self.request.recv(100)
         self.request.sendall(b"HTTP/1.1 400 Bad Request\r\nContent-Length: 0\r\n\r\n")
 
 
-def test_a_port_that_speaks_http_is_told_as_that() -> None:
+def test_a_port_that_speaks_http_is_reported_as_such() -> None:
     with TCPServer(("127.0.0.1", 0), Refusing) as site:
         Thread(target=site.serve_forever, daemon=True).start()
         address = f"127.0.0.1:{site.server_address[1]}"
@@ -135,7 +135,7 @@ def test_a_port_that_speaks_http_is_told_as_that() -> None:
     assert "as a site does; name the address" in result.stderr
 
 
-def test_a_name_that_is_unknown_fails_the_address() -> None:
+def test_an_unknown_host_fails_the_address() -> None:
     code, findings = told("nowhere.invalid:1")
     assert (code, findings["address"]["status"]) == (3, "failed")
     assert findings["connection"] == {
@@ -146,7 +146,7 @@ def test_a_name_that_is_unknown_fails_the_address() -> None:
 @pytest.mark.parametrize(
     "address", ["localhost", "localhost:http", ":1", "localhost:70000", "https://localhost:1"]
 )
-def test_what_is_no_address_is_told(address: str) -> None:
+def test_an_invalid_address_is_reported(address: str) -> None:
     code, findings = told(address)
     assert (code, findings["address"]["status"]) == (2, "failed")
     assert "host:port" in findings["address"]["advice"]
@@ -171,10 +171,10 @@ def local(server: ServerProcess) -> str:
 
 
 @pytest.mark.slow
-def test_a_certificate_is_looked_at_with_its_end(authority: Authority) -> None:
+def test_a_certificate_is_checked_for_its_expiry(authority: Authority) -> None:
     with ServerProcess(*tls_options(authority)) as server:
         code, findings = told(local(server), "--tls-root", str(authority.roots))
-        assert (code, findings["tls"]["status"]) == (0, "warning")  # it ends tomorrow
+        assert (code, findings["tls"]["status"]) == (0, "warning")  # It expires tomorrow.
         assert "for localhost and ends" in findings["tls"]["found"]
         assert findings["server"]["status"] == "ok"
         code, findings = told(local(server), "--tls")
@@ -197,7 +197,9 @@ def test_every_command_says_what_to_do_about_a_certificate(authority: Authority)
 
 
 @pytest.mark.slow
-def test_a_server_that_wants_certificates_lets_those_in_who_have_one(authority: Authority) -> None:
+def test_a_server_that_requires_client_certificates_admits_callers_with_one(
+    authority: Authority,
+) -> None:
     trusting = ("--tls-client-authorities-file", str(authority.roots))
     own = (
         "--tls-certificate", str(authority.folder / "client.pem"),
@@ -214,7 +216,7 @@ def test_a_server_that_wants_certificates_lets_those_in_who_have_one(authority: 
         assert run("health", "--server", local(server), *root).exit_code == 3
 
 
-def test_a_certificate_without_its_key_is_a_mistake_of_the_command_line() -> None:
+def test_a_certificate_without_its_key_is_a_usage_error() -> None:
     result = run("health", "--tls-certificate", "client.pem")
     assert result.exit_code == 2
     assert "--tls-key" in result.stderr
@@ -230,7 +232,7 @@ def test_a_certificate_without_its_key_is_a_mistake_of_the_command_line() -> Non
         ("--tls-certificate {0}/client.pem --tls-key {0}/server.key", "KEY_VALUES_MISMATCH"),
     ],
 )
-def test_files_that_cannot_be_used_are_named_and_not_taken_for_a_server_without_tls(
+def test_unusable_certificate_files_are_named_and_not_taken_for_a_server_without_tls(
     site: tuple[str, str], authority: Authority, options: str, said: str
 ) -> None:
     folder = str(authority.folder)
@@ -241,7 +243,7 @@ def test_files_that_cannot_be_used_are_named_and_not_taken_for_a_server_without_
 
 
 @pytest.mark.slow
-def test_a_certificate_of_another_authority_is_not_let_in(
+def test_a_certificate_of_another_authority_is_refused(
     authority: Authority, tmp_path: Path
 ) -> None:
     other = make_authority(tmp_path)
@@ -256,7 +258,7 @@ def test_a_certificate_of_another_authority_is_not_let_in(
         assert run("health", "--server", local(server), *options).exit_code == 3
 
 
-def test_clocks_that_are_apart_are_told(
+def test_a_clock_difference_is_reported(
     site: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     for ahead_s, status, expected in ((0, "ok", 0), (60, "warning", 0), (3600, "failed", 1)):
@@ -274,7 +276,7 @@ def clock_ahead_by(ahead_s: int) -> type[datetime]:
     return Ahead
 
 
-def test_a_disk_that_is_nearly_full_is_told(
+def test_a_nearly_full_disk_is_reported(
     site: tuple[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr(diagnosis, "FREE_DISK_FAILURE_BYTES", 1 << 60)
@@ -283,7 +285,7 @@ def test_a_disk_that_is_nearly_full_is_told(
     assert "STORE_FULL" in findings["disk"]["advice"]
 
 
-def test_the_output_for_people_has_a_line_a_step_and_advice_below(site: tuple[str, str]) -> None:
+def test_the_output_for_people_has_a_line_per_step_and_advice_below(site: tuple[str, str]) -> None:
     result = run("doctor", "--server", site[0], "--tls", "--timeout", "5")
     lines = result.stdout.splitlines()
     assert [line.split()[1] for line in lines if "->" not in line] == STEPS
@@ -296,7 +298,7 @@ def looked_at(*options: str) -> tuple[int, list[dict[str, str]]]:
     return result.exit_code, json.loads(result.stdout)
 
 
-def test_a_stores_file_is_looked_at_and_left_as_it_is(tmp_path: Path) -> None:
+def test_a_stores_file_is_checked_and_left_unchanged(tmp_path: Path) -> None:
     store = tmp_path / "site.db"
     initialise(store)
     before = store.read_bytes()
@@ -307,7 +309,7 @@ def test_a_stores_file_is_looked_at_and_left_as_it_is(tmp_path: Path) -> None:
     assert store.read_bytes() == before
 
 
-def test_a_stores_file_that_a_newer_version_has_written_is_told_as_what_no_server_here_can_open(
+def test_a_store_of_a_newer_version_is_reported_as_one_that_cannot_be_opened_here(
     tmp_path: Path,
 ) -> None:
     store = tmp_path / "site.db"
@@ -328,7 +330,9 @@ def test_a_stores_file_that_a_newer_version_has_written_is_told_as_what_no_serve
         (b"", "not a store"),
     ],
 )
-def test_what_is_no_store_is_told(tmp_path: Path, content: bytes | None, message: str) -> None:
+def test_a_file_that_is_not_a_store_is_reported(
+    tmp_path: Path, content: bytes | None, message: str
+) -> None:
     store = tmp_path / "site.db"
     if content is not None:
         store.write_bytes(content)

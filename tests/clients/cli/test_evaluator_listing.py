@@ -1,4 +1,4 @@
-"""What `vidscore evaluators` shows."""
+"""The output of `vidscore evaluators`."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ def test_one_evaluator_shows_parameters_with_default_unit_and_bounds() -> None:
     assert "number > 0" in line
 
 
-def test_values_of_a_sweep_are_left_out_only_where_the_steps_are_equal() -> None:
+def test_values_of_a_sweep_are_left_out_only_if_the_steps_are_equal() -> None:
     shown = run("evaluators", "spotgeo").output
     assert "Swept over 4, 5, 6, 8, 10, 12, 15, 20." in shown
     assert "Swept over 0, 1, ..., 6." in shown
@@ -52,7 +52,7 @@ def test_one_evaluator_shows_measures_with_unit_range_and_direction() -> None:
     assert "Ranks by: f1, then mse" in lines
 
 
-def test_what_an_evaluator_needs_may_be_masks_where_it_compares_them() -> None:
+def test_masks_are_listed_only_for_evaluators_that_compare_them() -> None:
     needs = {name: run("evaluators", name).output for name in ("f1", "hota", "spotgeo")}
     assert "Needs:    upright boxes or corners or points or masks, confidences\n" in needs["f1"]
     assert "Needs:    upright boxes or corners or points or masks, tracks\n" in needs["hota"]
@@ -103,7 +103,7 @@ def test_one_preset_shows_its_evaluators_parameters_labels_and_format() -> None:
         assert all(name in text for name in entry.parameters)
 
 
-def test_a_presets_toml_is_a_preset_of_ones_own(tmp_path: Path) -> None:
+def test_the_toml_of_a_preset_is_a_valid_preset(tmp_path: Path) -> None:
     path = str(tmp_path / "my.toml")
     assert run("evaluators", "mot17", "--format", "toml", "--output", path).exit_code == 0
     assert replace(find_preset(path), name="mot17") == find_preset("mot17")
@@ -112,13 +112,13 @@ def test_a_presets_toml_is_a_preset_of_ones_own(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("arguments", [(), ("f1",), ("spotgeo",)])
-def test_only_a_preset_is_a_file(arguments: tuple[str, ...]) -> None:
+def test_only_a_preset_may_be_a_file(arguments: tuple[str, ...]) -> None:
     result = run("evaluators", *arguments, "--format", "toml")
     assert result.exit_code == 2
     assert "name a preset" in result.stderr
 
 
-def test_a_file_that_is_no_preset_is_an_input_error(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_preset_is_an_input_error(tmp_path: Path) -> None:
     (tmp_path / "my.toml").write_text("titel = 1")
     result = run("evaluators", str(tmp_path / "my.toml"))
     assert result.exit_code == 1
@@ -136,7 +136,7 @@ def test_a_file_that_is_no_preset_is_an_input_error(tmp_path: Path) -> None:
         (("validate", "gt", "--evaluator", "mot71"), "did you mean mot17?"),
     ],
 )
-def test_what_cannot_be_done_with_a_preset_is_a_usage_error(
+def test_options_that_do_not_fit_a_preset_are_a_usage_error(
     typed: tuple[str, ...], reason: str, data: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(data)
@@ -146,8 +146,8 @@ def test_what_cannot_be_done_with_a_preset_is_a_usage_error(
     assert reason in result.stderr
 
 
-def test_a_check_takes_the_format_of_the_preset(tmp_path: Path) -> None:
-    """A tracker's file of which the content alone does not tell what it is."""
+def test_a_check_uses_the_format_of_the_preset(tmp_path: Path) -> None:
+    """The content of a tracker's file alone does not show its format."""
     (tmp_path / "own.toml").write_text(
         'title = "x"\nbenchmark = "x"\nversion = "1.0.0"\nscorer = "x"\nformat = "yolo-text"\n'
         '[[evaluators]]\nname = "f1"\n'

@@ -1,4 +1,4 @@
-"""A file that breaks a rule is refused with every breach, whoever would have found it."""
+"""A file that breaks rules is refused with every violation, whichever part finds it."""
 
 from __future__ import annotations
 
@@ -32,12 +32,12 @@ def written(path: Path, entries: list[Any]) -> Path:
 
 
 def changed(*changes: dict[str, Any]) -> list[Any]:
-    """Entries of which the first ones break a rule each."""
+    """Entries of which the first ones each break a rule."""
     return [entry | change for entry, change in zip(LAWFUL, changes, strict=False)]
 
 
 def refused(truth: Path, entries: list[Any]) -> list[str]:
-    """What is wrong with detections, entry by entry."""
+    """The faults of detections, entry by entry."""
     detections = written(truth.parent / "detections.json", entries)
     with pytest.raises(InputError) as caught:
         score("spotgeo", str(truth), str(detections))
@@ -48,7 +48,7 @@ def refused(truth: Path, entries: list[Any]) -> list[str]:
     return [f"{fault.entry} {fault.description}" for fault in faults]
 
 
-def test_rows_that_cannot_be_read_hide_no_breach_of_the_challenges_rules(truth: Path) -> None:
+def test_unreadable_rows_do_not_hide_violations_of_the_challenges_rules(truth: Path) -> None:
     entries = [*changed({"num_objects": 2}, CROWD, OUTSIDE), *LAWFUL[3:]]
     found = [
         "0 found 2, expected 1, the number of coordinates",
@@ -62,7 +62,7 @@ def test_rows_that_cannot_be_read_hide_no_breach_of_the_challenges_rules(truth: 
     assert all(line.partition(" ")[2] in checked.stdout for line in found)
 
 
-def test_frames_that_are_missing_hide_no_breach_of_the_challenges_rules(truth: Path) -> None:
+def test_missing_frames_do_not_hide_violations_of_the_challenges_rules(truth: Path) -> None:
     missing = "no entry for frame 5 of sequence 1, expected one entry for each frame of the truth"
     assert refused(truth, [*changed(CROWD, OUTSIDE), *LAWFUL[2:4]]) == [
         f"None found {missing}",
@@ -71,7 +71,7 @@ def test_frames_that_are_missing_hide_no_breach_of_the_challenges_rules(truth: P
     ]
 
 
-def test_detections_from_a_pipe_are_read_once(truth: Path) -> None:
+def test_detections_from_a_pipe_are_read_only_once(truth: Path) -> None:
     entries = json.dumps([*changed({"num_objects": 2}, CROWD), *LAWFUL[2:]])
     told = run("score", "spotgeo", "--truth", str(truth), "--detections", "-", input_=entries)
     assert told.exit_code == 1

@@ -1,4 +1,4 @@
-"""The examples of every command's help run as they stand."""
+"""The examples of every command's help run unchanged."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def examples(*names: str) -> list[str]:
     return found
 
 
-# The examples of the demo, of the doctor and of hosting run in tests of their own.
+# The examples of the demo, of the doctor and of hosting run in their own tests.
 HOSTED = [*SECTIONS["Hosted benchmarks"]]
 IN_PROCESS = [
     path
@@ -42,14 +42,14 @@ IN_PROCESS = [
 
 
 ENDLESS = re.compile(r"--benchmark|vidscore live |vidscore pipe (?!-)|vidscore view (?!.*--output)")
-"""What needs a hosted benchmark, or serves until it is stopped."""
+"""Commands that need a hosted benchmark, or that serve until they are stopped."""
 
 
 @pytest.mark.slow
 @pytest.mark.parametrize(
     "example", [example for example in examples(*IN_PROCESS) if not ENDLESS.search(example)]
 )
-def test_an_example_runs_where_its_files_are(
+def test_an_example_runs_if_its_files_exist(
     example: str, data: Path, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(data)
@@ -67,7 +67,7 @@ def test_an_example_runs_where_its_files_are(
 
 
 def write_rows(folder: Path) -> None:
-    """Put a file that names its sequences in the place of a folder."""
+    """Put a file that names its sequences in place of a folder."""
     shutil.rmtree(folder)
     folder.mkdir()
     (folder / "first.csv").write_text("sequence,frame,x1,y1,x2,y2\na,1,0,0,5,5\nb,1,0,0,5,5\n")
@@ -82,10 +82,10 @@ def write_tallies(folder: str, count: int) -> None:
         assert run("score", "spotgeo", *sides, *tally).exit_code == 0
 
 
-def test_the_examples_of_the_doctor_look_at_what_they_name(
+def test_the_examples_of_the_doctor_check_what_they_name(
     data: Path, server: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """At a server, at one that cannot be reached from here, and at a store's file."""
+    """A server, one that cannot be reached from here, and a store's file."""
     monkeypatch.chdir(data)
     initialise("site.db")
     found = [
@@ -101,7 +101,7 @@ def test_the_examples_of_the_doctor_look_at_what_they_name(
     ("example", "stop"),
     [*zip(examples("serve"), (signal.SIGTERM, signal.SIGINT, signal.SIGTERM), strict=True)],
 )
-def test_an_example_of_serve_says_where_it_listens_and_ends_well(
+def test_an_example_of_serve_prints_its_address_and_exits_with_0(
     example: str, stop: signal.Signals, data: Path
 ) -> None:
     # Ports may be in use on the machine that runs the tests.

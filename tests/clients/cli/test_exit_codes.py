@@ -1,4 +1,4 @@
-"""Exit codes tell what was typed wrong from what is wrong with a file."""
+"""Exit codes distinguish usage errors from errors of files."""
 
 from __future__ import annotations
 
@@ -37,10 +37,10 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         (("serve", "--config", ""), "'--config'"),
     ],
 )  # fmt: skip
-def test_an_empty_path_is_wrong_usage_wherever_it_is_typed(
+def test_an_empty_path_is_a_usage_error_wherever_it_is_given(
     command: tuple[str, ...], named: str, folder: Path
 ) -> None:
-    """It would be the working folder, or an error that does not say which option it is about."""
+    """It would mean the working directory, or give an error that does not name the option."""
     before = sorted(folder.rglob("*"))
     result = run(*command)
     said = f"Invalid value for {named}: an empty name, expected the path of a file or folder\n"
@@ -48,14 +48,14 @@ def test_an_empty_path_is_wrong_usage_wherever_it_is_typed(
     assert sorted(folder.rglob("*")) == before
 
 
-def test_a_path_that_would_be_passed_over_is_wrong_usage() -> None:
-    """Of two files of detections the last one was scored, unsaid."""
+def test_a_path_that_would_be_ignored_is_a_usage_error() -> None:
+    """Otherwise only the last of two detection files would be scored, silently."""
     result = run("score", "f1", *FILES, "--detections", "e.csv")
     assert result.exit_code == 2
     assert "Invalid value for '--detections': given twice, expected once\n" in result.stderr
 
 
-def test_a_parameter_with_two_values_is_wrong_usage() -> None:
+def test_a_parameter_with_two_values_is_a_usage_error() -> None:
     result = run("score", "f1", *FILES, "--set", "threshold=0.5", "--set", "f1.threshold=0.7")
     assert result.exit_code == 2
     assert "--set f1.threshold=0.7: threshold is set twice; give it one value\n" in result.stderr
@@ -65,7 +65,7 @@ def test_a_parameter_with_two_values_is_wrong_usage() -> None:
     "command",
     [("outcomes",), ("render", "--output", "pictures"), ("view", "--output", "page.html")],
 )
-def test_a_point_that_an_evaluator_cannot_be_looked_at_is_wrong_usage(
+def test_an_invalid_threshold_or_confidence_of_outcomes_is_a_usage_error(
     command: tuple[str, ...], folder: Path
 ) -> None:
     at = ("--at-threshold", "7", "--at-confidence", "nan")
@@ -76,7 +76,9 @@ def test_a_point_that_an_evaluator_cannot_be_looked_at_is_wrong_usage(
     assert sorted(path.name for path in folder.iterdir()) == ["d.csv", "t.csv"]
 
 
-def test_a_point_of_one_of_its_evaluators_is_enough_for_a_page(folder: Path) -> None:
+def test_a_page_needs_one_evaluator_whose_outcomes_depend_on_the_given_confidence(
+    folder: Path,
+) -> None:
     """Outcomes of clear do not depend on confidences, and those of f1 do."""
     Path("t.csv").write_text(f"{BOXES},track\ns,0,a,1,1,9,9,1\n")
     Path("d.csv").write_text(f"{BOXES},confidence,track\ns,0,a,1,1,9,9,0.5,1\n")
@@ -89,7 +91,7 @@ def test_a_point_of_one_of_its_evaluators_is_enough_for_a_page(folder: Path) -> 
 
 
 @pytest.mark.parametrize("command", [("outcomes",), ("render", "--output", "out")])
-def test_an_evaluator_without_outcomes_is_wrong_usage_where_it_was_typed(
+def test_an_evaluator_without_outcomes_is_a_usage_error_if_it_was_typed(
     command: tuple[str, ...], folder: Path
 ) -> None:
     result = run(command[0], "ospa2", *FILES, *command[1:])
@@ -101,7 +103,7 @@ def test_an_evaluator_without_outcomes_is_wrong_usage_where_it_was_typed(
 @pytest.mark.parametrize(
     ("name", "said"), [("f9", "no evaluator is called 'f9'"), ("my.toml", "'my.toml' is a file")]
 )
-def test_a_benchmark_of_an_evaluator_that_there_is_not_is_wrong_usage(name: str, said: str) -> None:
+def test_a_benchmark_of_an_unknown_evaluator_is_a_usage_error(name: str, said: str) -> None:
     result = run("benchmark", "new", name)
     assert (result.exit_code, said in result.stderr) == (2, True)
 
@@ -116,23 +118,21 @@ def test_a_benchmark_of_an_evaluator_that_there_is_not_is_wrong_usage(name: str,
         (("--sequence", "cam"), "--sequence cam: found '', expected the name of a sequence"),
     ],
 )
-def test_options_of_a_source_that_are_wrong_are_wrong_usage(
-    options: tuple[str, ...], said: str
-) -> None:
+def test_invalid_options_of_a_source_are_a_usage_error(options: tuple[str, ...], said: str) -> None:
     schema = () if options[0] == "--schema" else ("--schema", "jsonl")
     result = run("bridge", "d.jsonl", "--benchmark", "sky", *schema, *options)
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
 
 
-def test_a_password_in_the_address_of_a_source_is_wrong_usage_and_not_repeated() -> None:
+def test_a_password_in_the_address_of_a_source_is_a_usage_error_and_not_repeated() -> None:
     result = run("bridge", "mqtt://u:pw@h/x", "--schema", "jsonl", "--benchmark", "sky")
     assert result.exit_code == 2
     assert "SOURCE: found a password in an address" in result.stderr
     assert "pw" not in result.stderr
 
 
-def test_choices_are_set_out_as_click_does_it() -> None:
-    """Its tabs were escaped, as those that others wrote are."""
+def test_choices_are_laid_out_as_by_click() -> None:
+    """Its tabs used to be escaped like those of other texts."""
     result = run("token", "create")
     assert result.exit_code == 2
     assert "Choose from:\n\torganiser,\n\tparticipant,\n\tviewer\n" in result.stderr
@@ -146,7 +146,7 @@ def test_choices_are_set_out_as_click_does_it() -> None:
         ("store", "copy", "site.db", "no/site.db"),
     ],
 )
-def test_a_store_in_a_folder_that_is_not_there_is_wrong_usage(
+def test_a_store_in_a_missing_folder_is_a_usage_error(
     command: tuple[str, ...], folder: Path
 ) -> None:
     result = run(*command)
@@ -154,23 +154,23 @@ def test_a_store_in_a_folder_that_is_not_there_is_wrong_usage(
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
 
 
-def test_a_state_that_is_none_is_wrong_usage() -> None:
+def test_an_invalid_state_is_a_usage_error() -> None:
     result = run("queue", "--state", "nope", "--server", "127.0.0.1:9")
     assert (result.exit_code, "--state: found 'nope', expected" in result.stderr) == (2, True)
 
 
-def test_hidden_truth_is_not_read_where_its_file_cannot_be_written() -> None:
+def test_hidden_truth_is_not_read_if_its_file_cannot_be_written() -> None:
     result = run("benchmark", "read-truth", "sky", "no/truth.csv", "--server", "127.0.0.1:9")
     assert (result.exit_code, "FILE: there is no folder" in result.stderr) == (2, True)
 
 
-def test_a_measure_that_is_no_dissimilarity_is_wrong_usage() -> None:
+def test_a_measure_that_is_not_a_dissimilarity_is_a_usage_error() -> None:
     result = run("trust", "consistency", "f1", "--measure", "f2")
     assert result.exit_code == 2
     assert "Invalid value for --measure: found measure f2 of f1, expected one" in result.stderr
 
 
-def test_a_file_that_may_not_be_read_is_the_readers_to_refuse(
+def test_an_unreadable_file_is_refused_by_the_reader(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     def denied(path: Path, *_: object, **__: object) -> bytes:
@@ -195,16 +195,16 @@ def test_a_file_that_may_not_be_read_is_the_readers_to_refuse(
         ("serve", "--config", "x"),
     ],
 )
-def test_no_command_takes_a_file_that_may_not_be_read_for_wrong_usage(
+def test_an_unreadable_file_is_a_usage_error_of_no_command(
     command: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The reader says what is wrong with it: here, where the test may read it, its content."""
+    """The reader reports what is wrong: here, if the test may read the file, its content."""
     Path("x").write_text("x")
     monkeypatch.setattr(os, "access", lambda path, *_args, **_named: str(path) != "x")
     assert run(*command).exit_code == 1
 
 
-def test_every_evaluator_of_a_manifest_that_is_wrong_is_told_at_once(folder: Path) -> None:
+def test_every_invalid_evaluator_of_a_manifest_is_reported_at_once(folder: Path) -> None:
     names = ("f2x", "f3y")
     text = "".join(f'[[evaluators]]\nname = "{name}"\n' for name in names)
     parameters = "parameters = {thresh = 3}\n"
@@ -216,7 +216,7 @@ def test_every_evaluator_of_a_manifest_that_is_wrong_is_told_at_once(folder: Pat
         assert said in result.stderr
 
 
-def test_every_typed_evaluator_that_is_none_is_told_at_once() -> None:
+def test_every_unknown_typed_evaluator_is_reported_at_once() -> None:
     result = run("score", "f2x", "f3y", *FILES)
     assert result.exit_code == 2
     assert "'f2x'" in result.stderr
@@ -243,7 +243,7 @@ MISSING = {
 
 
 def _hide(package: str, users: Iterable[str], monkeypatch: pytest.MonkeyPatch) -> None:
-    """Let a package be not installed, and the modules that use it be not imported."""
+    """Act as if a package were not installed, and the modules that use it not yet imported."""
     for module in [package, *(name for name in sys.modules if name.startswith(f"{package}."))]:
         monkeypatch.setitem(sys.modules, module, None)
     for module in users:
@@ -251,7 +251,7 @@ def _hide(package: str, users: Iterable[str], monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize(("package", "extra", "command"), MISSING.values(), ids=MISSING)
-def test_what_is_not_installed_is_wrong_usage_for_every_command(
+def test_a_missing_package_is_a_usage_error_of_every_command(
     package: str, extra: str, command: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     Path("t.parquet").write_bytes(b"PAR1")
@@ -279,7 +279,7 @@ def test_what_is_not_installed_is_wrong_usage_for_every_command(
         ("bag", "mcap", "mcap"),
     ],
 )
-def test_a_source_whose_library_is_not_installed_is_wrong_usage_before_the_server_is_asked(
+def test_a_missing_library_of_a_source_is_a_usage_error_before_the_server_is_asked(
     url: str, package: str, extra: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     _hide(package, [f"vidscore_cli.bridge.{extra}"], monkeypatch)
@@ -318,7 +318,7 @@ BLAMED = {
         "trust ranking --system a=d.csv --system b=d.csv --server {server}",
     ],
 )
-def test_what_was_typed_and_what_a_manifest_says_have_their_codes_wherever_it_is_found(
+def test_typed_values_and_values_of_a_manifest_have_their_own_exit_codes_everywhere(
     command: str, code: int, typed: str, manifest: str, server: str
 ) -> None:
     Path("m.toml").write_text(manifest)

@@ -44,7 +44,7 @@ def many_faults(count: int) -> InputError:
     )
 
 
-def test_one_fault_is_one_line_that_says_where_and_what_was_expected(
+def test_one_fault_is_one_line_with_its_place_and_what_was_expected(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = run_raising(many_faults(1), monkeypatch, "fail")
@@ -69,7 +69,7 @@ def test_of_more_faults_the_first_fifty_are_listed_and_the_rest_counted(
     assert lines[-2:] == ["  ... and 23 more", "  --all-faults lists every one of them"]
 
 
-def test_a_fault_of_many_rows_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_fault_of_many_rows_is_reported_once(monkeypatch: pytest.MonkeyPatch) -> None:
     error = InputError([Fault("-1", "a track", source="a.csv", line=line) for line in range(1, 68)])
     assert run_raising(error, monkeypatch, "fail").stderr.splitlines() == [
         "Error: 67 faults:",
@@ -100,7 +100,7 @@ def test_each_kind_of_error_has_its_exit_code(
     assert (result.exit_code, result.stdout, result.stderr) == (code, "", text)
 
 
-def test_a_mistake_of_our_own_says_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_an_internal_error_says_how_to_report_it(monkeypatch: pytest.MonkeyPatch) -> None:
     result = run_raising(ZeroDivisionError("division by zero"), monkeypatch, "fail")
     assert result.exit_code == 70
     assert "ZeroDivisionError: division by zero" in result.stderr
@@ -108,7 +108,7 @@ def test_a_mistake_of_our_own_says_how_to_report_it(monkeypatch: pytest.MonkeyPa
     assert "Traceback" not in result.stderr
 
 
-def test_an_installation_that_is_not_whole_is_no_mistake_of_our_own(
+def test_an_incomplete_installation_is_not_an_internal_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     result = run_raising(ImportError("loops.so is missing; install again"), monkeypatch, "fail")
@@ -122,7 +122,7 @@ def test_an_installation_that_is_not_whole_is_no_mistake_of_our_own(
 @pytest.mark.parametrize(
     ("arguments", "env"), [(["--debug", "fail"], {}), (["fail"], {"VIDSCORE_DEBUG": "1"})]
 )
-def test_debugging_shows_the_traceback_of_a_mistake_of_our_own(
+def test_debugging_shows_the_traceback_of_an_internal_error(
     arguments: list[str], env: dict[str, str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     result = run_raising(ZeroDivisionError(), monkeypatch, *arguments, **env)
@@ -130,7 +130,7 @@ def test_debugging_shows_the_traceback_of_a_mistake_of_our_own(
     assert "Traceback (most recent call last)" in result.stderr
 
 
-def test_a_reader_who_stops_reading_is_no_error() -> None:
+def test_a_reader_that_stops_reading_is_not_an_error() -> None:
     reader, writer = os.pipe()
     os.close(reader)
     done = subprocess.run(

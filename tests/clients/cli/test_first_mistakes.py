@@ -1,6 +1,6 @@
-"""What people get wrong first: each mistake has one sentence that says what to do, and exit code 1.
+"""Common first mistakes: each gets one sentence that says what to do, and exit code 1.
 
-The table holds every row of mistakes that a newcomer made with files of one's own.
+The table has every mistake that a newcomer made with files of their own.
 """
 
 from __future__ import annotations
@@ -197,7 +197,7 @@ WRONG: dict[str, tuple[dict[str, Any], str]] = {
 
 
 def _write(folder: Path, files: dict[str, Any]) -> str:
-    """Write files; what is to be read is the first part of their paths."""
+    """Write files; the first part of their paths is what is read."""
     for name, content in files.items():
         path = folder / name
         path.parent.mkdir(parents=True, exist_ok=True)
@@ -209,7 +209,7 @@ def _write(folder: Path, files: dict[str, Any]) -> str:
 
 
 @pytest.mark.parametrize("mistake", WRONG)
-def test_a_mistake_is_told_in_one_sentence(
+def test_a_mistake_is_explained_in_one_sentence(
     mistake: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -223,7 +223,7 @@ def test_a_mistake_is_told_in_one_sentence(
     assert lines[1:] in ([], ["--all-faults lists every one of them"])
     refused = run("score", "f1", "--truth", name, "--detections", name, *size)
     assert refused.exit_code == 1
-    # Both sides are one file here, so that what is counted counts twice.
+    # Both sides are one file here, so counts are doubled.
     assert sentence.removeprefix("67 times, ") in refused.stderr
 
 
@@ -279,7 +279,7 @@ SWAPPED: dict[str, tuple[dict[str, Any], str, str]] = {
 
 
 @pytest.mark.parametrize("name", SWAPPED)
-def test_swapped_sides_are_named_where_a_file_shows_them(
+def test_swapped_sides_are_named_if_a_file_shows_them(
     name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -292,7 +292,7 @@ def test_swapped_sides_are_named_where_a_file_shows_them(
     assert "; it seems to be the other side; check --truth and --detections" in swapped.stderr
 
 
-def test_a_missing_file_is_told_like_a_shell_does(tmp_path: Path) -> None:
+def test_a_missing_file_is_reported_as_by_a_shell(tmp_path: Path) -> None:
     result = run("validate", str(tmp_path / "a.csv"))
     assert (result.exit_code, result.stdout.splitlines()[1].strip()) == (
         1,
@@ -300,7 +300,7 @@ def test_a_missing_file_is_told_like_a_shell_does(tmp_path: Path) -> None:
     )
 
 
-def test_what_may_not_be_read_or_written_is_told_in_the_words_of_the_system(
+def test_unreadable_and_unwritable_paths_are_reported_in_the_words_of_the_system(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def refuse(*_: object, **__: object) -> None:
@@ -323,7 +323,7 @@ def test_what_may_not_be_read_or_written_is_told_in_the_words_of_the_system(
 
 
 @pytest.mark.parametrize("content", ["[]", " [ ]\n", gzip.compress(b"[]", mtime=0)])
-def test_results_of_nothing_are_a_detector_that_finds_nothing(
+def test_empty_results_are_a_detector_that_finds_nothing(
     tmp_path: Path, content: str | bytes
 ) -> None:
     _write(tmp_path, {"t.json": json.dumps(COCO), "d.json": content})
@@ -333,14 +333,14 @@ def test_results_of_nothing_are_a_detector_that_finds_nothing(
     assert "f1,,,,false_negatives,1" in result.stdout
 
 
-def test_an_empty_array_beside_a_truth_of_spotgeo_is_one_of_spotgeo(tmp_path: Path) -> None:
+def test_an_empty_array_beside_a_spotgeo_truth_is_read_as_spotgeo(tmp_path: Path) -> None:
     _write(tmp_path, {"t.json": json.dumps([spotgeo_entry(1, (2, 3))]), "d.json": "[]"})
     paths = ("--truth", str(tmp_path / "t.json"), "--detections", str(tmp_path / "d.json"))
     result = run("score", "spotgeo", *paths)
     assert "found no entry for frame 1 of sequence 1" in result.stderr
 
 
-def test_an_unknown_sequence_comes_with_its_first_line_and_the_name_that_was_meant(
+def test_an_unknown_sequence_is_reported_with_its_first_line_and_a_suggestion(
     tmp_path: Path,
 ) -> None:
     head, box = "sequence,frame,class,x1,y1,x2,y2,confidence\n", "a,1,1,9,9,1\n"
@@ -357,7 +357,7 @@ def test_an_unknown_sequence_comes_with_its_first_line_and_the_name_that_was_mea
     assert "d.csv, line 4: found sequence x1, expected a sequence" in result.stderr
 
 
-def test_the_file_of_an_unknown_sequence_comes_with_the_name_that_was_meant(
+def test_the_file_of_an_unknown_sequence_is_reported_with_a_suggestion(
     tmp_path: Path,
 ) -> None:
     row = "1,1,1,1,9,9,1,-1,-1,-1\n"
@@ -370,8 +370,8 @@ def test_the_file_of_an_unknown_sequence_comes_with_the_name_that_was_meant(
     assert "; did you mean street?" in result.stderr
 
 
-def test_json_lines_without_an_object_are_of_the_shape_that_is_scored(tmp_path: Path) -> None:
-    """They have no coordinates that would say it."""
+def test_json_lines_without_objects_have_the_shape_that_is_scored(tmp_path: Path) -> None:
+    """They have no coordinates to tell it by."""
     frame = '{"sequence":"a","frame":%d,"objects":[]}\n'
     for name in ("truth", "detections"):
         (tmp_path / f"{name}.jsonl").write_text("".join(frame % number for number in range(1, 6)))

@@ -1,4 +1,4 @@
-"""What somebody else wrote is shown, and obeyed by no terminal and no spreadsheet."""
+"""Foreign text is shown, but no terminal or spreadsheet executes it."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vidscore_cli.session import ExitCode
 from vidscore_evaluators.names import holds_controls
 
 PLANTED = "=\x1b]52;c;aGk=\x07\x1b[2J\x9b31m\u202e\u2066x\r\n7  forged\u2028"
-"""Writes the clipboard, clears the screen, turns the text round, begins a line; and a formula."""
+"""Writes the clipboard, clears the screen, reverses the text, starts a line; and is a formula."""
 
 SHOWN = "=\\x1b]52;c;aGk=\\x07\\x1b[2J\\x9b31m\\u202e\\u2066x\\x0d\\x0a7  forged\\u2028"
 
@@ -36,7 +36,7 @@ COMMANDS = (
 
 @pytest.fixture(scope="module")
 def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
-    """Runs commands as the organiser of a store whose every text for people was planted."""
+    """Runs commands as the organiser of a store in which every free text contains `PLANTED`."""
     folder = tmp_path_factory.mktemp("older")
     store = str(folder / "site.db")
     secret = run("init", "--store", store).stdout.strip()
@@ -77,7 +77,7 @@ def older(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Call]:
 
 @pytest.mark.slow
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_a_table_shows_what_an_older_store_holds_in_its_own_lines(
+def test_a_table_shows_texts_of_an_older_store_within_their_own_lines(
     older: Call, command: tuple[str, ...]
 ) -> None:
     result = older(*command)
@@ -86,7 +86,7 @@ def test_a_table_shows_what_an_older_store_holds_in_its_own_lines(
 
 
 @pytest.mark.parametrize("command", COMMANDS, ids=" ".join)
-def test_json_says_it_to_the_letter_without_a_control_character(
+def test_json_shows_texts_exactly_without_control_characters(
     older: Call, command: tuple[str, ...]
 ) -> None:
     text = well(older(*command, "--format", "json"))
@@ -102,8 +102,8 @@ def test_no_cell_of_csv_is_a_formula(older: Call, command: tuple[str, ...]) -> N
     assert row["title"] == f"'{SHOWN}"
 
 
-def test_a_watched_submission_and_an_error_show_it_escaped(older: Call) -> None:
-    """An error lists the tokens that may be meant by their comments, for example."""
+def test_watching_a_submission_and_errors_show_texts_escaped(older: Call) -> None:
+    """For example, an error lists the comments of the tokens that may be meant."""
     assert SHOWN in well(older("submission", "watch", "sky/falcon"))
     refused = older("token", "revoke", PLANTED)
     assert refused.exit_code == ExitCode.INPUT

@@ -1,4 +1,4 @@
-"""What commands show and write of a hosted benchmark and its submissions, by who asks."""
+"""The output of commands about a hosted benchmark and its submissions, by role."""
 
 from __future__ import annotations
 
@@ -12,22 +12,22 @@ from tests.clients.cli.helpers import Call, run, well
 
 from vidscore_cli.session import ExitCode
 
-# --- What commands show and write of a hosted benchmark, by who asks
+# --- The output about a hosted benchmark, by role
 
 
-def test_truth_that_is_read_back_is_for_its_organiser_alone(
+def test_downloaded_truth_is_readable_only_by_its_organiser(
     hosted: str, organiser: Call, tmp_path: Path
 ) -> None:
-    """As a backup is, also in place of a file that others could read."""
+    """Like a backup, even if it replaces a file that others could read."""
     (tmp_path / "read.csv").touch(0o644)
     well(organiser("benchmark", "read-truth", hosted, str(tmp_path / "read.csv")))
     assert stat.S_IMODE((tmp_path / "read.csv").stat().st_mode) == 0o600
 
 
-def test_a_score_that_the_ladder_does_not_release_is_not_taken_for_the_one_that_is_shown(
+def test_a_score_that_the_ladder_withholds_is_not_mixed_up_with_the_shown_one(
     folder: Path, organiser: Call, falcon: Call
 ) -> None:
-    """One detection less is right; what is shown is the score of the first."""
+    """One detection less is right; the score of the first submission is shown."""
     (folder / "ladder.toml").write_text('title = "Steps"\n\n[[evaluators]]\nname = "spotgeo"\n')
     well(organiser("benchmark", "create", "steps", "ladder.toml"))
     well(organiser("benchmark", "truth", "steps", "--truth", "truth.json"))
@@ -42,12 +42,12 @@ def test_a_score_that_the_ladder_does_not_release_is_not_taken_for_the_one_that_
     third = falcon("submit", "steps", "--detections", "perfect.json", "--name", "third")
     assert "steps/third has rank 1" in third.stderr
     again = falcon("submit", "steps", "--detections", "detections.json", "--name", "first")
-    assert well(again) == well(first)  # its own, though a later one stands
+    assert well(again) == well(first)  # Its own, although a later one ranks.
     assert "steps/third stands for its team" in again.stderr
     assert "no step better" not in again.stderr
 
 
-def test_a_participant_is_shown_no_number_of_a_revision_that_it_may_not_know(
+def test_a_participant_does_not_see_the_number_of_a_revision_it_may_not_know(
     hosted: str, organiser: Call, falcon: Call
 ) -> None:
     """Revision 0 beside a board under revision 1 would be wrong."""
@@ -63,22 +63,22 @@ def test_a_participant_is_shown_no_number_of_a_revision_that_it_may_not_know(
 # --- Outcomes of hosted submissions on the command line, against a real server
 
 
-def test_outcomes_of_a_submission_are_those_of_the_files(
+def test_outcomes_of_a_submission_equal_those_of_the_files(
     hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:
-    """All that organisers see, exactly as `vidscore outcomes` has it."""
+    """Everything that organisers see, exactly as `vidscore outcomes` prints it."""
     sent = ("submit", hosted, "--detections", "detections.json", "--name", f"{hosted}-one")
     well(falcon(*sent))
     name = f"{hosted}/{hosted}-one"
     files = ("--truth", "truth.json", "--detections", "detections.json")
     expected = well(run("outcomes", "spotgeo", *files))
-    assert expected.count("true_positive") == 4  # two objects and their detections
+    assert expected.count("true_positive") == 4  # Two objects and their detections.
     assert well(organiser("submission", "outcomes", name)) == expected
     (folder / "found.json").touch(0o644)
     well(organiser("submission", "outcomes", name, "--output", "found.json"))
     well(run("outcomes", "spotgeo", *files, "--output", "expected.json"))
     assert (folder / "found.json").read_bytes() == (folder / "expected.json").read_bytes()
-    assert stat.S_IMODE((folder / "found.json").stat().st_mode) == 0o600  # it has the objects
+    assert stat.S_IMODE((folder / "found.json").stat().st_mode) == 0o600  # It has the objects.
     refused = falcon("submission", "outcomes", name)
     assert refused.exit_code == ExitCode.INPUT
     assert "shows participants no outcomes" in refused.stderr
@@ -86,7 +86,7 @@ def test_outcomes_of_a_submission_are_those_of_the_files(
     assert (refused.exit_code, (folder / "found.txt").exists()) == (ExitCode.USAGE, False)
 
 
-def test_a_team_sees_whether_its_own_detections_are_right_where_the_policy_says_so(
+def test_a_team_sees_whether_its_own_detections_are_right_if_the_policy_allows_it(
     hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:
     shown = (folder / "benchmark.toml").read_text() + 'outcomes = "own"\n'

@@ -26,19 +26,19 @@ from vidscore_evaluators.formats import read_source
 
 @pytest.mark.slow
 @pytest.mark.usefixtures("folder")
-def test_every_example_of_hosting_runs_in_the_order_of_a_competition(organiser: Call) -> None:
-    """Some steps between the examples make what the next ones are about."""
+def test_every_hosting_example_runs_in_the_order_of_a_competition(organiser: Call) -> None:
+    """Some steps between the examples prepare the next ones."""
     left = {
         example
         for path in cli.leaves(click.Context(cli))
         for example in examples_of(path)
         if path.split()[0] in SECTIONS["Hosted benchmarks"] or "--benchmark" in example
-        if "postgresql://" not in example  # somebody else's database
-        if path.split()[0] not in {"login", "logout"}  # at a server of its own: see test_sites
-        if path != "bridge"  # what it needs is in test_bridge
-        if path != "submission retry"  # nothing has failed: see below
-        if path != "submission choose"  # nothing is private: see below
-        if path not in {"invitation revoke", "invitation accept"}  # see test_access_keys
+        if "postgresql://" not in example  # Somebody else's database.
+        if path.split()[0] not in {"login", "logout"}  # At its own server: see test_sites.
+        if path != "bridge"  # Its requirements are in test_bridge.
+        if path != "submission retry"  # Nothing has failed: see below.
+        if path != "submission choose"  # Nothing is private: see below.
+        if path not in {"invitation revoke", "invitation accept"}  # See test_access_keys.
     }
 
     def examples(*beginnings: str) -> None:
@@ -83,7 +83,7 @@ def examples_of(path: str) -> tuple[str, ...]:
     return found.examples
 
 
-def test_a_benchmark_that_is_shown_as_toml_can_be_created_again(
+def test_a_benchmark_shown_as_toml_can_be_created_again(
     hosted: str, folder: Path, organiser: Call
 ) -> None:
     well(organiser("benchmark", "show", hosted, "--format", "toml", "--output", "shown.toml"))
@@ -96,22 +96,20 @@ def test_a_benchmark_that_is_shown_as_toml_can_be_created_again(
 
 
 def test_submitted_detections_get_the_scores_of_the_files(hosted: str, falcon: Call) -> None:
-    """F1 2/3, MSE 54: as `vidscore score` has it, rounded; released measures alone."""
+    """F1 2/3, MSE 54: like `vidscore score`, rounded; only released measures."""
     sent = ("submit", hosted, "--detections", "detections.json")
     rows = list(csv.DictReader(io.StringIO(well(falcon(*sent, "--format", "csv")))))
     assert {row["measure"]: float(row["value"]) for row in rows} == {"f1": 0.67, "mse": 54.0}
 
 
-def test_the_same_submission_again_sends_nothing_and_shows_the_same(
-    hosted: str, falcon: Call
-) -> None:
+def test_repeating_a_submission_sends_nothing_and_shows_the_same(hosted: str, falcon: Call) -> None:
     sent = ("submit", hosted, "--detections", "detections.json", "--format", "json")
     assert well(falcon(*sent)) == well(falcon(*sent))
     listed = json.loads(well(falcon("submission", "list", hosted, "--format", "json")))
     assert [entry["frame_count"] for entry in listed] == [5]
 
 
-def test_an_interrupted_submission_goes_on_where_it_was(
+def test_an_interrupted_submission_continues_where_it_stopped(
     hosted: str, folder: Path, site: tuple[str, str], organiser: Call
 ) -> None:
     annotations = read_source(folder / "detections.json", Side.DETECTIONS).annotations
@@ -127,10 +125,10 @@ def test_an_interrupted_submission_goes_on_where_it_was(
         assert client.submissions.get(f"{hosted}/begun").frame_count == 5
 
 
-def test_two_teams_with_the_same_file_have_a_submission_each_whose_name_tells_nothing(
+def test_two_teams_with_the_same_file_have_two_submissions_whose_names_reveal_nothing(
     hosted: str, folder: Path, organiser: Call, site: tuple[str, str]
 ) -> None:
-    """A name that follows from the detections would tell who has a guess that it was right."""
+    """A name that depends on the detections would confirm a guess of another team."""
     detections = read_source(folder / "detections.json", Side.DETECTIONS).annotations
     names = []
     for team in ("falcon", "mole", "organiser"):
@@ -144,7 +142,7 @@ def test_two_teams_with_the_same_file_have_a_submission_each_whose_name_tells_no
     assert not any(str(fingerprint(detections))[:8] in name for name in names)
 
 
-def test_the_same_file_finds_its_submission_by_any_token_of_the_team(
+def test_the_same_file_finds_its_submission_with_any_token_of_the_team(
     hosted: str, organiser: Call, site: tuple[str, str]
 ) -> None:
     for _ in range(2):
@@ -154,7 +152,9 @@ def test_the_same_file_finds_its_submission_by_any_token_of_the_team(
     assert len(json.loads(well(organiser("submission", "list", hosted, "--format", "json")))) == 1
 
 
-def test_a_file_whose_submission_was_given_up_is_submitted_anew(hosted: str, falcon: Call) -> None:
+def test_a_file_whose_submission_was_cancelled_is_submitted_again(
+    hosted: str, falcon: Call
+) -> None:
     sent = ("submit", hosted, "--detections", "detections.json")
     well(falcon(*sent, "--no-seal"))
     [begun] = json.loads(well(falcon("submission", "list", hosted, "--format", "json")))
@@ -164,7 +164,7 @@ def test_a_file_whose_submission_was_given_up_is_submitted_anew(hosted: str, fal
     assert sorted(entry["state"] for entry in listed) == ["cancelled", "scored"]
 
 
-def test_frames_of_a_file_in_another_order_are_the_same_submission(
+def test_the_same_frames_in_another_order_are_the_same_submission(
     hosted: str, folder: Path, falcon: Call
 ) -> None:
     entries = json.loads((folder / "detections.json").read_text())
@@ -178,7 +178,7 @@ def test_frames_of_a_file_in_another_order_are_the_same_submission(
 def test_other_detections_under_the_same_name_are_refused(
     before: str, hosted: str, falcon: Call
 ) -> None:
-    """Whether the submission still takes frames or not: two files never mix unnoticed."""
+    """Whether or not the submission still takes frames: two files never mix unnoticed."""
     name = ("--name", "mine" + before)
     well(falcon("submit", hosted, "--detections", "detections.json", *name, before))
     result = falcon("submit", hosted, "--detections", "truth.json", *name)
@@ -210,7 +210,7 @@ def test_detections_of_another_shape_are_refused(hosted: str, falcon: Call) -> N
 
 
 @pytest.mark.parametrize("again", [("submission", "watch"), ("submit",)])
-def test_a_cancelled_submission_has_an_exit_code_of_its_own(
+def test_a_cancelled_submission_has_its_own_exit_code(
     again: tuple[str, ...], hosted: str, falcon: Call
 ) -> None:
     sent = ("--detections", "detections.json", "--name", "mine")
@@ -223,10 +223,10 @@ def test_a_cancelled_submission_has_an_exit_code_of_its_own(
 
 
 @pytest.mark.slow
-def test_a_submission_that_has_failed_is_scored_again_on_demand(
+def test_a_failed_submission_is_scored_again_on_demand(
     request: pytest.FixtureRequest, folder: Path, organiser: Call, falcon: Call
 ) -> None:
-    """It fails because no truth comes within a second, and is scored once there is truth."""
+    """It fails because no truth arrives within a second, and is scored once there is truth."""
     name = f"b{zlib.crc32(request.node.name.encode())}"
     (folder / "benchmark.toml").write_text(f"{BENCHMARK}truth_timeout_s = 1\n")
     well(organiser("benchmark", "create", name, "benchmark.toml"))
@@ -241,7 +241,7 @@ def test_a_submission_that_has_failed_is_scored_again_on_demand(
 
 
 @pytest.mark.slow
-def test_a_team_chooses_a_submission_where_sequences_are_private(
+def test_a_team_chooses_a_submission_if_sequences_are_private(
     request: pytest.FixtureRequest, folder: Path, organiser: Call, falcon: Call
 ) -> None:
     """Half of four sequences are drawn; the organiser sees which, the team how many."""
@@ -280,7 +280,7 @@ def test_a_team_chooses_a_submission_where_sequences_are_private(
     ]
 
 
-def test_scores_that_are_not_there_are_said_to_be_so(hosted: str, falcon: Call) -> None:
+def test_missing_scores_are_reported_as_missing(hosted: str, falcon: Call) -> None:
     well(falcon("submit", hosted, "--detections", "detections.json", "--name", "a", "--no-seal"))
     result = falcon("submission", "scores", f"{hosted}/a")
     assert well(result) == ""
@@ -310,11 +310,11 @@ def test_the_board_ranks_teams_and_hides_the_submissions_of_others(
     name = json.loads(well(organiser("leaderboard", hosted, "--format", "json")))[0]["submission"]
     well(organiser("submission", "disqualify", name, "--reason", "by hand"))
     [*_, row] = well(falcon("leaderboard", hosted)).splitlines()
-    assert "undefined" not in row  # scores are; a rank that there is not is left out
+    assert "undefined" not in row  # Scores are compared; an absent rank is left out.
     assert row.split()[0] == "organiser"
 
 
-def test_a_checklist_is_markdown_and_tells_organisers_what_to_do(
+def test_a_checklist_is_markdown_and_gives_organisers_advice(
     hosted: str, organiser: Call, falcon: Call
 ) -> None:
     text = well(organiser("benchmark", "checklist", hosted))
@@ -328,7 +328,7 @@ def test_a_checklist_is_markdown_and_tells_organisers_what_to_do(
     assert "To do" not in shown
 
 
-def test_a_rescoring_lists_what_changed(hosted: str, organiser: Call, falcon: Call) -> None:
+def test_a_rescoring_lists_the_changes(hosted: str, organiser: Call, falcon: Call) -> None:
     """With the detections themselves as the truth, F1 goes from 2/3 to 1."""
     well(falcon("submit", hosted, "--detections", "detections.json", "--name", "mine"))
     nothing = organiser("benchmark", "rescore", hosted)
@@ -344,7 +344,7 @@ def test_a_rescoring_lists_what_changed(hosted: str, organiser: Call, falcon: Ca
 
 
 def under_review(hosted: str, organiser: Call) -> None:
-    """Let an organiser publish what moves the board."""
+    """Let an organiser publish changes of the board."""
     Path("review.toml").write_text(f'{BENCHMARK}rescore = "review"\n')
     text = well(organiser("benchmark", "update", hosted, "review.toml"))
     assert text == f"{hosted} is changed\n"
@@ -354,10 +354,10 @@ def under_review(hosted: str, organiser: Call) -> None:
 def test_new_truth_never_puts_scores_of_two_revisions_on_one_board(
     hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:
-    """Of two objects falcon finds both and the organiser one; then four more are added.
+    """falcon finds both of two objects and the organiser one; then four more are added.
 
-    By 2 * hits / (objects + detections) falcon has 1 and then 4/8, the organiser 2/3 and then 2/7:
-    falcon leads on either truth, and would not on a board that has scored falcon alone again.
+    By 2 * hits / (objects + detections), falcon has 1 and then 4/8, the organiser 2/3 and then 2/7:
+    falcon leads on either truth, but would not on a board that has rescored falcon alone.
     """
     objects = [(100 * number, 100) for number in range(1, 7)]
     for name, count in {"old": 2, "new": 6, "falcon": 2, "other": 1}.items():
@@ -379,9 +379,7 @@ def test_new_truth_never_puts_scores_of_two_revisions_on_one_board(
         assert [float(row["f1"]) for row in shown] == pytest.approx(boards[revision])
 
 
-def test_an_organiser_publishes_what_was_reviewed(
-    hosted: str, organiser: Call, falcon: Call
-) -> None:
+def test_an_organiser_publishes_reviewed_scores(hosted: str, organiser: Call, falcon: Call) -> None:
     well(falcon("submit", hosted, "--detections", "detections.json", "--name", "mine"))
     under_review(hosted, organiser)
     well(organiser("benchmark", "truth", hosted, "--truth", "detections.json", "--complete"))
@@ -399,7 +397,7 @@ def test_an_organiser_publishes_what_was_reviewed(
     assert (row["f1"], row["truth_revision"]) == ("1.0", "2")
 
 
-def test_other_parameters_are_said_to_move_the_board_and_a_quota_is_not(
+def test_changed_parameters_are_reported_to_change_the_board_and_a_quota_is_not(
     hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:
     well(falcon("submit", hosted, "--detections", "detections.json"))
@@ -412,17 +410,15 @@ def test_other_parameters_are_said_to_move_the_board_and_a_quota_is_not(
     assert "1 scored submission will be scored again under the new rules; the board moves" in text
 
 
-def test_the_changes_of_a_submission_are_not_called_a_revision(hosted: str, falcon: Call) -> None:
-    """Revisions are those of the truth."""
+def test_the_states_of_a_submission_are_not_called_revisions(hosted: str, falcon: Call) -> None:
+    """Only truth has revisions."""
     well(falcon("submit", hosted, "--detections", "detections.json", "--name", "mine"))
     shown = json.loads(well(falcon("submission", "show", f"{hosted}/mine", "--format", "json")))
     assert "revision" not in shown
     assert shown["changes"] > 1
 
 
-def test_truth_that_is_merged_keeps_the_other_frames(
-    hosted: str, folder: Path, organiser: Call
-) -> None:
+def test_merged_truth_keeps_the_other_frames(hosted: str, folder: Path, organiser: Call) -> None:
     (folder / "more.json").write_text(json.dumps([spotgeo_entry(1, (1, 1), sequence=2)]))
     arguments = ("--truth", "more.json", "--merge", "--incomplete", "--comment", "one more")
     text = well(organiser("benchmark", "truth", hosted, *arguments))
@@ -435,7 +431,7 @@ def test_truth_that_is_merged_keeps_the_other_frames(
     ]
 
 
-def test_what_only_an_organiser_may_do_is_refused_with_an_exit_code_of_its_own(
+def test_a_call_reserved_to_organisers_is_refused_with_its_own_exit_code(
     hosted: str, falcon: Call
 ) -> None:
     for command in (("audit",), ("token", "list"), ("benchmark", "delete", hosted)):
@@ -446,7 +442,7 @@ def test_what_only_an_organiser_may_do_is_refused_with_an_exit_code_of_its_own(
 
 
 @pytest.mark.parametrize("token", [None, "nonsense"])
-def test_without_a_token_that_holds_nothing_is_shown(
+def test_without_a_valid_token_nothing_is_shown(
     token: str | None, hosted: str, site: tuple[str, str]
 ) -> None:
     key = {} if token is None else {"VIDSCORE_TOKEN": token}
@@ -454,21 +450,21 @@ def test_without_a_token_that_holds_nothing_is_shown(
     assert result.exit_code == ExitCode.REFUSED
 
 
-def test_a_token_does_not_go_unencrypted_to_another_machine() -> None:
+def test_a_token_is_never_sent_unencrypted_to_another_machine() -> None:
     result = run("benchmark", "list", "--server", "example.invalid:1", "--token", "secret")
     assert result.exit_code == ExitCode.USAGE
     assert "--plaintext-token" in result.stderr
     assert "secret" not in result.stderr.replace("SECRET", "")
 
 
-def test_what_is_not_there_is_an_input_error(organiser: Call) -> None:
+def test_a_missing_resource_is_an_input_error(organiser: Call) -> None:
     for command in (("benchmark", "show", "none"), ("submission", "show", "none/none")):
         result = organiser(*command)
         assert result.exit_code == ExitCode.INPUT
         assert "does not exist" in result.stderr
 
 
-def test_a_name_that_is_none_is_told_as_such(organiser: Call) -> None:
+def test_an_invalid_name_is_reported_as_such(organiser: Call) -> None:
     result = organiser("submission", "show", "sky")
     assert result.exit_code == ExitCode.INPUT
     assert "expected a name like {benchmark}/{submission}" in result.stderr

@@ -1,4 +1,4 @@
-"""Ctrl-C ends a command at once and without noise, its worker processes included."""
+"""Ctrl-C ends a command and its worker processes at once and quietly."""
 
 from __future__ import annotations
 
@@ -17,12 +17,12 @@ pytestmark = pytest.mark.slow
 
 
 def children_of(process_id: int) -> list[int]:
-    """Processes that a process has started, as Linux lists them."""
+    """Child processes of a process, as Linux lists them."""
     found = []
     for status in Path("/proc").glob("[0-9]*/stat"):
         try:
             after_name = status.read_text().rpartition(")")[2].split()
-        except OSError:  # it has ended meanwhile
+        except OSError:  # It has ended meanwhile.
             continue
         if int(after_name[1]) == process_id:
             found.append(int(status.parent.name))
@@ -30,7 +30,7 @@ def children_of(process_id: int) -> list[int]:
 
 
 def is_importing(process_id: int) -> bool:
-    """Whether a process has come as far as numpy, one of the first imports of a worker."""
+    """Whether a process has reached numpy, one of the first imports of a worker."""
     try:
         return "_multiarray_umath" in Path(f"/proc/{process_id}/maps").read_text()
     except OSError:
@@ -95,10 +95,10 @@ def test_ctrl_c_while_the_command_imports_exits_with_130_and_no_traceback() -> N
     assert (process.returncode, stderr) == (130, "")
 
 
-def test_ctrl_c_while_a_module_of_a_command_makes_a_class_is_no_mistake(
+def test_ctrl_c_while_a_module_defines_a_class_is_not_an_internal_error(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
-    """Up to Python 3.11 such an interrupt comes as a RuntimeError."""
+    """Up to Python 3.11 such an interrupt arrives as a RuntimeError."""
 
     def read(*_: object) -> None:
         raise RuntimeError("Error calling __set_name__ on 'Field'") from KeyboardInterrupt()
@@ -124,7 +124,7 @@ with atomic_folder(Path(path)) if kind == "folder" else atomic_file(Path(path), 
 
 
 @pytest.mark.parametrize("kind", ["file", "folder"])
-def test_sigterm_leaves_nothing_half_written(kind: str, tmp_path: Path) -> None:
+def test_sigterm_leaves_no_partial_file(kind: str, tmp_path: Path) -> None:
     with subprocess.Popen(
         [sys.executable, "-c", FILLING, kind, str(tmp_path / "out")],
         stdin=subprocess.PIPE,

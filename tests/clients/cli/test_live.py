@@ -1,4 +1,4 @@
-"""Live scores: the steps in which both sides come, and how scores are shown as they move."""
+"""Live scores: the steps in which both sides are sent, and how changing scores are shown."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from vidscore_evaluators.annotations import Annotations, concatenate, frame_keys
 from vidscore_evaluators.fingerprint import fingerprint
 from vidscore_evaluators.testing.examples import make_annotations
 
-# --- Two sides are cut into steps, and the steps come when they are due
+# --- Two sides are divided into steps, which are sent when they are due
 
 
 TRUTH = make_annotations(
@@ -25,7 +25,7 @@ DETECTIONS = make_annotations({("", "a"): {2: [(1, 1)], 3: [(9, 9)]}, ("", "c"):
 
 
 class FakeTime:
-    """A clock that moves when someone sleeps, and by `work_s` each time it is read."""
+    """A clock that advances by sleeping, and by `work_s` at each reading."""
 
     def __init__(self, work_s: float = 0.0) -> None:
         self.now_s = 100.0
@@ -50,7 +50,7 @@ def numbers(side: Annotations) -> list[tuple[str, int]]:
     return [(key.sequence, number) for key, number in frame_keys(side)]
 
 
-def test_frames_come_video_after_video_in_order_of_time() -> None:
+def test_frames_are_sent_video_by_video_in_order_of_time() -> None:
     assert [numbers(step.truth) for step in steps(10)] == [
         [("b", 0)], [("b", 1)], [("a", 2)], [], [("a", 5)], [],
     ]  # fmt: skip
@@ -59,7 +59,7 @@ def test_frames_come_video_after_video_in_order_of_time() -> None:
     ]  # fmt: skip
 
 
-def test_all_steps_together_are_the_whole_data() -> None:
+def test_all_steps_together_are_all_data() -> None:
     for rate_fps in (None, 10.0, 250.0):
         parts = steps(rate_fps)
         truth = concatenate([step.truth for step in parts])
@@ -75,7 +75,7 @@ def test_each_frame_waits_until_it_is_due() -> None:
     assert time.slept == [0.1] * 5
 
 
-def test_whoever_falls_behind_catches_up_without_waiting() -> None:
+def test_a_late_sender_catches_up_without_waiting() -> None:
     time = FakeTime(work_s=0.5)
     steps(10, time)
     assert time.slept == []
@@ -92,7 +92,7 @@ def test_at_a_high_rate_a_step_has_several_frames() -> None:
     assert [step.frames_sent for step in steps(400)] == [4, 6]
 
 
-# --- Moving scores: redrawn on a terminal, lines now and then anywhere else
+# --- Changing scores: redrawn on a terminal, occasional lines elsewhere
 
 
 def test_without_a_terminal_there_is_a_line_at_once_and_the_next_only_after_the_interval() -> None:
@@ -107,7 +107,7 @@ def test_without_a_terminal_there_is_a_line_at_once_and_the_next_only_after_the_
     assert stream.getvalue() == "line\nline\n"
 
 
-def test_on_a_terminal_the_picture_is_drawn_and_stays_where_it_is_kept(
+def test_on_a_terminal_the_picture_is_drawn_and_stays_if_it_is_kept(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")

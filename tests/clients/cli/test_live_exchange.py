@@ -1,4 +1,4 @@
-"""What a program is told of a clock, by a program and a clock of the tests."""
+"""What a program is told of a clock, with a scripted program and clock."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from vidscore_evaluators.formats.json_lines import LineReader
 
 
 class Scripted:
-    """A program that keeps what it is told, and writes what the test says."""
+    """A program that records what it is told, and writes what the test says."""
 
     def __init__(self) -> None:
         self.told: list[object] = []
@@ -40,7 +40,7 @@ class Scripted:
 
 
 class Scene:
-    """A clock of three frames, a second each, that a program answers."""
+    """A clock of three frames of a second each that a program answers."""
 
     def __init__(self, *, in_flight: int = 1, skip: bool = False, arity: int = POINT) -> None:
         self.answered: list[int] = []
@@ -79,7 +79,7 @@ def line(frame: int) -> dict[str, object]:
     return {"sequence": "a", "frame": frame, "time_s": float(frame)}
 
 
-async def test_a_program_is_told_of_the_next_frame_once_it_has_answered(
+async def test_a_program_gets_the_next_frame_once_it_has_answered(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     scene = Scene()
@@ -94,7 +94,7 @@ async def test_a_program_is_told_of_the_next_frame_once_it_has_answered(
 
 
 async def test_masks_of_an_answer_are_sent() -> None:
-    """Two images of 2 x 3 pixels, of which objects have the first column, and the last pixel."""
+    """Two images of 2 x 3 pixels; the objects have the first column, and the last pixel."""
     scene = Scene(arity=BOX)
     telling = asyncio.ensure_future(scene.exchange.on_frame(scene.frame(0)))
     await asyncio.sleep(0)
@@ -117,14 +117,14 @@ async def test_further_numbers_of_an_answer_are_sent() -> None:
     assert columns == {"area": [5.5, 4.0]}
 
 
-async def test_a_frame_that_passes_unanswered_is_told_as_time_alone_and_silence_ends_it() -> None:
+async def test_an_unanswered_frame_that_passes_is_reported_and_long_silence_ends_the_run() -> None:
     scene = Scene()
     with pytest.raises(ProgramError, match=r"has not answered frame 1 of sequence a for 0.01 s"):
         await scene.exchange.on_frame(scene.frame(1, remaining_s=0.0))
     assert scene.program.told == [line(1), {"time_s": 1.0}]
 
 
-async def test_so_many_frames_are_in_flight_and_none_after_the_last() -> None:
+async def test_the_number_of_frames_in_flight_is_limited_and_none_follows_the_last() -> None:
     scene = Scene(in_flight=2)
     await scene.exchange.on_frame(scene.frame(0))
     second = asyncio.ensure_future(scene.exchange.on_frame(scene.frame(1)))
@@ -141,7 +141,7 @@ async def test_so_many_frames_are_in_flight_and_none_after_the_last() -> None:
     assert scene.answered == [1, 2, 0]
 
 
-async def test_a_frame_that_is_given_again_is_told_once() -> None:
+async def test_a_repeated_frame_is_passed_on_once() -> None:
     scene = Scene(in_flight=2)
     await scene.exchange.on_frame(scene.frame(0))
     await scene.exchange.on_frame(scene.frame(0))
@@ -166,7 +166,7 @@ async def test_a_second_answer_ends_the_run_or_is_left_out(skip: bool) -> None:
 
 
 @pytest.mark.parametrize("last", [1, 2])
-async def test_a_program_may_end_after_the_last_frame_of_the_clock(last: int) -> None:
+async def test_a_program_may_exit_after_the_last_frame_of_the_clock(last: int) -> None:
     scene = Scene()
 
     async def clock() -> str:

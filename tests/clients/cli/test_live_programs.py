@@ -1,4 +1,4 @@
-"""Programs answer the clock of a live benchmark by lines of JSON."""
+"""Programs answer the clock of a live benchmark with JSON lines."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from vidscore_cli.command_tree import Command
 from vidscore_cli.main import cli
 
 SLOW_CLOCK = LIVE_TOML.replace("frame_rate = 10", "frame_rate = 0.0167")
-"""A clock that does not come to its second frame while a test runs."""
+"""A clock that does not reach its second frame during a test."""
 
 ANSWERS = """\
 import json, sys
@@ -48,7 +48,7 @@ for line in sys.stdin:
 
 @pytest.fixture
 def crossing(folder: Path, organiser: Call, request: pytest.FixtureRequest) -> str:
-    """A live benchmark of this test's own that stays at its first frame."""
+    """A live benchmark for this test alone that stays at its first frame."""
     name = f"live{zlib.crc32(request.node.name.encode())}"
     (folder / "slow.toml").write_text(SLOW_CLOCK)
     well(organiser("benchmark", "create", name, "slow.toml"))
@@ -60,12 +60,12 @@ def program(source: str) -> list[str]:
 
 
 def told_to(folder: Path) -> list[object]:
-    """The frames that a program was told of."""
+    """The frames that a program was given."""
     return [json.loads(line) for line in (folder / "told.txt").read_text().splitlines()]
 
 
 def has_ended(process_id: int) -> bool:
-    """Whether a process runs no more, as Linux has it; it may not have been waited for."""
+    """Whether a process no longer runs, on Linux; its parent may not have waited for it yet."""
     try:
         status = Path(f"/proc/{process_id}/stat").read_text()
     except FileNotFoundError:
@@ -78,7 +78,7 @@ def has_ended(process_id: int) -> bool:
 async def test_the_exit_code_says_whether_a_program_is_certified(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, in_time: bool
 ) -> None:
-    """It answers what it is told; where all but the first frame pass at once, four are missing."""
+    """It answers every frame that it gets; if all but the first pass at once, four are missing."""
     monkeypatch.chdir(tmp_path)
     async with hosting(tmp_path) as hosted:
         await hosted.organiser.create(live_dots(), public=TOLD)
@@ -135,7 +135,7 @@ def test_a_program_that_dies_or_answers_wrongly_ends_the_run(
     assert f"vidscore submission seal {crossing}/one" in result.stderr
 
 
-def test_a_program_that_never_says_it_is_ready_is_ended(crossing: str, organiser: Call) -> None:
+def test_a_program_that_never_reports_ready_is_ended(crossing: str, organiser: Call) -> None:
     """Its clock has not started."""
     options = ("--submission", "one", "--await-ready", "--silence-timeout", "0.1")
     result = organiser("live", crossing, *options, *program("input()"))
@@ -145,7 +145,7 @@ def test_a_program_that_never_says_it_is_ready_is_ended(crossing: str, organiser
     assert "does not exist" in organiser("submission", "show", f"{crossing}/one").stderr
 
 
-def test_what_cannot_be_run_is_refused_before_the_clock(
+def test_a_program_that_cannot_be_run_is_refused_before_the_clock(
     crossing: str, hosted: str, organiser: Call
 ) -> None:
     missing = organiser("live", crossing, "--", "no-such-program")
@@ -156,10 +156,10 @@ def test_what_cannot_be_run_is_refused_before_the_clock(
 
 
 @pytest.mark.slow
-def test_the_examples_of_the_help_run_as_they_stand(
+def test_the_examples_of_the_help_run_unchanged(
     folder: Path, organiser: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Whether they are certified, this machine decides; `python` is that of the environment."""
+    """Whether they are certified depends on this machine; `python` is that of the environment."""
     monkeypatch.setenv("PATH", os.pathsep.join([str(BINARY.parent), os.environ["PATH"]]))
     command = cli.find("live")
     assert isinstance(command, Command)
@@ -176,10 +176,10 @@ def test_the_examples_of_the_help_run_as_they_stand(
 
 
 @pytest.mark.slow
-def test_an_interrupt_ends_the_program_and_what_it_has_started(
+def test_an_interrupt_ends_the_program_and_its_child_processes(
     crossing: str, site: tuple[str, str], folder: Path
 ) -> None:
-    """The program itself does not end by SIGTERM."""
+    """The program itself ignores SIGTERM."""
     source = (
         "import os, signal, subprocess, sys\n"
         "signal.signal(signal.SIGTERM, signal.SIG_IGN)\n"

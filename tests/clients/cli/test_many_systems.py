@@ -23,7 +23,7 @@ EVERY = ("--truth", "truth.csv", "--detections", "runs/*")
 
 
 def write_system(folder: Path, name: str, x: int) -> None:
-    """A system that finds the one object x pixels off."""
+    """A system that finds the only object, x pixels off."""
     row = f"a,0,car,{x},0,{x + 10},10,0.5,1\n"
     text = f"{HEADER},confidence,track_id\n{row}a,1,,,,,,,\n"
     (folder / f"{name}.csv").write_text(text)
@@ -31,7 +31,7 @@ def write_system(folder: Path, name: str, x: int) -> None:
 
 @pytest.fixture(autouse=True)
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to stand in: a truth, and the systems ``near``, ``far`` and ``also``."""
+    """The working directory: a truth, and the systems ``near``, ``far`` and ``also``."""
     (tmp_path / "truth.csv").write_text(f"{HEADER},track_id\na,0,car,0,0,10,10,1\na,1,,,,,,\n")
     (tmp_path / "runs").mkdir()
     write_system(tmp_path / "runs", "near", 1)
@@ -56,7 +56,7 @@ def test_systems_are_sorted_and_equal_ones_share_a_rank() -> None:
     ]
 
 
-def test_scores_are_those_of_each_system_alone() -> None:
+def test_scores_equal_those_of_each_system_alone() -> None:
     header, *rows = lines("f1", "map")
     assert "f1.precision" in header
     assert "map.ap" in header
@@ -99,7 +99,9 @@ def test_parquet_has_types_and_nulls() -> None:
     assert table["system"].to_pylist()[-1] == "runs/far.csv"
 
 
-def test_no_system_is_held_while_the_next_one_is_read(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_no_system_stays_in_memory_while_the_next_one_is_read(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     """Neither its detections nor its report: the memory is that of the truth and one system."""
     read: list[weakref.ref[object]] = []
     reports: list[weakref.ref[object]] = []
@@ -122,13 +124,13 @@ def test_no_system_is_held_while_the_next_one_is_read(monkeypatch: pytest.Monkey
     assert (len(read), len(reports)) == (3, 3)
 
 
-def test_people_get_a_table() -> None:
+def test_the_default_output_is_a_table() -> None:
     text = well(run("score", "f1", *EVERY))
     assert text.startswith("3 systems, best first by f1 ")
     assert text.index("runs/near.csv") < text.index("runs/far.csv")
 
 
-def test_a_broken_system_is_named_and_the_others_are_scored(folder: Path) -> None:
+def test_an_invalid_system_is_named_and_the_others_are_scored(folder: Path) -> None:
     (folder / "runs" / "broken.csv").write_text(f"{HEADER}\na,0,car,x,0,1,1\n")
     done = run("score", "f1", *EVERY, "--format", "csv")
     assert done.exit_code == 1
@@ -143,14 +145,14 @@ def test_a_broken_system_is_named_and_the_others_are_scored(folder: Path) -> Non
     ]
 
 
-def test_a_broken_truth_stops_all(folder: Path) -> None:
+def test_an_invalid_truth_stops_everything(folder: Path) -> None:
     (folder / "truth.csv").write_text(f"{HEADER}\na,0,car,x,0,1,1\n")
     done = run("score", "f1", *EVERY)
     assert (done.exit_code, done.stdout) == (1, "")
     assert done.stderr.count("truth.csv, line 2, column x1") == 1
 
 
-def test_warnings_are_counted_by_system_and_errors_where_they_should_be(folder: Path) -> None:
+def test_warnings_are_counted_by_system_and_are_errors_with_strict(folder: Path) -> None:
     (folder / "runs" / "far.csv").write_text(
         f"{HEADER},confidence,track_id\na,0,Car,90,0,99,10,0.5,1\n"
     )
@@ -162,13 +164,13 @@ def test_warnings_are_counted_by_system_and_errors_where_they_should_be(folder: 
     assert "runs/far.csv" not in done.stdout
 
 
-def test_folders_are_systems_too(folder: Path) -> None:
+def test_folders_can_be_systems_too(folder: Path) -> None:
     for name in ("one", "two"):
         (folder / "tracks" / name).mkdir(parents=True)
         write_system(folder / "tracks" / name, "found", 1)
     options = ("--truth", "truth.csv", "--detections", "tracks/*/", "--format", "csv")
     done = run("score", "f1", *options)
-    assert "tracks/one" in done.stderr  # a folder that holds a generic CSV is none of a format
+    assert "tracks/one" in done.stderr  # A folder with a generic CSV has no recognised format.
     options = ("--truth", "truth.csv", "--detections", "tracks/*/found.csv", "--format", "csv")
     assert [line.split(",")[1] for line in well(run("score", "f1", *options)).splitlines()] == [
         "system",
@@ -186,7 +188,7 @@ def test_folders_are_systems_too(folder: Path) -> None:
         (("--format", "parquet"), "--format parquet needs --output"),
     ],
 )
-def test_options_of_one_system_are_refused(options: tuple[str, ...], said: str) -> None:
+def test_options_of_a_single_system_are_refused(options: tuple[str, ...], said: str) -> None:
     done = run("score", "f1", *EVERY, *options)
     assert done.exit_code == 2
     assert said in done.stderr
@@ -199,20 +201,20 @@ def test_parquet_needs_several_systems() -> None:
     assert "--format parquet goes with several systems" in done.stderr
 
 
-def test_a_pattern_that_names_nothing_is_refused() -> None:
+def test_a_pattern_without_a_match_is_refused() -> None:
     done = run("score", "f1", "--truth", "truth.csv", "--detections", "nowhere/*")
     assert done.exit_code == 2
     assert "nowhere/* names 0 paths" in done.stderr
 
 
-def test_a_path_that_is_there_is_no_pattern(folder: Path) -> None:
+def test_an_existing_path_is_not_a_pattern(folder: Path) -> None:
     write_system(folder, "run[1]", 1)
     data = ("--truth", "truth.csv", "--detections", "run[1].csv")
     assert "Over everything" in well(run("score", "f1", *data))
 
 
 def test_a_pipe_among_systems_is_named_and_not_waited_for(folder: Path) -> None:
-    """Nobody may ever write into it; the other systems are scored."""
+    """Perhaps nobody ever writes into it; the other systems are scored."""
     os.mkfifo(folder / "runs" / "left.csv")
     result = run("score", "f1", *EVERY, "--format", "csv")
     assert result.exit_code == 1

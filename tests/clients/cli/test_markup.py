@@ -1,4 +1,4 @@
-"""Tables as Markdown and LaTeX: what was written by hand, and no name that is markup."""
+"""Tables as Markdown and LaTeX, compared with handwritten ones; names are never markup."""
 
 from __future__ import annotations
 
@@ -88,11 +88,11 @@ def written(tmp_path: Path, format_: str) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def test_a_report_becomes_this_markdown(tmp_path: Path) -> None:
+def test_a_report_as_markdown_equals_the_handwritten_one(tmp_path: Path) -> None:
     assert written(tmp_path, "markdown") == MARKDOWN
 
 
-def test_a_report_becomes_this_latex(tmp_path: Path) -> None:
+def test_a_report_as_latex_equals_the_handwritten_one(tmp_path: Path) -> None:
     assert written(tmp_path, "latex").startswith(LATEX)
 
 
@@ -104,12 +104,12 @@ def test_sequences_and_curves_are_shown_as_in_the_table() -> None:
     assert "|    0.8500 |      undefined |" in text
 
 
-def test_a_minus_in_latex_is_no_hyphen() -> None:
+def test_a_minus_in_latex_is_not_a_hyphen() -> None:
     grid = Grid("t", ("name", "a", "b"), 1, [("x-1", "-0.5000", "-2e-05")])
     assert r"x-1 & $-$0.5000 & $-$2e-05 \\" in latex([grid])
 
 
-def test_what_is_markup_is_escaped_by_hand() -> None:
+def test_markup_characters_are_escaped_like_by_hand() -> None:
     assert markdown_text("a|b *c* _d_ e_f <g> [h] `i`\n") == (
         r"a\|b \*c\* \_d\_ e_f \<g\> \[h\] \`i\`\\x0a"
     )
@@ -155,7 +155,7 @@ def plain(text: str) -> str:
 
 @given(st.lists(names, min_size=2, max_size=2))
 def test_any_name_reads_back_from_markdown(found: list[str]) -> None:
-    """Read by another's parser, with the tables and strokes that GitHub adds."""
+    """Read by an independent parser, with GitHub's tables and strikethrough."""
     text = markdown([Grid("t", ("name", "score"), 1, [(name, "1") for name in found])])
     parser = MarkdownIt("commonmark").enable(["table", "strikethrough"])
     read = Cells(parser.render(text))
@@ -183,17 +183,17 @@ COMMANDS = {
 @given(names)
 @example("-{-")
 def test_any_name_reads_back_from_latex(name: str) -> None:
-    """By a reader that knows these commands; nothing else in it is special to LaTeX."""
+    """Read by a reader that knows these commands; nothing else in it is special to LaTeX."""
     text = latex_text(name)
     known = "|".join(re.escape(command) for command in COMMANDS)
-    plain = re.sub(known, "x", text)  # not nothing, which would bring two strokes together
+    plain = re.sub(known, "x", text)  # Not nothing, which would join two vertical bars.
     assert re.search(r"""[\\~^`<>|"\[*{}$&#_%]|--|''""", plain) is None
     read = re.sub(known, lambda found: COMMANDS[found[0]], text)
     assert read == escape_controls(name)
 
 
 @pytest.mark.parametrize("words", [Words(""), Words("a_b*", heading=True)])
-def test_words_between_tables(words: Words) -> None:
+def test_words_between_tables_become_paragraphs(words: Words) -> None:
     assert markdown([words]) == (r"**a_b\***" if words.text else "")
     assert latex([words]).splitlines()[1:] == (["% a_b*"] if words.text else [])
 

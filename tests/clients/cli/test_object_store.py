@@ -1,4 +1,4 @@
-"""Data at addresses such as `s3://bucket/runs`, by commands, against a store of objects."""
+"""Data at addresses such as `s3://bucket/runs` in commands, with an object store."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SIDES = ("--truth", f"{ROOT}/truth.csv", "--detections", f"{ROOT}/detections.csv
 
 @pytest.fixture(scope="module")
 def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
-    """A store with a scene in it; gives the folder with the same files, to stand in."""
+    """An object store with a scene; yields the working directory, which has the same files."""
     folder = tmp_path_factory.mktemp("scene")
     write_scene(folder)
     with pytest.MonkeyPatch.context() as monkeypatch, object_store(monkeypatch):
@@ -43,7 +43,7 @@ def store(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
 
 
 def here() -> str:
-    """The report of the files on the disk."""
+    """The report of the files on disk."""
     sides = ("--truth", "truth.csv", "--detections", "detections.csv")
     return well(run("score", "f1", *sides, "--format", "json"))
 
@@ -61,7 +61,7 @@ def refused(*words: str) -> str:
 
 
 @pytest.mark.usefixtures("store")
-def test_the_report_is_that_of_the_same_files_on_a_disk() -> None:
+def test_the_report_equals_that_of_the_same_files_on_disk() -> None:
     assert well(run("score", "f1", *SIDES, "--format", "json")) == here()
 
 
@@ -108,7 +108,7 @@ def test_a_pattern_names_systems_and_their_table_is_written(store: Path) -> None
 
 @pytest.mark.usefixtures("store")
 def test_a_slash_at_the_end_of_a_pattern_asks_for_folders() -> None:
-    """So that their table may lie beside them."""
+    """So that their table can be written beside them."""
     found = f"{ROOT}/folders/a/found.parquet"
     well(run("convert", SIDES[3], found, "--to", "parquet", "--side", "detections"))
     every = (*SIDES[:2], "--detections", f"{ROOT}/folders/*/", "--format", "csv", "--output")
@@ -122,12 +122,12 @@ def test_a_slash_at_the_end_of_a_pattern_asks_for_folders() -> None:
 
 @pytest.mark.parametrize("name", ["parquet", "arrow"])
 @pytest.mark.usefixtures("store")
-def test_of_columns_only_the_parts_of_a_shard_are_fetched(
+def test_only_the_columns_of_a_shards_parts_are_fetched(
     name: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """Eight sequences of a group of rows each, of which the shard has one: an eighth, and a little.
+    """Eight sequences with a group of rows each, one of them in the shard: an eighth, and a little.
 
-    A little is what the file says of itself, and of Arrow the names in every batch.
+    The rest is the file's metadata, and for Arrow also the names in every batch.
     """
     random = np.random.default_rng(3)
     rows = 3_000
@@ -155,7 +155,7 @@ def test_of_columns_only_the_parts_of_a_shard_are_fetched(
 
 
 @pytest.mark.usefixtures("store")
-def test_what_is_not_there_is_said_in_one_line() -> None:
+def test_a_missing_address_is_reported_in_one_line() -> None:
     for place, why in (
         (f"{ROOT}/truht.csv", "file or folder not found"),
         (
@@ -168,14 +168,14 @@ def test_what_is_not_there_is_said_in_one_line() -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_what_cannot_be_written_is_said_in_one_line() -> None:
+def test_an_address_that_cannot_be_written_is_reported_in_one_line() -> None:
     said = refused("score", "f1", *SIDES, "--output", "s3://nowhere/f1.txt")
     assert said.startswith("Error: s3://nowhere/f1.txt: cannot be written: ")
     assert said.endswith("(The specified bucket does not exist)")
 
 
 @pytest.mark.usefixtures("store")
-def test_a_run_folder_lies_on_a_disk() -> None:
+def test_a_run_folder_must_be_on_disk() -> None:
     options = ("--dask", "local", "--run-folder", f"{ROOT}/kept")
     result = run("score", "f1", *SIDES, *options)
     assert result.exit_code == 2
@@ -183,7 +183,7 @@ def test_a_run_folder_lies_on_a_disk() -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_a_store_that_does_not_let_in_is_said_with_what_helps() -> None:
+def test_a_store_that_denies_access_is_reported_with_advice() -> None:
     with refusing_everybody(os.environ["AWS_ENDPOINT_URL"]):
         said = refused("score", "f1", *SIDES[:2], "--detections", "detections.csv")
     assert said.startswith(f"Error: {SIDES[1]}: no permission (")
@@ -191,14 +191,16 @@ def test_a_store_that_does_not_let_in_is_said_with_what_helps() -> None:
 
 
 @pytest.mark.usefixtures("store")
-def test_a_store_that_is_not_there_is_said_in_one_line(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_store_that_cannot_be_reached_is_reported_in_one_line(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setenv("AWS_ENDPOINT_URL", "http://127.0.0.1:1")
     with fresh_connections():
         said = refused("score", "f1", *SIDES[:2], "--detections", "detections.csv")
     assert said.startswith(f"Error: {SIDES[1]}: the store cannot be used (Could not connect to")
 
 
-def test_the_error_names_the_extra_where_a_package_is_missing(
+def test_the_error_names_the_extra_if_a_package_is_missing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setitem(sys.modules, "fsspec", None)

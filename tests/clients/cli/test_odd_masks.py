@@ -1,4 +1,4 @@
-"""Masks that do not look right: `validate` and `score` say so of either side."""
+"""Suspicious masks: `validate` and `score` warn about either side."""
 
 from __future__ import annotations
 
@@ -32,7 +32,9 @@ def files(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
         ),
     ],
 )
-def test_each_doubt_is_told_of_each_side(command: tuple[str, ...], sides: tuple[str, ...]) -> None:
+def test_each_suspicion_is_reported_for_each_side(
+    command: tuple[str, ...], sides: tuple[str, ...]
+) -> None:
     result = run(*command)
     assert result.exit_code == 0, result.stderr
     for side in (TRUTH, DETECTIONS):
@@ -44,7 +46,7 @@ def test_each_doubt_is_told_of_each_side(command: tuple[str, ...], sides: tuple[
 
 
 @pytest.mark.usefixtures("files")
-def test_strict_scores_do_not_pass_over_odd_masks() -> None:
+def test_strict_scoring_refuses_suspicious_masks() -> None:
     sides = ("--truth", "truth.json", "--detections", "found.json")
     result = run("score", "coco-segmentation", *sides, "--strict")
     assert result.exit_code == 1

@@ -1,4 +1,4 @@
-"""The command line says whether a live submission is certified, and how fast it was."""
+"""The command line shows whether a live submission is certified, and its latencies."""
 
 from __future__ import annotations
 
@@ -31,14 +31,14 @@ CERTIFIED = OnlineRecord(
 )
 
 
-def test_a_certified_record_says_so_with_its_latencies() -> None:
+def test_a_certified_record_is_shown_with_its_latencies() -> None:
     assert online_text(CERTIFIED) == (
         "certified: 5 of 5 frames in time; latency 0.030 s (50 %), 0.050 s (90 %), "
         "0.050 s (99 %), 0.050 s (worst); frames: held by the participant"
     )
 
 
-def test_another_record_says_why_not() -> None:
+def test_a_record_that_is_not_certified_gives_the_reason() -> None:
     record = {
         **asdict(CERTIFIED),
         "certified": False,
@@ -50,7 +50,7 @@ def test_another_record_says_why_not() -> None:
     )
 
 
-def test_a_clock_is_told_in_words() -> None:
+def test_a_clock_is_described_in_words() -> None:
     assert clock_text({"frame_rate": 12.5}) == (
         "12.5 frames a second; frames: held by the participant"
     )

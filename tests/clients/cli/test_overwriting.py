@@ -1,4 +1,4 @@
-"""No command writes over what it reads."""
+"""No command overwrites its input."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ COMMANDS = {
 
 @pytest.fixture
 def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """The working folder, with inputs."""
+    """The working directory, with inputs."""
     monkeypatch.chdir(tmp_path)
     for name in ("runs", "folder"):
         Path(name).mkdir()
@@ -58,7 +58,9 @@ def content(folder: Path) -> dict[str, bytes]:
 
 
 @pytest.mark.parametrize("command", COMMANDS.values(), ids=COMMANDS)
-def test_writing_over_an_input_is_refused_and_the_input_stays(command: str, folder: Path) -> None:
+def test_writing_over_an_input_is_refused_and_the_input_is_unchanged(
+    command: str, folder: Path
+) -> None:
     before = content(folder)
     result = run(*command.split())
     assert result.exit_code == 2, result.stderr
@@ -76,7 +78,7 @@ def test_an_address_of_a_file_on_the_disk_is_its_path(folder: Path) -> None:
     assert table.splitlines()[1].startswith(f"1,{folder}/runs/c.csv,1.0,")
 
 
-def test_the_error_names_the_output_and_what_it_is_part_of(folder: Path) -> None:
+def test_the_error_names_the_output_and_the_input_that_contains_it(folder: Path) -> None:
     del folder
     files = ("--truth", "t.csv", "--detections", "runs/*.csv")
     assert (
@@ -85,8 +87,8 @@ def test_the_error_names_the_output_and_what_it_is_part_of(folder: Path) -> None
     ) in run("score", "f1", *files, "--output", "runs/c.csv").stderr
 
 
-def test_a_table_beside_the_folders_of_systems_is_none_of_them(folder: Path) -> None:
-    """It is no folder, which the pattern's slash asks for."""
+def test_a_table_beside_folders_of_systems_is_not_one_of_them(folder: Path) -> None:
+    """It is not a folder, which the pattern's slash asks for."""
     (folder / "runs" / "a").mkdir()
     (folder / "runs" / "a" / "t.txt").write_text("1,7,1,1,8,8,0.5\n")
     (folder / "runs" / "table.csv").write_text("of the last run")
@@ -97,7 +99,7 @@ def test_a_table_beside_the_folders_of_systems_is_none_of_them(folder: Path) -> 
     assert [line.split(",")[:3] for line in table[1:]] == [["1", "runs/a", "1.0"]]
 
 
-def test_a_link_to_nowhere_among_systems_is_no_input(folder: Path) -> None:
+def test_a_dangling_link_among_systems_is_not_an_input(folder: Path) -> None:
     (folder / "runs" / "latest").symlink_to("gone")
     (folder / "out.csv").write_text("")
     result = run("score", "f1", "--truth", "t.csv", "--detections", "runs/*", "--output", "out.csv")
@@ -105,15 +107,15 @@ def test_a_link_to_nowhere_among_systems_is_no_input(folder: Path) -> None:
     assert "runs/c.csv" in (folder / "out.csv").read_text()
 
 
-def test_an_output_may_be_called_like_an_evaluator_or_replace_another_file(folder: Path) -> None:
+def test_an_output_may_have_the_name_of_an_evaluator_or_replace_another_file(folder: Path) -> None:
     files = ("--truth", "t.csv", "--detections", "d.csv")
     well(run("score", "map", *files, "--output", "map"))
     well(run("score", "map", *files, "--output", "map"))
     assert "map" in (folder / "map").read_text()
 
 
-def test_every_path_that_a_command_with_an_output_takes_is_an_input_or_an_output() -> None:
-    """So that a new option does not slip past the check."""
+def test_every_path_of_a_command_with_an_output_is_classified_as_input_or_output() -> None:
+    """So that a new option cannot evade the check."""
     written = {"output", "tally", "pictures", "run_folder", "secret_file", "target", "file"}
 
     def paths(command: click.Command) -> set[str]:

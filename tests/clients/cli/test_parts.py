@@ -1,4 +1,4 @@
-"""Options that choose a part of the data."""
+"""Options that select a part of the data."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def sides(tmp_path: Path) -> list[str]:
         (["--frames", "1:5", "--sequence", "street", "--label", "car"], 0, 1),
     ],
 )
-def test_only_what_is_chosen_is_scored(
+def test_only_the_selected_part_is_scored(
     sides: list[str], options: list[str], found: int, missed: int
 ) -> None:
     report = json.loads(well(run("score", "f1", *sides, *options, "--format", "json")))
@@ -60,7 +60,7 @@ def test_only_what_is_chosen_is_scored(
     assert ("selection" in report) == bool(options)
 
 
-def test_outcomes_are_those_of_what_is_chosen(
+def test_outcomes_cover_only_the_selected_part(
     sides: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
     def all_ignored(_: F1, aligned: Aligned, at: OperatingPoint) -> Outcomes:
@@ -73,7 +73,7 @@ def test_outcomes_are_those_of_what_is_chosen(
     columns = header.split(",")
     places = [dict(zip(columns, row.split(","), strict=True)) for row in rows]
     assert {(row["sequence"], row["label"]) for row in places} == {("street", "car")}
-    # Frame 1 has a car and a person; the row of the car is its own in the file.
+    # Frame 1 has a car and a person; the car keeps its row in the file.
     assert [(row["side"], row["frame"], row["row"]) for row in places] == [
         ("truth", "0", "0"),
         ("detections", "0", "0"),
@@ -82,13 +82,13 @@ def test_outcomes_are_those_of_what_is_chosen(
     ]
 
 
-def test_a_table_says_which_part_it_is_of(sides: list[str]) -> None:
+def test_a_table_names_the_selected_part(sides: list[str]) -> None:
     shown = well(run("score", "f1", "map", *sides, "--label", "car", "--frames", "0:1"))
     assert shown.count("of a part of the data: label car; frames 0:1\n") == 1
     assert "part of the data" not in well(run("score", "f1", *sides))
 
 
-def test_a_domain_is_chosen(tmp_path: Path) -> None:
+def test_a_domain_can_be_selected(tmp_path: Path) -> None:
     rows = ["domain,sequence,frame,class,x1,y1,x2,y2", "a,s,0,car,0,0,9,9", "b,s,0,car,0,0,9,9"]
     (tmp_path / "data.csv").write_text("\n".join(rows) + "\n")
     data = str(tmp_path / "data.csv")
@@ -99,7 +99,7 @@ def test_a_domain_is_chosen(tmp_path: Path) -> None:
     assert "f1,a," not in shown
 
 
-def test_a_name_that_there_is_not_is_a_usage_error_with_the_nearest_one(sides: list[str]) -> None:
+def test_an_unknown_name_is_a_usage_error_with_a_suggestion(sides: list[str]) -> None:
     result = run("score", "f1", *sides, "--sequence", "stret", "--label", "cars")
     assert result.exit_code == 2
     assert "found sequence 'stret', expected a sequence of the truth; did you mean street?" in (
@@ -109,13 +109,13 @@ def test_a_name_that_there_is_not_is_a_usage_error_with_the_nearest_one(sides: l
 
 
 @pytest.mark.parametrize("frames", ["1:0", "one", "0-5"])
-def test_frames_that_are_none_are_a_usage_error(sides: list[str], frames: str) -> None:
+def test_invalid_frames_are_a_usage_error(sides: list[str], frames: str) -> None:
     result = run("score", "f1", *sides, "--frames", frames)
     assert result.exit_code == 2
     assert f"Invalid value for --frames: found '{frames}', expected frames such as" in result.stderr
 
 
-def test_a_note_says_that_rules_on_whole_sequences_see_a_part(tmp_path: Path) -> None:
+def test_a_note_says_that_rules_on_whole_sequences_see_only_a_part(tmp_path: Path) -> None:
     rows = ["sequence,frame,class,x1,y1,x2,y2,track_id", "s,0,car,0,0,9,9,1", "s,1,car,0,0,9,9,1"]
     (tmp_path / "tracks.csv").write_text("\n".join(rows) + "\n")
     data = str(tmp_path / "tracks.csv")

@@ -1,4 +1,4 @@
-"""`vidscore pipe` in this process: the report of `score`, bad lines, running scores, windows."""
+"""`vidscore pipe` in this process: reports like `score`, invalid lines, running scores."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def box(x: float) -> list[float]:
 
 
 def frame(sequence: str, number: int, *xs: float, **others: Any) -> Frame:
-    """A frame with a car at each place."""
+    """A frame with a car at each position."""
     objects = [
         {"label": "car", "box": box(x), "confidence": 0.9 - row / 10, "track": row}
         for row, x in enumerate(xs)
@@ -52,7 +52,7 @@ DETECTIONS = [
     frame("b", 6),
     frame("a", 2, 7),
 ]
-"""In no order; frame 0 of a lacks one car, frame 6 of b is empty."""
+"""Unordered; frame 0 of a lacks one car, frame 6 of b is empty."""
 
 
 TRUTH_AS_FOUND = [{key: value for key, value in one.items() if key != "time_s"} for one in TRUTH]
@@ -82,7 +82,7 @@ def pipe(truth: str, input_: str, *options: str, evaluator: str = "f1") -> Any:
 
 @pytest.mark.parametrize("form", ["table", "json", "csv", "markdown", "latex"])
 @pytest.mark.parametrize("evaluator", ["f1", "coco", "hota", "ospa"])
-def test_the_report_is_that_of_score_in_every_form(
+def test_the_report_equals_that_of_score_in_every_form(
     truth: str, tmp_path: Path, evaluator: str, form: str
 ) -> None:
     (tmp_path / "-").write_text(lines(DETECTIONS))
@@ -95,10 +95,10 @@ def test_the_report_is_that_of_score_in_every_form(
     assert well(piped) == well(scored) != ""
 
 
-def test_several_evaluators_parameters_and_warnings_are_those_of_score(
+def test_several_evaluators_parameters_and_warnings_equal_those_of_score(
     truth: str, tmp_path: Path
 ) -> None:
-    """Confidences of 0 to 100, and one class that the truth does not have."""
+    """Confidences of 0 to 100, and a class that the truth lacks."""
     frames = json.loads(json.dumps(DETECTIONS).replace('"confidence": 0.', '"confidence": 80.'))
     frames[0]["objects"][1]["label"] = "truck"
     manifest = tmp_path / "manifest.toml"
@@ -113,7 +113,7 @@ def test_several_evaluators_parameters_and_warnings_are_those_of_score(
     assert piped.stderr.splitlines()[1:] == scored.stderr.splitlines() != []
 
 
-def test_a_truth_of_any_format_goes_with_lines(data: Path) -> None:
+def test_a_truth_of_any_format_can_be_used(data: Path) -> None:
     frames = []
     for number in (1, 2, 3):
         corners = [10 * number, 20, 10 * number + 30, 80]
@@ -145,21 +145,21 @@ def test_points_are_scored_although_the_first_frames_are_empty(tmp_path: Path) -
     assert report_of(well(piped)).value("f1") == 1.0
 
 
-def test_thresholds_are_judged_as_by_score(truth: str) -> None:
+def test_thresholds_are_checked_as_by_score(truth: str) -> None:
     assert pipe(truth, lines(DETECTIONS), "--fail-under", "f1=0.1").exit_code == 0
     missed = pipe(truth, lines(DETECTIONS), "--fail-under", "f1=0.99")
     assert missed.exit_code == ExitCode.THRESHOLD
     assert "(--fail-under)" in missed.stderr
 
 
-def test_the_schema_is_written_as_it_is_in_the_package() -> None:
+def test_the_printed_schema_is_that_of_the_package() -> None:
     assert well(run("pipe", "--schema")) == schema_text()
 
 
-# --- bad lines -------------------------------------------------------------------------------
+# --- invalid lines ---------------------------------------------------------------------------
 
 
-def test_a_bad_line_ends_the_run_with_every_fault_of_that_line(truth: str) -> None:
+def test_an_invalid_line_ends_the_run_with_every_fault_of_that_line(truth: str) -> None:
     bad = {"sequence": "a", "frame": "x", "objects": [{"box": [1, 2, 3]}]}
     text = lines(DETECTIONS[:1]) + lines([bad]) + "{also bad\n"
     result = pipe(truth, text, "--no-progress")
@@ -182,26 +182,26 @@ def test_a_bad_line_ends_the_run_with_every_fault_of_that_line(truth: str) -> No
         ),
     ],
 )
-def test_what_a_line_says_is_named_with_its_line(truth: str, entry: str, said: str) -> None:
+def test_a_warning_names_its_line(truth: str, entry: str, said: str) -> None:
     result = pipe(truth, lines(DETECTIONS[:1]) + entry, "--no-progress")
     assert result.exit_code == ExitCode.INPUT
     assert result.stderr.startswith(f"Error: {said}")
 
 
-def test_a_line_that_never_ends_ends_the_run_once_it_is_too_long(truth: str) -> None:
+def test_an_endless_line_ends_the_run_once_it_is_too_long(truth: str) -> None:
     endless = Chunks(itertools.chain(["x" * (1 << 18)] * 5, iter(pytest.fail, "")))
     with pytest.raises(BadLineError, match=r"^line 1: found a longer line, expected at most"):
         score_lines(typed(truth, progress=False), endless)
 
 
-def test_a_rule_of_an_evaluator_names_the_line_that_breaks_it(truth: str) -> None:
+def test_a_violated_rule_of_an_evaluator_names_the_line(truth: str) -> None:
     untracked = {"sequence": "a", "frame": 0, "objects": [{"box": box(0)}]}
     result = pipe(truth, lines([frame("a", 1), untracked]), "--no-progress", evaluator="hota")
     assert result.exit_code == ExitCode.INPUT
     assert "Error: line 2: found an object without a track" in result.stderr
 
 
-def test_bad_lines_are_skipped_counted_and_the_first_ten_listed(truth: str) -> None:
+def test_invalid_lines_can_be_skipped_and_counted_with_the_first_ten_listed(truth: str) -> None:
     text = lines(DETECTIONS[:2]) + "oops\n" * 12 + lines(DETECTIONS[2:])
     result = pipe(truth, text, "--on-error", "skip", "--no-progress", "--format", "json")
     told = result.stderr.splitlines()
@@ -218,7 +218,7 @@ def test_bad_lines_are_skipped_counted_and_the_first_ten_listed(truth: str) -> N
     assert well(result) == well(skipped)
 
 
-def test_warnings_are_errors_where_that_is_wanted(truth: str) -> None:
+def test_warnings_are_errors_on_request(truth: str) -> None:
     result = pipe(truth, "oops\n" + lines(DETECTIONS), "--on-error", "skip", "--strict")
     assert (result.exit_code, result.stdout) == (ExitCode.INPUT, "")
 
@@ -272,10 +272,10 @@ def typed(truth: str, **changes: Any) -> PipeScoring:
     return PipeScoring(**{**options, **changes})
 
 
-def test_running_scores_are_those_of_the_frames_so_far_at_most_once_a_second(
+def test_running_scores_cover_the_frames_so_far_at_most_once_a_second(
     truth: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A frame each 0.4 s: shown at once, and the third one after it more than a second later."""
+    """One frame per 0.4 s: shown at once, and again with the third frame after it."""
     found = [frame("a", 0, 0, 100), frame("a", 1), *DETECTIONS[3:], DETECTIONS[0]]
     rows = [json.dumps(entry) + "\n" for entry in found]
     clock = Ticking()
@@ -284,12 +284,12 @@ def test_running_scores_are_those_of_the_frames_so_far_at_most_once_a_second(
     assert said == ["1 of 5 frames, f1 f1 1.0000", "4 of 5 frames, f1 f1 0.5000"]
 
 
-def test_without_progress_nothing_is_said(truth: str) -> None:
+def test_without_progress_nothing_is_printed(truth: str) -> None:
     assert "5 of 5 frames" in pipe(truth, lines(DETECTIONS)).stderr
     assert " of 5 frames" not in pipe(truth, lines(DETECTIONS), "--no-progress").stderr
 
 
-def test_a_frame_that_comes_in_pieces_is_one_frame(
+def test_a_frame_that_arrives_in_pieces_is_one_frame(
     truth: str, capsys: pytest.CaptureFixture[str]
 ) -> None:
     text = lines(DETECTIONS)
@@ -304,10 +304,10 @@ def test_a_frame_that_comes_in_pieces_is_one_frame(
 # --- online ----------------------------------------------------------------------------------
 
 
-def test_answers_arrive_by_the_clock_when_their_line_is_read(
+def test_answers_arrive_when_their_line_is_read(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """The answer to frame 0 comes at 0.5, that to frame 1 at 2.5: at 2 frame 0's is the last."""
+    """The answer to frame 0 arrives at 0.5, that to frame 1 at 2.5: at 2, frame 0's is the last."""
     path = tmp_path / "truth.jsonl"
     path.write_text(lines([frame("a", number, 0, time_s=float(number)) for number in range(3)]))
     answers = [frame("a", 0, 0), frame("a", 1, 500)]
@@ -322,19 +322,19 @@ def test_answers_arrive_by_the_clock_when_their_line_is_read(
     assert [report.value(name) for name in names] == [2, 0, 1]
     assert report.curve("f1_by_latency_budget").points() == [
         {"latency_budget_s": 0.0, "f1": 0.8},
-        {"latency_budget_s": 0.5, "f1": 2 / 3},  # frame 2 gets the answer to frame 1
+        {"latency_budget_s": 0.5, "f1": 2 / 3},  # Frame 2 gets the answer to frame 1.
         {"latency_budget_s": 1.5, "f1": 1 / 3},
     ]
 
 
-def test_a_line_that_tells_its_own_arrival_is_refused_online(truth: str) -> None:
+def test_a_line_with_its_own_arrival_is_refused_online(truth: str) -> None:
     result = pipe(truth, lines([frame("a", 0, arrival_s=1.0)]), "--online")
     assert result.exit_code == ExitCode.INPUT
     assert "line 1: arrival_s: found a time, expected no arrival_s" in result.stderr
 
 
-def test_chosen_frames_do_not_go_with_answers_by_their_time(truth: str) -> None:
-    """The answers to the frames before them count in them."""
+def test_a_selection_of_frames_cannot_be_combined_with_online(truth: str) -> None:
+    """Answers to earlier frames count in the selected ones."""
     options = ("--truth", truth, "--detections", truth, "--online")
     refused = run("score", "f1", *options, "--frames", "1:2")
     assert refused.exit_code == ExitCode.USAGE
@@ -343,7 +343,7 @@ def test_chosen_frames_do_not_go_with_answers_by_their_time(truth: str) -> None:
         score("f1", truth, truth, online=True, select=Selection(frames="1:2"))
 
 
-def test_score_takes_arrivals_from_files_and_writes_a_report_like_any_other(
+def test_score_reads_arrivals_from_files_and_writes_a_normal_report(
     tmp_path: Path,
 ) -> None:
     found = tmp_path / "found.jsonl"
@@ -368,10 +368,10 @@ def baseline(tmp_path: Path, truth: str, frames: Sequence[Frame]) -> str:
     return str(path)
 
 
-def test_an_alert_rings_when_a_window_is_worse_than_the_baseline_by_more_than_the_drop(
+def test_an_alert_is_raised_if_a_window_is_worse_than_the_baseline_by_more_than_the_drop(
     tmp_path: Path, truth: str
 ) -> None:
-    """Windows of two frames: the first is perfect, the second finds nothing, a frame is left."""
+    """Windows of two frames: the first is perfect, the second finds nothing, one frame remains."""
     reference = baseline(tmp_path, truth, TRUTH_AS_FOUND)
     stream = [
         frame("a", 0, 0, 100),
@@ -394,17 +394,15 @@ def test_an_alert_rings_when_a_window_is_worse_than_the_baseline_by_more_than_th
     assert pipe(truth, lines(TRUTH_AS_FOUND), *options).exit_code == 0
 
 
-def test_a_system_that_says_nothing_at_all_rings_the_alarm(tmp_path: Path, truth: str) -> None:
+def test_a_silent_system_raises_the_alert(tmp_path: Path, truth: str) -> None:
     options = ("--baseline", baseline(tmp_path, truth, TRUTH_AS_FOUND), "--alert", "f1=0.5")
     result = pipe(truth, "", *options, "--window", "2", "--no-progress")
     assert result.exit_code == ExitCode.THRESHOLD
     assert "Alert: f1 of f1 over everything is 0.0" in result.stderr
 
 
-def test_a_measure_that_drops_below_its_bound_again_after_a_recovery_is_told_again(
-    tmp_path: Path, truth: str
-) -> None:
-    """Frames alone: bad, bad, good, bad. Lower is better for false negatives."""
+def test_a_second_drop_after_a_recovery_is_reported_again(tmp_path: Path, truth: str) -> None:
+    """Single frames: bad, bad, good, bad. For false negatives lower is better."""
     reference = baseline(tmp_path, truth, TRUTH_AS_FOUND)
     stream = [frame("a", 0), frame("a", 1), TRUTH_AS_FOUND[3], frame("b", 6)]
     options = ("--baseline", reference, "--alert", "false_negatives=0", "--window", "1")
@@ -415,7 +413,7 @@ def test_a_measure_that_drops_below_its_bound_again_after_a_recovery_is_told_aga
     assert told == ["1", "4"]
 
 
-def test_without_a_window_an_alert_is_about_everything(tmp_path: Path, truth: str) -> None:
+def test_without_a_window_an_alert_covers_everything(tmp_path: Path, truth: str) -> None:
     reference = baseline(tmp_path, truth, TRUTH_AS_FOUND)
     options = ("--baseline", reference, "--no-progress")
     worse = pipe(truth, lines(DETECTIONS), *options, "--alert", "recall=0.1")
@@ -424,8 +422,8 @@ def test_without_a_window_an_alert_is_about_everything(tmp_path: Path, truth: st
     assert pipe(truth, lines(DETECTIONS), *options, "--alert", "recall=0.9").exit_code == 0
 
 
-def test_a_baseline_that_was_scored_by_other_rules_is_doubted(tmp_path: Path, truth: str) -> None:
-    """Its f1 at another threshold says nothing of what to expect here."""
+def test_a_baseline_under_other_rules_gives_a_warning(tmp_path: Path, truth: str) -> None:
+    """Its f1 at another threshold does not show what to expect here."""
     options = ("--baseline", baseline(tmp_path, truth, TRUTH_AS_FOUND), "--alert", "f1=0.5")
     same = pipe(truth, lines(TRUTH_AS_FOUND), *options, "--no-progress")
     assert "the baseline" not in same.stderr
@@ -433,7 +431,7 @@ def test_a_baseline_that_was_scored_by_other_rules_is_doubted(tmp_path: Path, tr
     assert "Warning: the baseline of f1 has another threshold; score it anew" in other.stderr
 
 
-def test_a_baseline_that_is_no_report_is_wrong_input(tmp_path: Path, truth: str) -> None:
+def test_a_baseline_that_is_not_a_report_is_an_input_error(tmp_path: Path, truth: str) -> None:
     (tmp_path / "base.json").write_text("[1]")
     options = ("--alert", "f1=0.1", "--baseline", str(tmp_path / "base.json"))
     result = pipe(truth, "", *options)
@@ -449,7 +447,7 @@ def test_a_baseline_that_is_no_report_is_wrong_input(tmp_path: Path, truth: str)
         (("--alert", "f1=-1", "--baseline", "{}"), "expected a drop of 0 or more"),
     ],
 )
-def test_alerts_that_make_no_sense_are_refused(
+def test_meaningless_alerts_are_refused(
     tmp_path: Path, truth: str, options: tuple[str, ...], said: str
 ) -> None:
     (tmp_path / "none.json").write_text("[1]")
@@ -460,7 +458,7 @@ def test_alerts_that_make_no_sense_are_refused(
     assert said in result.stderr
 
 
-def test_hours_are_scored_as_their_frames_alone(tmp_path: Path, truth: str) -> None:
+def test_hours_are_scored_by_their_own_frames(tmp_path: Path, truth: str) -> None:
     """The hour from 3600 has frames 0 and 1 of a; that from 7200 frame 2 of a and 5 of b."""
     plain = report_of(well(pipe(truth, lines(DETECTIONS), "--format", "json")))
     report = report_of(well(pipe(truth, lines(DETECTIONS), "--format", "json", "--hours")))

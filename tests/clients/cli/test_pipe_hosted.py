@@ -1,4 +1,4 @@
-"""`vidscore pipe BENCHMARK`: submissions out of lines, durable whatever ends the input."""
+"""`vidscore pipe BENCHMARK`: submissions from lines, durable however the input ends."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ Environment = dict[str, str]
 
 
 def host(environment: Environment, folder: Path, name: str) -> None:
-    """Host a benchmark whose truth is what `lines` sends, unless another module did so."""
+    """Host a benchmark whose truth is sent by `lines`, unless another module has done so."""
     if run("benchmark", "show", name, env=environment).exit_code == ExitCode.OK:
         return
     (folder / "street.toml").write_text(BENCHMARK)
@@ -63,7 +63,7 @@ def host(environment: Environment, folder: Path, name: str) -> None:
 
 @pytest.fixture(scope="module")
 def environment(site: tuple[str, str], tmp_path_factory: pytest.TempPathFactory) -> Environment:
-    """What leads commands to a server with a benchmark called street."""
+    """Environment that leads commands to a server with a benchmark named street."""
     own = {"VIDSCORE_SERVER": site[0], "VIDSCORE_TOKEN": site[1]}
     folder = tmp_path_factory.mktemp("street")
     own["XDG_CONFIG_HOME"] = str(folder)
@@ -76,7 +76,7 @@ def pipe(environment: Environment, input_: str, *options: str) -> Result:
 
 
 def offsets(text: str) -> list[int]:
-    """What was acknowledged, and nothing but whole lines of JSON before the report."""
+    """The acknowledged offsets; before the report there may only be complete JSON lines."""
     rows = [row for row in text.splitlines() if row.startswith('{"ack')]
     return [json.loads(row)["acknowledged_offset"] for row in rows]
 
@@ -90,7 +90,7 @@ def frame_count(environment: Environment, name: str) -> tuple[int, str]:
 # --- to the end ------------------------------------------------------------------------------
 
 
-def test_the_report_is_that_of_submit(environment: Environment, tmp_path: Path) -> None:
+def test_the_report_equals_that_of_submit(environment: Environment, tmp_path: Path) -> None:
     (tmp_path / "found.jsonl").write_text(lines(0, FRAMES - 5))
     options = ("--format", "json")
     piped = pipe(environment, lines(0, FRAMES - 5), "--submission", "piped", *options)
@@ -115,7 +115,7 @@ def test_acknowledged_offsets_ascend_to_the_number_of_frames_before_the_report(
     assert re.search(r"^street/s[0-9a-f]{16}: 0 frames durable before", result.stderr)
 
 
-def test_a_bad_line_ends_the_run_and_what_came_before_it_is_durable(
+def test_an_invalid_line_ends_the_run_and_the_frames_before_it_are_durable(
     environment: Environment,
 ) -> None:
     result = pipe(environment, lines(0, 4) + "oops\n" + lines(4, 8), "--submission", "broken")
@@ -128,7 +128,7 @@ def test_a_bad_line_ends_the_run_and_what_came_before_it_is_durable(
     assert "f1,,,,true_positives,8" in well(rest)
 
 
-def test_a_submission_goes_on_with_the_same_input_from_its_beginning(
+def test_a_submission_continues_with_the_same_input_from_its_start(
     environment: Environment,
 ) -> None:
     pipe(environment, lines(0, 6) + "oops", "--submission", "again")
@@ -138,14 +138,14 @@ def test_a_submission_goes_on_with_the_same_input_from_its_beginning(
     assert frame_count(environment, "again") == (FRAMES, "scored")
 
 
-def test_skipped_lines_are_told(environment: Environment) -> None:
+def test_skipped_lines_are_reported(environment: Environment) -> None:
     text = lines(0, 3) + "oops\n" + lines(3, FRAMES)
     result = pipe(environment, text, "--on-error", "skip", "--format", "csv")
     assert "f1,,,,f1,1.0" in well(result)
     assert "Warning: 1 line left out:\n  line 4: found invalid JSON" in result.stderr
 
 
-def test_lines_of_another_shape_than_the_benchmarks_are_refused_with_their_line(
+def test_lines_of_a_wrong_shape_are_refused_with_their_line(
     environment: Environment,
 ) -> None:
     point = '{"sequence": "street", "frame": 9, "objects": [{"point": [1, 2]}]}'
@@ -154,16 +154,16 @@ def test_lines_of_another_shape_than_the_benchmarks_are_refused_with_their_line(
     assert "line 1: objects[0]: found a point, expected a box, as all objects are" in result.stderr
 
 
-def test_an_ended_submission_takes_no_more_lines(environment: Environment) -> None:
+def test_an_ended_submission_accepts_no_more_lines(environment: Environment) -> None:
     well(pipe(environment, lines(0, 2), "--submission", "over"))
     result = pipe(environment, lines(2, 4), "--submission", "over")
     assert result.exit_code == ExitCode.INPUT
 
 
-def test_what_is_durable_is_shown_at_most_once_a_second(
+def test_durable_frames_are_shown_at_most_once_a_second(
     environment: Environment, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """A frame each 0.4 s: shown with the third one, and three frames later, with a score or not."""
+    """One frame per 0.4 s: shown with the third one and three frames later, even without a score."""
     choice = ServerChoice(environment["VIDSCORE_SERVER"], token=environment["VIDSCORE_TOKEN"])
     options: dict[str, Any] = {
         "server": choice,
@@ -196,7 +196,7 @@ def test_what_is_durable_is_shown_at_most_once_a_second(
 
 @contextmanager
 def piping(environment: Environment, *options: str) -> Iterator[subprocess.Popen[str]]:
-    """A `vidscore pipe` into the benchmark, with its three streams."""
+    """A `vidscore pipe` to the benchmark, with its three streams."""
     with subprocess.Popen(
         [str(BINARY), "pipe", "street", "--acknowledged", *options],
         env={**os.environ, **environment},
@@ -218,7 +218,7 @@ def write(process: subprocess.Popen[str], text: str) -> None:
 
 
 def read_until_durable(process: subprocess.Popen[str], count: int) -> Sequence[int]:
-    """Read offsets until so many frames are durable."""
+    """Read offsets until this many frames are durable."""
     assert process.stdout is not None
     found = [0]
     while found[-1] < count:
@@ -229,7 +229,7 @@ def read_until_durable(process: subprocess.Popen[str], count: int) -> Sequence[i
 
 
 def answer_late(monkeypatch: pytest.MonkeyPatch) -> None:
-    """Make streams connect after a second, and look each 0.02 s whether that takes long."""
+    """Delay the connection of streams by a second, and check every 0.02 s whether it is slow."""
     connect = Sender._connect
 
     def connect_late(sender: Sender) -> object:
@@ -242,7 +242,7 @@ def answer_late(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 @pytest.mark.parametrize("command", ["pipe", "submit"])
-def test_a_server_that_takes_long_is_told(
+def test_a_slow_server_is_reported(
     environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, command: str
 ) -> None:
     answer_late(monkeypatch)
@@ -259,7 +259,7 @@ def test_a_server_that_takes_long_is_told(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("sent", [signal.SIGINT, signal.SIGTERM])
-def test_ctrl_c_seals_nothing_and_says_how_to_go_on(
+def test_ctrl_c_seals_nothing_and_says_how_to_continue(
     environment: Environment, sent: signal.Signals
 ) -> None:
     name = f"stopped-{sent.name.lower()}"
@@ -278,7 +278,7 @@ def test_ctrl_c_seals_nothing_and_says_how_to_go_on(
 
 
 @pytest.mark.slow
-def test_frames_are_delivered_although_nobody_reads_the_offsets_any_more(
+def test_frames_are_delivered_even_if_nobody_reads_the_offsets_any_more(
     environment: Environment,
 ) -> None:
     with piping(environment, "--submission", "unread") as process:
@@ -296,8 +296,8 @@ def test_frames_are_delivered_although_nobody_reads_the_offsets_any_more(
 
 
 @pytest.mark.nightly
-def test_a_pipe_goes_on_after_the_server_was_killed_and_came_back(tmp_path: Path) -> None:
-    """Frames that come while nobody is there are durable in the end, each once."""
+def test_a_pipe_continues_after_the_server_was_killed_and_restarted(tmp_path: Path) -> None:
+    """Frames sent during the outage are durable at the end, each once."""
     store = str(tmp_path / "site.db")
     secret = run("init", "--store", store).stdout.strip()
     options = ("--workers", "1", "--store", store)

@@ -1,4 +1,4 @@
-"""Places that cannot be written are one line with exit code 1; long names can be."""
+"""An unwritable path gives one line and exit code 1; long names are allowed."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     ],
     ids=["loop", "in a loop", "long name"],
 )
-def test_a_place_that_cannot_be_is_told_in_one_line(
+def test_an_impossible_path_is_reported_in_one_line(
     command: tuple[str, ...], place: str, reason: str, folder: Path
 ) -> None:
     before = sorted(folder.rglob("*"))
@@ -70,7 +70,7 @@ def test_a_place_that_cannot_be_is_told_in_one_line(
         ("t.csv/x", "there is no folder {}/t.csv"),
     ],
 )
-def test_a_place_in_no_folder_is_wrong_usage(
+def test_a_path_in_a_missing_folder_is_a_usage_error(
     command: tuple[str, ...], place: str, said: str, folder: Path
 ) -> None:
     before = sorted(folder.rglob("*"))
@@ -80,7 +80,7 @@ def test_a_place_in_no_folder_is_wrong_usage(
 
 
 @pytest.mark.parametrize("option", ["run folder", "pictures"])
-def test_a_file_in_place_of_a_folder_is_wrong_usage(option: str) -> None:
+def test_a_file_in_place_of_a_folder_is_a_usage_error(option: str) -> None:
     Path("file").write_text("")
     result = run(*COMMANDS[option], "file")
     assert (result.exit_code, "file is no folder\n" in result.stderr) == (2, True), result.stderr
@@ -95,10 +95,10 @@ def test_a_file_in_place_of_a_folder_is_wrong_usage(option: str) -> None:
     [(errno.EACCES, ("open", "mkdir")), (errno.EROFS, ("open", "mkdir", "unlink"))],
     ids=["locked", "read-only"],
 )
-def test_a_folder_that_takes_nothing_is_told_in_the_last_line(
+def test_an_unwritable_folder_is_reported_in_the_last_line(
     name: str, number: int, calls: tuple[str, ...], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """A read-only disk refuses to remove a file before it looks whether there is one."""
+    """A read-only disk refuses to remove a file before it checks whether the file exists."""
     reason = os.strerror(number)
 
     def refusing(own: Callable[..., Any], path: object, *rest: Any, **named: Any) -> Any:
@@ -118,7 +118,7 @@ def test_a_folder_that_takes_nothing_is_told_in_the_last_line(
     "name",
     ["score", "tally", "view", "render", "convert to a file", "convert to a folder"],
 )
-def test_a_name_may_be_as_long_as_one_can_be(name: str, folder: Path) -> None:
+def test_a_name_may_have_the_maximum_length(name: str, folder: Path) -> None:
     well(run(*COMMANDS[name], LONGEST))
     written = {"t.csv", "d.csv", "e.csv", "loop", "back", LONGEST}
     assert {path.name for path in folder.iterdir()} == written
@@ -133,10 +133,10 @@ def test_a_name_may_be_as_long_as_one_can_be(name: str, folder: Path) -> None:
         ("pipe", "pipe is no regular file"),
     ],
 )
-def test_what_is_for_its_owner_alone_is_a_regular_file(
+def test_private_output_must_be_a_regular_file(
     command: tuple[str, ...], place: str, said: str, folder: Path
 ) -> None:
-    """A device or a pipe would be replaced, or show hidden truth to who reads it."""
+    """A device or a pipe would be replaced, or show hidden truth to its reader."""
     os.mkfifo("pipe")
     before = sorted(folder.rglob("*"))
     result = run(*command, place, "--server", "127.0.0.1:9")
@@ -144,7 +144,7 @@ def test_what_is_for_its_owner_alone_is_a_regular_file(
     assert sorted(folder.rglob("*")) == before
 
 
-def test_a_page_goes_to_standard_output_as_all_else_does(folder: Path) -> None:
+def test_a_page_can_go_to_standard_output_like_everything_else(folder: Path) -> None:
     page = well(run("view", "f1", *FILES, "--draws", "0", "--output", "-"))
     assert page.startswith("<!doctype html>")
     assert not (folder / "-").exists()

@@ -1,4 +1,4 @@
-"""The progress bar appears late, on a terminal alone, and leaves nothing behind."""
+"""The progress bar appears late, only on a terminal, and leaves nothing behind."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ def _terminal_that_draws(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("TERM", "xterm-256color")
 
 
-def test_on_a_terminal_the_bar_says_what_is_done_and_how_far_it_is() -> None:
+def test_on_a_terminal_the_bar_shows_the_work_and_its_progress() -> None:
     master, slave = pty.openpty()
     with os.fdopen(slave, "w") as terminal, ProgressBar(delay_s=0.0, stream=terminal) as bar:
         bar.stage("scoring")
@@ -27,7 +27,7 @@ def test_on_a_terminal_the_bar_says_what_is_done_and_how_far_it_is() -> None:
     os.close(master)
 
 
-def test_work_that_is_done_in_a_moment_shows_no_bar() -> None:
+def test_short_work_shows_no_bar() -> None:
     master, slave = pty.openpty()
     with os.fdopen(slave, "w") as terminal:
         with ProgressBar(delay_s=3600.0, stream=terminal) as bar:

@@ -1,4 +1,4 @@
-"""Lists of records on terminals of any width, and names of resources as they are shown."""
+"""Lists of records on terminals of any width, and the shown names of resources."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ def drawn(width: int) -> list[str]:
 
 
 @pytest.mark.parametrize("width", [40, 60, 80, 200])
-def test_every_name_is_whole_whatever_the_width(width: int) -> None:
+def test_every_name_is_complete_at_any_width(width: int) -> None:
     lines = drawn(width)
     text = "\n".join(lines)
     assert "…" not in text
@@ -46,7 +46,7 @@ def test_a_wide_terminal_has_one_line_for_each_record() -> None:
     assert len(lines) == 2 + len(LINES)
 
 
-def test_each_part_on_a_narrow_terminal_begins_with_whose_it_is() -> None:
+def test_each_part_on_a_narrow_terminal_begins_with_the_name_of_its_record() -> None:
     lines = drawn(80)
     assert sum(line.startswith("rank   team") for line in lines) == 2
     assert sum(line.startswith("2      team-02") for line in lines) == 2
@@ -75,11 +75,11 @@ def test_a_submission_of_one_frame_has_one_frame() -> None:
         ("my-benchmarks", "my-benchmarks"),
     ],
 )
-def test_a_full_name_has_a_short_one(full: str, short: str) -> None:
+def test_a_full_name_has_a_short_form(full: str, short: str) -> None:
     assert short_names(full) == short
 
 
 @pytest.mark.parametrize("benchmark", ["streets", "benchmarks/streets"])
 @pytest.mark.parametrize("typed", ["v1", "streets/v1", "benchmarks/streets/submissions/v1"])
-def test_a_submission_of_a_benchmark_may_be_named_in_each_way(benchmark: str, typed: str) -> None:
+def test_a_submission_of_a_benchmark_may_be_named_in_each_form(benchmark: str, typed: str) -> None:
     assert within(benchmark, typed) == "streets/v1"

@@ -1,4 +1,4 @@
-"""The SDK's side and this side mean the same."""
+"""Values of the SDK and of the command line mean the same."""
 
 from __future__ import annotations
 
@@ -61,15 +61,15 @@ def test_each_error_of_the_sdk_has_its_exit_code(
     assert raised.value.exit_code == code
 
 
-def test_a_server_without_a_store_is_no_mistake_of_ours(server: str) -> None:
-    """It has no call of hosted benchmarks; grpc says that a method was not found."""
+def test_a_server_without_a_store_is_not_an_internal_error(server: str) -> None:
+    """It has no calls of hosted benchmarks; grpc reports an unknown method."""
     result = run("benchmark", "list", "--server", server)
     said = f"Error: the server at {server} does not serve this: it hosts no benchmarks"
     assert (result.exit_code, said in result.stderr) == (3, True), result.stderr
 
 
 @pytest.mark.parametrize(("typed", "code"), [(ALL_TYPED, ExitCode.USAGE), ((), ExitCode.INPUT)])
-def test_a_parameter_that_the_server_refuses_is_a_usage_error_where_it_was_typed(
+def test_a_typed_parameter_that_the_server_refuses_is_a_usage_error(
     typed: tuple[str, ...], code: ExitCode
 ) -> None:
     error = vidscore_client.InvalidArgumentError("tau: 0", reason="INVALID_PARAMETER")

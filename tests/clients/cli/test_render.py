@@ -1,4 +1,4 @@
-"""`vidscore render` draws what `vidscore outcomes` says, whole or not at all."""
+"""`vidscore render` draws the outcomes of `vidscore outcomes`, completely or not at all."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ from tests.clients.cli.helpers import run, well
 HEADER = "sequence,frame,class,x1,y1,x2,y2,track_id\n"
 TRUTH = [("a", 1, 20), ("a", 2, 20), ("a", 2, 60), ("a", 3, 20), ("b", 1, 20)]
 DETECTIONS = [("a", 1, 20), ("a", 2, 90), ("a", 3, 20), ("b", 1, 90)]
-"""Mistakes: frame 1 of a none, frame 2 two missed and a false alarm, frame 3 none, b two."""
+"""Mistakes: none in frames 1 and 3 of a, two misses and a false positive in frame 2, two in b."""
 
 
 def rows(places: list[tuple[str, int, int]]) -> str:
@@ -57,7 +57,7 @@ def test_a_folder_gets_a_picture_of_every_frame(folder: Path) -> None:
     ]
     picture = cv2.imread("out/a/000002.png")
     assert picture is not None
-    # 120 px wide images are enlarged six times: the false alarm's left line is at 540 px.
+    # Images of 120 px are enlarged six times: the left edge of the false positive is at 540 px.
     orange = (picture[60:180, 536:545] == (0x00, 0x4A, 0xB8)).all(axis=2)
     assert orange.any()
     assert not (picture[60:180, 300:340] == (0x00, 0x4A, 0xB8)).all(axis=2).any()
@@ -87,7 +87,7 @@ def test_the_worst_frames_are_drawn_and_listed_in_their_order(folder: Path) -> N
     assert "  media     none: drawn on a blank canvas, of the size that its objects need" in said
 
 
-def test_the_same_can_be_had_as_json(folder: Path) -> None:
+def test_the_list_can_be_json(folder: Path) -> None:
     wanted = ("--worst", "1", "--output", "out", "--format", "json")
     assert json.loads(well(run("render", "clear", *DATA, *wanted))) == {
         "output": "out",
@@ -109,7 +109,7 @@ def test_the_same_can_be_had_as_json(folder: Path) -> None:
     assert (folder / "out" / "a" / "000002.png").is_file()
 
 
-def test_chosen_frames_are_drawn_and_all_are_scored(folder: Path) -> None:
+def test_only_selected_frames_are_drawn_but_all_are_scored(folder: Path) -> None:
     """The object of frame 3 was matched with another track in frame 1: an id switch."""
     (folder / "truth.csv").write_text(
         HEADER + "".join(f"a,{n},car,20,10,40,30,1\n" for n in (1, 3))
@@ -120,7 +120,7 @@ def test_chosen_frames_are_drawn_and_all_are_scored(folder: Path) -> None:
     assert (frame["frame"], frame["id_switch"]) == (3, 1)
 
 
-def test_of_a_manifest_comes_the_size_of_a_blank_canvas(folder: Path) -> None:
+def test_a_manifest_gives_the_size_of_a_blank_canvas(folder: Path) -> None:
     (folder / "m.toml").write_text(
         '[[sequences]]\nname = "a"\nimage_width = 800\nimage_height = 300\n'
     )
@@ -142,7 +142,7 @@ def test_a_frame_without_an_image_is_named_and_nothing_is_written(folder: Path) 
 
 
 @pytest.mark.parametrize("output", ["out", "out.mp4"])
-def test_an_image_that_is_broken_leaves_nothing_behind(folder: Path, output: str) -> None:
+def test_an_invalid_image_leaves_nothing_behind(folder: Path, output: str) -> None:
     (folder / "images" / "b_1.png").write_text("no image")
     result = run("render", "clear", *DATA, "--media", "images", "--output", output)
     assert result.exit_code == 1
@@ -160,7 +160,7 @@ def test_an_image_that_is_broken_leaves_nothing_behind(folder: Path, output: str
         (("--output", "out", "--outcomes-of", "hota"), "'hota' does not score"),
     ],
 )
-def test_a_wrong_option_is_told_before_anything_is_written(
+def test_an_invalid_option_is_reported_before_anything_is_written(
     folder: Path, wanted: tuple[str, ...], said: str
 ) -> None:
     result = run("render", "clear", *DATA, *wanted)
@@ -176,7 +176,7 @@ def test_a_part_without_frames_is_refused(folder: Path) -> None:
     assert not (folder / "out").exists()
 
 
-def test_without_opencv_the_command_says_how_to_get_it(
+def test_without_opencv_the_command_says_how_to_install_it(
     folder: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setitem(sys.modules, "cv2", None)
@@ -196,8 +196,10 @@ def test_the_help_does_not_import_opencv() -> None:
     subprocess.run([sys.executable, "-c", program], check=True, stdout=subprocess.DEVNULL)
 
 
-def test_formats_say_where_frames_and_pixels_begin(data: Path, tmp_path: Path) -> None:
-    """Frames and pixels of MOTChallenge count from 1: the box from 20 to 50 is drawn from 19 to 49.
+def test_the_format_decides_the_first_number_of_frames_and_pixels(
+    data: Path, tmp_path: Path
+) -> None:
+    """MOTChallenge counts frames and pixels from 1: the box from 20 to 50 is drawn from 19 to 49.
 
     Images of 80 px are enlarged eight times.
     """
@@ -225,7 +227,7 @@ def test_formats_say_where_frames_and_pixels_begin(data: Path, tmp_path: Path) -
     )
     picture = cv2.imread(str(place / "MOT17-02" / "000002.png"))
     assert picture is not None
-    assert abs(int(picture[700, 600, 0]) - 100) < 3  # the second image
+    assert abs(int(picture[700, 600, 0]) - 100) < 3  # The second image.
     blue = (picture[300] == (0xB8, 0x6B, 0x0B)).all(axis=1)
     assert blue[19 * 8]
     assert blue[49 * 8]
@@ -269,8 +271,8 @@ def test_images_of_coco_are_found_by_their_names(tmp_path: Path) -> None:
         assert picture[300, 600].tolist() == [level] * 3
 
 
-def test_masks_are_drawn_on_canvases_as_large_as_their_images(folder: Path) -> None:
-    """Of 20 by 30 px, enlarged 16 times: one that is found, and one that is a false alarm."""
+def test_masks_are_drawn_on_canvases_of_the_size_of_their_images(folder: Path) -> None:
+    """20 by 30 px, enlarged 16 times: one that is found, and one false positive."""
     found, wrong = [200, 100, 300], [500, 40, 60]
     for name, masks in (("truth.jsonl", [found]), ("detections.jsonl", [found, wrong])):
         objects = [
@@ -285,7 +287,7 @@ def test_masks_are_drawn_on_canvases_as_large_as_their_images(folder: Path) -> N
     picture = cv2.imread(str(folder / "out/a/000001.png"))
     assert picture is not None
     assert picture.shape[1] == 480
-    # Columns 10 to 14 and 25 to 26, half of them the canvas, #8d9196 as red, green and blue.
+    # Columns 10 to 14 and 25 to 26, mixed half with the canvas, #8d9196 as red, green and blue.
     for x, colour in ((200, (0x0B, 0x6B, 0xB8)), (416, (0xB8, 0x4A, 0x00))):
         mixed = [(one + other) / 2 for one, other in zip(colour, (0x8D, 0x91, 0x96), strict=True)]
         assert np.abs(picture[200, x, ::-1] - mixed).max() <= 1

@@ -117,7 +117,7 @@ def table_of(tmp_path: Path, view: View) -> str:
     return path.read_text(encoding="utf-8")
 
 
-def test_a_report_becomes_this_table(tmp_path: Path) -> None:
+def test_a_report_as_a_table_equals_the_expected_one(tmp_path: Path) -> None:
     assert table_of(tmp_path, View()) == TABLE
 
 
@@ -128,7 +128,7 @@ def test_a_report_becomes_this_table(tmp_path: Path) -> None:
         ({"threshold": 0.75, "distractor_classes": []}, "threshold = 0.75"),
     ],
 )
-def test_parameters_are_shown_where_they_are_not_the_defaults(
+def test_parameters_are_shown_if_they_are_not_the_defaults(
     tmp_path: Path, parameters: dict[str, Any], line: str
 ) -> None:
     path = tmp_path / "report.txt"
@@ -137,7 +137,7 @@ def test_parameters_are_shown_where_they_are_not_the_defaults(
     assert path.read_text(encoding="utf-8").splitlines()[1] == line
 
 
-def test_parameters_of_several_values_are_shown_as_set_takes_them(tmp_path: Path) -> None:
+def test_parameters_of_several_values_are_shown_as_set_accepts_them(tmp_path: Path) -> None:
     parameters = {"thresholds": (0.5, 0.75), "distractor_classes": ()}
     path = tmp_path / "report.txt"
     report = dataclasses.replace(example_report(), parameters=parameters)
@@ -146,15 +146,15 @@ def test_parameters_of_several_values_are_shown_as_set_takes_them(tmp_path: Path
     assert line == "thresholds = 0.5,0.75, distractor_classes = none"
 
 
-def test_scores_of_sequences_are_shown_where_they_are_wanted(tmp_path: Path) -> None:
+def test_scores_of_sequences_are_shown_on_request(tmp_path: Path) -> None:
     assert SEQUENCES in table_of(tmp_path, View(sequences=True))
 
 
-def test_points_of_curves_are_shown_where_they_are_wanted(tmp_path: Path) -> None:
+def test_points_of_curves_are_shown_on_request(tmp_path: Path) -> None:
     assert CURVES in table_of(tmp_path, View(curves=True))
 
 
-def test_several_evaluators_share_one_table_of_what_is_over_everything(tmp_path: Path) -> None:
+def test_several_evaluators_share_one_table_of_overall_scores(tmp_path: Path) -> None:
     mean = Scores((Block({"mean_nmotda": (0.5,)}),))
     other = dataclasses.replace(example_report(), evaluator="other", scores=mean)
     path = tmp_path / "report.txt"
@@ -174,7 +174,7 @@ WIDE = Grid(
     [("Été", "猫", *("0.5000",) * 121), ("Été", "dog", "undefined", *("-12.2500",) * 120)],
     left_out=2,
 )
-"""Wider than any text: its columns go on below."""
+"""Wider than any text: its columns continue below."""
 
 
 @pytest.mark.parametrize(
@@ -190,7 +190,7 @@ WIDE = Grid(
         [Grid("no names", ("one", "two_\x9b"), 0, [("1", "2")]), Words("a\x1b[2J", heading=True)],
     ],
 )
-def test_off_a_terminal_a_table_is_the_text_that_a_terminal_would_draw(
+def test_without_a_terminal_a_table_is_the_text_that_a_terminal_would_draw(
     parts: list[Words | Grid],
 ) -> None:
     drawn = io.StringIO()
@@ -200,7 +200,7 @@ def test_off_a_terminal_a_table_is_the_text_that_a_terminal_would_draw(
     ]
 
 
-def test_a_report_becomes_this_csv() -> None:
+def test_a_report_as_csv_equals_the_expected_one() -> None:
     assert reports_to_csv([example_report()]) == CSV
 
 
@@ -220,7 +220,7 @@ def test_a_report_becomes_this_csv() -> None:
         (52310.12346, "52310.1235"),
     ],
 )
-def test_a_number_is_rounded_but_never_to_a_whole_or_wide_one(
+def test_a_number_is_rounded_but_never_to_an_integer_or_a_wide_number(
     value: float | None, text: str
 ) -> None:
     assert format_number(value) == text
@@ -231,13 +231,13 @@ def test_a_long_heading_is_broken_after_underscores() -> None:
     assert fold_heading(heading) == ["detection_", "only_ground_", "truth_objects"]
 
 
-def test_a_text_is_written_to_its_file_with_a_final_line_end(tmp_path: Path) -> None:
+def test_a_text_is_written_to_its_file_with_a_final_newline(tmp_path: Path) -> None:
     path = tmp_path / "Bericht über.txt"
     deliver("ä", str(path))
     assert path.read_bytes() == "ä\n".encode()
 
 
-def test_a_file_that_cannot_be_written_whole_leaves_the_old_one_and_nothing_else(
+def test_a_failed_write_leaves_the_old_file_and_nothing_else(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     path = tmp_path / "report.json"
@@ -253,7 +253,7 @@ def test_a_file_that_cannot_be_written_whole_leaves_the_old_one_and_nothing_else
     assert path.read_text() == "old"
 
 
-def test_a_link_stays_a_link_to_the_file_that_is_written(tmp_path: Path) -> None:
+def test_a_link_stays_a_link_to_the_written_file(tmp_path: Path) -> None:
     real, link = tmp_path / "real.json", tmp_path / "link.json"
     real.write_text("old")
     link.symlink_to(real)
@@ -270,17 +270,17 @@ def test_a_device_is_written_to_and_not_replaced() -> None:
 @pytest.mark.parametrize(
     ("output", "reason"), [("", "is a folder"), ("missing/report.json", "there is no folder")]
 )
-def test_an_output_that_cannot_be_written_is_refused_before_any_work(
+def test_an_unwritable_output_is_refused_before_any_work(
     output: str, reason: str, tmp_path: Path
 ) -> None:
     with pytest.raises(click.BadParameter, match=reason):
         check_output(str(tmp_path / output))
 
 
-def test_a_class_that_was_missed_is_shown_and_one_that_does_not_occur_is_not(
+def test_a_missed_class_is_shown_and_one_that_does_not_occur_is_not(
     tmp_path: Path,
 ) -> None:
-    """A figure of 0 is a score; counts of 0 beside undefined figures are of nothing."""
+    """A figure of 0 is a score; counts of 0 beside undefined figures count nothing."""
     block = Block(
         {"objects": (3, 0), "ap": (0.0, None), "ap_small": (None, None)}, classes=("car", "bus")
     )
@@ -294,7 +294,7 @@ def test_a_class_that_was_missed_is_shown_and_one_that_does_not_occur_is_not(
 
 
 def test_no_cell_of_csv_is_a_formula_and_each_can_be_read_back() -> None:
-    """Texts get an apostrophe, also those that have one before a formula; numbers none."""
+    """Texts get an apostrophe, also those that have one before a formula; numbers do not."""
     cells = ["=1+1", "-x", "@a", "'=1", "'a", "-1.5", "it's"]
     assert csv_text(["+a", "b"], [[cell, -2.5] for cell in [*cells, None, -1]]) == (
         "'+a,b\n'=1+1,-2.5\n'-x,-2.5\n'@a,-2.5\n''=1,-2.5\n'a,-2.5\n-1.5,-2.5\nit's,-2.5\n,-2.5\n"
@@ -302,11 +302,11 @@ def test_no_cell_of_csv_is_a_formula_and_each_can_be_read_back() -> None:
     )
 
 
-def test_what_is_true_or_false_is_in_csv_as_in_json() -> None:
+def test_booleans_are_written_in_csv_as_in_json() -> None:
     assert csv_text(["complete", "a"], [[True, 1], [False, 0]]) == "complete,a\ntrue,1\nfalse,0\n"
 
 
-def test_json_for_a_terminal_says_the_same_without_controls(
+def test_json_for_a_terminal_says_the_same_without_control_characters(
     capsysbinary: pytest.CaptureFixture[bytes],
 ) -> None:
     document = {"title": "a\x1b[31m\x9b31m\u202e\u2028\n\x7f é"}
@@ -317,7 +317,7 @@ def test_json_for_a_terminal_says_the_same_without_controls(
     assert "é" in text
 
 
-def test_names_of_a_report_are_shown_without_controls() -> None:
+def test_names_of_a_report_are_shown_without_control_characters() -> None:
     block = Block({"f1": (0.5,)}, domains=("d\x1b[2J",), classes=("c\nd",), sequences=("s\x9b",))
     report = dataclasses.replace(example_report(), scores=Scores(blocks=(block,)))
     text = io.StringIO()
@@ -328,8 +328,8 @@ def test_names_of_a_report_are_shown_without_controls() -> None:
 
 
 @pytest.mark.parametrize("mode", [0o600, 0o644, 0o666])
-def test_what_is_replaced_keeps_who_may_read_it(tmp_path: Path, mode: int) -> None:
-    """A report in a file that others may not read stays one; nor is what others may read closed."""
+def test_a_replaced_file_keeps_its_permissions(tmp_path: Path, mode: int) -> None:
+    """A report in a private file stays private, and one in a public file stays public."""
     file, folder = tmp_path / "scores.json", tmp_path / "results"
     file.touch()
     file.chmod(mode)
@@ -342,7 +342,7 @@ def test_what_is_replaced_keeps_who_may_read_it(tmp_path: Path, mode: int) -> No
     assert stat.S_IMODE(folder.stat().st_mode) == mode | 0o100
 
 
-def test_a_file_that_is_to_be_secret_is_no_wider_for_one_that_was(tmp_path: Path) -> None:
+def test_a_private_file_does_not_inherit_wider_permissions(tmp_path: Path) -> None:
     file = tmp_path / "sites.toml"
     file.touch(0o644)
     write_atomically(file, b"new", 0o600)

@@ -57,7 +57,7 @@ def score_of(document: dict[str, Any], measure: str, **place: str) -> float | No
     return number
 
 
-def test_a_table_of_whole_set_measures_looks_like_this(data: Path) -> None:
+def test_the_table_of_whole_set_measures_equals_the_expected_one(data: Path) -> None:
     done = run_binary(*spotgeo(data))
     assert (done.returncode, done.stdout, done.stderr) == (0, SPOTGEO_TABLE, "")
 
@@ -66,7 +66,7 @@ def test_a_table_of_domains_has_a_column_for_each_and_one_for_all(data: Path) ->
     assert NEOVISION2_LINES in run(*neovision2(data)).stdout
 
 
-def test_one_evaluator_as_json_is_an_object_with_hand_worked_scores(data: Path) -> None:
+def test_json_of_one_evaluator_is_an_object_with_hand_worked_scores(data: Path) -> None:
     document = json.loads(run(*spotgeo(data, "--format", "json")).stdout)
     assert document["evaluator"] == "spotgeo"
     assert score_of(document, "f1") == 2 * 2 / (2 * 2 + 1 + 1)
@@ -81,14 +81,14 @@ def test_undefined_scores_are_null_and_counts_are_integers_in_json(data: Path) -
     assert score_of(document, "false_positives", domain="Tower", label="Car") == 1
 
 
-def test_several_evaluators_as_json_are_an_array_in_the_order_typed(data: Path) -> None:
+def test_json_of_several_evaluators_is_an_array_in_the_typed_order(data: Path) -> None:
     arguments = ("score", "f1", *neovision2(data, "--set", "f1.threshold=0.75")[1:])
     documents = json.loads(run(*arguments, "--format", "json").stdout)
     assert [document["evaluator"] for document in documents] == ["f1", "neovision2"]
     assert documents[0]["parameters"]["threshold"] == 0.75
 
 
-def test_several_evaluators_as_a_table_share_what_is_over_everything(data: Path) -> None:
+def test_a_table_of_several_evaluators_shares_the_overall_scores(data: Path) -> None:
     lines = run("score", "f1", *neovision2(data)[1:]).stdout.splitlines()
     first = next(index for index, line in enumerate(lines) if line.startswith("  evaluator"))
     table = lines[first : lines.index("", first)]
@@ -113,13 +113,13 @@ def test_csv_has_a_line_for_each_score_of_the_json(data: Path) -> None:
         }
 
 
-def test_a_parameter_that_is_set_changes_the_score_and_stands_in_the_report(data: Path) -> None:
+def test_a_parameter_that_is_set_changes_the_score_and_is_in_the_report(data: Path) -> None:
     document = json.loads(run(*spotgeo(data, "--set", "tau=3.5", "--format", "json")).stdout)
     assert document["parameters"]["tau"] == 3.5
     assert score_of(document, "true_positives") == 1
 
 
-def test_the_manifest_gives_evaluator_and_parameters_and_set_comes_over_it(
+def test_the_manifest_gives_evaluator_and_parameters_and_set_overrides_them(
     data: Path, tmp_path: Path
 ) -> None:
     manifest = tmp_path / "manifest.toml"
@@ -139,7 +139,7 @@ def test_workers_do_not_change_the_report(data: Path) -> None:
     assert one.stdout == two.stdout
 
 
-def test_rows_that_are_skipped_are_counted_in_a_warning(data: Path) -> None:
+def test_skipped_rows_are_counted_in_a_warning(data: Path) -> None:
     path = data / "detections" / "Tower" / "001.csv"
     path.write_text(path.read_text() + "1,not,a,number\n")
     refused = run(*neovision2(data))
@@ -162,14 +162,14 @@ def test_a_file_with_a_name_in_any_script_is_written_and_read(data: Path) -> Non
     assert json.loads(output.read_text(encoding="utf-8"))["evaluator"] == "spotgeo"
 
 
-def test_nothing_is_written_where_the_input_is_wrong(data: Path) -> None:
+def test_nothing_is_written_if_the_input_is_invalid(data: Path) -> None:
     output = data / "report.json"
     (data / "detections.json").write_text("[")
     assert run(*spotgeo(data, "--output", str(output))).exit_code == 1
     assert not output.exists()
 
 
-def test_a_report_replaces_an_older_one_whole(data: Path) -> None:
+def test_a_report_replaces_an_older_one_completely(data: Path) -> None:
     output = data / "report.json"
     output.write_text("x" * 1_000_000)
     assert run(*spotgeo(data, "--format", "json", "--output", str(output))).exit_code == 0
@@ -191,7 +191,7 @@ def test_a_report_replaces_an_older_one_whole(data: Path) -> None:
         (["--wrong"], "No such option"),
     ],
 )
-def test_a_wrong_command_line_is_a_usage_error_that_says_why(
+def test_an_invalid_command_line_is_a_usage_error_that_says_why(
     options: list[str], reason: str, data: Path
 ) -> None:
     result = run(*spotgeo(data, *options))
@@ -199,7 +199,7 @@ def test_a_wrong_command_line_is_a_usage_error_that_says_why(
     assert reason in result.stderr
 
 
-def test_an_unknown_evaluator_that_is_typed_is_a_usage_error(data: Path) -> None:
+def test_an_unknown_typed_evaluator_is_a_usage_error(data: Path) -> None:
     result = run("score", "spotgio", *spotgeo(data)[2:])
     assert result.exit_code == 2
     assert "no evaluator is called 'spotgio'; did you mean spotgeo?" in result.stderr
@@ -208,7 +208,7 @@ def test_an_unknown_evaluator_that_is_typed_is_a_usage_error(data: Path) -> None
 def test_every_format_is_named_in_the_help() -> None:
     from vidscore_evaluators.formats import FORMATS
 
-    # Long lines are broken at hyphens, too.
+    # Long lines are also broken at hyphens.
     text = "".join(run("score", "--help").stdout.split())
     assert all(name in text for name in FORMATS)
 
@@ -225,10 +225,10 @@ def logits(tmp_path: Path) -> tuple[str, ...]:
     return ("--truth", str(paths[0]), "--detections", str(paths[1]))
 
 
-def test_scores_that_are_no_confidences_are_refused_with_what_to_do(
+def test_scores_that_are_not_confidences_are_refused_with_advice(
     logits: tuple[str, ...],
 ) -> None:
-    """The line, the option that helps, and nothing written."""
+    """The line, the option that helps, and nothing is written."""
     result = run("score", "neovision2", *logits)
     assert (result.exit_code, result.stdout) == (1, "")
     for word in ("found.csv, line 2", "7.25", "and 1 more", "--confidence-scale sigmoid"):
@@ -236,7 +236,7 @@ def test_scores_that_are_no_confidences_are_refused_with_what_to_do(
 
 
 @pytest.mark.parametrize("scale", ["sigmoid", "-2,8"])
-def test_a_confidence_scale_makes_confidences_of_scores(
+def test_a_confidence_scale_turns_scores_into_confidences(
     logits: tuple[str, ...], scale: str
 ) -> None:
     result = run("score", "neovision2", *logits, f"--confidence-scale={scale}", "--format", "json")
@@ -245,9 +245,7 @@ def test_a_confidence_scale_makes_confidences_of_scores(
 
 
 @pytest.mark.parametrize("scale", ["logit", "5,5", "0,1,2"])
-def test_what_is_no_confidence_scale_is_a_mistake_in_the_command(
-    logits: tuple[str, ...], scale: str
-) -> None:
+def test_an_invalid_confidence_scale_is_a_usage_error(logits: tuple[str, ...], scale: str) -> None:
     result = run("score", "clear", *logits, "--confidence-scale", scale)
     assert result.exit_code == 2
     assert "expected sigmoid, or MIN,MAX" in result.stderr

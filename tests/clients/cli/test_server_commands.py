@@ -30,7 +30,7 @@ def sides(data: Path, kind: str = "spotgeo") -> tuple[str, ...]:
 
 @pytest.mark.parametrize("kind", ["spotgeo", "neovision2"])
 @pytest.mark.parametrize("speed", [["--full-speed"], ["--rate", "200"]])
-def test_a_streamed_report_is_that_of_the_files_to_the_last_bit(
+def test_a_streamed_report_equals_that_of_the_files_to_the_last_bit(
     kind: str, speed: list[str], data: Path, server: str
 ) -> None:
     arguments = (*sides(data, kind), "--format", "json")
@@ -64,7 +64,7 @@ def test_a_live_report_becomes_a_line_with_frames_and_ranking_scores() -> None:
     )
 
 
-def test_the_server_comes_from_the_environment_where_it_is_not_typed(
+def test_the_server_is_taken_from_the_environment_if_it_is_not_typed(
     data: Path, server: str
 ) -> None:
     result = run("stream", *sides(data), "--full-speed", env={"VIDSCORE_SERVER": server})
@@ -98,7 +98,7 @@ def test_an_evaluator_that_the_server_lacks_is_a_usage_error(data: Path, server:
         (("own.toml", "f1"), "a preset's file that lists labels beside other evaluators"),
     ],
 )
-def test_evaluators_that_a_stream_cannot_use_are_a_usage_error_as_they_are_of_files(
+def test_evaluators_that_a_stream_cannot_use_are_a_usage_error_as_for_files(
     evaluators: tuple[str, ...],
     said: str,
     data: Path,
@@ -114,7 +114,7 @@ def test_evaluators_that_a_stream_cannot_use_are_a_usage_error_as_they_are_of_fi
     assert (result.exit_code, said in result.stderr) == (2, True), result.stderr
 
 
-def test_an_evaluator_of_a_manifest_that_the_server_refuses_is_an_error_of_the_input(
+def test_an_evaluator_of_a_manifest_that_the_server_refuses_is_an_input_error(
     data: Path, server: str
 ) -> None:
     manifest = data / "manifest.toml"
@@ -124,7 +124,7 @@ def test_an_evaluator_of_a_manifest_that_the_server_refuses_is_an_error_of_the_i
     assert (result.exit_code, "of the preset dota" in result.stderr) == (1, True)
 
 
-def test_a_server_that_is_not_there_is_exit_code_3(data: Path) -> None:
+def test_an_unreachable_server_is_exit_code_3(data: Path) -> None:
     for arguments in (["health"], ["stream", *sides(data)]):
         result = run(*arguments, "--server", NOBODY)
         assert (result.exit_code, result.stdout) == (3, "")
@@ -132,14 +132,14 @@ def test_a_server_that_is_not_there_is_exit_code_3(data: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_server_that_answers_is_not_said_to_give_no_answer(tmp_path: Path) -> None:
-    """Its disk takes no more."""
+def test_a_server_that_answers_with_an_error_is_not_reported_as_unreachable(tmp_path: Path) -> None:
+    """Its disk is full."""
     store = tmp_path / "site.db"
     secret = initialise(store).secret
     soft, hard = resource.getrlimit(resource.RLIMIT_FSIZE)
     with ExitStack() as stack:
         stack.callback(resource.setrlimit, resource.RLIMIT_FSIZE, (soft, hard))
-        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, hard))  # which the server inherits
+        resource.setrlimit(resource.RLIMIT_FSIZE, (1 << 18, hard))  # The server inherits this.
         server = stack.enter_context(ServerProcess("--workers", "1", "--store", str(store)))
         arguments = ("token", "create", "participant", "--team", "x", "--server", server.address)
         results = (run(*arguments, env={"VIDSCORE_TOKEN": secret}) for _ in range(1000))
@@ -148,18 +148,18 @@ def test_a_server_that_answers_is_not_said_to_give_no_answer(tmp_path: Path) -> 
     assert f"the server at {server.address} cannot serve this now: the store" in result.stderr
 
 
-def test_an_address_that_is_none_is_a_usage_error() -> None:
+def test_an_invalid_address_is_a_usage_error() -> None:
     result = run("health", "--server", "somewhere")
     assert result.exit_code == 2
     assert "Error: --server: found 'somewhere', expected host:port" in result.stderr
 
 
-def test_health_of_a_server_that_serves_is_exit_code_0(server: str) -> None:
+def test_health_of_a_serving_server_is_exit_code_0(server: str) -> None:
     result = run("health", "--server", server)
     assert (result.exit_code, result.output) == (0, f"{server} serves\n")
 
 
-def test_a_port_that_is_in_use_is_told_once_and_by_us() -> None:
+def test_a_port_in_use_is_reported_once_and_by_us() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         address = f"127.0.0.1:{taken.getsockname()[1]}"
         ended = run_binary("serve", "--listen", address, "--workers", "1")
@@ -180,7 +180,7 @@ def test_every_setting_of_the_server_is_an_option_of_serve() -> None:
 def test_a_setting_that_is_on_can_be_switched_off_on_the_command_line(
     typed: list[str], reflection: bool | None
 ) -> None:
-    """What is not typed is None, so that the environment and the file count."""
+    """An option that is not typed is None, so that the environment and the file count."""
     serve = cli.find("serve")
     assert serve is not None
     assert serve.make_context("serve", typed).params["reflection"] is reflection
@@ -195,7 +195,7 @@ def test_a_setting_that_is_on_can_be_switched_off_on_the_command_line(
         (["--config", "no.toml"], {}, 1, "no.toml: found No such file or directory"),
     ],
 )
-def test_wrong_settings_are_refused_where_they_stand(
+def test_invalid_settings_are_refused_where_they_were_set(
     arguments: list[str], env: dict[str, str], code: int, reason: str
 ) -> None:
     result = run("serve", *arguments, env=env)
@@ -204,8 +204,8 @@ def test_wrong_settings_are_refused_where_they_stand(
 
 
 @pytest.mark.slow
-def test_a_server_makes_no_store_where_none_is(tmp_path: Path) -> None:
-    """An empty site, which knows no token, would hide that a path is wrong or a file has gone."""
+def test_a_server_does_not_create_a_missing_store(tmp_path: Path) -> None:
+    """An empty site without tokens would hide that a path is wrong or a file is missing."""
     store = tmp_path / "site.db"
     result = run_binary("serve", "--listen", "127.0.0.1:0", "--store", str(store))
     assert result.returncode == 1
@@ -215,7 +215,7 @@ def test_a_server_makes_no_store_where_none_is(tmp_path: Path) -> None:
 
 
 @pytest.mark.slow
-def test_a_port_that_is_taken_is_an_error_that_says_so(server: str) -> None:
+def test_a_port_in_use_is_an_error_that_says_so(server: str) -> None:
     done = run_binary("serve", "--listen", server, "--workers", "1")
     assert (done.returncode, done.stdout) == (1, "")
     assert f"Error: cannot listen at {server}" in done.stderr

@@ -15,14 +15,14 @@ DATA = ("--truth", "truth.csv", "--detections", "detections.csv")
 
 @pytest.fixture
 def scene(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
-    """A folder to stand in, whose data gives warnings that cite files, lines and frames."""
+    """The working directory, whose data gives warnings that cite files, lines and frames."""
     truth = ["sequence,frame,class,x1,y1,x2,y2"]
     detections = ["sequence,frame,category,x1,y1,x2,y2,score"]
     for number in range(8):
         for frame in range(6):
             x = 30 * frame
             truth.append(f"s{number},{frame},car,{x},10,{x + 30},40")
-            # One frame late, of a label too many, and in frames that the truth does not have.
+            # One frame late, with an unknown label, and in frames that the truth lacks.
             detections.append(f"s{number},{frame + 1},car,{x},10,{x + 30},40,0.5")
             detections.append(f"s{number},{frame},bus,{x},50,{x + 9},70,0.25")
     (tmp_path / "truth.csv").write_text("\n".join(truth) + "\n")
@@ -41,7 +41,7 @@ def write_tallies(*options: str) -> list[str]:
 
 
 @pytest.mark.usefixtures("scene")
-def test_merge_writes_the_bytes_of_score_in_every_format_warnings_included() -> None:
+def test_merge_writes_the_bytes_of_score_in_every_format_including_warnings() -> None:
     evaluators = ("f1", "map", "--set", "f1.threshold=0.3")
     files = write_tallies(*evaluators)
     warned = ""
@@ -84,7 +84,7 @@ def test_a_part_of_the_data_merges_as_it_is_scored(scene: Path, options: tuple[s
 
 
 @pytest.mark.usefixtures("scene")
-def test_a_shard_says_what_it_has_scored() -> None:
+def test_a_shard_reports_what_it_has_scored() -> None:
     outputs = [
         well(run("score", "f1", *DATA, "--shard", f"{number}/2", "--tally", f"{number}.tally"))
         for number in (1, 2)
@@ -95,7 +95,7 @@ def test_a_shard_says_what_it_has_scored() -> None:
 
 
 @pytest.mark.parametrize("truth", ["truth.csv.gz", "truth.zip", "-"])
-def test_a_side_that_is_packed_or_comes_once_is_read_whole_by_each_shard(
+def test_a_side_that_is_packed_or_a_pipe_is_read_whole_by_each_shard(
     scene: Path, truth: str
 ) -> None:
     text = (scene / "truth.csv").read_text()
@@ -111,13 +111,13 @@ def test_a_side_that_is_packed_or_comes_once_is_read_whole_by_each_shard(
 
 
 @pytest.mark.usefixtures("scene")
-def test_a_tally_without_a_shard_is_of_the_whole() -> None:
+def test_a_tally_without_a_shard_covers_everything() -> None:
     well(run("score", "f1", *DATA, "--tally", "all.tally"))
     assert run("merge", "all.tally").stdout == run("score", "f1", *DATA).stdout
 
 
 @pytest.mark.usefixtures("scene")
-def test_missing_and_torn_files_are_named_with_exit_code_1() -> None:
+def test_missing_and_truncated_files_are_named_with_exit_code_1() -> None:
     first, second, _ = write_tallies("f1")
     Path(second).write_bytes(Path(second).read_bytes()[:100])
     done = run("merge", first, second)
@@ -128,7 +128,7 @@ def test_missing_and_torn_files_are_named_with_exit_code_1() -> None:
 
 
 @pytest.mark.usefixtures("scene")
-def test_thresholds_and_strictness_hold_of_what_is_merged() -> None:
+def test_thresholds_and_strictness_apply_to_merged_scores() -> None:
     files = write_tallies("f1")
     assert run("merge", *files, "--fail-under", "f1=0.99").exit_code == 6
     assert run("merge", *files, "--strict").exit_code == 1
@@ -154,7 +154,7 @@ def test_thresholds_and_strictness_hold_of_what_is_merged() -> None:
         (("--shards", "8"), "--shards needs --dask"),
     ],
 )
-def test_options_that_do_not_go_together_are_a_mistake_of_the_command_line(
+def test_options_of_shards_that_do_not_go_together_are_a_usage_error(
     options: tuple[str, ...], text: str
 ) -> None:
     done = run("score", "f1", *DATA, *options)
@@ -162,7 +162,7 @@ def test_options_that_do_not_go_together_are_a_mistake_of_the_command_line(
 
 
 @pytest.mark.usefixtures("scene")
-def test_dask_that_is_not_installed_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_missing_dask_package_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(__import__("sys").modules, "distributed", None)
     done = run("score", "f1", *DATA, "--dask", "local")
     assert done.exit_code == 2

@@ -1,4 +1,4 @@
-"""Sites: servers and tokens under names, and which of them a command means."""
+"""Sites: named servers and tokens, and which of them a command uses."""
 
 from __future__ import annotations
 
@@ -52,13 +52,13 @@ def chosen(
     environment: tuple[str | None, str | None] = (None, None),
     **typed: Any,
 ) -> ServerChoice:
-    """What is chosen out of options, environment (server, token) and file."""
+    """The choice from options, environment (server, token) and file."""
     nothing = dict.fromkeys(("server", "token", "tls_root", "tls_certificate", "tls_key"))
     options = {**nothing, "tls": False, "plaintext_token": False, **typed}
     return choose_server(options, site, dict(zip(("server", "token"), environment, strict=True)))
 
 
-def test_the_file_is_the_users_alone_and_so_is_its_folder(kept: Path, configuration: Path) -> None:
+def test_the_file_and_its_folder_are_private(kept: Path, configuration: Path) -> None:
     assert kept == configuration / "vidscore" / "sites.toml"
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
     assert stat.S_IMODE(kept.parent.stat().st_mode) == 0o700
@@ -66,7 +66,7 @@ def test_the_file_is_the_users_alone_and_so_is_its_folder(kept: Path, configurat
     assert stat.S_IMODE(kept.stat().st_mode) == 0o600
 
 
-def test_what_is_written_is_read(kept: Path) -> None:
+def test_saved_sites_are_read_back(kept: Path) -> None:
     del kept
     assert read_sites() == Sites("home", {"home": HOME, "lab": LAB})
 
@@ -82,12 +82,12 @@ def test_without_xdg_config_home_the_file_is_in_the_home_folder(
 
 
 @pytest.mark.usefixtures("kept")
-def test_a_site_brings_its_server_token_and_encryption() -> None:
+def test_a_site_gives_its_server_token_and_encryption() -> None:
     assert chosen("lab") == LAB
 
 
 @pytest.mark.usefixtures("kept")
-def test_options_go_before_the_environment_which_goes_before_the_file() -> None:
+def test_options_override_the_environment_which_overrides_the_file() -> None:
     both = ("127.0.0.1:8", "other")
     assert chosen(server="127.0.0.1:9", token="typed", environment=both).address == "127.0.0.1:9"
     assert chosen(token="typed", environment=both).token == "typed"
@@ -97,7 +97,7 @@ def test_options_go_before_the_environment_which_goes_before_the_file() -> None:
 
 
 @pytest.mark.usefixtures("kept")
-def test_a_sites_token_goes_to_its_own_server_alone() -> None:
+def test_a_sites_token_is_sent_only_to_its_own_server() -> None:
     assert chosen(server="127.0.0.1:9").token == ""
     assert chosen(environment=("127.0.0.1:9", None)).token == ""
     assert chosen(server=LAB.address).token == "lab-token"
@@ -109,15 +109,15 @@ def test_without_a_file_the_server_is_the_one_on_this_machine() -> None:
     assert chosen() == ServerChoice(DEFAULT_ADDRESS)
 
 
-def test_a_server_that_is_empty_is_not_another_one() -> None:
-    """As ``--server "$SCORER"`` is where the variable is not set."""
+def test_an_empty_server_is_not_replaced_by_the_default() -> None:
+    """For example, ``--server "$SCORER"`` if the variable is not set."""
     result = run("health", "--server", "")
     assert result.exit_code == 2
     assert "--server: found '', expected host:port" in result.stderr
 
 
 @pytest.mark.usefixtures("kept")
-def test_an_unknown_site_is_a_usage_error_that_names_those_there_are() -> None:
+def test_an_unknown_site_is_a_usage_error_that_lists_the_known_ones() -> None:
     result = run("health", "--site", "lub")
     assert result.exit_code == ExitCode.USAGE
     assert "there are home, lab" in result.stderr
@@ -130,7 +130,7 @@ def test_an_unknown_site_is_a_usage_error_that_names_those_there_are() -> None:
         "sites = " + "[" * 5000,
     ],
 )
-def test_a_file_that_is_none_is_an_input_error_with_its_path_and_without_its_content(
+def test_an_invalid_file_is_an_input_error_with_its_path_and_without_its_content(
     text: str, kept: Path
 ) -> None:
     kept.write_bytes(text.encode("latin-1"))
@@ -140,10 +140,10 @@ def test_a_file_that_is_none_is_an_input_error_with_its_path_and_without_its_con
 
 
 @pytest.mark.slow
-def test_a_login_is_what_later_commands_go_by_until_logout(
+def test_later_commands_use_a_login_until_logout(
     site: tuple[str, str], tmp_path: Path, kept: Path
 ) -> None:
-    """The token comes from a file or standard input; no command shows it."""
+    """The token is read from a file or standard input; no command shows it."""
     kept.unlink()
     address, secret = site
     (tmp_path / "secret").write_text(f"{secret}\n")
@@ -169,10 +169,10 @@ def test_a_login_is_what_later_commands_go_by_until_logout(
         assert secret not in result.output + result.stderr
 
 
-def test_a_token_file_may_be_one_of_windows(
+def test_a_token_file_may_come_from_windows(
     site: tuple[str, str], tmp_path: Path, configuration: Path
 ) -> None:
-    """With a byte order mark, and ends of lines of two characters."""
+    """With a byte order mark, and CRLF line ends."""
     (tmp_path / "secret").write_bytes(f"{site[1]}\r\n".encode("utf-8-sig"))
     result = run("login", "--server", site[0], "--token-file", str(tmp_path / "secret"))
     assert (result.exit_code, result.stderr) == (0, "")
@@ -180,8 +180,8 @@ def test_a_token_file_may_be_one_of_windows(
 
 
 @pytest.mark.usefixtures("configuration")
-def test_sites_that_are_kept_at_the_same_time_are_all_kept() -> None:
-    """Each change is of what is there by then, and no other comes between."""
+def test_sites_that_are_saved_at_the_same_time_are_all_saved() -> None:
+    """Each change is based on the current file, and no other one comes in between."""
     meet = threading.Barrier(4)
 
     def keep(name: str) -> None:
@@ -195,7 +195,7 @@ def test_sites_that_are_kept_at_the_same_time_are_all_kept() -> None:
     assert len(read_sites().by_name) == 40
 
 
-def test_nothing_is_kept_where_the_server_does_not_take_the_token(
+def test_nothing_is_saved_if_the_server_refuses_the_token(
     site: tuple[str, str], configuration: Path
 ) -> None:
     wrong = run("login", "--server", site[0], input_="vidscore_0123456789abcdef_" + "0" * 64)
@@ -207,7 +207,7 @@ def test_nothing_is_kept_where_the_server_does_not_take_the_token(
 
 @pytest.mark.usefixtures("kept")
 @pytest.mark.parametrize("name", ["secret", "-"])
-def test_an_empty_token_file_takes_no_token_from_a_site(
+def test_an_empty_token_file_does_not_fall_back_to_the_token_of_a_site(
     site: tuple[str, str], tmp_path: Path, name: str
 ) -> None:
     (tmp_path / "secret").write_text("\n")
@@ -229,13 +229,13 @@ def test_a_certificate_behind_a_loop_of_links_is_named(tmp_path: Path) -> None:
 
 
 @pytest.mark.usefixtures("kept")
-def test_a_site_that_is_there_becomes_the_default_one_without_its_token_being_asked_for() -> None:
+def test_an_existing_site_becomes_the_default_without_asking_for_its_token() -> None:
     assert run("login", "--site", "lab", "--default").exit_code == 0
     assert read_sites() == Sites("lab", {"home": HOME, "lab": LAB})
 
 
 @pytest.mark.parametrize("name", ["", "a b", "../x", "-x"])
-def test_a_site_has_a_name_that_can_be_typed(name: str) -> None:
+def test_the_name_of_a_site_can_be_typed(name: str) -> None:
     result = run("login", f"--site={name}", "--server", NOBODY, input_="x")
     assert result.exit_code == ExitCode.USAGE
 

@@ -22,7 +22,7 @@ def test_a_site_is_moved_to_postgresql_and_back(tmp_path: Path, database: str) -
     assert tokens.split()[1] == "1"
 
 
-def test_init_makes_a_store_in_a_database_and_shows_no_password(database: str) -> None:
+def test_init_creates_a_store_in_a_database_and_shows_no_password(database: str) -> None:
     address = database.replace("vidscore@", "vidscore:hidden@")
     made = run("init", "--store", address)
     assert made.exit_code == ExitCode.OK, made.stderr
@@ -31,7 +31,7 @@ def test_init_makes_a_store_in_a_database_and_shows_no_password(database: str) -
     assert made.stdout.startswith("vidscore_")
 
 
-def test_a_store_in_which_there_is_something_is_not_copied_over(tmp_path: Path) -> None:
+def test_a_store_that_is_not_empty_is_not_overwritten_by_a_copy(tmp_path: Path) -> None:
     first, second = str(tmp_path / "first.db"), str(tmp_path / "second.db")
     for store in (first, second):
         run("init", "--store", store)
@@ -48,7 +48,7 @@ def test_a_store_is_not_copied_to_itself(tmp_path: Path) -> None:
     assert "FROM and TO are one store" in refused.stderr
 
 
-def test_a_store_that_is_not_there_is_not_made_to_be_copied(tmp_path: Path) -> None:
+def test_a_missing_store_is_not_created_as_the_source_of_a_copy(tmp_path: Path) -> None:
     refused = run("store", "copy", str(tmp_path / "none.db"), str(tmp_path / "new.db"))
     assert refused.exit_code == ExitCode.INPUT
     assert f"there is no store at {tmp_path / 'none.db'}" in refused.stderr

@@ -28,8 +28,8 @@ def in_bash(command: str, folder: Path) -> subprocess.CompletedProcess[str]:
     )
 
 
-def test_a_pipe_is_written_as_it_is(folder: Path) -> None:
-    # Which closes its output at the end, so that bash waits for it.
+def test_output_to_a_pipe_is_unchanged(folder: Path) -> None:
+    # It closes its output at the end, so that bash waits for it.
     done = in_bash(f"vidscore {SCORE} --output >(cat)", folder)
     assert done.stdout.startswith("{\n"), done.stderr
     assert done.stdout.endswith("}\n")
@@ -53,7 +53,7 @@ def test_a_pipe_is_written_as_it_is(folder: Path) -> None:
         ("init --store site.db > /dev/full 2> >(tail -n 1 >&2)", "standard output"),
     ],
 )
-def test_what_is_full_is_named(command: str, place: str, folder: Path) -> None:
+def test_a_full_stream_is_named(command: str, place: str, folder: Path) -> None:
     if not Path("/dev/full").exists():
         missing("/dev/full")
     done = in_bash(f"vidscore {command}", folder)
@@ -63,10 +63,8 @@ def test_what_is_full_is_named(command: str, place: str, folder: Path) -> None:
 
 @pytest.mark.parametrize("unbuffered", ["", "1"])
 @pytest.mark.parametrize("command", ["evaluators", SCORE])
-def test_results_of_which_there_is_room_for_a_part_alone_are_an_error(
-    command: str, unbuffered: str, folder: Path
-) -> None:
-    """Also without a buffer, where a write says that it has taken only so much."""
+def test_partly_written_results_are_an_error(command: str, unbuffered: str, folder: Path) -> None:
+    """Also without a buffer, if a write reports that it has taken only a part."""
     environment = f"PYTHONDONTWRITEBYTECODE=1 PYTHONUNBUFFERED={unbuffered}"
     done = in_bash(f"ulimit -f 1; {environment} vidscore {command} > part.txt", folder)
     assert (folder / "part.txt").stat().st_size == 1024
@@ -84,7 +82,7 @@ def test_results_for_a_closed_standard_output_are_an_error_of_one_line(
 
 
 @pytest.mark.parametrize("command", ["--help", "help score", "--version", "evaluators"])
-def test_a_reader_who_has_stopped_ends_every_output_in_silence(command: str, folder: Path) -> None:
+def test_a_reader_that_has_stopped_ends_every_output_silently(command: str, folder: Path) -> None:
     gone = "{ exec <&-; echo >go; }"
     piped = f"mkfifo go; {{ read <go; vidscore {command}; }} | {gone}; echo ${{PIPESTATUS[0]}}"
     done = in_bash(piped, folder)
@@ -99,13 +97,13 @@ def test_a_closed_standard_error_changes_nothing_else(folder: Path) -> None:
     assert done.returncode == 1
 
 
-def test_no_file_gets_the_place_of_a_closed_stream(folder: Path) -> None:
+def test_no_file_gets_the_descriptor_of_a_closed_stream(folder: Path) -> None:
     done = in_bash(f"vidscore {SCORE} --output out.json <&- >&- 2>&-", folder)
     assert done.returncode == 0
     assert (folder / "out.json").read_text().startswith("{\n")
 
 
-def test_a_file_that_a_full_disk_does_not_take_is_not_half_there(folder: Path) -> None:
+def test_a_file_that_does_not_fit_on_a_full_disk_leaves_no_part(folder: Path) -> None:
     done = in_bash("ulimit -f 1; vidscore benchmark new f1 --file new.toml", folder)
     assert done.returncode == 1
     assert done.stderr == "Error: new.toml: cannot be written: file too large\n"

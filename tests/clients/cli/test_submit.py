@@ -1,4 +1,4 @@
-"""What a submission leaves and tells: drafts, checks, waiting, ranks, names; on a real server."""
+"""Effects and output of a submission: drafts, checks, waiting, ranks, names; on a real server."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vidscore_cli.session import ExitCode
 def test_a_refused_file_leaves_no_submission_and_uses_no_quota(
     limited: str, folder: Path, falcon: Call
 ) -> None:
-    """SpotGEO has five frames a sequence."""
+    """SpotGEO has five frames per sequence."""
     (folder / "wrong.json").write_text(json.dumps([spotgeo_entry(9, (1, 1), sequence=1)]))
     result = falcon("submit", limited, "--detections", "wrong.json")
     assert result.exit_code == ExitCode.INPUT
@@ -33,10 +33,10 @@ def test_a_refused_file_leaves_no_submission_and_uses_no_quota(
     well(falcon("submit", limited, "--detections", "detections.json"))
 
 
-def test_a_file_that_is_refused_after_its_first_frames_is_given_up(
+def test_a_file_refused_after_its_first_frames_is_cancelled(
     limited: str, folder: Path, falcon: Call
 ) -> None:
-    """Batches have at most 1,000 frames; the wrong one is far behind."""
+    """Batches have at most 1,000 frames; the invalid frame is far behind."""
     rows = [f"{sequence},{frame},1,1" for sequence in range(1, 801) for frame in range(1, 6)]
     rows.append("9999,9,1,1")
     (folder / "wrong.csv").write_text("sequence,frame,x,y\n" + "\n".join(rows))
@@ -46,7 +46,7 @@ def test_a_file_that_is_refused_after_its_first_frames_is_given_up(
     well(falcon("submit", limited, "--detections", "detections.json"))
 
 
-def test_a_check_submits_nothing_and_tells_what_is_left(
+def test_a_check_submits_nothing_and_shows_what_is_left(
     limited: str, folder: Path, falcon: Call
 ) -> None:
     checked = falcon("submit", limited, "--detections", "detections.json", "--check")
@@ -63,7 +63,7 @@ def test_a_check_submits_nothing_and_tells_what_is_left(
     assert "quota submissions_in_all of 1 is used up" in late.stderr
 
 
-def test_a_check_refuses_the_name_and_title_that_a_submission_would_be_refused_for(
+def test_a_check_refuses_the_name_and_title_that_a_submission_could_not_have(
     hosted: str, folder: Path, falcon: Call
 ) -> None:
     name = f"{hosted}-one"
@@ -81,7 +81,8 @@ def test_a_check_refuses_the_name_and_title_that_a_submission_would_be_refused_f
         [said] = [line.strip() for line in refused.stderr.splitlines() if "title" in line]
         assert f"Error: {said}" in checked.stderr
     well(falcon(*sent, name))
-    assert "would take" in well(falcon(*sent, name, "--check"))  # it is done, with these very files
+    # It is submitted, with these very files.
+    assert "would take" in well(falcon(*sent, name, "--check"))
     (folder / "other.csv").write_text("sequence,frame,x,y\n1,1,1,1\n")
     other = ("submit", hosted, "--detections", "other.csv", "--name", name, "--check")
     refused = falcon(*other)
@@ -92,7 +93,7 @@ def test_a_check_refuses_the_name_and_title_that_a_submission_would_be_refused_f
 def test_frames_without_detections_need_no_shape_and_are_submitted(
     limited: str, folder: Path, falcon: Call
 ) -> None:
-    """Lines of JSON have none where nothing was detected; the benchmark's are points."""
+    """JSON lines have no shape if nothing was detected; the benchmark's are points."""
     lines = [f'{{"sequence": "1", "frame": {frame}, "objects": []}}' for frame in range(1, 6)]
     (folder / "nothing.jsonl").write_text("\n".join(lines))
     sent = ("submit", limited, "--detections", "nothing.jsonl")
@@ -100,10 +101,10 @@ def test_frames_without_detections_need_no_shape_and_are_submitted(
     assert "has rank 1 of 1 on the board" in falcon(*sent).stderr
 
 
-def test_a_doubtful_file_is_warned_of_and_with_strict_not_submitted(
+def test_a_suspicious_file_gives_a_warning_and_with_strict_is_not_submitted(
     limited: str, folder: Path, falcon: Call
 ) -> None:
-    """Coordinates from 0 to 1 are no pixels; nobody needs the truth to know that."""
+    """Coordinates from 0 to 1 are not pixels, which can be seen without the truth."""
     rows = [f"1,{frame},0.{frame},0.5" for frame in (1, 2, 3, 4, 5) for _ in range(2)]
     (folder / "shares.csv").write_text("sequence,frame,x,y\n" + "\n".join(rows))
     sent = ("submit", limited, "--detections", "shares.csv")
@@ -117,10 +118,10 @@ def test_a_doubtful_file_is_warned_of_and_with_strict_not_submitted(
     assert "all lie between 0 and 1" in taken.stderr
 
 
-def test_equal_confidences_are_doubted_where_the_benchmark_ranks_by_them_and_nowhere_else(
+def test_equal_confidences_give_a_warning_only_if_the_benchmark_ranks_by_them(
     hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:
-    """With tracks or without: by the evaluators of the benchmark."""
+    """With or without tracks: the benchmark's evaluators decide."""
     row = "1,{},{},car,10,10,20,20,0.5"
     tracked = [row.format(frame, 7) for frame in range(5)]
     untracked = [row.format(frame, -1) for frame in range(5)]
@@ -141,10 +142,10 @@ def test_equal_confidences_are_doubted_where_the_benchmark_ranks_by_them_and_now
     assert warned == {key: key[0] == "map" for key in warned}
 
 
-def test_what_the_server_doubts_is_not_submitted_with_strict_either(
+def test_a_warning_of_the_server_prevents_a_strict_submission_too(
     hosted: str, folder: Path, falcon: Call, organiser: Call
 ) -> None:
-    """Where names are not public, it says so of any submission."""
+    """If names are not public, it warns about any submission."""
     well(organiser("benchmark", "show", hosted, "--format", "toml", "--output", "secret.toml"))
     text = (folder / "secret.toml").read_text()
     secret = re.sub(r"public_names = \[[^]]*\]", "public_names = []", text)
@@ -178,9 +179,9 @@ def test_numbers_in_place_of_class_names_are_refused_before_they_use_a_quota(
     label: str,
     is_refused: bool,
 ) -> None:
-    """COCO's results number their categories; only the truth, which no team has, names them.
+    """Results of COCO have category numbers; only the truth, which no team has, names them.
 
-    Numbers may be right where one of them is a label, or where labels are not public.
+    Numbers may be right if one of them is a label, or if labels are not public.
     """
     results = [
         {"image_id": 1, "category_id": number, "bbox": [0, 0, 10, 10], "score": 0.5}
@@ -211,10 +212,10 @@ def test_numbers_in_place_of_class_names_are_refused_before_they_use_a_quota(
     assert len(submitted) == (not is_refused)
 
 
-def test_a_file_without_a_row_is_submitted_only_where_that_is_meant(
+def test_a_file_without_a_row_is_submitted_only_on_request(
     hosted: str, limited: str, folder: Path, falcon: Call
 ) -> None:
-    """The specification has to name sequences: a frame of each is sent empty."""
+    """The specification must name sequences: one empty frame of each is sent."""
     (folder / "empty.csv").write_text("sequence,frame,x,y\n")
     sent = ("--detections", "empty.csv")
     asked = falcon("submit", limited, *sent)
@@ -229,7 +230,7 @@ def test_a_file_without_a_row_is_submitted_only_where_that_is_meant(
 
 @pytest.fixture
 def limited(hosted: str, folder: Path, organiser: Call) -> str:
-    """A benchmark that takes one submission of a team, and says which sequences it has."""
+    """A benchmark that accepts one submission per team, and names its sequences."""
     listed = '[[sequences]]\nname = "1"\nfirst_frame = 1\nframe_count = 5\n'
     more = "".join(f'[[sequences]]\nname = "{name}"\n' for name in (*range(2, 801), 9999))
     text = BENCHMARK + "submissions_in_all = 1\n" + listed + more
@@ -240,10 +241,10 @@ def limited(hosted: str, folder: Path, organiser: Call) -> str:
     return name
 
 
-# --- what is waited for, and how it ends ----------------------------------------------------------
+# --- waiting, and the end -------------------------------------------------------------------------
 
 
-def test_a_submission_ends_with_its_name_rank_and_what_is_left(
+def test_a_submission_ends_with_its_name_rank_and_remaining_quota(
     limited: str, organiser: Call, falcon: Call
 ) -> None:
     well(organiser("submit", limited, "--detections", "truth.json"))
@@ -256,7 +257,7 @@ def test_a_submission_ends_with_its_name_rank_and_what_is_left(
 
 
 @pytest.mark.slow
-def test_what_waits_for_truth_says_so_and_until_when(
+def test_a_submission_that_waits_for_truth_says_so_and_until_when(
     hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:
     name = f"{hosted}-waiting"
@@ -305,7 +306,7 @@ def test_a_name_that_no_submission_can_have_is_refused_with_the_rule(
 
 
 @pytest.mark.slow
-def test_every_command_takes_the_short_and_the_full_name(
+def test_every_command_accepts_the_short_and_the_full_name(
     hosted: str, organiser: Call, falcon: Call
 ) -> None:
     long = f"benchmarks/{hosted}"
@@ -322,7 +323,7 @@ def test_every_command_takes_the_short_and_the_full_name(
         well(falcon("leaderboard", benchmark))
 
 
-# --- what people are told -------------------------------------------------------------------------
+# --- texts for people -----------------------------------------------------------------------------
 
 
 def test_the_evaluator_that_ranks_is_shown_first(
@@ -350,7 +351,7 @@ def test_the_measure_that_ranks_is_shown_first(
     assert table.index("mse ") < table.index("f1 ")
 
 
-def test_who_shows_no_token_is_told_how_to_give_one(hosted: str, site: tuple[str, str]) -> None:
+def test_without_a_token_the_error_says_how_to_give_one(hosted: str, site: tuple[str, str]) -> None:
     result = run("benchmark", "show", hosted, env={"VIDSCORE_SERVER": site[0]})
     assert result.exit_code == ExitCode.REFUSED
     assert "VIDSCORE_TOKEN" in result.stderr
@@ -367,14 +368,14 @@ def test_deleting_a_benchmark_with_submissions_asks_for_the_option(
     assert "--force deletes them too" in result.stderr
 
 
-def test_tls_to_a_server_without_it_is_one_sentence(site: tuple[str, str]) -> None:
+def test_tls_to_a_server_without_it_is_reported_in_one_sentence(site: tuple[str, str]) -> None:
     result = run("benchmark", "list", "--tls", env={"VIDSCORE_SERVER": site[0]})
     assert result.exit_code == ExitCode.UNREACHABLE
     assert "does not encrypt; leave --tls" in result.stderr
     assert len(result.stderr.splitlines()) == 1
 
 
-def test_an_update_speaks_of_rescoring_only_where_scores_are_stale(
+def test_an_update_mentions_rescoring_only_if_scores_are_outdated(
     hosted: str, folder: Path, organiser: Call, falcon: Call
 ) -> None:
     (folder / "tau.toml").write_text(
@@ -386,7 +387,7 @@ def test_an_update_speaks_of_rescoring_only_where_scores_are_stale(
     assert "scored again" in well(organiser(*update, "benchmark.toml"))
 
 
-def test_a_part_of_the_board_that_is_unknown_is_an_error_that_names_the_known_ones(
+def test_an_unknown_part_of_the_board_is_an_error_that_lists_the_known_ones(
     hosted: str, organiser: Call
 ) -> None:
     well(organiser("submit", hosted, "--detections", "truth.json"))

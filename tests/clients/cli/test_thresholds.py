@@ -18,8 +18,8 @@ sequence,frame,class,x1,y1,x2,y2,confidence
 s,0,car,0,0,10,10,0.9
 s,0,car,50,0,60,10,0.5
 """
-# One of two objects is found and one of two detections finds one: F1, precision and recall are
-# 0.5. Over all recalls the precision is 1 up to recall 0.5 and 0 from there on.
+# One of two objects is found and one of two detections is right: F1, precision and recall are 0.5.
+# Over all recalls the precision is 1 up to recall 0.5 and 0 beyond.
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def sides(tmp_path: Path) -> list[str]:
         ),
     ],
 )
-def test_each_threshold_that_is_not_met_is_a_line_and_the_exit_code_is_6(
+def test_each_missed_threshold_is_a_line_and_the_exit_code_is_6(
     sides: list[str], thresholds: list[str], failures: list[str]
 ) -> None:
     typed = [word for text in thresholds for word in ("--fail-under", text)]
@@ -53,10 +53,10 @@ def test_each_threshold_that_is_not_met_is_a_line_and_the_exit_code_is_6(
     assert json.loads(result.stdout)["evaluator"] == "f1"
 
 
-def test_where_lower_is_better_the_threshold_is_the_greatest_that_is_allowed(
+def test_if_lower_is_better_the_threshold_is_the_maximum(
     sides: list[str],
 ) -> None:
-    # One of two is without a partner in frame 0, all in frame 1: the mean of 1/2 and 1.
+    # In frame 0 one of two is unmatched, in frame 1 all: the mean of 1/2 and 1.
     report = json.loads(well(run("score", "ospa", *sides, "--format", "json")))
     [value] = [
         row["value"]
@@ -70,7 +70,7 @@ def test_where_lower_is_better_the_threshold_is_the_greatest_that_is_allowed(
     assert result.stderr == "Error: ospa of ospa is 0.75, expected at most 0.74 (--fail-under)\n"
 
 
-def test_an_undefined_score_meets_no_threshold(tmp_path: Path) -> None:
+def test_an_undefined_score_misses_every_threshold(tmp_path: Path) -> None:
     for name in ("truth", "detections"):
         (tmp_path / f"{name}.csv").write_text("sequence,frame,class,x1,y1,x2,y2\ns,0,,,,,\n")
     result = run(
@@ -83,7 +83,9 @@ def test_an_undefined_score_meets_no_threshold(tmp_path: Path) -> None:
     assert error == "Error: recall of f1 is undefined, expected at least 0.0 (--fail-under)"
 
 
-def test_the_report_is_written_though_a_threshold_fails(sides: list[str], tmp_path: Path) -> None:
+def test_the_report_is_written_even_if_a_threshold_is_missed(
+    sides: list[str], tmp_path: Path
+) -> None:
     output = tmp_path / "report.json"
     result = run(
         "score", "f1", *sides, "--fail-under=f1=1", "--format=json", "--output", str(output)
@@ -110,7 +112,7 @@ def test_the_report_is_written_though_a_threshold_fails(sides: list[str], tmp_pa
         ),
     ],
 )
-def test_what_is_no_threshold_is_a_usage_error(
+def test_an_invalid_threshold_is_a_usage_error(
     sides: list[str], threshold: str, reason: str
 ) -> None:
     result = run("score", "f1", "clear", *sides, "--fail-under", threshold)

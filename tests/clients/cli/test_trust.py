@@ -23,13 +23,13 @@ def rows(*arguments: str) -> list[dict[str, Any]]:
     return document
 
 
-def test_the_tests_that_can_be_named_are_those_that_there_are() -> None:
+def test_the_choices_are_exactly_the_available_tests() -> None:
     assert tuple(SANITY_TESTS) == TESTS
 
 
 @pytest.mark.slow
 def test_criterion_prints_every_criterion_of_the_paper_with_both_bases() -> None:
-    """Rows of thresholds, of the optimum and of the two means, or null where there is none."""
+    """Rows of thresholds, of the optimum and of the two means, or null if there is none."""
     found = rows("--test", "multiclass-detection", "--strata", "1", "--realisations", "1")
     assert all(set(row) == FIELDS for row in found)
     names = {"f1", "map", "map-optimal", "log-amr", "log-amr-optimal", "ospa", "ospa-c", "emd",
@@ -45,20 +45,20 @@ def test_criterion_prints_every_criterion_of_the_paper_with_both_bases() -> None
     assert of_map == [*(step / 20 for step in range(21)), "optimum", "m_partial", "m_full"]
 
 
-def test_criterion_prints_the_same_for_the_same_seed_and_another_for_another() -> None:
+def test_criterion_prints_the_same_for_the_same_seed_and_not_for_another() -> None:
     options = ("ospa", "--strata", "2", "--realisations", "1")
     first = rows(*options, "--seed", "5")
     assert rows(*options, "--seed", "5") == first
     assert rows(*options, "--seed", "6") != first
 
 
-def test_criterion_prints_indicators_where_they_are_wanted() -> None:
+def test_criterion_prints_indicators_on_request() -> None:
     found = rows("map", "--strata", "1", "--realisations", "1", "--indicators")
     assert [row["indicator"] for row in found] == ["R_S", "R_std", "R_Sen"] * 2
     assert found[0]["paper_mean"] == 8.13
 
 
-def test_criterion_says_beside_its_table_what_the_text_does_not_lead_to() -> None:
+def test_criterion_notes_values_of_the_paper_that_no_reading_gives() -> None:
     result = run("trust", "criterion", "ospa", "--test", "singleclass-detection",
                  "--strata", "1", "--realisations", "1")  # fmt: skip
     assert result.exit_code == 0
@@ -66,7 +66,7 @@ def test_criterion_says_beside_its_table_what_the_text_does_not_lead_to() -> Non
     assert "1.97 (1.48)" in result.stdout
 
 
-def test_criterion_takes_a_file_for_its_output(tmp_path: Path) -> None:
+def test_criterion_can_write_to_a_file(tmp_path: Path) -> None:
     target = tmp_path / "rows.json"
     result = run("trust", "criterion", "ospa", "--test", "figure-3", "--format", "json",
                  "--output", str(target))  # fmt: skip
@@ -90,15 +90,13 @@ def test_criterion_takes_a_file_for_its_output(tmp_path: Path) -> None:
          "test_trust.py is no folder"),
     ],
 )  # fmt: skip
-def test_a_mistake_on_the_command_line_is_a_usage_error(
-    arguments: tuple[str, ...], message: str
-) -> None:
+def test_an_invalid_command_line_is_a_usage_error(arguments: tuple[str, ...], message: str) -> None:
     result = run("trust", *arguments)
     assert result.exit_code == 2
     assert message in result.stderr
 
 
-def test_a_measure_that_is_no_dissimilarity_is_refused_with_those_that_are() -> None:
+def test_a_measure_that_is_not_a_dissimilarity_is_refused_with_those_that_are() -> None:
     result = run("trust", "consistency", "spotgeo", "--measure", "recall")
     assert result.exit_code == 2
     assert "one that is a dissimilarity: f1" in result.stderr
@@ -133,7 +131,7 @@ def test_ranking_examines_systems_and_draws_pictures(data: Path, tmp_path: Path)
     first, second = document["rankings"]
     assert first["ranks"] == second["ranks"] == {"detections": 2, "perfect": 1}
     assert first["scores"]["f1"]["perfect"] == 1.0
-    assert first["bootstrap"] is None  # a single sequence
+    assert first["bootstrap"] is None  # A single sequence.
     assert first["noise"]["trials"] == 3
     assert document["kendall_distances"] == [[0.0, 0.0], [0.0, 0.0]]
     assert sorted(path.name for path in pictures.iterdir()) == [
@@ -141,7 +139,7 @@ def test_ranking_examines_systems_and_draws_pictures(data: Path, tmp_path: Path)
     ]  # fmt: skip
 
 
-def test_what_is_odd_about_the_truth_is_told_once_for_all_systems(tmp_path: Path) -> None:
+def test_a_warning_about_the_truth_is_printed_once_for_all_systems(tmp_path: Path) -> None:
     rows = "sequence,frame,class,track,x1,y1,x2,y2{}\ns,0,car,1,1,1,9,9{}\n"
     for name, more in (("t", ("", "")), ("d", (",confidence", ",0.5")), ("e", ("", ""))):
         (tmp_path / f"{name}.csv").write_text(rows.format(*more))
@@ -156,7 +154,7 @@ def test_what_is_odd_about_the_truth_is_told_once_for_all_systems(tmp_path: Path
 
 @pytest.mark.slow
 def test_ranking_shows_intervals_and_groups_of_several_sequences(data: Path) -> None:
-    """Neovision2's two videos; a system and the same again cannot be told apart."""
+    """Neovision2's two videos; a system and its copy cannot be told apart."""
     result = run(
         "trust", "ranking", "neovision2", "--truth", str(data / "truth"), "--draws", "30",
         "--system", f"one={data / 'detections'}", "--system", f"other={data / 'detections'}",
@@ -167,7 +165,7 @@ def test_ranking_shows_intervals_and_groups_of_several_sequences(data: Path) -> 
     assert "2 sequences are few" in result.stdout
 
 
-def test_ranking_names_the_place_of_what_is_wrong_in_a_file(data: Path) -> None:
+def test_ranking_names_the_place_of_a_fault_in_a_file(data: Path) -> None:
     broken = data / "broken.json"
     broken.write_text('[{"sequence_id": 1, "frame": 1, "num_objects": 1, "object_coords": []}]')
     result = run(
@@ -178,7 +176,7 @@ def test_ranking_names_the_place_of_what_is_wrong_in_a_file(data: Path) -> None:
     assert "broken.json" in result.stderr
 
 
-def test_ranking_reads_the_truth_once_so_that_it_may_come_from_a_pipe(data: Path) -> None:
+def test_ranking_reads_the_truth_once_so_that_it_may_be_a_pipe(data: Path) -> None:
     systems = ("--system", f"a={data / 'detections.json'}", "--system", f"b={data / 'truth.json'}")
     command = ("trust", "ranking", "spotgeo", *systems, "--draws", "0", "--truth")
     text = (data / "truth.json").read_text("utf-8")
@@ -195,7 +193,7 @@ def test_one_system_is_too_few_for_a_ranking(data: Path) -> None:
 
 
 @pytest.mark.usefixtures("counting_plugin")
-def test_a_plug_in_is_tested_searched_and_ranked_by_what_it_declares(data: Path) -> None:
+def test_a_plug_in_is_tested_searched_and_ranked_by_its_declarations(data: Path) -> None:
     """`count_error` of another distribution: its measure, and its grid of confidences."""
     found = rows("count_error", "--strata", "2", "--realisations", "1")
     assert {row["criterion"] for row in found} == {

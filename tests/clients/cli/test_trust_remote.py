@@ -1,6 +1,6 @@
-"""`vidscore trust` by a server: what it prints is what the same files give here, to the last bit.
+"""`vidscore trust` on a server prints what the same files give locally, to the last bit.
 
-The command is the installed one and the server a process of its own.
+The command is the installed one, and the server is a separate process.
 """
 
 from __future__ import annotations
@@ -46,7 +46,7 @@ Environment = Mapping[str, str]
 
 
 def write_sky(path: Path, error_px: float, sequences: range = SEQUENCES) -> None:
-    """Five frames of two points in each sequence, off by more and more."""
+    """Five frames of two points in each sequence, displaced more and more."""
     entries = [
         spotgeo_entry(
             frame,
@@ -103,7 +103,7 @@ def boxes(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture(scope="module")
 def organiser(folder: Path) -> Iterator[Environment]:
-    """Where a server hosts the benchmark with both systems scored, and its organiser's key."""
+    """Environment of an organiser whose server hosts the benchmark with both systems scored."""
     store = str(folder / "site.db")
     secret = run("init", "--store", store).stdout.strip()
     with ServerProcess("--workers", "1", "--store", store) as server:
@@ -123,7 +123,7 @@ def organiser(folder: Path) -> Iterator[Environment]:
 
 
 def printed(folder: Path, *arguments: str, env: Environment | None = None) -> str:
-    """What a command of `vidscore trust` prints."""
+    """The output of a command of `vidscore trust`."""
     done = run_binary("trust", *arguments, cwd=folder, env=env)
     assert done.returncode == 0, done.stderr
     return done.stdout
@@ -131,10 +131,10 @@ def printed(folder: Path, *arguments: str, env: Environment | None = None) -> st
 
 @pytest.mark.slow
 @pytest.mark.parametrize("form", mostly_nightly(["json", "table"]))
-def test_a_hosted_ranking_is_that_of_the_same_files(
+def test_a_hosted_ranking_equals_that_of_the_same_files(
     form: str, folder: Path, organiser: Environment, tmp_path: Path
 ) -> None:
-    """By the benchmark's evaluator with its parameters, pictures included."""
+    """With the benchmark's evaluator and its parameters, including pictures."""
     files = [word for name in ERRORS_PX for word in ("--system", f"{name}.json")]
     pictures = {}
     texts = {}
@@ -164,10 +164,10 @@ def test_a_hosted_ranking_is_that_of_the_same_files(
     ),
     ids=["manifest", "points", "boxes"],
 )
-def test_a_server_that_keeps_nothing_ranks_files_as_they_are_ranked_here(
+def test_a_server_without_a_store_ranks_files_as_locally(
     chosen: tuple[str, ...], folder: Path, boxes: Path, tmp_path: Path
 ) -> None:
-    """Tables apart, which are made of the document: the same JSON and the same pictures."""
+    """Except for tables, which are made from the document: the same JSON and the same pictures."""
     place = boxes if "ospa" in chosen else folder
     files = [word for name in ERRORS_PX for word in ("--system", f"{name}.json")]
     typed = ("ranking", *chosen, "--truth", "truth.json", *files, *QUESTIONS, "--format", "json")
@@ -184,18 +184,18 @@ def test_a_server_that_keeps_nothing_ranks_files_as_they_are_ranked_here(
     assert pictures[0]
 
 
-def test_files_go_to_no_server_that_is_not_typed(folder: Path) -> None:
-    """What VIDSCORE_SERVER says is for benchmarks; nothing listens there."""
+def test_files_are_sent_only_to_a_server_that_is_typed(folder: Path) -> None:
+    """VIDSCORE_SERVER is for benchmarks; nothing listens there."""
     files = [word for name in ERRORS_PX for word in ("--system", f"{name}.json")]
     typed = ("ranking", "spotgeo", "--truth", "truth.json", *files, "--draws", "0")
     assert printed(folder, *typed, env={"VIDSCORE_SERVER": "127.0.0.1:1"})
 
 
 @pytest.mark.nightly
-def test_chosen_evaluators_and_submissions_are_those_of_the_files(
+def test_chosen_evaluators_and_submissions_equal_those_of_the_files(
     folder: Path, organiser: Environment
 ) -> None:
-    """`tau` is set over the benchmark's; the other evaluator is none of the benchmark's."""
+    """`tau` overrides the benchmark's; the other evaluator is not one of the benchmark's."""
     chosen = ("spotgeo", "f1", "--set", "f1.base=euclidean", "--set", "spotgeo.tau=6")
     options = (*chosen, *QUESTIONS, "--format", "json")
     files = ("--truth", "truth.json", "--system", "far.json", "--system", "near.json")
@@ -208,7 +208,7 @@ def test_chosen_evaluators_and_submissions_are_those_of_the_files(
 
 @pytest.mark.slow
 @pytest.mark.parametrize("more", mostly_nightly([("--indicators", "--format", "json"), ()]))
-def test_a_criterion_test_by_a_server_is_the_one_here(
+def test_a_criterion_test_on_a_server_equals_the_local_one(
     more: tuple[str, ...], folder: Path, organiser: Environment
 ) -> None:
     words = ("criterion", "ospa-c", "spotgeo", "--set", "spotgeo.tau=5")
@@ -241,7 +241,7 @@ def test_ctrl_c_cancels_the_analysis_on_the_server(folder: Path, organiser: Envi
 
 
 def newest_criterion_test(client: Client) -> str:
-    """The operation of a test of criteria that has been asked for, once it has been."""
+    """Wait for the operation of a requested test of criteria."""
     give_up_s = time.monotonic() + TIMEOUT_S
     while time.monotonic() < give_up_s:
         [newest] = client.audit(1)
@@ -253,7 +253,7 @@ def newest_criterion_test(client: Client) -> str:
 
 @pytest.mark.slow
 def test_ctrl_c_frees_the_place_of_files_on_the_server(tmp_path: Path) -> None:
-    """While they are examined others are refused: there is one place. It would take minutes."""
+    """Only one place: others are refused while files are examined, which would take minutes."""
     sky = str(tmp_path / "sky.json")
     write_sky(Path(sky), 0.0, sequences=range(1, 801))
     files = ("--truth", sky, "--system", f"a={sky}", "--system", f"b={sky}")
@@ -292,7 +292,7 @@ def examine_dots(client: Client) -> None:
 
 
 def wait_for_a_place(client: Client) -> None:
-    """Wait until a server examines files again: it hears a little later of a call's end."""
+    """Wait until a server examines files again: it notices the end of a call a little later."""
     give_up_s = time.monotonic() + TIMEOUT_S
     while True:
         try:

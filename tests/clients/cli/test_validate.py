@@ -1,4 +1,4 @@
-"""`vidscore validate` lists everything that is wrong with a file or folder."""
+"""`vidscore validate` lists all faults of a file or folder."""
 
 from __future__ import annotations
 
@@ -54,10 +54,10 @@ def test_faults_as_json_have_their_place_in_parts(data: Path) -> None:
     assert (fault["source"], fault["entry"], fault["field"]) == (str(path), 0, "num_objects")
 
 
-def test_detections_in_frames_that_the_truth_does_not_list_are_warned_of_as_in_a_score(
+def test_detections_in_frames_that_the_truth_lacks_give_a_warning_as_in_a_score(
     tmp_path: Path,
 ) -> None:
-    """Frames that are counted from 1 on one side and from 0 on the other, say."""
+    """For example, if one side counts frames from 1 and the other from 0."""
     header = "sequence,frame,x1,y1,x2,y2\n"
     truth, detections = tmp_path / "t.csv", tmp_path / "d.csv"
     truth.write_text(header + "a,0,10,10,50,50\na,1,10,10,50,50\n")
@@ -73,7 +73,7 @@ def test_detections_in_frames_that_the_truth_does_not_list_are_warned_of_as_in_a
     assert checked.stderr == scored.stderr
 
 
-def test_a_sequence_that_the_truth_does_not_have_is_a_fault_as_in_a_score(tmp_path: Path) -> None:
+def test_a_sequence_that_the_truth_lacks_is_a_fault_as_in_a_score(tmp_path: Path) -> None:
     header = "sequence,frame,x1,y1,x2,y2\n"
     truth, detections = tmp_path / "t.csv", tmp_path / "d.csv"
     truth.write_text(header + "street,0,10,10,50,50\n")
@@ -87,7 +87,7 @@ def test_a_sequence_that_the_truth_does_not_have_is_a_fault_as_in_a_score(tmp_pa
     assert said in scored.stderr
 
 
-def test_a_sequence_that_the_truth_does_not_have_is_a_fault_beside_broken_rows(
+def test_a_sequence_that_the_truth_lacks_is_a_fault_beside_invalid_rows(
     tmp_path: Path,
 ) -> None:
     header = "sequence,frame,x1,y1,x2,y2\n"
@@ -99,7 +99,7 @@ def test_a_sequence_that_the_truth_does_not_have_is_a_fault_beside_broken_rows(
     assert "line 3: found sequence road, expected a sequence of the truth" in result.stdout
 
 
-def test_a_side_is_held_to_its_own_rules(data: Path) -> None:
+def test_a_side_is_checked_by_its_own_rules(data: Path) -> None:
     write_neovision2(data / "truth", "Tower", "001", ["0,,,,,,,,,,,,,,"])
     as_truth = run("validate", str(data / "truth"))
     as_detections = run("validate", str(data / "truth"), "--side", "detections")
@@ -124,10 +124,10 @@ def test_a_shape_that_an_evaluator_cannot_use_is_a_fault(data: Path) -> None:
     assert "found points (x, y), expected corners or upright boxes" in result.stdout
 
 
-def test_json_lines_without_an_object_have_the_shape_that_an_evaluator_wants(
+def test_json_lines_without_objects_have_the_shape_that_an_evaluator_needs(
     tmp_path: Path,
 ) -> None:
-    """As `vidscore score` takes them."""
+    """As for `vidscore score`."""
     path = tmp_path / "found.jsonl"
     path.write_text('{"sequence": "1", "frame": 1, "objects": []}\n')
     for evaluator in ("spotgeo", "neovision2", "clear"):
@@ -135,7 +135,7 @@ def test_json_lines_without_an_object_have_the_shape_that_an_evaluator_wants(
         assert (result.exit_code, result.stdout.splitlines()[0]) == (0, f"{path}: nothing is wrong")
 
 
-def test_a_fault_of_many_entries_is_told_once_unless_all_are_wanted(data: Path) -> None:
+def test_a_fault_of_many_entries_is_reported_once_unless_all_are_requested(data: Path) -> None:
     entries = [{**spotgeo_entry(1, sequence=number), "num_objects": 1} for number in range(60)]
     path = data / "truth.json"
     path.write_text(json.dumps(entries))
@@ -151,8 +151,8 @@ def test_a_fault_of_many_entries_is_told_once_unless_all_are_wanted(data: Path) 
     assert len(every.stdout.splitlines()) == 61
 
 
-def test_a_confidence_scale_is_for_detections(tmp_path: Path) -> None:
-    """The truth has no confidences that anybody reads."""
+def test_a_confidence_scale_is_for_detections_only(tmp_path: Path) -> None:
+    """Confidences of the truth are not read."""
     path = tmp_path / "found.csv"
     path.write_text("sequence,frame,x1,y1,x2,y2,confidence\na,0,0,0,9,9,50\n", encoding="utf-8")
     options = ("--evaluator", "neovision2", "--confidence-scale", "0,100")
@@ -163,7 +163,7 @@ def test_a_confidence_scale_is_for_detections(tmp_path: Path) -> None:
     assert run("validate", str(path), *options, *detections).exit_code == 0
 
 
-def test_no_name_of_a_file_is_obeyed_by_a_terminal(tmp_path: Path) -> None:
+def test_no_file_name_controls_a_terminal(tmp_path: Path) -> None:
     path = tmp_path / "a\x1b[2J\nb.csv"
     path.write_text("sequence,frame,x,y\na,1,2,3\n")
     target = tmp_path / "c\x1b[2J\nd.jsonl"
@@ -176,8 +176,8 @@ def test_no_name_of_a_file_is_obeyed_by_a_terminal(tmp_path: Path) -> None:
         assert "\\x1b[2J\\x0a" in result.stdout.splitlines()[0]
 
 
-def test_equal_confidences_are_doubted_where_the_evaluator_ranks_by_them(tmp_path: Path) -> None:
-    """Where none is named, tracks are a sign that nothing is ranked."""
+def test_equal_confidences_give_a_warning_if_the_evaluator_ranks_by_them(tmp_path: Path) -> None:
+    """If no evaluator is named, tracks are a sign that nothing is ranked."""
     header = "sequence,frame,track_id,class,x1,y1,x2,y2,confidence\n"
     doubted = set()
     for track in ("7", "-1"):

@@ -1,4 +1,4 @@
-"""What is said while a stream waits for the server, by a stream of the test."""
+"""Messages while a stream waits for the server, with a fake stream."""
 
 from __future__ import annotations
 
@@ -17,7 +17,9 @@ from vidscore_cli.waiting import Breaks, seal, told_while_waiting
 from vidscore_client import UnavailableError, connect
 
 
-def test_each_reason_is_told_once_and_that_it_goes_on(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_each_reason_and_the_continuation_are_reported_once(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
     monkeypatch.setattr(waiting, "TELL_S", 0.02)
     monkeypatch.setattr(waiting, "LOOK_S", 0.005)
     stream = SimpleNamespace(acknowledged_frames=3, undelivered_frames=0, last_break=None)
@@ -41,7 +43,7 @@ def test_each_reason_is_told_once_and_that_it_goes_on(monkeypatch: pytest.Monkey
     ]
 
 
-def test_breaks_are_told_where_they_last_each_reason_once_and_that_they_are_over() -> None:
+def test_lasting_breaks_are_reported_with_each_reason_once_and_their_end() -> None:
     said: list[str] = []
     times_s = iter([0.0, 4.0, 5.0, 7.0, 9.0, 10.0])
     breaks = Breaks(said.append, times_s.__next__)
@@ -58,7 +60,7 @@ def test_breaks_are_told_where_they_last_each_reason_once_and_that_they_are_over
     ]
 
 
-def test_a_break_long_after_the_last_one_is_not_its_continuation() -> None:
+def test_a_break_long_after_the_last_one_is_a_new_one() -> None:
     said: list[str] = []
     times_s = iter([0.0, 100.0, 104.0])
     breaks = Breaks(said.append, times_s.__next__)
@@ -67,7 +69,7 @@ def test_a_break_long_after_the_last_one_is_not_its_continuation() -> None:
     assert said == []
 
 
-def test_a_server_that_is_away_while_a_score_is_waited_for_is_told(
+def test_an_absent_server_is_reported_while_a_score_is_awaited(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(waiting, "TELL_S", 0.0)
@@ -83,7 +85,7 @@ def test_a_server_that_is_away_while_a_score_is_waited_for_is_told(
     ]
 
 
-def test_a_server_that_is_away_while_a_submission_is_sealed_is_told(
+def test_an_absent_server_is_reported_while_a_submission_is_sealed(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr(waiting, "TELL_S", 0.0)

@@ -31,7 +31,7 @@ def truth(tmp_path: Path) -> str:
 
 @pytest.fixture
 def wrong(tmp_path: Path) -> str:
-    """Detections under labels that the truth does not write so."""
+    """Detections with labels that the truth spells differently."""
     return write(tmp_path / "wrong.csv", labelled(DETECTIONS, car="Car"))
 
 
@@ -56,7 +56,7 @@ def test_warnings_go_to_standard_error_in_every_format(
 
 
 @pytest.mark.parametrize("more", [["outcomes"], ["render", "--output", "pictures"]])
-def test_outcomes_and_pictures_come_with_the_warnings_of_scores(
+def test_outcomes_and_pictures_have_the_warnings_of_scores(
     truth: str, wrong: str, more: list[str], tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
@@ -67,25 +67,25 @@ def test_outcomes_and_pictures_come_with_the_warnings_of_scores(
 
 
 @pytest.mark.parametrize("format_", ["table", "csv", "json"])
-def test_right_files_leave_standard_error_empty(truth: str, right: str, format_: str) -> None:
+def test_valid_files_leave_standard_error_empty(truth: str, right: str, format_: str) -> None:
     assert score(truth, right, "--format", format_).stderr == ""
 
 
-def test_warnings_stand_in_the_json(truth: str, wrong: str) -> None:
+def test_warnings_are_in_the_json(truth: str, wrong: str) -> None:
     [warning] = json.loads(score(truth, wrong, "--format", "json").stdout)["warnings"]
     assert warning["code"] == "labels_written_otherwise"
     assert set(warning) == {"code", "message", "count"}
 
 
 def test_a_warning_names_file_and_line_of_its_example(truth: str, tmp_path: Path) -> None:
-    """All boxes of the file are swapped, so that the first is in its first row."""
+    """All boxes of the file are swapped, so the first one is in its first row."""
     path = write(tmp_path / "sizes.csv", as_sizes(DETECTIONS))
     lines = score(truth, path).stderr.splitlines()
     [swapped] = [line for line in lines if "x2 < x1" in line]
     assert swapped.endswith(f"[{path}, line 2]")
 
 
-def test_a_warning_of_several_evaluators_is_written_once(truth: str, wrong: str) -> None:
+def test_a_warning_of_several_evaluators_is_printed_once(truth: str, wrong: str) -> None:
     arguments = ("--truth", truth, "--detections", wrong, "--format", "csv")
     assert len(run("score", "f1", "map", *arguments).stderr.splitlines()) == 1
 
@@ -108,12 +108,12 @@ def test_strict_makes_warnings_errors_and_writes_nothing(
     )
 
 
-def test_strict_lets_right_files_pass(truth: str, right: str) -> None:
+def test_strict_accepts_valid_files(truth: str, right: str) -> None:
     assert score(truth, right, "--strict").exit_code == 0
 
 
-def test_strict_lets_notes_pass(right: str, tmp_path: Path) -> None:
-    """What the ground truth itself leaves out is no mistake of anybody."""
+def test_strict_accepts_notes(right: str, tmp_path: Path) -> None:
+    """What the ground truth itself leaves out is nobody's mistake."""
     flags = np.where(np.arange(len(TRUTH["frame"])) % 5 == 0, "region", "")
     regions = write(tmp_path / "regions.csv", TRUTH | {"flags": flags})
     neovision2 = ("--set", "dont_care=neovision2")
@@ -122,7 +122,7 @@ def test_strict_lets_notes_pass(right: str, tmp_path: Path) -> None:
     assert result.stderr.startswith("Note: ")
 
 
-def test_validate_doubts_detections_beside_their_truth(truth: str, wrong: str) -> None:
+def test_validate_warns_about_detections_with_their_truth(truth: str, wrong: str) -> None:
     result = run("validate", wrong, "--truth", truth)
     assert result.exit_code == 0
     assert "'Car' for 'car'" in result.stderr
@@ -130,14 +130,14 @@ def test_validate_doubts_detections_beside_their_truth(truth: str, wrong: str) -
     assert run("validate", wrong, "--truth", truth, "--strict").exit_code == 1
 
 
-def test_validate_doubts_ground_truth_alone(tmp_path: Path) -> None:
+def test_validate_warns_about_ground_truth_alone(tmp_path: Path) -> None:
     twice = write(tmp_path / "twice.csv", rows_where(TRUTH, [0, 0, 1, 2]))
     result = run("validate", twice)
     assert "have the box and the label of another one in their frame" in result.stderr
     assert f"[{twice}, line 2]" in result.stderr
 
 
-def test_validate_shows_what_is_in_a_file(tmp_path: Path) -> None:
+def test_validate_shows_the_content_of_a_file(tmp_path: Path) -> None:
     rows = {
         "sequence": ["north"] * 3,
         "frame": [0, 1, 1],
@@ -160,7 +160,7 @@ def test_validate_shows_what_is_in_a_file(tmp_path: Path) -> None:
 
 
 def test_validate_names_labels_that_only_the_truth_has(truth: str, tmp_path: Path) -> None:
-    """A label that nothing was detected of is shown, and is no warning."""
+    """A label without detections is shown, but is not a warning."""
     cars = write(tmp_path / "cars.csv", rows_where(DETECTIONS, DETECTIONS["class"] == "car"))
     result = run("validate", cars, "--truth", truth)
     assert result.stderr == ""

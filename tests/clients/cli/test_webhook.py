@@ -1,4 +1,4 @@
-"""Alerts are posted as JSON, a bounded number of times, and to nobody else."""
+"""Alerts are posted as JSON, a bounded number of times, and only to the given address."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ LINE = '{"sequence": "a", "frame": 0, "objects": [{"label": "car", "box": [0, 0,
 
 
 class Receiver(ThreadingHTTPServer):
-    """A web server that keeps what it is sent, and answers by a script."""
+    """A web server that records its requests, and answers by a script."""
 
     def __init__(self) -> None:
         super().__init__(("127.0.0.1", 0), Handler)
@@ -56,7 +56,7 @@ class Handler(BaseHTTPRequestHandler):
         raise AssertionError("a redirect was followed")
 
     def log_message(self, *_: object) -> None:
-        """Say nothing."""
+        """Log nothing."""
 
 
 @pytest.fixture
@@ -91,7 +91,7 @@ def test_an_alert_is_posted_as_json(receiver: Receiver, capsys: pytest.CaptureFi
         ([302], 1, "it answered 302 (redirects are not followed)"),
     ],
 )
-def test_what_may_pass_is_tried_again_twice(
+def test_a_transient_failure_is_retried_twice(
     receiver: Receiver,
     capsys: pytest.CaptureFixture[str],
     answers: list[int],
@@ -105,7 +105,7 @@ def test_what_may_pass_is_tried_again_twice(
     assert capsys.readouterr().err == expected
 
 
-def test_nobody_there_is_said_without_the_rest_of_the_address(
+def test_an_unreachable_address_is_reported_without_its_path(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(webhook, "PAUSES_S", ())
@@ -117,7 +117,7 @@ def test_nobody_there_is_said_without_the_rest_of_the_address(
     assert "secret" not in said
 
 
-def test_so_many_alerts_wait_and_no_more(
+def test_the_number_of_waiting_alerts_is_bounded(
     receiver: Receiver, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """The first of them is not answered before the last was posted."""
@@ -130,7 +130,7 @@ def test_so_many_alerts_wait_and_no_more(
     assert "4 alerts wait for it already" in capsys.readouterr().err
 
 
-def test_an_interrupt_waits_for_no_further_try(
+def test_an_interrupt_waits_for_no_further_attempt(
     receiver: Receiver, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(webhook, "PAUSES_S", (600.0,))
@@ -156,7 +156,7 @@ def test_an_address_of_another_kind_is_refused(url: str) -> None:
     assert "expected an address that begins with http:// or https://" in result.stderr
 
 
-def test_a_pipe_posts_what_it_says(
+def test_a_pipe_posts_its_alert(
     receiver: Receiver, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The baseline hits both frames, the pipe one of two: f1 is 2/3."""
@@ -184,7 +184,7 @@ def test_a_pipe_posts_what_it_says(
     assert (alone.exit_code, "--alert-url goes with --alert" in alone.stderr) == (2, True)
 
 
-def test_a_watched_submission_shows_its_window_and_rings(
+def test_a_watched_submission_shows_its_window_and_raises_the_alert(
     hosted: str, organiser: Call, receiver: Receiver
 ) -> None:
     """Frame 1 has both hits, and the last four frames have none."""
@@ -202,7 +202,7 @@ def test_a_watched_submission_shows_its_window_and_rings(
     assert len(receiver.received) == 1
 
 
-def test_a_watched_submission_has_no_second_line_where_a_new_call_tells_the_same(
+def test_a_watched_submission_prints_no_second_line_if_a_new_call_sends_the_same(
     hosted: str, organiser: Call, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     name = f"{hosted}-again"

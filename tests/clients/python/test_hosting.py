@@ -374,7 +374,7 @@ def test_a_submission_can_be_given_up_and_sealed_by_its_name(
 
 
 @pytest.mark.slow
-def test_a_submission_that_has_failed_is_scored_again_on_demand(
+def test_a_failed_submission_is_scored_again_on_demand(
     site: Site, organiser: Client, connecting: Connecting, name: str
 ) -> None:
     """It fails because no truth comes within a second."""

@@ -184,7 +184,7 @@ def test_a_missing_path_is_refused_with_the_one_that_may_be_meant(tmp_path: Path
 
 
 @pytest.mark.parametrize("name", ["spotgeo-json", "generic-csv"])
-def test_a_folder_where_a_file_should_be_is_refused(tmp_path: Path, name: str) -> None:
+def test_a_folder_in_place_of_a_file_is_refused(tmp_path: Path, name: str) -> None:
     (fault,) = validate_file(tmp_path, format_name=name)
     assert (fault.source, fault.found) == (str(tmp_path), "a folder")
 

@@ -148,7 +148,7 @@ def test_labels_of_a_file_cannot_be_sent_for_some_evaluators_alone(street: str) 
         without_files(BenchmarkSpec(evaluators=(EvaluatorSpec(street, {"x": 1}),)))
 
 
-def test_a_file_that_is_no_preset_is_an_input_error(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_preset_is_an_input_error(tmp_path: Path) -> None:
     path = tmp_path / "bad.toml"
     path.write_text(TEXT.replace("map", "none"))
     with pytest.raises(InputError, match=r"bad\.toml, evaluators\[0\]\.name"):

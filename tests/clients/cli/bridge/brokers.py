@@ -1,4 +1,4 @@
-"""Real brokers on this machine, which come back after a kill with what they had."""
+"""Real brokers on this machine, which keep their data when they are killed and restarted."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _DOWNLOAD_S = 900
 
 
 class Broker:
-    """A broker in a folder of its own, started as soon as it is made."""
+    """A broker in its own folder, which starts when it is created."""
 
     kind: ClassVar[str]
 
@@ -36,7 +36,7 @@ class Broker:
         self.start()
 
     def prepare(self, folder: Path) -> Sequence[str]:
-        """Write its configuration; gives the command that starts it."""
+        """Write its configuration; returns the command that starts it."""
         raise NotImplementedError
 
     def start(self) -> None:
@@ -48,18 +48,18 @@ class Broker:
         self._process.wait()
 
     def url(self, topic: str) -> str:
-        """What the bridge is given for a topic."""
+        """The URL of a topic for the bridge."""
         raise NotImplementedError
 
     def make_topic(self, topic: str) -> None:
-        """Make what a bridge must find when it comes; most brokers make it by themselves."""
+        """Create what a bridge must find at its start; most brokers create it by themselves."""
 
     def publish(self, topic: str, messages: Sequence[bytes]) -> None:
         """Publish messages; the broker has them when this returns."""
         eventually(lambda: self.has_published(topic, messages))
 
     def has_published(self, topic: str, messages: Sequence[bytes]) -> bool:
-        """Try to publish; some may be there twice where it did not succeed at once."""
+        """Try to publish; after a failed attempt some messages may be there twice."""
         raise NotImplementedError
 
 
@@ -98,7 +98,7 @@ class Nats(Broker):
     kind = "nats"
 
     def prepare(self, folder: Path) -> Sequence[str]:
-        self.publisher: dict[str, Any] = {}  # how the one who publishes gets in
+        self.publisher: dict[str, Any] = {}  # The credentials of the publisher.
         options = ("--jetstream", "--store_dir", str(folder), "--addr", "127.0.0.1")
         return [str(_nats_server()), *options, "--port", str(self.port)]
 
@@ -106,10 +106,10 @@ class Nats(Broker):
         return f"nats://127.0.0.1:{self.port}/{topic}?subject={topic}.*"
 
     def make_topic(self, topic: str) -> None:
-        self.publish(topic, [])  # which makes its stream
+        self.publish(topic, [])  # Which creates its stream.
 
     def has_published(self, topic: str, messages: Sequence[bytes]) -> bool:
-        with suppress(Exception):  # it is about to be there
+        with suppress(Exception):  # It will be there soon.
             asyncio.run(self._publish(topic, messages))
             return True
         return False
@@ -146,7 +146,8 @@ class Kafka(Broker):
         java = ["java", "-Xmx256m", "-XX:TieredStopAtLevel=1", "-cp", f"{_kafka_jars()}/*"]
         identity = base64.urlsafe_b64encode(uuid.uuid4().bytes).decode().rstrip("=")
         tool = [*java, "kafka.tools.StorageTool", "format", "-c", str(properties)]
-        tool.append(f"--cluster-id={identity}")  # one may begin with a dash, as an option does
+        # A password may begin with a dash, as an option does.
+        tool.append(f"--cluster-id={identity}")
         subprocess.run(tool, check=True, capture_output=True)
         return [*java, "kafka.Kafka", str(properties)]
 
@@ -188,7 +189,7 @@ BROKERS: tuple[type[Broker], ...] = (Mosquitto, Nats, Kafka)
 
 @contextmanager
 def _built(name: str) -> Iterator[Path]:
-    """A place below build/, for one process at a time."""
+    """A folder below build/, used by one process at a time."""
     _BUILD.mkdir(parents=True, exist_ok=True)
     with (_BUILD / f"{name}.lock").open("w") as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)
@@ -196,7 +197,7 @@ def _built(name: str) -> Iterator[Path]:
 
 
 def _nats_server() -> Path:
-    """The NATS server, built from its Go module where that has not been done."""
+    """The NATS server, built from its Go module if necessary."""
     with _built(NATS_SERVER.rpartition("@")[2]) as folder:
         found = folder / "nats-server"
         if not found.exists():
@@ -208,7 +209,7 @@ def _nats_server() -> Path:
 
 
 def _kafka_jars() -> Path:
-    """Kafka's broker and all that it needs, from Maven's repository where they are not here."""
+    """Kafka's broker and its dependencies, from Maven's repository if they are missing."""
     if shutil.which("java") is None or shutil.which("mvn") is None:
         missing("java and maven")
     with _built(KAFKA.rpartition(":")[2]) as folder:

@@ -1,4 +1,4 @@
-"""Real brokers that encrypt, and that let nobody in without a password or a token."""
+"""Real brokers with encryption that admit nobody without a password or a token."""
 
 from __future__ import annotations
 
@@ -80,7 +80,7 @@ class GuardedNats(Nats):
 
 
 class TokenNats(GuardedNats):
-    """TLS, and a token for all."""
+    """TLS, and one token for everybody."""
 
     access = f'token: "{PASSWORD}"'
 
@@ -127,12 +127,12 @@ class GuardedKafka(Kafka):
         return f"kafka://{USER}@localhost:{self.guarded_port}/{topic}?tls=1"
 
     def token_url(self, topic: str) -> str:
-        """What the bridge is given for a topic where it has a token."""
+        """The URL of a topic for a bridge with a token."""
         return self.url(topic).replace(f"{USER}@", "")
 
 
 def unsecured_token() -> str:
-    """A token without a signature, which a Kafka without further settings takes for a day."""
+    """A token without a signature, valid for a day, which Kafka accepts by default."""
     now_s = int(time.time())
     parts = ({"alg": "none"}, {"sub": USER, "iat": now_s, "exp": now_s + 86_400})
     encoded = [base64.urlsafe_b64encode(json.dumps(part).encode()).decode() for part in parts]

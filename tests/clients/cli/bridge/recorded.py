@@ -1,4 +1,4 @@
-"""Bags of ROS 2, written by rosbags, which has its own encoder of CDR."""
+"""Bags of ROS 2, written by rosbags, which has its own CDR encoder."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def detection_array(store: Any, time_ns: int, number: int) -> Any:
 
 
 def write_bag(folder: Path, plugin: StoragePlugin, numbers: Iterable[int]) -> None:
-    """Record ten frames in a second from 1000 s on, each followed by a line of a log."""
+    """Record ten frames in a second, from 1000 s on, each followed by a log line."""
     store = vision_store()
     with Writer(folder, version=9, storage_plugin=plugin) as writer:
         found = writer.add_connection(

@@ -1,4 +1,4 @@
-"""`vidscore bridge` into brokers that encrypt and want to know who comes; secrets stay secret."""
+"""`vidscore bridge` with brokers that encrypt and authenticate; secrets are never shown."""
 
 from __future__ import annotations
 
@@ -29,14 +29,14 @@ _NUMBERS = count()
 
 
 def sources(folder: Path, url: str, *lines: str) -> Path:
-    """A file of one source."""
+    """A file with one source."""
     path = folder / "sources.toml"
     head = ("[[sources]]", f'url = "{url}"', 'schema = "nvidia-json"', 'sequences = {"*"="street"}')
     path.write_text("\n".join([*head, *lines]) + "\n")
     return path
 
 
-# --- what the file may say -------------------------------------------------------------------
+# --- what the file may contain ---------------------------------------------------------------
 
 
 @pytest.mark.parametrize(
@@ -55,7 +55,7 @@ def sources(folder: Path, url: str, *lines: str) -> Path:
         ("mqtt://[host/a", (), "no address"),
     ],
 )
-def test_what_cannot_open_a_broker_is_refused_and_no_secret_is_shown(
+def test_invalid_credentials_are_refused_and_no_secret_is_shown(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, url: str, lines: tuple[str, ...], found: str
 ) -> None:
     monkeypatch.setenv("EMPTY", "")
@@ -66,7 +66,7 @@ def test_what_cannot_open_a_broker_is_refused_and_no_secret_is_shown(
     assert "hush" not in str(caught.value)
 
 
-def test_what_opens_a_broker_is_in_no_text_of_it(
+def test_credentials_are_in_no_text_of_a_source(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("HUSH", "hush")
@@ -80,12 +80,12 @@ def test_what_opens_a_broker_is_in_no_text_of_it(
 
 @dataclass(frozen=True)
 class Guarded(Feed):
-    """A feed of a broker that lets nobody in without a secret."""
+    """A feed of a broker that admits nobody without a secret."""
 
     folder: Path
 
     def told(self, *lines: str, url: str = "") -> tuple[str, ...]:
-        """Options of a bridge, by which it gets in."""
+        """Options of a bridge with its credentials."""
         path = sources(self.folder, url or self.broker.url(self.name), *lines)
         return "--sources", str(path), "--submission", self.name
 
@@ -100,7 +100,7 @@ class Guarded(Feed):
         assert frame_count(self.environment, self.name) == (5, "receiving")
 
     def refused(self, options: tuple[str, ...]) -> str:
-        self.publish([0])  # so that there is something to be refused
+        self.publish([0])  # So that there is something to refuse.
         with bridging(self.environment, *options) as process:
             _, stderr = process.communicate(timeout=TIMEOUT_S)
             assert process.returncode == 1
@@ -141,7 +141,7 @@ def secret(feed: Guarded, text: str, key: str = "password_file") -> str:
 
 
 @pytest.mark.slow
-def test_a_bridge_gets_in_by_a_password_in_a_file(feed: Guarded) -> None:
+def test_a_bridge_authenticates_with_a_password_from_a_file(feed: Guarded) -> None:
     feed.takes(feed.told(authority(feed), secret(feed, PASSWORD)))
 
 
@@ -153,14 +153,16 @@ def test_a_wrong_password_ends_the_run_and_is_not_shown(feed: Guarded) -> None:
 
 
 @pytest.mark.slow
-def test_a_broker_that_nobody_trusts_ends_the_run(feed: Guarded) -> None:
-    """The authority of the broker is not among those of the system."""
+def test_an_untrusted_broker_certificate_ends_the_run(feed: Guarded) -> None:
+    """The broker's authority is not among those of the system."""
     stderr = feed.refused(feed.told('password_env = "BROKER_PASSWORD"'))
     assert "certificate" in stderr
 
 
 @pytest.mark.nightly
-def test_a_bridge_gets_into_nats_by_a_token(environment: Environment, tmp_path: Path) -> None:
+def test_a_bridge_authenticates_to_nats_with_a_token(
+    environment: Environment, tmp_path: Path
+) -> None:
     broker = TokenNats(tmp_path)
     try:
         feed = Guarded(broker, environment, "token", tmp_path)
@@ -171,7 +173,7 @@ def test_a_bridge_gets_into_nats_by_a_token(environment: Environment, tmp_path: 
 
 @pytest.mark.nightly
 @pytest.mark.parametrize("guarded", [GuardedKafka], ids=["kafka"], indirect=True)
-def test_a_bridge_gets_into_kafka_by_a_token(feed: Guarded) -> None:
+def test_a_bridge_authenticates_to_kafka_with_a_token(feed: Guarded) -> None:
     assert isinstance(feed.broker, GuardedKafka)
     lines = (authority(feed), secret(feed, unsecured_token(), "token_file"))
     feed.takes(feed.told(*lines, url=feed.broker.token_url(feed.name)))

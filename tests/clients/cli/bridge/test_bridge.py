@@ -1,4 +1,4 @@
-"""`vidscore bridge`: from files and sockets into a submission, and what is refused on the way."""
+"""`vidscore bridge` from files and sockets to a submission, and what it refuses."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ def bridge(environment: Environment, *options: str, input_: str | None = None) -
 
 
 def deepstream(number: int) -> dict[str, object]:
-    """What DeepStream sends of a frame, as nv.Frame in JSON."""
+    """The message of DeepStream for a frame, as nv.Frame in JSON."""
     box = {"leftX": number, "topY": 0, "rightX": number + 10, "bottomY": 10}
     found = {"id": "1", "type": "car", "confidence": 0.5 + number / 100, "bbox": box}
     return {
@@ -70,7 +70,7 @@ def test_a_file_is_submitted_to_its_end_and_scored(
     eventually(lambda: frame_count(environment, "file") == (FRAMES, "scored"))
 
 
-def test_a_server_that_takes_long_is_told_with_the_source(
+def test_a_slow_server_is_reported_with_the_source(
     environment: Environment, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     answer_late(monkeypatch)
@@ -82,7 +82,7 @@ def test_a_server_that_takes_long_is_told_with_the_source(
 
 
 def test_frames_are_numbered_by_their_times(environment: Environment, tmp_path: Path) -> None:
-    """Ten frames in a second from 12:00:00 UTC on, which is 1769860800 s."""
+    """Ten frames per second from 12:00:00 UTC on, which is 1769860800 s."""
     (tmp_path / "found.jsonl").write_text(messages(range(FRAMES)))
     options = ("--schema", "nvidia-json", "--sequence", "*=street", "--submission", "times")
     rate = ("--rate-hz", "10", "--start-s", "1769860800")
@@ -115,7 +115,7 @@ accept = ["no-confidence"]
     eventually(lambda: frame_count(environment, "several") == (FRAMES, "scored"))
 
 
-def test_a_bad_message_ends_the_run_and_the_same_file_goes_on_behind_it(
+def test_an_invalid_message_ends_the_run_and_the_same_file_continues_after_it(
     environment: Environment, tmp_path: Path
 ) -> None:
     path = tmp_path / "found.jsonl"
@@ -149,7 +149,7 @@ def test_standard_input_is_a_source(environment: Environment) -> None:
 # --- refusals --------------------------------------------------------------------------------
 
 
-def test_a_doubtful_feed_is_refused_before_a_frame_is_sent(
+def test_a_suspicious_feed_is_refused_before_a_frame_is_sent(
     environment: Environment, tmp_path: Path
 ) -> None:
     (tmp_path / "found.jsonl").write_text(messages(range(0, 60, 3)))
@@ -163,7 +163,9 @@ def test_a_doubtful_feed_is_refused_before_a_frame_is_sent(
     assert frame_count(environment, "doubtful") == (0, "open")
 
 
-def test_every_fault_of_a_file_of_sources_is_told(environment: Environment, tmp_path: Path) -> None:
+def test_every_fault_of_a_file_of_sources_is_reported(
+    environment: Environment, tmp_path: Path
+) -> None:
     path = tmp_path / "sources.toml"
     path.write_text(
         '[[sources]]\nurl = 3\nschema = "nvidia"\nrate_hz = 0\nsize = [1]\ncolour = "red"\n'
@@ -182,7 +184,7 @@ def test_every_fault_of_a_file_of_sources_is_told(environment: Environment, tmp_
         ("[" * 5000 + "]" * 5000, "arrays or tables that are too deep"),
     ],
 )
-def test_a_file_of_sources_that_takes_too_much_is_refused(
+def test_a_file_of_sources_over_a_limit_is_refused(
     environment: Environment, tmp_path: Path, value: str, found: str
 ) -> None:
     path = tmp_path / "sources.toml"
@@ -191,7 +193,9 @@ def test_a_file_of_sources_that_takes_too_much_is_refused(
     assert (result.exit_code, found in result.stderr) == (ExitCode.INPUT, True)
 
 
-def test_two_sources_of_one_file_share_no_spool(environment: Environment, tmp_path: Path) -> None:
+def test_two_sources_of_one_file_cannot_share_a_spool(
+    environment: Environment, tmp_path: Path
+) -> None:
     path = tmp_path / "sources.toml"
     spools = (tmp_path / "a.spool", tmp_path / "b.spool", tmp_path / "x" / ".." / "a.spool")
     path.write_text(
@@ -221,7 +225,7 @@ def test_two_sources_of_one_file_share_no_spool(environment: Environment, tmp_pa
         (("kafka://127.0.0.1/found", "--schema", "jsonl", "--topic", "a"), "only of recordings"),
     ],
 )
-def test_a_source_that_is_none_is_a_mistake_of_usage(
+def test_an_invalid_source_is_a_usage_error(
     environment: Environment, options: Sequence[str], told: str
 ) -> None:
     result = bridge(environment, *options)
@@ -236,7 +240,7 @@ def test_a_source_that_is_none_is_a_mistake_of_usage(
         ("tcp://127.0.0.1", "a port is missing"),
     ],
 )
-def test_a_source_of_a_file_that_is_none_is_an_error_of_the_file(
+def test_an_invalid_source_in_a_file_is_an_error_of_the_file(
     environment: Environment, tmp_path: Path, url: str, told: str
 ) -> None:
     path = tmp_path / "sources.toml"
@@ -247,8 +251,8 @@ def test_a_source_of_a_file_that_is_none_is_an_error_of_the_file(
     assert told in result.stderr
 
 
-def test_a_position_of_a_source_has_a_longest_length(environment: Environment) -> None:
-    """16,384 bytes are stored and given back; one more is refused, and nothing is stored."""
+def test_a_source_position_has_a_maximum_length(environment: Environment) -> None:
+    """16,384 bytes are stored and returned; one more is refused, and nothing is stored."""
     frame = Frames(
         sequences=(("", "street"),),
         frame_sequences=np.zeros(1, dtype=np.int64),
@@ -273,7 +277,7 @@ def test_a_position_of_a_source_has_a_longest_length(environment: Environment) -
 
 @contextmanager
 def bridging(environment: Environment, *options: str) -> Iterator[subprocess.Popen[bytes]]:
-    """A `vidscore bridge` into the benchmark that goes on until it is stopped."""
+    """A `vidscore bridge` to the benchmark that runs until it is stopped."""
     with subprocess.Popen(
         [str(BINARY), "bridge", "--benchmark", "street", *options],
         env={**os.environ, **environment},
@@ -292,7 +296,7 @@ def stopped(process: subprocess.Popen[bytes]) -> tuple[int, str]:
 
 
 def connected(address: object, family: socket.AddressFamily) -> socket.socket:
-    """A connection, as soon as somebody listens."""
+    """A connection, as soon as a server listens."""
     found: list[socket.socket] = []
 
     def connect() -> bool:
@@ -317,7 +321,7 @@ def free_port(kind: socket.SocketKind = socket.SOCK_STREAM) -> int:
 
 
 @pytest.mark.slow
-def test_programs_write_to_sockets(environment: Environment, tmp_path: Path) -> None:
+def test_programs_can_write_to_sockets(environment: Environment, tmp_path: Path) -> None:
     """Two connections at once to a TCP port and one to a Unix socket."""
     port, path = free_port(), str(tmp_path / "found.sock")
     (tmp_path / "sources.toml").write_text(
@@ -345,7 +349,7 @@ def test_programs_write_to_sockets(environment: Environment, tmp_path: Path) -> 
 
 
 def send(port: int, number: int, size: int = 0) -> bool:
-    """Send a frame as a datagram, filled up with blanks to a size."""
+    """Send a frame as a datagram, padded with blanks to a size."""
     with socket.socket(socket.AF_INET, socket.SOCK_DGRAM) as sending:
         sending.sendto(lines(number, number + 1).encode().ljust(size), ("127.0.0.1", port))
     return True
@@ -366,7 +370,7 @@ def test_datagrams_wait_in_the_spool_while_the_server_is_away(tmp_path: Path) ->
         host(own, tmp_path, "street")
         with bridging(own, *options, "--spool", str(spool)) as process:
             eventually(spool.exists)
-            # A datagram before the port is bound is lost; a repeated frame counts once.
+            # A datagram sent before the port is bound is lost; a repeated frame counts once.
             eventually(lambda: send(port, 0) and frame_count(own, "spooled")[0] == 1)
             first.kill()
             for number in range(1, 10):
@@ -388,8 +392,8 @@ def grown(path: Path, before: int) -> bool:
 
 
 @pytest.mark.nightly
-def test_datagrams_beyond_the_spool_are_a_gap_and_the_exit_code_says_so(tmp_path: Path) -> None:
-    """Datagrams of 50,000 bytes into a spool of 1 MiB, which takes 20 of them."""
+def test_datagrams_beyond_the_spool_are_lost_and_the_exit_code_says_so(tmp_path: Path) -> None:
+    """Datagrams of 50,000 bytes and a spool of 1 MiB, which has room for 20 of them."""
     from vidscore_cli.demo.network import ServerProcess
 
     store, port = str(tmp_path / "site.db"), free_port(socket.SOCK_DGRAM)

@@ -1,4 +1,4 @@
-"""`vidscore bridge` from MQTT, NATS and Kafka: each of the three processes is killed."""
+"""`vidscore bridge` with MQTT, NATS and Kafka, while each of the three processes is killed."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ _NUMBERS = count()
 
 @dataclass(frozen=True)
 class Feed:
-    """A topic of its own at a broker, and the submission into which it goes."""
+    """A topic of its own at a broker, and the submission it feeds."""
 
     broker: Broker
     environment: Environment
@@ -46,7 +46,7 @@ class Feed:
         self.broker.publish(self.name, messages)
 
     def durable_frames(self) -> int:
-        """Frames that are durable; none as long as the bridge has not begun."""
+        """Number of durable frames; 0 until the bridge has begun."""
         options = ("--format", "json")
         shown = run("submission", "show", f"street/{self.name}", *options, env=self.environment)
         return 0 if shown.exit_code else int(json.loads(shown.stdout)["frame_count"])
@@ -55,7 +55,7 @@ class Feed:
         eventually(lambda: self.durable_frames() >= frames)
 
     def subscribed(self) -> None:
-        """Publish the first frame until the bridge has it: MQTT keeps nothing for nobody."""
+        """Publish the first frame until the bridge has it: MQTT stores none without a subscriber."""
 
         def arrived() -> bool:
             self.publish([0])
@@ -76,7 +76,7 @@ def serving(folder: Path, address: str = "127.0.0.1:0") -> Iterator[ServerProces
 
 @contextmanager
 def hosting(folder: Path) -> Iterator[tuple[ServerProcess, Environment]]:
-    """A server with the benchmark street, and what leads commands to it."""
+    """A server with the benchmark street, and the environment that leads commands to it."""
     secret = run("init", "--store", str(folder / "site.db")).stdout.strip()
     environment = {"VIDSCORE_TOKEN": secret, "XDG_CONFIG_HOME": str(folder)}
     with serving(folder) as server:
@@ -107,7 +107,7 @@ def feed(broker: Broker, environment: Environment) -> Feed:
     return Feed(broker, environment, f"{broker.kind}-{next(_NUMBERS)}")
 
 
-def test_a_killed_broker_comes_back_with_what_was_not_durable(feed: Feed) -> None:
+def test_a_killed_broker_returns_with_the_messages_that_were_not_durable(feed: Feed) -> None:
     with bridging(feed.environment, *feed.options) as process:
         feed.subscribed()
         feed.publish(range(1, 8))
@@ -121,7 +121,7 @@ def test_a_killed_broker_comes_back_with_what_was_not_durable(feed: Feed) -> Non
     feed.ends_with_all()
 
 
-def test_a_killed_bridge_goes_on_with_what_the_broker_has_kept_for_it(feed: Feed) -> None:
+def test_a_killed_bridge_continues_with_what_the_broker_kept_for_it(feed: Feed) -> None:
     with bridging(feed.environment, *feed.options) as process:
         feed.subscribed()
         feed.publish(range(1, 10))
@@ -136,7 +136,7 @@ def test_a_killed_bridge_goes_on_with_what_the_broker_has_kept_for_it(feed: Feed
     feed.ends_with_all()
 
 
-def test_what_the_broker_has_twice_is_not_counted_twice(feed: Feed) -> None:
+def test_messages_that_the_broker_has_twice_count_once(feed: Feed) -> None:
     """The bridge is killed before it can acknowledge, and all frames are published again."""
     for _ in range(2):
         with bridging(feed.environment, *feed.options) as process:
@@ -154,7 +154,9 @@ def test_what_the_broker_has_twice_is_not_counted_twice(feed: Feed) -> None:
     feed.ends_with_all()
 
 
-def test_a_killed_server_gets_what_came_while_it_was_away(broker: Broker, tmp_path: Path) -> None:
+def test_a_killed_server_gets_the_messages_sent_while_it_was_away(
+    broker: Broker, tmp_path: Path
+) -> None:
     with hosting(tmp_path) as (first, environment):
         feed = Feed(broker, environment, f"{broker.kind}-{next(_NUMBERS)}")
         with bridging(environment, *feed.options) as process:

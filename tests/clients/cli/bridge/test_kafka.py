@@ -1,4 +1,4 @@
-"""Kafka as the bridge sees it, with a consumer that gives what a broker would."""
+"""Kafka as the bridge sees it, with a fake consumer that acts like a broker."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Given:
 
 
 class Consumer:
-    """Gives what it was made with, and keeps what it is told."""
+    """Returns the given messages, and records its calls."""
 
     def __init__(self, partitions: int, *rounds: list[Given]) -> None:
         self.rounds = list(rounds)
@@ -78,7 +78,7 @@ class Consumer:
 
 
 class Admin:
-    """Gives the topic an id each time, the last one from then on; 0 as brokers do without ids."""
+    """Returns the given topic ids in turn, then the last one; 0 like a broker without ids."""
 
     def __init__(self, *topic_ids: int) -> None:
         self._topic_ids = list(topic_ids)
@@ -100,7 +100,7 @@ def source(
     return KafkaSource(BrokerAccess(urlsplit(url), **more), "bridge", consumer, Admin(topic_id))
 
 
-def test_partitions_go_on_at_their_stored_offsets_and_new_ones_at_their_beginning() -> None:
+def test_partitions_continue_at_their_stored_offsets_and_new_ones_at_the_beginning() -> None:
     consumer = Consumer(3)
     opened = source(consumer)
     opened.open({"0": 7, "2": 5})
@@ -108,7 +108,7 @@ def test_partitions_go_on_at_their_stored_offsets_and_new_ones_at_their_beginnin
     assert consumer.assigned == [(0, 7), (1, OFFSET_BEGINNING), (2, 5)]
 
 
-def test_each_message_has_the_offsets_of_all_partitions_behind_it() -> None:
+def test_each_message_has_the_offsets_of_all_partitions_after_it() -> None:
     consumer = Consumer(2, [Given(0, 7, b"a"), Given(1, 3, b"b"), Given(0, 8, b"c")])
     opened = source(consumer)
     opened.open({"0": 7})
@@ -122,7 +122,7 @@ def test_each_message_has_the_offsets_of_all_partitions_behind_it() -> None:
     assert consumer.committed == {0: 8, 1: 4}
 
 
-def test_a_topic_that_was_made_anew_is_refused_and_the_same_one_goes_on() -> None:
+def test_a_recreated_topic_is_refused_and_the_same_one_continues() -> None:
     first = source(Consumer(1, [Given(0, 7, b"a")]), topic_id=1)
     first.open({"0": 7})
     [message] = first.read(0.0) or []
@@ -144,10 +144,10 @@ def test_a_topic_that_was_made_anew_is_refused_and_the_same_one_goes_on() -> Non
 @pytest.mark.parametrize(
     "found", [Given(0, 8, b"b"), Given(0, 8, KafkaError(KafkaError._AUTO_OFFSET_RESET))]
 )
-def test_a_topic_that_is_made_anew_under_a_running_bridge_is_refused(
+def test_a_topic_recreated_during_a_run_is_refused(
     found: Given, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """No message of it is given."""
+    """None of its messages is returned."""
     monkeypatch.setattr("vidscore_cli.bridge.kafka.TOPIC_LOOK_S", 0.0)
     consumer = Consumer(1, [Given(0, 7, b"a")], [found])
     access = BrokerAccess(urlsplit("kafka://host/found"))
@@ -158,7 +158,7 @@ def test_a_topic_that_is_made_anew_under_a_running_bridge_is_refused(
         opened.read(0.0)
 
 
-def test_a_broker_that_is_away_is_waited_for_and_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_absent_broker_is_waited_for_and_reported(capsys: pytest.CaptureFixture[str]) -> None:
     consumer = Consumer(1, [Given(0, -1, AWAY), Given(0, 0, b"a")])
     consumer.listings = [AWAY, AWAY]
     opened = source(consumer)
@@ -172,7 +172,7 @@ def test_a_broker_that_is_away_is_waited_for_and_told(capsys: pytest.CaptureFixt
     assert capsys.readouterr().err.startswith("Warning: host: the broker is away (")
 
 
-def test_a_topic_that_is_not_there_yet_is_told(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_missing_topic_is_reported(capsys: pytest.CaptureFixture[str]) -> None:
     consumer = Consumer(1)
     consumer.topic_errors = [KafkaError(KafkaError.UNKNOWN_TOPIC_OR_PART)]
     opened = source(consumer)
@@ -190,14 +190,14 @@ def test_a_topic_that_is_not_there_yet_is_told(capsys: pytest.CaptureFixture[str
         (KafkaError.TOPIC_AUTHORIZATION_FAILED, "the broker refuses"),
     ],
 )
-def test_what_does_not_pass_by_waiting_ends_the_run(code: int, told: str) -> None:
+def test_an_error_that_waiting_cannot_cure_ends_the_run(code: int, told: str) -> None:
     opened = source(Consumer(1, [Given(0, 5, KafkaError(code))]))
     opened.open({"0": 5})
     with pytest.raises(click.ClickException, match=told):
         opened.read(0.0)
 
 
-def test_more_partitions_than_a_position_has_room_for_are_refused() -> None:
+def test_more_partitions_than_a_position_can_hold_are_refused() -> None:
     opened = source(Consumer(MOST_PARTITIONS + 1))
     opened.open(None)
     with pytest.raises(click.ClickException, match="has 257 partitions; at most 256 are read"):
@@ -213,7 +213,7 @@ def test_more_partitions_than_a_position_has_room_for_are_refused() -> None:
         ("kafka://u%40@host:1/found?tls=1", "SASL_SSL"),
     ],
 )
-def test_the_address_says_how_the_connection_is_made(
+def test_the_address_decides_how_the_connection_is_made(
     url: str, protocol: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("SECRET", "p@")
@@ -228,7 +228,7 @@ def test_the_address_says_how_the_connection_is_made(
         assert consumer.configuration["bootstrap.servers"] == "host:9092"
 
 
-def test_a_user_may_be_known_by_scram_and_by_no_other_way_that_is_unknown() -> None:
+def test_scram_is_accepted_and_unknown_mechanisms_are_refused() -> None:
     consumer = Consumer(1)
     source(consumer, "kafka://u@host/found?sasl=SCRAM-SHA-512")
     assert consumer.configuration["sasl.mechanism"] == "SCRAM-SHA-512"
@@ -236,7 +236,7 @@ def test_a_user_may_be_known_by_scram_and_by_no_other_way_that_is_unknown() -> N
         source(consumer, "kafka://u@host/found?sasl=GSSAPI")
 
 
-def test_a_token_is_read_again_when_another_program_has_renewed_it(tmp_path: Path) -> None:
+def test_a_token_renewed_by_another_program_is_read_again(tmp_path: Path) -> None:
     file = tmp_path / "token"
     consumer = Consumer(1)
     source(consumer, token=Secret("token_file", str(file)))

@@ -1,4 +1,4 @@
-"""MQTT as the bridge sees it: messages that the broker keeps, and those that it does not."""
+"""MQTT as the bridge sees it: messages that the broker keeps, and others."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ ACCESS = BrokerAccess(urlsplit("mqtt://host/cameras/%23"))
 
 
 class Client:
-    """In the place of the library's client, which would connect."""
+    """A replacement for the library's client, which would connect."""
 
     def __getattr__(self, name: str) -> Any:
         return lambda *_, **__: None
@@ -64,7 +64,7 @@ def test_messages_that_the_broker_does_not_keep_wait_in_bounded_memory_and_are_c
     assert capsys.readouterr().err.count("published with quality 0") == 1
 
 
-def test_messages_that_the_broker_does_not_keep_wait_in_the_spool_and_outlive_the_bridge(
+def test_messages_that_the_broker_does_not_keep_wait_in_the_spool_and_survive_the_bridge(
     tmp_path: Path,
 ) -> None:
     source = MqttSource(ACCESS, "bridge", Spool(tmp_path / "spool", 1 << 16))
@@ -85,7 +85,7 @@ def test_messages_that_the_broker_does_not_keep_wait_in_the_spool_and_outlive_th
     assert taken(again) == []
 
 
-def test_more_than_is_given_at_once_comes_out_of_the_spool_in_order(tmp_path: Path) -> None:
+def test_messages_over_the_batch_size_leave_the_spool_in_order(tmp_path: Path) -> None:
     source = MqttSource(ACCESS, "bridge", Spool(tmp_path / "spool", 1 << 20))
     source.open(None)
     payloads = [str(number).encode() for number in range(1000)]
@@ -96,7 +96,7 @@ def test_more_than_is_given_at_once_comes_out_of_the_spool_in_order(tmp_path: Pa
     assert found == payloads
 
 
-# --- what is wrong with a subscription, or with the way to the broker --------------------------
+# --- faults of a subscription, or of the connection to the broker ------------------------------
 
 
 @pytest.mark.parametrize(
@@ -113,7 +113,7 @@ def test_more_than_is_given_at_once_comes_out_of_the_spool_in_order(tmp_path: Pa
         ("mqtt://" + "a" * 70 + "/a", "no name of a host"),
     ],
 )
-def test_an_address_that_no_broker_could_take_is_a_mistake_of_usage(url: str, told: str) -> None:
+def test_an_invalid_broker_address_is_a_usage_error(url: str, told: str) -> None:
     faults: list[Fault] = []
     choice = checked_choice({"url": url, "schema": "jsonl", "name": "north"}, "", faults)
     assert faults == []
@@ -124,7 +124,7 @@ def test_an_address_that_no_broker_could_take_is_a_mistake_of_usage(url: str, to
 
 
 @pytest.mark.parametrize("topic", ["%23", "+", "a/+/b/%23", "/a", "$share/g/a", "caf%C3%A9"])
-def test_topics_with_wildcards_are_taken(topic: str) -> None:
+def test_topics_with_wildcards_are_accepted(topic: str) -> None:
     MqttSource(BrokerAccess(urlsplit(f"mqtt://host/{topic}")), "bridge")
 
 
@@ -143,11 +143,11 @@ def connected(source: MqttSource) -> None:
 def failed(source: MqttSource) -> None:
     try:
         raise ConnectionRefusedError(111, "Connection refused")
-    except OSError:  # as in the library, which calls it there
+    except OSError:  # As in the library, which calls it there.
         source._on_connect_fail(None, None)
 
 
-def test_a_broker_that_is_away_is_told_once_and_so_is_its_coming_back(
+def test_the_absence_of_a_broker_and_its_return_are_each_reported_once(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     source = MqttSource(ACCESS, "bridge")
@@ -169,10 +169,10 @@ def test_a_broker_that_is_away_is_told_once_and_so_is_its_coming_back(
     assert capsys.readouterr().err == ""
 
 
-def test_a_subscription_of_which_nothing_comes_is_told_once(
+def test_a_subscription_without_messages_is_reported_once(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
-    """Some brokers take a subscription to what its user may not read."""
+    """Some brokers accept a subscription to topics that the user may not read."""
     monkeypatch.setattr(mqtt, "SILENT_S", 0.0)
     source = MqttSource(ACCESS, "bridge")
     source.read(0.0)

@@ -1,4 +1,4 @@
-"""NATS as the bridge sees it, where there is no broker."""
+"""NATS as the bridge sees it when there is no broker."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from vidscore_cli.bridge.access import BrokerAccess
 from vidscore_cli.bridge.nats import NatsSource
 
 
-def test_a_broker_that_is_away_is_told_once(capsys: pytest.CaptureFixture[str]) -> None:
+def test_an_absent_broker_is_reported_once(capsys: pytest.CaptureFixture[str]) -> None:
     host = f"127.0.0.1:{free_port()}"
     source = NatsSource(BrokerAccess(urlsplit(f"nats://{host}/found")), "bridge")
     source.open(None)

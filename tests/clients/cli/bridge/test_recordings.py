@@ -1,4 +1,4 @@
-"""`vidscore bridge` from recordings: bags of ROS 2 in MCAP and SQLite, and other MCAP."""
+"""`vidscore bridge` from recordings: bags of ROS 2 in MCAP and SQLite, and other MCAP files."""
 
 from __future__ import annotations
 
@@ -44,12 +44,12 @@ def read(
 
 
 def numbers(found: Sequence[Message]) -> list[int]:
-    """Of each message, that behind which it leaves the recording."""
+    """For each message, the position after it."""
     return [message.offset[0] for message in found if isinstance(message.offset, list)]
 
 
 def write_mcap(path: Path, numbers: Sequence[int], compression: CompressionType) -> None:
-    """JSON of one topic, without a summary, as a recorder writes that is short of time."""
+    """JSON of one topic, without a summary, as from a recorder that was interrupted."""
     with path.open("wb") as stream:
         writer = Writer(
             stream,
@@ -92,12 +92,12 @@ def test_a_bag_gives_the_frames_that_were_recorded(tmp_path: Path, plugin: Stora
 
 
 @pytest.mark.parametrize("plugin", KINDS)
-def test_a_bag_goes_on_behind_what_is_durable(tmp_path: Path, plugin: StoragePlugin) -> None:
+def test_a_bag_continues_after_its_durable_frames(tmp_path: Path, plugin: StoragePlugin) -> None:
     write_bag(tmp_path / "bag", plugin, range(5))
     assert numbers(read(tmp_path / "bag", offset=3)) == [4, 5]
 
 
-def test_another_bag_in_the_place_of_the_one_before_is_refused(tmp_path: Path) -> None:
+def test_another_bag_in_place_of_the_earlier_one_is_refused(tmp_path: Path) -> None:
     write_bag(tmp_path / "bag", StoragePlugin.MCAP, range(3))
     offset = read(tmp_path / "bag")[1].offset
     assert isinstance(offset, list)
@@ -109,15 +109,15 @@ def test_another_bag_in_the_place_of_the_one_before_is_refused(tmp_path: Path) -
         read(tmp_path / "other", offset=offset)
 
 
-def test_a_bag_that_is_shorter_than_what_was_read_of_it_is_refused(tmp_path: Path) -> None:
+def test_a_bag_shorter_than_its_stored_position_is_refused(tmp_path: Path) -> None:
     write_bag(tmp_path / "bag", StoragePlugin.MCAP, range(5))
     assert read(tmp_path / "bag", offset=5) == []
     with pytest.raises(InputError, match="found 5 messages, expected the 6 read before"):
         read(tmp_path / "bag", offset=6)
 
 
-def test_the_files_of_a_bag_that_was_split_follow_each_other(tmp_path: Path) -> None:
-    """bag_2 comes before bag_10; offsets go through all files."""
+def test_the_files_of_a_split_bag_follow_each_other(tmp_path: Path) -> None:
+    """bag_2 comes before bag_10; offsets continue through all files."""
     whole = tmp_path / "bag"
     whole.mkdir()
     for part in (10, 2):
@@ -139,13 +139,13 @@ def test_a_recording_without_a_summary_is_read_to_its_end(
     assert [json.loads(message.data)["id"] for message in found] == list(map(str, range(20)))
 
 
-def test_a_topic_of_other_messages_is_refused(tmp_path: Path) -> None:
+def test_a_topic_with_other_messages_is_refused(tmp_path: Path) -> None:
     write_bag(tmp_path / "bag", StoragePlugin.MCAP, range(1))
     with pytest.raises(InputError, match=r"topic: found /log, of std_msgs/msg/String, expected vi"):
         read(tmp_path / "bag", [NOISE])
 
 
-def test_a_recording_without_the_topic_says_which_it_has(tmp_path: Path) -> None:
+def test_a_recording_without_the_topic_lists_the_topics_it_has(tmp_path: Path) -> None:
     write_bag(tmp_path / "bag", StoragePlugin.SQLITE3, range(1))
     listed = r"/detections \(vision_msgs/msg/Detection2DArray\), /log \(std_msgs/msg/String\)"
     with pytest.raises(InputError, match=f"no message of /other.*it has {listed}"):
@@ -153,7 +153,7 @@ def test_a_recording_without_the_topic_says_which_it_has(tmp_path: Path) -> None
 
 
 @pytest.mark.parametrize("kept", [0, 7, 40, 400, -1])
-def test_a_recording_that_was_cut_off_is_refused(tmp_path: Path, kept: int) -> None:
+def test_a_truncated_recording_is_refused(tmp_path: Path, kept: int) -> None:
     path = tmp_path / "drive.mcap"
     write_mcap(path, range(20), CompressionType.ZSTD)
     path.write_bytes(path.read_bytes()[:kept])
@@ -161,7 +161,7 @@ def test_a_recording_that_was_cut_off_is_refused(tmp_path: Path, kept: int) -> N
         read(path, ["/nv"], schema="nvidia-json")
 
 
-def test_what_is_no_database_is_refused(tmp_path: Path) -> None:
+def test_a_file_that_is_not_a_database_is_refused(tmp_path: Path) -> None:
     (tmp_path / "bag.db3").write_bytes(b"no database at all")
     with pytest.raises(InputError, match="no whole recording"):
         read(tmp_path / "bag.db3")
@@ -179,7 +179,7 @@ def test_a_bag_is_submitted_by_topic_and_stamp(environment: Environment, tmp_pat
     eventually(lambda: frame_count(environment, "bag") == (FRAMES, "scored"))
 
 
-def test_an_empty_folder_is_a_mistake_of_usage(environment: Environment, tmp_path: Path) -> None:
+def test_an_empty_folder_is_a_usage_error(environment: Environment, tmp_path: Path) -> None:
     result = bridge(environment, str(tmp_path), "--schema", "vision-msgs")
     assert result.exit_code == ExitCode.USAGE
     assert "expected a folder with files .mcap or .db3" in result.stderr

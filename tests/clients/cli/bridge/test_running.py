@@ -1,4 +1,4 @@
-"""The end of a bridge whose server does not answer."""
+"""How a bridge ends if its server does not answer."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ def short(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(running, "STOP_S", 0.0)
 
 
-def test_a_stop_that_the_server_holds_up_is_said_and_given_up(
+def test_a_stop_delayed_by_the_server_is_reported_and_abandoned(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     stopping, free = threading.Event(), threading.Event()
@@ -38,7 +38,7 @@ def test_a_stop_that_the_server_holds_up_is_said_and_given_up(
     assert capsys.readouterr().err.count("waiting for the server, until what was read") == 1
 
 
-def test_a_bridge_that_need_not_stop_is_waited_for(capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_bridge_that_need_not_stop_keeps_waiting(capsys: pytest.CaptureFixture[str]) -> None:
     free = threading.Event()
     thread = threading.Thread(target=free.wait, args=(TIMEOUT_S,))
     thread.start()
@@ -48,7 +48,7 @@ def test_a_bridge_that_need_not_stop_is_waited_for(capsys: pytest.CaptureFixture
 
 
 @pytest.mark.slow
-def test_a_bridge_whose_server_never_answers_again_ends_by_a_signal_with_exit_code_3(
+def test_a_bridge_whose_server_never_answers_ends_by_a_signal_with_exit_code_3(
     tmp_path: Path,
 ) -> None:
     store, port = str(tmp_path / "site.db"), free_port()

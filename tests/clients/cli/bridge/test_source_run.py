@@ -1,4 +1,4 @@
-"""One source of a bridge: what is stored with frames, and where it goes on after a kill."""
+"""One source of a bridge: what is stored with frames, and where it continues after a kill."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ from vidscore_evaluators.feeds.mapping import FrameMap
 
 @dataclass
 class Canned:
-    """A source of given messages, which notes what it is told."""
+    """A source of given messages, which records its acknowledgements."""
 
     offset_type: ClassVar[type] = int
     messages: list[Message]
@@ -47,7 +47,7 @@ class Canned:
 
 @dataclass
 class Stored:
-    """A stream of which every batch is stored as it is sent."""
+    """A stream that stores every batch when it is sent."""
 
     next_offset: int = 0
     source_position: str = ""
@@ -71,8 +71,8 @@ def ran(source: Canned, stream: Stored, schema: Schema | None = None) -> SourceR
     return run
 
 
-def test_a_batch_has_the_position_of_its_own_last_message_and_of_none_behind_it() -> None:
-    """Frames that were read and not sent are not in it: else a broker's repeats would be lost."""
+def test_the_position_of_a_batch_is_that_of_its_own_last_message() -> None:
+    """Frames that were read but not sent are not included: a broker's repeats would be lost."""
     stream = Stored()
     ran(Canned([message(number) for number in range(2 * BATCH_FRAMES + 44)]), stream)
     assert [len(numbers) for numbers, _ in stream.batches] == [BATCH_FRAMES, BATCH_FRAMES, 44]
@@ -81,7 +81,7 @@ def test_a_batch_has_the_position_of_its_own_last_message_and_of_none_behind_it(
         assert position["count"] == numbers[-1] + 1
 
 
-def test_a_source_with_offsets_goes_on_behind_the_last_one() -> None:
+def test_a_source_with_offsets_continues_after_the_last_one() -> None:
     stream = Stored(2, json.dumps({"offset": 80, "count": 2, "frames": []}))
     source = Canned([message(2, 120)])
     ran(source, stream)
@@ -98,7 +98,7 @@ def test_a_source_with_offsets_goes_on_behind_the_last_one() -> None:
         pytest.param('{"offset": {"0": 5}, "count": 2, "frames": []}', id="partitions"),
     ],
 )
-def test_a_stream_that_another_kind_of_source_has_written_is_refused(position: str) -> None:
+def test_a_stream_written_by_another_kind_of_source_is_refused(position: str) -> None:
     source = Canned([message(2, 120)])
     expected = "expected frames that a bridge has taken from such a source"
     with pytest.raises(InputError, match=expected):
@@ -106,7 +106,7 @@ def test_a_stream_that_another_kind_of_source_has_written_is_refused(position: s
     assert source.opened == []
 
 
-def test_frames_that_come_again_are_told_to_be_durable_and_not_sent() -> None:
+def test_repeated_frames_are_acknowledged_as_durable_and_not_sent() -> None:
     runs = [["", "street", 0, 3, 1]]
     stream = Stored(4, json.dumps({"offset": None, "count": 4, "frames": runs}))
     source = Canned([message(2), message(3)])
@@ -126,7 +126,7 @@ def test_messages_are_acknowledged_only_when_the_batch_of_their_frames_is_durabl
     assert [found.token for found in source.durable] == [0, 1, 2]
 
 
-def test_the_rest_of_a_large_message_follows_what_was_stored_of_it() -> None:
+def test_the_rest_of_a_large_message_follows_its_stored_part() -> None:
     """150 of the 200 frames of one message were durable when the bridge was killed."""
     frames = [FeedFrame("cam", number, None, []) for number in range(200)]
     schema = Schema("all", "200 frames", lambda _data: frames)
@@ -138,8 +138,8 @@ def test_the_rest_of_a_large_message_follows_what_was_stored_of_it() -> None:
     assert position == {"offset": 7, "count": 200, "frames": runs}
 
 
-def test_a_frame_that_was_written_twice_is_known_after_a_restart_too() -> None:
-    """A program may write a frame again behind the offset at which the source goes on."""
+def test_a_frame_written_twice_is_recognised_after_a_restart_too() -> None:
+    """A program may write a frame again after the offset at which the source continues."""
     runs = [["", "street", 0, 3, 1]]
     stream = Stored(4, json.dumps({"offset": 80, "count": 4, "frames": runs}))
     run = ran(Canned([message(3, 100), message(4, 120)]), stream)
@@ -148,7 +148,7 @@ def test_a_frame_that_was_written_twice_is_known_after_a_restart_too() -> None:
     assert stream.batches == [([4], position)]
 
 
-def test_what_a_feed_in_another_order_repeats_counts_once_after_thousands_of_frames() -> None:
+def test_repeats_in_an_unordered_feed_count_once_after_thousands_of_frames() -> None:
     schema = Schema("one", "a number", lambda data: [FeedFrame("cam", int(data), None, [])])
     order = [number ^ 1 for number in range(2000)]
     stream = Stored()
@@ -162,7 +162,7 @@ def broken(place: str) -> Message:
     return Message(b"oops", "", None, "broken", place)
 
 
-def test_a_message_that_cannot_be_read_is_left_out_and_those_around_it_are_sent() -> None:
+def test_an_unreadable_message_is_skipped_and_its_neighbours_are_sent() -> None:
     source = Canned([message(0), message(1), broken("here"), message(2)])
     stream = Stored()
     schema = schema_of_name("nvidia-json")
@@ -174,7 +174,7 @@ def test_a_message_that_cannot_be_read_is_left_out_and_those_around_it_are_sent(
     assert [found.token for found in source.durable] == [0, 1, "broken", 2]
 
 
-def test_what_comes_before_a_message_that_cannot_be_read_is_sent_and_the_message_is_named() -> None:
+def test_messages_before_an_unreadable_one_are_sent_and_it_is_named() -> None:
     stream = Stored()
     with pytest.raises(InputError, match=r"north, here, line 1, .*found invalid JSON"):
         ran(Canned([message(0), message(1), broken("here"), message(2)]), stream)
@@ -186,7 +186,7 @@ def fault_of(place: str) -> Message:
     return Message(b"", "", None, "fault", place, fault)
 
 
-def test_a_fault_of_a_connection_is_said_and_counted_and_what_others_sent_goes_on(
+def test_a_fault_of_a_connection_is_reported_and_counted_and_others_continue(
     capsys: pytest.CaptureFixture[str],
 ) -> None:
     source = Canned([message(0), fault_of("127.0.0.1:7"), message(1), fault_of("127.0.0.1:8")])
@@ -200,7 +200,7 @@ def test_a_fault_of_a_connection_is_said_and_counted_and_what_others_sent_goes_o
     assert f"{said}what else came there is left out\n" in capsys.readouterr().err
 
 
-def test_a_fault_of_a_connection_ends_a_run_that_refuses_and_what_came_before_is_sent() -> None:
+def test_a_fault_of_a_connection_ends_a_strict_run_after_sending_earlier_messages() -> None:
     stream = Stored()
     with pytest.raises(InputError, match="north, here: found an end after 7 bytes"):
         ran(Canned([message(0), message(1), fault_of("here")]), stream)
@@ -209,7 +209,7 @@ def test_a_fault_of_a_connection_ends_a_run_that_refuses_and_what_came_before_is
 
 @dataclass
 class Ending(Canned):
-    """A source that fails behind its messages."""
+    """A source that fails after its messages."""
 
     def read(self, timeout_s: float) -> Sequence[Message] | None:
         if not self.messages:
@@ -217,7 +217,7 @@ class Ending(Canned):
         return super().read(timeout_s)
 
 
-def test_what_came_before_a_source_has_failed_is_sent() -> None:
+def test_messages_before_the_failure_of_a_source_are_sent() -> None:
     stream = Stored()
     with pytest.raises(InputError, match="spool: found damage"):
         ran(Ending([message(0), message(1)]), stream)
@@ -226,7 +226,7 @@ def test_what_came_before_a_source_has_failed_is_sent() -> None:
 
 @dataclass
 class Busy(Canned):
-    """A source that gives one message at a time, without a pause, until it is told enough."""
+    """A source that returns one message at a time without a pause until enough are acknowledged."""
 
     enough: int = 3
 
@@ -235,7 +235,7 @@ class Busy(Canned):
         return None if len(self.durable) >= self.enough else [message(2)]
 
 
-def test_what_comes_again_without_a_pause_is_told_to_be_durable_too() -> None:
+def test_repeats_without_a_pause_are_acknowledged_as_durable_too() -> None:
     runs = [["", "street", 0, 3, 1]]
     stream = Stored(4, json.dumps({"offset": None, "count": 4, "frames": runs}))
     run = ran(Busy([]), stream)

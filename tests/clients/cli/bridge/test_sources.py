@@ -1,4 +1,4 @@
-"""Sockets as sources of the bridge: what one of many senders does wrong is no matter of others."""
+"""Sockets as sources of the bridge: the faults of one sender do not affect others."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ SOON_S = 0.05
 
 
 def taken(source: Source, most: int) -> list[bytes]:
-    """The first messages of a source, as soon as they are there."""
+    """The first messages of a source, as soon as they have arrived."""
     found: list[bytes] = []
 
     def arrived() -> bool:
@@ -48,7 +48,7 @@ def taken(source: Source, most: int) -> list[bytes]:
 
 @pytest.fixture
 def datagrams(tmp_path: Path) -> Iterator[tuple[DatagramSource, int]]:
-    """A source that listens, and its port."""
+    """A listening source, and its port."""
     port = free_port(socket.SOCK_DGRAM)
     address = urlsplit(f"udp://127.0.0.1:{port}")
     source = DatagramSource(address, Spool(tmp_path / "spool", 1 << 20))
@@ -63,7 +63,7 @@ def send_datagrams(port: int, datagrams: Sequence[bytes]) -> None:
             sending.sendto(data, ("127.0.0.1", port))
 
 
-def test_an_empty_datagram_is_no_end(datagrams: tuple[DatagramSource, int]) -> None:
+def test_an_empty_datagram_is_not_an_end(datagrams: tuple[DatagramSource, int]) -> None:
     source, port = datagrams
     send_datagrams(port, [b"a", b"", b"b"])
     assert taken(source, 2) == [b"a", b"b"]
@@ -74,7 +74,7 @@ def test_an_empty_datagram_is_no_end(datagrams: tuple[DatagramSource, int]) -> N
 
 @pytest.fixture
 def listening() -> Iterator[tuple[SocketSource, tuple[str, int]]]:
-    """A source of lines that listens, and its address."""
+    """A listening source of lines, and its address."""
     address = ("127.0.0.1", free_port())
     source = SocketSource(urlsplit(f"tcp://127.0.0.1:{address[1]}"), Framing.LINES)
     source.open(None)
@@ -102,7 +102,7 @@ def _has_ipv6() -> bool:
 
 
 @pytest.mark.skipif(not _has_ipv6(), reason="this machine has no IPv6")
-def test_a_source_listens_at_an_address_of_ipv6(tmp_path: Path) -> None:
+def test_a_source_listens_at_an_ipv6_address(tmp_path: Path) -> None:
     port = free_port()
     streams = SocketSource(urlsplit(f"tcp://[::1]:{port}"), Framing.LINES)
     streams.open(None)
@@ -118,7 +118,7 @@ def test_a_source_listens_at_an_address_of_ipv6(tmp_path: Path) -> None:
     datagrams.close()
 
 
-def test_a_unix_socket_that_cannot_be_made_is_named(tmp_path: Path) -> None:
+def test_a_unix_socket_that_cannot_be_created_is_named(tmp_path: Path) -> None:
     source = SocketSource(urlsplit(f"unix://{tmp_path}/nowhere/a.sock"), Framing.LINES)
     with pytest.raises(FileNotFoundError) as caught:
         source.open(None)
@@ -126,7 +126,7 @@ def test_a_unix_socket_that_cannot_be_made_is_named(tmp_path: Path) -> None:
     source.close()
 
 
-def test_a_unix_socket_at_which_another_listens_is_left_to_it(tmp_path: Path) -> None:
+def test_a_unix_socket_in_use_is_left_to_its_listener(tmp_path: Path) -> None:
     address = urlsplit(f"unix://{tmp_path}/a.sock")
     first, second = (SocketSource(address, Framing.LINES) for _ in range(2))
     first.open(None)
@@ -137,13 +137,13 @@ def test_a_unix_socket_at_which_another_listens_is_left_to_it(tmp_path: Path) ->
         connection.sendall(b"a\n")
         assert taken(first, 1) == [b"a"]
     first.close()
-    third = SocketSource(address, Framing.LINES)  # nobody listens any more at the socket
+    third = SocketSource(address, Framing.LINES)  # Nobody listens at the socket any more.
     third.open(None)
     for source in (second, third):
         source.close()
 
 
-def test_a_message_that_is_too_long_ends_its_own_connection_alone(
+def test_a_message_that_is_too_long_ends_only_its_own_connection(
     listening: tuple[SocketSource, tuple[str, int]],
 ) -> None:
     source, address = listening
@@ -161,17 +161,17 @@ def test_a_message_that_is_too_long_ends_its_own_connection_alone(
         assert bad.recv(1) == b""
 
 
-def test_what_was_taken_from_a_connection_is_given_at_once(
+def test_messages_read_from_a_connection_are_returned_at_once(
     listening: tuple[SocketSource, tuple[str, int]],
 ) -> None:
-    """A bridge that is told to stop reads no further, and nobody else has it."""
+    """A bridge that is told to stop reads no further, and nobody else has these messages."""
     source, address = listening
     with socket.create_connection(address) as connection:
         connection.sendall(b"1\n" * 1000)
         assert len(given(source, 1)) == 1000
 
 
-def test_an_end_within_a_message_is_a_fault_of_its_own_connection_alone() -> None:
+def test_an_end_within_a_message_is_a_fault_of_only_its_own_connection() -> None:
     port = free_port()
     source = SocketSource(urlsplit(f"tcp://127.0.0.1:{port}"), Framing.LENGTH)
     source.open(None)
@@ -187,7 +187,7 @@ def test_an_end_within_a_message_is_a_fault_of_its_own_connection_alone() -> Non
     source.close()
 
 
-def test_connections_beyond_the_most_wait_until_one_ends(
+def test_connections_over_the_limit_wait_until_one_ends(
     listening: tuple[SocketSource, tuple[str, int]],
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -208,7 +208,7 @@ def test_connections_beyond_the_most_wait_until_one_ends(
 # --- files -----------------------------------------------------------------------------------
 
 
-def test_what_comes_before_a_message_that_is_too_long_is_given_and_the_file_ends_with_an_error(
+def test_messages_before_one_that_is_too_long_are_returned_and_the_file_ends_with_an_error(
     tmp_path: Path,
 ) -> None:
     path = tmp_path / "found.jsonl"
@@ -238,8 +238,8 @@ def test_a_file_that_ends_within_a_message_has_a_fault_at_its_end(tmp_path: Path
     source.close()
 
 
-def test_a_file_that_is_shorter_than_what_was_read_of_it_is_refused(tmp_path: Path) -> None:
-    """A file that was begun anew is no end of the one before, which would seal what is there."""
+def test_a_file_shorter_than_its_stored_position_is_refused(tmp_path: Path) -> None:
+    """A restarted file is not the end of the previous one, which would seal the submission."""
     path = tmp_path / "found.jsonl"
     path.write_bytes(b"a\nb\n")
     with pytest.raises(InputError, match=r"found 4 bytes, expected the 5 read before"):
@@ -251,10 +251,10 @@ def test_a_file_that_is_shorter_than_what_was_read_of_it_is_refused(tmp_path: Pa
 
 
 @pytest.mark.parametrize(("width", "lines"), [(2, 2), (1024, HEAD_BYTES // 512)])
-def test_a_file_that_was_replaced_by_another_is_refused_and_one_that_grew_goes_on(
+def test_a_replaced_file_is_refused_and_a_grown_one_continues(
     tmp_path: Path, width: int, lines: int
 ) -> None:
-    """Lines of both files are as long, so that the offset is behind a line of either."""
+    """Lines of both files have the same length, so the offset follows a line of either."""
     first, grown_by, other = (text.ljust(width - 1, b"-") + b"\n" for text in (b"a", b"b", b"c"))
     path = tmp_path / "found.jsonl"
     path.write_bytes(first * lines)
@@ -275,7 +275,7 @@ def test_a_file_that_was_replaced_by_another_is_refused_and_one_that_grew_goes_o
         ByteSource(str(path), Framing.LINES).open(offset)
 
 
-def test_standard_input_that_ends_before_what_was_read_of_it_is_refused(
+def test_standard_input_shorter_than_its_stored_position_is_refused(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     monkeypatch.setattr("sys.stdin", io.TextIOWrapper(io.BytesIO(b"a\nb\n")))

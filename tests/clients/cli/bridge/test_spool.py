@@ -1,4 +1,4 @@
-"""The spool file: bounded, in order, and whole after its process was killed."""
+"""The spool file: bounded, in order, and intact after its process was killed."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ def opened(path: Path, maximum_bytes: int = 1 << 20, offset: int | None = None) 
     return spool
 
 
-def test_messages_come_in_order_each_once(tmp_path: Path) -> None:
+def test_messages_are_returned_once_and_in_order(tmp_path: Path) -> None:
     spool = opened(tmp_path / "s")
     for data in (b"a", b"", b"ccc"):
         spool.append(data)
@@ -33,7 +33,7 @@ def test_messages_come_in_order_each_once(tmp_path: Path) -> None:
     spool.close()
 
 
-def test_a_spool_goes_on_behind_what_is_durable(tmp_path: Path) -> None:
+def test_a_spool_continues_after_its_durable_messages(tmp_path: Path) -> None:
     spool = opened(tmp_path / "s")
     for data in (b"a", b"b", b"c"):
         spool.append(data)
@@ -45,7 +45,7 @@ def test_a_spool_goes_on_behind_what_is_durable(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("cut", range(1, 11))
-def test_a_message_that_is_not_whole_is_left_out(tmp_path: Path, cut: int) -> None:
+def test_an_incomplete_message_is_left_out(tmp_path: Path, cut: int) -> None:
     spool = opened(tmp_path / "s")
     spool.append(b"whole")
     spool.append(b"abc")
@@ -58,7 +58,7 @@ def test_a_message_that_is_not_whole_is_left_out(tmp_path: Path, cut: int) -> No
     again.close()
 
 
-def test_beyond_its_size_messages_are_counted_as_lost(tmp_path: Path) -> None:
+def test_messages_over_its_size_are_counted_as_lost(tmp_path: Path) -> None:
     spool = opened(tmp_path / "s", 100)
     for _ in range(10):
         spool.append(b"0123456789")
@@ -69,7 +69,7 @@ def test_beyond_its_size_messages_are_counted_as_lost(tmp_path: Path) -> None:
     spool.close()
 
 
-def test_what_is_released_makes_room_and_no_offset_comes_twice(tmp_path: Path) -> None:
+def test_released_messages_make_room_and_no_offset_is_used_twice(tmp_path: Path) -> None:
     spool = opened(tmp_path / "s", 200)
     ends: list[int] = []
     for number in range(50):
@@ -87,18 +87,18 @@ def test_what_is_released_makes_room_and_no_offset_comes_twice(tmp_path: Path) -
     again.close()
 
 
-def test_a_new_file_goes_on_with_the_offsets_of_the_one_that_was_lost(tmp_path: Path) -> None:
+def test_a_new_file_continues_the_offsets_of_the_lost_one(tmp_path: Path) -> None:
     spool = opened(tmp_path / "s", offset=1000)
     spool.append(b"a")
     assert spool.read(9, NOW) == [(b"a", 1009)]
     spool.close()
 
 
-# --- files that are no spool, or another's -----------------------------------------------------
+# --- files that are not a spool, or belong to another bridge -----------------------------------
 
 
 @pytest.mark.parametrize("text", [b"hello\n", b"V", b"VSPOOL99" + bytes(8), bytes(20)])
-def test_a_file_that_is_no_spool_is_refused_and_stays_as_it_is(tmp_path: Path, text: bytes) -> None:
+def test_a_file_that_is_not_a_spool_is_refused_and_unchanged(tmp_path: Path, text: bytes) -> None:
     path = tmp_path / "notes.txt"
     path.write_bytes(text)
     with pytest.raises(InputError, match=r"notes\.txt: found a file that is no spool, .*another"):
@@ -114,7 +114,7 @@ def test_an_empty_file_becomes_a_spool(tmp_path: Path) -> None:
     spool.close()
 
 
-def test_a_spool_of_an_older_version_is_read_and_added_to(tmp_path: Path) -> None:
+def test_a_spool_of_an_older_version_is_read_and_extended(tmp_path: Path) -> None:
     record = struct.pack(">II", 3, crc32(b"old")) + b"old"
     (tmp_path / "s").write_bytes(struct.pack(">8sQ", b"VSPOOL01", 1000) + record)
     spool = opened(tmp_path / "s", offset=900)
@@ -125,7 +125,7 @@ def test_a_spool_of_an_older_version_is_read_and_added_to(tmp_path: Path) -> Non
     again.close()
 
 
-def test_two_bridges_share_no_spool(tmp_path: Path) -> None:
+def test_two_bridges_cannot_share_a_spool(tmp_path: Path) -> None:
     first = opened(tmp_path / "s")
     with pytest.raises(InputError, match="found a spool that a bridge is using"):
         opened(tmp_path / "s")
@@ -134,7 +134,7 @@ def test_two_bridges_share_no_spool(tmp_path: Path) -> None:
     opened(tmp_path / "s").close()
 
 
-def test_a_spool_that_began_anew_is_still_its_bridges_own(tmp_path: Path) -> None:
+def test_a_restarted_spool_still_belongs_to_its_bridge(tmp_path: Path) -> None:
     first = opened(tmp_path / "s", 200)
     for number in range(50):
         first.append(b"%08d" % number)
@@ -148,7 +148,7 @@ def test_a_spool_that_began_anew_is_still_its_bridges_own(tmp_path: Path) -> Non
 
 
 def damaged(path: Path, place: int) -> bytes:
-    """Turn a byte over; gives what the file is then."""
+    """Flip a byte; returns the resulting content."""
     data = bytearray(path.read_bytes())
     data[place] ^= 0xFF
     path.write_bytes(data)
@@ -166,7 +166,7 @@ def spooled(path: Path) -> list[tuple[bytes, int]]:
 
 
 @pytest.mark.parametrize("place", [4, 8, 10])
-def test_a_damaged_message_is_left_out_alone_and_counted_and_the_file_is_kept(
+def test_only_a_damaged_message_is_skipped_and_counted_and_the_file_is_kept(
     tmp_path: Path, place: int, capsys: pytest.CaptureFixture[str]
 ) -> None:
     """Damage of the checksum, and of the message itself."""
@@ -184,11 +184,11 @@ def test_a_damaged_message_is_left_out_alone_and_counted_and_the_file_is_kept(
     spool.close()
     again = opened(path)
     assert [data for data, _ in again.read(99, NOW)][-1] == b"next"
-    assert again.gap == 0  # it was said and counted before
+    assert again.gap == 0  # It was reported and counted before.
     again.close()
 
 
-def test_what_cannot_be_read_behind_a_damaged_length_is_counted_and_kept(
+def test_messages_unreadable_after_a_damaged_length_are_counted_and_kept(
     tmp_path: Path, capsys: pytest.CaptureFixture[str]
 ) -> None:
     path = tmp_path / "s"
@@ -202,7 +202,7 @@ def test_what_cannot_be_read_behind_a_damaged_length_is_counted_and_kept(
     spool.close()
 
 
-def test_damage_of_what_is_durable_loses_nothing(tmp_path: Path) -> None:
+def test_damage_of_durable_messages_loses_nothing(tmp_path: Path) -> None:
     path = tmp_path / "s"
     whole = spooled(path)
     damaged(path, 16 + whole[3][1] + 3)
@@ -213,9 +213,7 @@ def test_damage_of_what_is_durable_loses_nothing(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("place", [4, 15])
-def test_a_spool_with_a_damaged_beginning_is_refused_and_stays_as_it_is(
-    tmp_path: Path, place: int
-) -> None:
+def test_a_spool_with_a_damaged_header_is_refused_and_unchanged(tmp_path: Path, place: int) -> None:
     spooled(tmp_path / "s")
     kept = damaged(tmp_path / "s", place)
     with pytest.raises(InputError, match="whose first 16 bytes are damaged"):
@@ -223,7 +221,7 @@ def test_a_spool_with_a_damaged_beginning_is_refused_and_stays_as_it_is(
     assert (tmp_path / "s").read_bytes() == kept
 
 
-def test_an_offset_within_a_message_gives_all_messages_again(tmp_path: Path) -> None:
+def test_an_offset_within_a_message_returns_all_messages_again(tmp_path: Path) -> None:
     whole = spooled(tmp_path / "s")
     spool = opened(tmp_path / "s", offset=whole[3][1] + 1)
     assert spool.read(99, NOW) == whole
@@ -243,7 +241,7 @@ def test_damage_while_a_bridge_runs_is_an_error_that_says_so(tmp_path: Path) -> 
 
 
 def full_at(monkeypatch: pytest.MonkeyPatch, most_bytes: int) -> None:
-    """Let files grow to a size; what is written across it is written in part, as disks do it."""
+    """Limit the size of files; a write across the limit is partial, as on a full disk."""
     write = os.pwrite
 
     def bounded(file: int, data: bytes, place: int) -> int:
@@ -255,7 +253,7 @@ def full_at(monkeypatch: pytest.MonkeyPatch, most_bytes: int) -> None:
 
 
 @pytest.mark.parametrize("most_bytes", [0, 10, 60, 65])
-def test_messages_that_a_full_disk_does_not_take_are_counted_as_lost(
+def test_messages_that_do_not_fit_on_a_full_disk_are_counted_as_lost(
     tmp_path: Path,
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
@@ -279,10 +277,10 @@ def test_messages_that_a_full_disk_does_not_take_are_counted_as_lost(
     again.close()
 
 
-def test_a_full_spool_on_a_full_disk_loses_what_comes_and_keeps_what_it_has(
+def test_a_full_spool_on_a_full_disk_loses_new_messages_and_keeps_the_old(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The file cannot begin anew, for which it would have to be written a second time."""
+    """The file cannot restart, because it would have to be written a second time."""
     spool = opened(tmp_path / "s", 200)
     for _ in range(11):
         spool.append(b"12345678")
